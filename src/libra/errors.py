@@ -1,0 +1,44 @@
+"""Errors written for the person who reads them: what is wrong, where, and what to do.
+
+Everything the package raises on purpose is a `LibraError`; its text is one line without a traceback's help. The
+command line prints that line and exits with `exit_code` (2 usage, 3 bad input, as the interface promises).
+"""
+
+from __future__ import annotations
+
+
+class LibraError(Exception):
+    """Base of all errors raised on purpose. `str(error)` is one line for people."""
+
+    exit_code = 3
+
+
+class InputError(LibraError):
+    """An input that cannot be used: names the place, what is wrong there, and the remedy.
+
+    Example:
+        >>> print(InputError('timestamp "n/a" cannot be read', place="a.csv, line 214", remedy="Use --timestamp-format"))
+        a.csv, line 214: timestamp "n/a" cannot be read. Use --timestamp-format.
+    """
+
+    def __init__(self, what: str, *, place: str = "", remedy: str = "") -> None:
+        """Compose the line from its three parts; `what` and `remedy` come without a final full stop."""
+        self.what, self.place, self.remedy = what, place, remedy
+        line = f"{place}: {what}" if place else what
+        super().__init__(" ".join(f"{line}. {remedy}.".split()) if remedy else " ".join(f"{line}.".split()))
+
+
+class UsageError(LibraError):
+    """A call that contradicts itself, such as an unknown output format."""
+
+    exit_code = 2
+
+
+class MissingExtraError(LibraError):
+    """An optional dependency that the call needs is not installed; the text says how to get it."""
+
+    exit_code = 2
+
+    def __init__(self, package: str, extra: str) -> None:
+        """Name the package that is missing and the extra that brings it."""
+        super().__init__(f"{package} is not installed. Install it with: pip install 'libra-pm[{extra}]'.")

@@ -1,0 +1,189 @@
+"""What an event log is: events in the order of their file, cases they belong to, and what the header said.
+
+An `EventLog` is immutable. Its two frames hold everything that was read, under the names of `names.py`:
+
+* `events`: one row an event, the events of a case next to each other and in file order. `@case` is the row of the case in
+  `cases`; `concept:name` (text) and `time:timestamp` (UTC, microseconds) are always there and never null.
+* `cases`: one row a case, in order of first appearance; `concept:name` is its id, unique and never null.
+
+Attributes are text, Int64, Float64, Boolean or UTC microsecond timestamps; null means missing. What is derived (codes,
+variants, directly-follows) is computed on first use, once, and shared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from libra.eventlog.directly_follows import DirectlyFollows, directly_follows
+from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, TIMESTAMP
+from libra.eventlog.variants import Variants, variants_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UTC_MICROSECONDS = pl.Datetime("us", "UTC")
+ATTRIBUTE_TYPES: tuple[pl.DataType, ...] = (pl.String(), pl.Int64(), pl.Float64(), pl.Boolean(), UTC_MICROSECONDS)
+
+
+@dataclass(frozen=True)
+class FoundRole:
+    """Which column (or columns) of the source plays a role, and why we think so."""
+
+    role: str
+    columns: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class EventLog:
+    """An event log; see the module's text for what its frames hold.
+
+    Example:
+        >>> from datetime import datetime, UTC
+        >>> noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
+        >>> log = EventLog(
+        ...     pl.DataFrame({"@case": [0, 0, 1], "concept:name": ["triage", "leave", "triage"], "time:timestamp": [noon] * 3}),
+        ...     pl.DataFrame({"concept:name": ["anna", "bert"]}),
+        ... )
+        >>> log.n_cases, log.n_events, log.activities
+        (2, 3, ['leave', 'triage'])
+    """
+
+    events: pl.DataFrame
+    cases: pl.DataFrame
+    metadata: LogMetadata = field(default_factory=LogMetadata)
+    roles: tuple[FoundRole, ...] = ()
+    notes: tuple[str, ...] = ()
+    individual: str | None = None  # the column of `cases` that says whose case it is
+
+    def __post_init__(self) -> None:
+        """Bring the frames into their one form and refuse what cannot be a log."""
+        object.__setattr__(self, "events", _canonical(self.events, first=(CASE_INDEX, *EVENT_ROLES)))
+        object.__setattr__(self, "cases", _canonical(self.cases, first=(CASE_NAME,)))
+        for frame, column in ((self.events, ACTIVITY), (self.events, TIMESTAMP), (self.cases, CASE_NAME)):
+            if frame[column].null_count():
+                raise ValueError(f"{column} must not be null")
+        index = self.events[CASE_INDEX]
+        if not index.is_sorted() or index.n_unique() != self.cases.height:
+            raise ValueError("events must be grouped by case, every case with at least one event")
+        if self.cases[CASE_NAME].n_unique() != self.cases.height:
+            raise ValueError("case ids must be unique")
+
+    @property
+    def n_cases(self) -> int:
+        """How many cases the log has."""
+        return self.cases.height
+
+    @property
+    def n_events(self) -> int:
+        """How many events the log has."""
+        return self.events.height
+
+    @cached_property
+    def activities(self) -> list[str]:
+        """The activity labels in use, sorted; a label's position is its code."""
+        return self.events[ACTIVITY].unique().sort().to_list()
+
+    @cached_property
+    def activity_codes(self) -> npt.NDArray[np.uint32]:
+        """For every event, the position of its activity in `activities`."""
+        if not self.activities:
+            return np.zeros(0, np.uint32)
+        return self.events[ACTIVITY].cast(pl.Enum(self.activities)).to_physical().cast(pl.UInt32).to_numpy()
+
+    @cached_property
+    def case_offsets(self) -> npt.NDArray[np.int64]:
+        """Case i holds the events from `case_offsets[i]` up to `case_offsets[i + 1]`."""
+        lengths = np.bincount(self.events[CASE_INDEX].to_numpy(), minlength=self.n_cases)
+        return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+    @cached_property
+    def timestamps(self) -> npt.NDArray[np.int64]:
+        """For every event, microseconds since 1970 in UTC."""
+        return self.events[TIMESTAMP].to_physical().to_numpy()
+
+    @cached_property
+    def variants(self) -> Variants:
+        """The distinct traces with their counts."""
+        return variants_of(self.activity_codes, self.case_offsets)
+
+    @cached_property
+    def directly_follows(self) -> DirectlyFollows:
+        """How often, and after how long, one activity directly follows another within a case."""
+        return directly_follows(self.activity_codes, self.timestamps, self.case_offsets, len(self.activities))
+
+    @cached_property
+    def case_spans(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """For every case its earliest and its latest timestamp, in microseconds."""
+        if not self.n_cases:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        starts = self.case_offsets[:-1]
+        return np.minimum.reduceat(self.timestamps, starts), np.maximum.reduceat(self.timestamps, starts)
+
+    def with_notes(self, *notes: str) -> EventLog:
+        """The same log with more to say about how it was read."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def equals(self, other: EventLog) -> bool:
+        """Whether two logs hold the same cases, events, attributes and metadata, column order aside.
+
+        Roles and notes tell where a log came from and do not count.
+        """
+        return (
+            _same_frame(self.events, other.events)
+            and _same_frame(self.cases, other.cases)
+            and self.metadata == other.metadata
+            and self.individual == other.individual
+        )
+
+    def to_polars(self) -> pl.DataFrame:
+        """One flat frame in pm4py's column convention, attributes of the case prefixed with `case:`."""
+        per_case = self.cases.select(pl.all().name.prefix(CASE_PREFIX))
+        return pl.concat([per_case[self.events[CASE_INDEX]], self.events.drop(CASE_INDEX)], how="horizontal")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The flat frame of `to_polars` for pandas and pm4py (needs the `pandas` extra)."""
+        from libra.eventlog.frames import to_pandas
+
+        return to_pandas(self)
+
+    def __repr__(self) -> str:
+        """A short form without any figure of the log: it may end up in a log file."""
+        return f"EventLog({', '.join(self.events.columns[1:])})"
+
+
+def _canonical(frame: pl.DataFrame, first: tuple[str, ...]) -> pl.DataFrame:
+    """Known columns first, proper types, and no attribute that is null throughout (XES could not say it either)."""
+    frame = frame.with_columns(
+        pl.col(name).cast(pl.UInt32 if name == CASE_INDEX else UTC_MICROSECONDS)
+        for name in frame.columns
+        if name == CASE_INDEX or frame.schema[name].is_temporal()
+    )
+    required = (CASE_INDEX, ACTIVITY, TIMESTAMP)
+    kept = [name for name in frame.columns if name in required or frame[name].null_count() < frame.height]
+    kept.sort(key=lambda name: first.index(name) if name in first else len(first))
+    for name in kept:
+        if name != CASE_INDEX and frame.schema[name] not in ATTRIBUTE_TYPES:
+            raise ValueError(f"column {name} has the type {frame.schema[name]}, which no event log can hold")
+    return frame.select(kept)
+
+
+def _same_frame(one: pl.DataFrame, other: pl.DataFrame) -> bool:
+    return set(one.columns) == set(other.columns) and one.equals(other.select(one.columns))
+
+
+def empty_log(like: EventLog) -> EventLog:
+    """A log with the header of another one and no case: the baseline that every release has to beat."""
+    return EventLog(like.events.clear(), like.cases.clear(), like.metadata, like.roles)
+
+
+def as_dict(log: EventLog) -> dict[str, Any]:
+    """The roles as scripts read them: role to column name (a list where several columns form it)."""
+    return {r.role: r.columns[0] if len(r.columns) == 1 else list(r.columns) for r in log.roles}

@@ -1,0 +1,98 @@
+"""What a log says about itself besides its cases: attributes of the log, globals, classifiers, extensions.
+
+Plain immutable data, read from an XES header, carried through Parquet and data frames, written back to XES.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+AttributeType = Literal["string", "date", "int", "float", "boolean", "id", "list", "container"]
+AttributeValue = str | datetime | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute of the log or of a global declaration, with its nested attributes."""
+
+    key: str
+    type: AttributeType
+    value: AttributeValue = None
+    children: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True)
+class Extension:
+    """An XES extension the log declares."""
+
+    name: str
+    prefix: str
+    uri: str
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A named way to tell events apart: the attributes that together make an event's class."""
+
+    name: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LogMetadata:
+    """Everything in a log's header.
+
+    Example:
+        >>> LogMetadata(attributes=(Attribute("concept:name", "string", "emergency"),)).name
+        'emergency'
+    """
+
+    attributes: tuple[Attribute, ...] = ()
+    case_globals: tuple[Attribute, ...] = ()
+    event_globals: tuple[Attribute, ...] = ()
+    classifiers: tuple[Classifier, ...] = ()
+    extensions: tuple[Extension, ...] = field(default=(), compare=False)  # they follow from the keys in use
+
+    @property
+    def name(self) -> str | None:
+        """The log's own name, if it states one."""
+        return next((str(a.value) for a in self.attributes if a.key == "concept:name"), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready copy; `from_dict` is its inverse."""
+        return {
+            "attributes": [_attribute_to_dict(a) for a in self.attributes],
+            "case_globals": [_attribute_to_dict(a) for a in self.case_globals],
+            "event_globals": [_attribute_to_dict(a) for a in self.event_globals],
+            "classifiers": [{"name": c.name, "keys": list(c.keys)} for c in self.classifiers],
+            "extensions": [{"name": e.name, "prefix": e.prefix, "uri": e.uri} for e in self.extensions],
+        }
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> LogMetadata:
+        """The metadata that `to_dict` described."""
+        return cls(
+            attributes=tuple(_attribute_from_dict(a) for a in plain.get("attributes", [])),
+            case_globals=tuple(_attribute_from_dict(a) for a in plain.get("case_globals", [])),
+            event_globals=tuple(_attribute_from_dict(a) for a in plain.get("event_globals", [])),
+            classifiers=tuple(Classifier(c["name"], tuple(c["keys"])) for c in plain.get("classifiers", [])),
+            extensions=tuple(Extension(e["name"], e["prefix"], e["uri"]) for e in plain.get("extensions", [])),
+        )
+
+
+def _attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
+    value = attribute.value.isoformat() if isinstance(attribute.value, datetime) else attribute.value
+    plain: dict[str, Any] = {"key": attribute.key, "type": attribute.type, "value": value}
+    if attribute.children:
+        plain["children"] = [_attribute_to_dict(child) for child in attribute.children]
+    return plain
+
+
+def _attribute_from_dict(plain: dict[str, Any]) -> Attribute:
+    value = plain["value"]
+    if plain["type"] == "date" and value is not None:
+        value = datetime.fromisoformat(value)
+    children = tuple(_attribute_from_dict(child) for child in plain.get("children", []))
+    return Attribute(plain["key"], plain["type"], value, children)
