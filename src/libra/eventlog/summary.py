@@ -1,0 +1,145 @@
+"""What is in a log, in figures: the facts behind `libra inspect`.
+
+In: a log. Out: a `Summary`. Its figures are exact and therefore confidential: they are for the person who holds the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from libra.eventlog.log import EventLog, as_dict
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
+
+TOP_VARIANTS = 10
+HOUR = 3_600_000_000  # in microseconds
+XES_TYPES = {pl.String(): "string", pl.Int64(): "int", pl.Float64(): "float", pl.Boolean(): "boolean"}
+
+
+@dataclass(frozen=True)
+class TraceLength:
+    """How many events a case has."""
+
+    min: int
+    median: float
+    max: int
+
+
+@dataclass(frozen=True)
+class TopVariant:
+    """A frequent variant: its activities and how many cases follow it."""
+
+    trace: tuple[str, ...]
+    cases: int
+
+
+@dataclass(frozen=True)
+class AttributeSummary:
+    """An attribute of the cases or of the events: its type, in the words of XES, and how many of them have it."""
+
+    name: str
+    level: Literal["case", "event"]
+    type: str
+    filled_share: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of a log.
+
+    Attributes:
+        cases: How many cases there are.
+        events: How many events there are.
+        activities: How many different activities there are.
+        variants: How many different traces there are.
+        start: The earliest time, ISO 8601; None for an empty log.
+        end: The latest time, ISO 8601; None for an empty log.
+        columns: Which column plays which role; a list where several form it.
+        variants_unique_share: The share of variants that occur in exactly one case.
+        cases_unique_share: The share of cases whose variant no other case shares.
+        trace_length: Events of a case; None for an empty log.
+        median_case_duration_hours: Latest minus earliest event of a case; None for an empty log.
+        top_variants: The most frequent variants, ten at most.
+        attributes: All attributes besides the case id, the activity and the timestamp.
+        notes: What there is to know about how the log was read.
+    """
+
+    cases: int
+    events: int
+    activities: int
+    variants: int
+    start: str | None
+    end: str | None
+    columns: dict[str, str | list[str]]
+    variants_unique_share: float
+    cases_unique_share: float
+    trace_length: TraceLength | None
+    median_case_duration_hours: float | None
+    top_variants: tuple[TopVariant, ...]
+    attributes: tuple[AttributeSummary, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as `libra inspect --json` prints them."""
+        return asdict(self)
+
+
+def summarize(log: EventLog) -> Summary:
+    """Count what is in a log.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> found = summarize(simulate())
+        >>> found.cases, found.activities, found.top_variants[0].trace[:3]
+        (2000, 22, ('Arrive', 'Triage', 'Register'))
+    """
+    unique = int((log.variants.counts == 1).sum())
+    return Summary(
+        cases=log.n_cases,
+        events=log.n_events,
+        activities=len(log.activities),
+        variants=len(log.variants),
+        start=_iso(log.timestamps.min()) if log.n_events else None,
+        end=_iso(log.timestamps.max()) if log.n_events else None,
+        columns=as_dict(log),
+        variants_unique_share=unique / max(len(log.variants), 1),
+        cases_unique_share=unique / max(log.n_cases, 1),
+        trace_length=_trace_length(log) if log.n_cases else None,
+        median_case_duration_hours=_median_duration(log) if log.n_cases else None,
+        top_variants=tuple(
+            TopVariant(tuple(log.activities[code] for code in trace), count)
+            for trace, count in log.variants.traces.head(TOP_VARIANTS).rows()
+        ),
+        attributes=(
+            *_attributes(log.cases.drop(CASE_NAME), "case"),
+            *_attributes(log.events.drop(CASE_INDEX, ACTIVITY, TIMESTAMP), "event"),
+        ),
+        notes=log.notes,
+    )
+
+
+def _iso(micros: np.int64) -> str:
+    """UTC to the second, or to the microsecond where there are any."""
+    time = np.datetime64(int(micros), "us")
+    whole = np.datetime_as_string(time, unit="s" if micros % 1_000_000 == 0 else "us")
+    return f"{whole}+00:00"
+
+
+def _trace_length(log: EventLog) -> TraceLength:
+    lengths = np.diff(log.case_offsets)
+    return TraceLength(int(lengths.min()), float(np.median(lengths)), int(lengths.max()))
+
+
+def _median_duration(log: EventLog) -> float:
+    earliest, latest = log.case_spans
+    return float(np.median(latest - earliest)) / HOUR
+
+
+def _attributes(frame: pl.DataFrame, level: Literal["case", "event"]) -> list[AttributeSummary]:
+    return [
+        AttributeSummary(column.name, level, XES_TYPES.get(column.dtype, "date"), column.count() / max(len(column), 1))
+        for column in frame
+    ]

@@ -1,0 +1,44 @@
+"""What all tests share: where the real logs are, and a small log to play with."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, settings
+
+from libra.eventlog.log import EventLog
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
+settings.load_profile("patient")
+
+LOGS = Path(__file__).resolve().parents[2] / "shared" / "logs"
+
+
+@pytest.fixture
+def shared_logs() -> Path:
+    """The folder with the public logs; tests that need it are skipped where it is absent."""
+    if not LOGS.is_dir():
+        pytest.skip(f"the public event logs are not in {LOGS}")
+    return LOGS
+
+
+@pytest.fixture
+def small_log() -> EventLog:
+    """Three cases of two variants, with an attribute of each type."""
+    start = datetime(2024, 5, 6, 8, tzinfo=UTC)
+    return EventLog(
+        events=pl.DataFrame(
+            {
+                "@case": [0, 0, 0, 1, 1, 2, 2, 2],
+                "concept:name": ["register", "see doctor", "leave", "register", "leave", "register", "see doctor", "leave"],
+                "time:timestamp": [start + timedelta(minutes=17 * i) for i in range(8)],
+                "org:resource": ["desk", "Dr. Ali", None, "desk", None, "desk", "Dr. Bo", None],
+                "cost": [10.5, 80.0, None, 10.5, None, 10.5, 95.25, None],
+                "urgent": [True, None, None, False, None, True, None, None],
+            }
+        ),
+        cases=pl.DataFrame({"concept:name": ["p1", "p2", "p3"], "age": [34, 71, None], "insurance": ["A", "B", "A"]}),
+    )
