@@ -12,6 +12,7 @@ import errno
 import gzip
 import io
 import os
+import stat
 import tempfile
 import zipfile
 import zlib
@@ -141,10 +142,11 @@ def atomic_output(path: Path, compression: Compression = "none") -> Iterator[Bin
         b'case,activity'
     """
     target = Path(os.path.realpath(path))
-    if target.is_dir() or (target.exists() and not target.is_file()):
-        raise InputError("this is not a file that can be written", place=str(path), remedy="Name another output file")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        before = target.stat() if target.exists() else None
+        if before and not stat.S_ISREG(before.st_mode):
+            raise InputError("this is not a file that can be written", place=str(path), remedy="Name another output file")
+        handle, name = tempfile.mkstemp(prefix=".libra-", suffix=".part", dir=target.parent)
     except OSError as error:
         raise _cannot_write(path, error) from error
     beside = Path(name)
@@ -154,7 +156,7 @@ def atomic_output(path: Path, compression: Compression = "none") -> Iterator[Bin
                 yield stream
             file.flush()
             os.fsync(file.fileno())
-        beside.chmod(0o666 & ~_umask())
+        beside.chmod(stat.S_IMODE(before.st_mode) if before else 0o666 & ~_umask())  # a private file stays private
         beside.replace(target)
     except OSError as error:
         raise _cannot_write(path, error) from error
@@ -168,9 +170,10 @@ def _compressed(file: BinaryIO, compression: Compression, path: Path) -> Iterato
         with gzip_ng.GzipNGFile("", "wb", GZIP_LEVEL, file, mtime=0) as packed:
             yield cast("BinaryIO", packed)
     elif compression == "zip":
-        member = zipfile.ZipInfo(path.stem)  # dated 1980, for the same reason
-        member.compress_type = zipfile.ZIP_DEFLATED
-        with zipfile.ZipFile(file, "w") as archive, archive.open(member, "w", force_zip64=True) as packed:
+        with (
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=GZIP_LEVEL) as archive,
+            archive.open(path.stem, "w", force_zip64=True) as packed,  # dated 1980, for the same reason
+        ):
             yield cast("BinaryIO", packed)
     else:
         yield file
@@ -187,7 +190,7 @@ def _cannot_read(path: Path, error: OSError) -> InputError:
 
 
 def _cannot_write(path: Path, error: OSError) -> InputError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return InputError("the disk is full, nothing was written", place=str(path), remedy="Free some space or write elsewhere")
     return InputError(f"cannot be written ({_reason(error)})", place=str(path), remedy="Choose a folder you may write to")
 

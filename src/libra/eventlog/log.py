@@ -12,7 +12,8 @@ variants, directly-follows) is computed on first use, once, and shared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -127,9 +128,17 @@ class EventLog:
         starts = self.case_offsets[:-1]
         return np.minimum.reduceat(self.timestamps, starts), np.maximum.reduceat(self.timestamps, starts)
 
+    @property
+    def in_time_order(self) -> bool:
+        """Whether no case has an event that its clock puts before an earlier one of the file."""
+        within_case = np.diff(self.events[CASE_INDEX].to_numpy()) == 0
+        return not (np.diff(self.timestamps)[within_case] < 0).any()
+
     def with_notes(self, *notes: str) -> EventLog:
         """The same log with more to say about how it was read."""
-        return replace(self, notes=(*self.notes, *notes))
+        noted = copy(self)  # what was computed already comes along
+        object.__setattr__(noted, "notes", (*self.notes, *notes))
+        return noted
 
     def equals(self, other: EventLog) -> bool:
         """Whether two logs hold the same cases, events, attributes and metadata, column order aside.

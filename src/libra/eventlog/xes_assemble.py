@@ -1,0 +1,155 @@
+"""From the frames of an XES file to an `EventLog`: roles by the standard's keys, unusable events, unique case ids.
+
+A user who gives other columns their roles is served by `flat`, as for any table: the frames are then joined in pm4py's form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from libra.errors import InputError
+from libra.eventlog.flat import from_flat
+from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
+from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.names import (
+    ACTIVITY,
+    CASE_ID,
+    CASE_INDEX,
+    CASE_NAME,
+    CASE_PREFIX,
+    LIFECYCLE,
+    RESOURCE,
+    ROLE_COLUMN,
+    TIMESTAMP,
+)
+from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.xes_parts import Findings
+
+DROP = "Correct it, or leave such events out with --drop-invalid"
+
+
+def assemble(
+    events: pl.DataFrame,
+    cases: pl.DataFrame,
+    metadata: LogMetadata,
+    findings: Findings,
+    notes: list[str],
+    path: Path,
+    options: ReadOptions,
+) -> EventLog:
+    """The log in the frames of a file: `events` with `@case`, `cases` with one row a trace, keys as in the file."""
+    notes = [*notes, *findings.notes()]
+    place = _placer(events, cases, path)
+    if TIMESTAMP in findings.bad_times and not options.drop_invalid and options.roles.timestamp in (None, TIMESTAMP):
+        row, value = findings.bad_times[TIMESTAMP]
+        raise InputError(f'timestamp "{value}" cannot be read', place=place(row), remedy=DROP)
+    events = _free_names(events, notes)
+    if not events.height:
+        return _empty(metadata, notes, path, options)
+    if options.roles == RoleNames() and _is_standard(events, cases):
+        return _standard(events, cases, metadata, notes, place, options)
+    of_case = cases.select(pl.all().name.prefix(CASE_PREFIX))[events[CASE_INDEX]]
+    table = pl.concat([of_case, events.drop(CASE_INDEX)], how="horizontal")
+    return from_flat(table, options, place=place, source=str(path), metadata=metadata, notes=notes)
+
+
+def _placer(events: pl.DataFrame, cases: pl.DataFrame, path: Path) -> Callable[[int], str]:
+    """How to say where a row of `events` is in the file: its case, and the how manieth event of it."""
+
+    def place(row: int) -> str:
+        case = events[CASE_INDEX][row]
+        name = cases[CASE_NAME][case] if CASE_NAME in cases.columns else None
+        which = f'case "{name}"' if name is not None else f"trace {case + 1}"
+        return f"{path}, {which}, event {row - int(events[CASE_INDEX].search_sorted(case)) + 1}"
+
+    return place
+
+
+def _free_names(events: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Event attributes called like an attribute of the case in a flat table get a name of their own."""
+    renamed = {key: f"event:{key}" for key in events.columns if key.startswith(CASE_PREFIX)}
+    if renamed:
+        notes.append(f"Attributes of events called {', '.join(renamed)} were renamed to {', '.join(renamed.values())}.")
+    return events.rename(renamed)
+
+
+def _is_standard(events: pl.DataFrame, cases: pl.DataFrame) -> bool:
+    return ACTIVITY in events.columns and CASE_NAME in cases.columns and events.schema.get(TIMESTAMP) == UTC_MICROSECONDS
+
+
+def _standard(
+    events: pl.DataFrame,
+    cases: pl.DataFrame,
+    metadata: LogMetadata,
+    notes: list[str],
+    place: Callable[[int], str],
+    options: ReadOptions,
+) -> EventLog:
+    texts = [key for key in (ACTIVITY, LIFECYCLE, RESOURCE) if key in events.columns]
+    events = events.with_columns(pl.col(texts).cast(pl.String))
+    cases = cases.with_columns(pl.col(CASE_NAME).cast(pl.String))
+    events = _usable(events, cases, notes, place, options)
+    events, cases = _without_empty_cases(events, cases, notes)
+    return EventLog(events, _unique_ids(cases, notes), metadata, _roles(events), tuple(notes))
+
+
+def _usable(
+    events: pl.DataFrame, cases: pl.DataFrame, notes: list[str], place: Callable[[int], str], options: ReadOptions
+) -> pl.DataFrame:
+    """The events with a case id, an activity and a sensible timestamp. Others are an error, or dropped where the user says so."""
+    year = events[TIMESTAMP].dt.year()
+    reasons = {
+        "no case id (the trace has no concept:name)": cases[CASE_NAME].is_null()[events[CASE_INDEX]],
+        "no activity (the event has no concept:name)": events[ACTIVITY].is_null(),
+        "no timestamp (the event has no time:timestamp)": events[TIMESTAMP].is_null(),
+        "its timestamp is outside the years 1678 to 2261, most likely a placeholder": (year < 1678) | (year > 2261),
+    }
+    unusable = np.zeros(events.height, bool)
+    for what, where in reasons.items():
+        bad = where.fill_null(False)
+        if bad.any():
+            if not options.drop_invalid:
+                raise InputError(what, place=place(int(bad.arg_max() or 0)), remedy=DROP)
+            unusable |= bad.to_numpy()
+    if not unusable.any():
+        return events
+    notes.append("Events without a usable case id, activity or timestamp were left out.")
+    return events.filter(~unusable)
+
+
+def _without_empty_cases(events: pl.DataFrame, cases: pl.DataFrame, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    used = np.zeros(cases.height, bool)
+    used[events[CASE_INDEX].to_numpy()] = True
+    if used.all():
+        return events, cases
+    notes.append("Cases without events were left out.")
+    row_of = np.cumsum(used, dtype=np.uint32) - 1
+    renumbered = pl.Series(CASE_INDEX, row_of[events[CASE_INDEX].to_numpy()])
+    return events.with_columns(renumbered), cases.filter(used)
+
+
+def _unique_ids(cases: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Traces that share a name stay cases of their own, told apart by a number."""
+    if cases[CASE_NAME].is_duplicated().any():
+        notes.append("Some cases share their id; they are told apart by a number behind it.")
+    while cases[CASE_NAME].is_duplicated().any():
+        number = pl.int_range(pl.len()).over(CASE_NAME)
+        numbered = pl.format("{} ({})", pl.col(CASE_NAME), number + 1)
+        cases = cases.with_columns(pl.when(number > 0).then(numbered).otherwise(CASE_NAME).alias(CASE_NAME))
+    return cases
+
+
+def _roles(events: pl.DataFrame) -> tuple[FoundRole, ...]:
+    present = [role for role, column in ROLE_COLUMN.items() if column == CASE_ID or column in events.columns]
+    return tuple(FoundRole(role, (ROLE_COLUMN[role],), "a standard key of XES") for role in present)
+
+
+def _empty(metadata: LogMetadata, notes: list[str], path: Path, options: ReadOptions) -> EventLog:
+    if not options.allow_empty:
+        raise InputError("the log has no events", place=str(path), remedy="Export it again with its events")
+    types: dict[str, pl.DataType] = {CASE_INDEX: pl.UInt32(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}
+    return EventLog(pl.DataFrame(schema=types), pl.DataFrame(schema={CASE_NAME: pl.String()}), metadata, (), tuple(notes))

@@ -1,0 +1,240 @@
+"""The exact way through XES: a streaming parser on the standard library's expat.
+
+It reads what `xes_tokens` leaves: the header, every stretch of the file that is not of the plain form, and the end. It keeps
+the standard's structure in mind (log, trace, event, attributes nested in each other) and collects attribute values as parts.
+It never expands entities from a document type declaration, opens no file and no connection: a declaration is refused.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import cast
+from xml.parsers import expat
+
+import numpy as np
+import polars as pl
+
+from libra.errors import InputError
+from libra.eventlog.metadata import Attribute, AttributeType, AttributeValue, Classifier, Extension, LogMetadata
+from libra.eventlog.xes_parts import BOOLEANS, FLOATS, Part, Piece, read_dates
+
+SCALARS = ("string", "date", "int", "float", "boolean", "id")
+NESTED = ("list", "container")
+
+
+class RefusedError(Exception):
+    """Something a log must not contain; the text says what."""
+
+
+@dataclass
+class _Collected:
+    """Parts of one kind of owner while they grow."""
+
+    count: int = 0
+    values: dict[tuple[str, str], tuple[list[int], list[str]]] = field(default_factory=lambda: defaultdict(lambda: ([], [])))
+
+    def parts(self) -> list[Part]:
+        return [
+            Part(key, kind, np.array(owners, np.int64), pl.Series(values, dtype=pl.String))
+            for (key, kind), (owners, values) in self.values.items()
+        ]
+
+
+@dataclass
+class _OpenAttribute:
+    """An attribute of the header whose end tag has not come yet."""
+
+    key: str
+    type: AttributeType
+    text: str
+    children: list[Attribute] = field(default_factory=list)
+
+
+class XesParser:
+    """Feeds on bytes; collects the header as metadata and traces as a piece that `take` hands over.
+
+    Example:
+        >>> parser = XesParser()
+        >>> parser.feed(b'<log><trace><event><int key="n" value="7"/></event></trace></log>')
+        >>> parser.take().event_parts[0].values.to_list(), parser.closed
+        (['7'], True)
+    """
+
+    def __init__(self, encoding: str | None = None) -> None:
+        self._parser = expat.ParserCreate(encoding)
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.StartDoctypeDeclHandler = _refuse_doctype
+        if hasattr(self._parser, "SetReparseDeferralEnabled"):
+            self._parser.SetReparseDeferralEnabled(False)  # what was fed is to be seen at once
+        self._open: list[str] = []  # the open elements, without namespace prefix
+        self._in_trace = False
+        self._ignoring = 0  # the depth of an unknown element whose content is passed over; 0: none
+        self._outer_key = ""  # the attribute of the trace or event that is open or was last
+        self._keys: dict[str, set[str]] = {"trace": set(), "event": set()}  # given in the open trace and event
+        self._collected = {"trace": _Collected(), "event": _Collected()}
+        self._case_of_event: list[int] = []
+        self._pending: list[_OpenAttribute] = []  # open attributes of the header, outermost first
+        self._attributes: list[Attribute] = []
+        self._globals: dict[str, list[Attribute]] = {"trace": [], "event": []}
+        self._target = self._attributes  # where a finished attribute of the header goes
+        self._classifiers: list[Classifier] = []
+        self._extensions: list[Extension] = []
+        self.closed = False  # the log's end tag has been read
+        self.nested: set[str] = set()  # attributes of traces and events that have attributes of their own
+        self.lists: set[str] = set()
+        self.repeated: set[str] = set()
+        self.unknown: set[str] = set()  # elements that the standard does not have in their place
+
+    def feed(self, text: bytes, final: bool = False) -> None:
+        """Read on. Raises expat's error where the text is not XML, `RefusedError` where it must not be read."""
+        self._parser.Parse(text, final)
+
+    @property
+    def between_traces(self) -> bool:
+        """Whether the log is open and nothing within it."""
+        return self._open == ["log"]
+
+    @property
+    def error_position(self) -> int:
+        """The byte, of those fed, at which the last error stands."""
+        return max(self._parser.ErrorByteIndex, 0)
+
+    @property
+    def metadata(self) -> LogMetadata:
+        """The header, as far as it has been read."""
+        return LogMetadata(
+            tuple(self._attributes),
+            tuple(self._globals["trace"]),
+            tuple(self._globals["event"]),
+            tuple(self._classifiers),
+            tuple(self._extensions),
+        )
+
+    def notes(self) -> list[str]:
+        """What could not be kept, as sentences."""
+        found = (
+            (self.nested - self.lists, "Attributes nested in other attributes were left out, those in: {}."),
+            (self.lists, "List attributes were left out: {}."),
+            (self.repeated, "Attributes given twice to one event or case keep their first value: {}."),
+            (self.unknown, "Elements that XES does not have there were left out: {}."),
+        )
+        return [sentence.format(", ".join(sorted(names))) for names, sentence in found if names]
+
+    def take(self) -> Piece:
+        """The traces read since the last call."""
+        traces, events = self._collected["trace"], self._collected["event"]
+        piece = Piece(traces.count, np.array(self._case_of_event, np.int64), traces.parts(), events.parts())
+        self._collected = {"trace": _Collected(), "event": _Collected()}
+        self._case_of_event = []
+        return piece
+
+    def _start(self, qualified: str, given: dict[str, str]) -> None:
+        name = qualified.rpartition(":")[2]
+        parent = self._open[-1] if self._open else None
+        self._open.append(name)
+        if self._ignoring:
+            return
+        if parent is None:
+            if name != "log":
+                raise RefusedError(f"its root element is <{qualified}>, not <log>")
+        elif name in SCALARS or name in NESTED:
+            if self._in_trace:
+                self._collect(name, parent, given.get("key", ""), given.get("value", ""))
+            else:
+                self._pending.append(_OpenAttribute(given.get("key", ""), cast("AttributeType", name), given.get("value", "")))
+        elif (name, parent) in (("trace", "log"), ("event", "trace")):
+            self._open_owner(name)
+        elif parent == "log" and name in ("global", "classifier", "extension"):
+            self._declaration(name, given)
+        elif name != "values":  # which wraps the items of a list
+            self.unknown.add(name)
+            self._ignoring = len(self._open)
+
+    def _open_owner(self, name: str) -> None:
+        self._in_trace = True
+        self._keys[name].clear()
+        self._collected[name].count += 1
+        if name == "event":
+            self._case_of_event.append(self._collected["trace"].count - 1)
+
+    def _collect(self, kind: str, parent: str, key: str, value: str) -> None:
+        if parent not in self._collected:
+            self.nested.add(self._outer_key)
+            return
+        self._outer_key = key
+        if kind in NESTED:
+            self.lists.add(key)
+        elif key in self._keys[parent]:
+            self.repeated.add(key)
+        else:
+            self._keys[parent].add(key)
+            owners, values = self._collected[parent].values[key, kind]
+            owners.append(self._collected[parent].count - 1)
+            values.append(value)
+
+    def _declaration(self, name: str, given: dict[str, str]) -> None:
+        if name == "global":
+            self._target = self._globals.get(given.get("scope", "event"), [])
+        elif name == "classifier":
+            self._classifiers.append(Classifier(given.get("name", ""), _classifier_keys(given.get("keys", ""))))
+        else:
+            self._extensions.append(Extension(given.get("name", ""), given.get("prefix", ""), given.get("uri", "")))
+
+    def _end(self, _qualified: str) -> None:
+        name = self._open.pop()
+        if self._ignoring:
+            self._ignoring = self._ignoring if len(self._open) >= self._ignoring else 0
+        elif not self._open:
+            self.closed = True
+        elif name == "trace":
+            self._in_trace = False
+        elif name == "global":
+            self._target = self._attributes
+        elif self._pending and (name in SCALARS or name in NESTED):
+            done = self._pending.pop()
+            value = None if name in NESTED else _header_value(name, done.text)
+            attribute = Attribute(done.key, done.type, value, tuple(done.children))
+            (self._pending[-1].children if self._pending else self._target).append(attribute)
+
+
+def _refuse_doctype(*_declaration: object) -> None:
+    raise RefusedError("it has a document type declaration (DTD), which is refused because it can hide an attack")
+
+
+def _header_value(kind: str, text: str) -> AttributeValue:
+    """The value of a header attribute; text that is not of its type stays text."""
+    try:
+        if kind == "int":
+            return int(text)
+        if kind == "float":
+            return float(FLOATS.get(text, text))
+    except ValueError:
+        return text
+    if kind == "boolean":
+        return BOOLEANS.get(text.lower(), text)
+    if kind == "date":
+        read = read_dates(pl.Series([text]))[0][0]
+        return cast("AttributeValue", text if read is None else read)
+    return text
+
+
+def _classifier_keys(text: str) -> tuple[str, ...]:
+    """Keys are separated by spaces; a key with spaces in it stands between apostrophes."""
+    keys = []
+    for position, stretch in enumerate(text.split("'")):
+        keys += [stretch] if position % 2 else stretch.split()
+    return tuple(keys)
+
+
+def not_xml(error: expat.ExpatError, place: str) -> InputError:
+    """What an error of the parser means to a person."""
+    said = expat.errors.messages.get(error.code, str(error))
+    if said in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN):
+        return InputError("the XML ends before the log does", place=place, remedy="It is cut off: copy or export it again")
+    return InputError(
+        f"this is not well-formed XML ({said})",
+        place=place,
+        remedy="Export the log again, or name its encoding with --encoding if it is not the one the file declares",
+    )

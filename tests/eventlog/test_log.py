@@ -1,0 +1,129 @@
+"""An event log holds what it was given, in one form, and refuses what is none."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libra.eventlog.log import EventLog, empty_log
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+def log_of(traces: list[list[str]], minutes: list[list[int]] | None = None) -> EventLog:
+    """A log with these traces, its events at these minutes after noon."""
+    when = minutes or [list(range(len(trace))) for trace in traces]
+    return EventLog(
+        pl.DataFrame(
+            {
+                "@case": [i for i, trace in enumerate(traces) for _ in trace],
+                "concept:name": [label for trace in traces for label in trace],
+                "time:timestamp": [NOON + timedelta(minutes=m) for case in when for m in case],
+            },
+            schema={"@case": pl.UInt32, "concept:name": pl.String, "time:timestamp": pl.Datetime("us", "UTC")},
+        ),
+        pl.DataFrame({"concept:name": [str(i) for i in range(len(traces))]}, schema={"concept:name": pl.String}),
+    )
+
+
+traces = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=5), min_size=0, max_size=12)
+
+
+def test_a_log_cannot_be_changed(small_log: EventLog) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        small_log.notes = ("changed",)  # type: ignore[misc]
+
+
+def test_its_short_form_tells_no_figure(small_log: EventLog) -> None:
+    assert not any(character.isdigit() for character in repr(small_log))
+
+
+@given(traces)
+def test_variants_count_equal_traces(cases: list[list[str]]) -> None:
+    log = log_of(cases)
+    expected: dict[tuple[str, ...], int] = {}
+    for trace in cases:
+        expected[tuple(trace)] = expected.get(tuple(trace), 0) + 1
+    found = {tuple(log.activities[code] for code in codes): count for codes, count in log.variants.traces.iter_rows()}
+    assert found == expected
+    assert [tuple(log.activities[c] for c in log.variants.traces["trace"][int(v)]) for v in log.variants.of_case] == [
+        tuple(trace) for trace in cases
+    ]
+    assert (np.diff(log.variants.counts) <= 0).all()
+
+
+@given(traces)
+def test_directly_follows_counts_neighbours_within_cases_only(cases: list[list[str]]) -> None:
+    log = log_of(cases)
+    expected: dict[tuple[str, str], int] = {}
+    for trace in cases:
+        for pair in itertools.pairwise(trace):
+            expected[pair] = expected.get(pair, 0) + 1
+    edges = log.directly_follows
+    found = {
+        (log.activities[s], log.activities[t]): c
+        for s, t, c in zip(edges.source, edges.target, edges.counts.tolist(), strict=True)
+    }
+    assert found == expected
+    assert (edges.step_micros == 60_000_000).all()
+
+
+def test_steps_keep_their_sign_and_case_spans_their_extremes() -> None:
+    log = log_of([["a", "b", "c"], ["a"]], [[5, 3, 9], [1]])
+    assert (log.directly_follows.step_micros // 60_000_000).tolist() == [-2, 6]
+    first, last = log.case_spans
+    assert ((last - first) // 60_000_000).tolist() == [6, 0]
+    assert not log.in_time_order
+
+
+def test_what_is_derived_is_computed_once(small_log: EventLog) -> None:
+    assert small_log.variants is small_log.variants
+    assert small_log.with_notes("more").variants is small_log.variants
+
+
+def test_an_empty_log_has_no_figures_to_trip_over(small_log: EventLog) -> None:
+    nothing = empty_log(small_log)
+    assert (nothing.n_cases, nothing.n_events, len(nothing.variants), len(nothing.directly_follows)) == (0, 0, 0, 0)
+    assert nothing.case_offsets.tolist() == [0]
+    assert nothing.in_time_order
+
+
+def test_columns_that_are_null_throughout_vanish() -> None:
+    log = log_of([["a"]])
+    with_null = EventLog(log.events.with_columns(pl.lit(None, pl.String).alias("x")), log.cases)
+    assert with_null.equals(log)
+
+
+def test_equality_looks_at_values_and_not_at_column_order(small_log: EventLog) -> None:
+    turned = EventLog(small_log.events.select(reversed(small_log.events.columns)), small_log.cases)
+    assert turned.equals(small_log)
+    assert not small_log.equals(log_of([["a"]]))
+
+
+@pytest.mark.parametrize(
+    ("events", "cases", "says"),
+    [
+        ({"@case": [0, 1, 0]}, {"concept:name": ["1", "2"]}, "grouped by case"),
+        ({"@case": [0, 0, 0]}, {"concept:name": ["1", "2"]}, "every case with at least one event"),
+        ({"@case": [0, 1, 1]}, {"concept:name": ["1", "1"]}, "unique"),
+        ({"concept:name": ["a", None, "b"]}, {"concept:name": ["1", "2"]}, "null"),
+        ({"x": [[1], [2], [3]]}, {"concept:name": ["1", "2"]}, "type"),
+    ],
+)
+def test_what_is_no_log_is_refused(events: dict[str, list[object]], cases: dict[str, list[str]], says: str) -> None:
+    good = {"@case": [0, 0, 1], "concept:name": ["a", "b", "c"], "time:timestamp": [NOON] * 3}
+    with pytest.raises(ValueError, match=says):
+        EventLog(pl.DataFrame({**good, **events}), pl.DataFrame(cases))
+
+
+def test_the_flat_form_follows_the_convention_of_pm4py(small_log: EventLog) -> None:
+    flat = small_log.to_polars()
+    assert flat.columns[:3] == ["case:concept:name", "case:age", "case:insurance"]
+    assert flat.filter(pl.col("case:concept:name") == "p2")["concept:name"].to_list() == ["register", "leave"]

@@ -1,0 +1,129 @@
+"""The fast way may only be faster: what it accepts, the XML parser reads the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libra.eventlog import xes_read
+from libra.eventlog.formats import FileFormat
+from libra.eventlog.options import ReadOptions
+from libra.eventlog.xes_expat import XesParser
+from libra.eventlog.xes_parts import Findings, Piece, frames_of
+from libra.eventlog.xes_read import read_xes
+from libra.eventlog.xes_tokens import read_plain
+
+keys = st.sampled_from(["concept:name", "cost", "a b", "é", "x&y", ">", "k'k"])
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="￾￿"), max_size=8)
+values = st.one_of(
+    texts, st.sampled_from(["7", "-1.5", "true", "INF", "2024-05-06T08:00:00+02:00", "&", '"', "&amp;", "\n", "\t"])
+)
+types = st.sampled_from(["string", "date", "int", "float", "boolean", "id"])
+spaces = st.sampled_from(["", "\n\t", " ", "\r\n"])
+
+
+@st.composite
+def attributes(draw: st.DrawFn) -> str:
+    given_keys = draw(st.lists(keys, max_size=4))
+    return "".join(
+        f"<{draw(types)} key={quoteattr(key)} value={quoteattr(draw(values), {chr(10): '&#10;'})}/>{draw(spaces)}"
+        for key in given_keys
+    )
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> str:
+    space = draw(spaces)
+    text = ""
+    for _ in range(draw(st.integers(1, 3))):
+        events = "".join(f"<event>{space}{draw(attributes())}</event>{space}" for _ in range(draw(st.integers(0, 3))))
+        text += f"<trace>{space}{draw(attributes())}{events}</trace>{space}"
+    return text
+
+
+damage = st.sampled_from(
+    [
+        "<!-- <trace> -->",
+        "<",
+        ">",
+        "&",
+        "&nope;",
+        '"',
+        "\x01",
+        "<event>",
+        "</trace>",
+        '<string key="n" value="1"><int key="m" value="2"/></string>',
+    ]
+)
+
+
+def exactly(text: bytes) -> Piece:
+    parser = XesParser()
+    parser.feed(b"<log>" + text + b"</log>", final=True)
+    assert not parser.notes()
+    return parser.take()
+
+
+def same(one: Piece, other: Piece) -> bool:
+    frames = [frames_of(piece, 0, 0, Findings()) for piece in (one, other)]
+    return all(
+        set(a.columns) == set(b.columns) and a.height == b.height and all(a[key].equals(b[key]) for key in a.columns)
+        for a, b in zip(frames[0], frames[1], strict=True)
+    )
+
+
+@given(traces())
+def test_plain_traces_read_the_same_both_ways(text: str) -> None:
+    encoded = text.strip().encode()
+    fast = read_plain(encoded)
+    if fast is not None:
+        assert same(fast, exactly(encoded))
+
+
+@given(traces(), damage, st.floats(0, 1))
+def test_damaged_text_is_never_accepted_differently(text: str, harm: str, where: float) -> None:
+    cut = int(where * len(text))
+    damaged = (text[:cut] + harm + text[cut:]).strip().encode()
+    fast = read_plain(damaged)
+    if fast is not None:  # then it must be well-formed after all, and mean the same
+        assert same(fast, exactly(damaged))
+
+
+def test_an_ordinary_trace_takes_the_fast_way() -> None:
+    of_case = b'<string key="concept:name" value="1"/>\n\t'
+    text = b"<trace>\n\t" + of_case + b'<event>\n<date key="time:timestamp" value="x"/>\n\t</event>\n</trace>'
+    assert read_plain(text) is not None
+
+
+@pytest.mark.parametrize("log", ["sepsis", "bpic20", "urineweginfectie"])
+def test_real_logs_read_the_same_both_ways(log: str, shared_logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, fmt = shared_logs / f"{log}.xes.gz", FileFormat("xes", "gz")
+    fast = read_xes(path, fmt, ReadOptions())
+    monkeypatch.setattr(xes_read, "read_plain", lambda _text: None)
+    exact = read_xes(path, fmt, ReadOptions())
+    assert fast.equals(exact)
+    assert fast.notes == exact.notes
+
+
+def test_small_stretches_change_nothing(shared_logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, fmt = shared_logs / "sepsis.xes.gz", FileFormat("xes", "gz")
+    whole = read_xes(path, fmt, ReadOptions())
+    monkeypatch.setattr(xes_read, "STRETCH", 10_007)
+    assert read_xes(path, fmt, ReadOptions()).equals(whole)
+
+
+@pytest.mark.peer
+def test_r4pm_reads_the_same_events(shared_logs: Path) -> None:
+    r4pm = pytest.importorskip("r4pm")
+    for name in ("sepsis", "bpic20"):
+        path = shared_logs / f"{name}.xes.gz"
+        theirs, _ = r4pm.df.import_xes(str(path))
+        ours = read_xes(path, FileFormat("xes", "gz"), ReadOptions()).to_polars()
+        assert set(ours.columns) == set(theirs.columns)
+        dates = [pl.col(key).dt.replace_time_zone("UTC") for key, dtype in theirs.schema.items() if dtype == pl.Datetime("us")]
+        assert ours.equals(theirs.with_columns(dates).select(ours.columns))
