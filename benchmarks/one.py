@@ -1,0 +1,106 @@
+"""One measurement in a process of its own: `python -m benchmarks.one TASK TOOL LOG`, a JSON line on stdout.
+
+Imports and, for writing, the reading come before the clock starts. Memory is what the task adds at its peak.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import r4pm
+
+from libra.eventlog.log import EventLog
+from libra.eventlog.options import ReadOptions
+from libra.eventlog.read import read
+from libra.eventlog.write import write
+from libra.measures import measure
+
+Task = Callable[[], object]
+
+
+def read_with_libra(log: Path, _folder: Path) -> Task:
+    """Read into an EventLog, the checks included."""
+    return lambda: read(log, ReadOptions())
+
+
+def read_with_r4pm(log: Path, _folder: Path) -> Task:
+    """Read into r4pm's frame."""
+    return lambda: r4pm.df.import_xes(str(log))
+
+
+def write_with_libra(log: Path, folder: Path, suffix: str) -> Task:
+    """Write a log that is in memory."""
+    loaded = read(log, ReadOptions())
+    return lambda: write(loaded, folder / f"out{suffix}")
+
+
+def write_with_r4pm(log: Path, folder: Path, suffix: str) -> Task:
+    """Write r4pm's own frame of the same log."""
+    frame, _ = r4pm.df.import_xes(str(log))
+    return lambda: r4pm.df.export_xes(frame, str(folder / f"out{suffix}"))
+
+
+def measure_with_libra(log: Path, _folder: Path) -> Task:
+    """All measures of the log against a random half of its cases, nothing computed beforehand."""
+    whole = read(log, ReadOptions())
+    kept = np.random.default_rng(1).random(whole.n_cases) < 0.5
+    half = whole.events.filter(kept[whole.events["@case"].to_numpy()])
+    renumbered = (np.cumsum(kept) - 1)[half["@case"].to_numpy()]
+    sample = EventLog(half.with_columns(pl.Series("@case", renumbered)), whole.cases.filter(kept))
+    fresh = EventLog(whole.events, whole.cases, whole.metadata)
+    return lambda: measure(fresh, sample)
+
+
+TASKS: dict[tuple[str, str], Callable[[Path, Path], Task]] = {
+    ("read", "libra"): read_with_libra,
+    ("read", "r4pm"): read_with_r4pm,
+    ("write .xes", "libra"): lambda log, folder: write_with_libra(log, folder, ".xes"),
+    ("write .xes", "r4pm"): lambda log, folder: write_with_r4pm(log, folder, ".xes"),
+    ("write .xes.gz", "libra"): lambda log, folder: write_with_libra(log, folder, ".xes.gz"),
+    ("write .xes.gz", "r4pm"): lambda log, folder: write_with_r4pm(log, folder, ".xes.gz"),
+    ("measure", "libra"): measure_with_libra,
+}
+
+
+def main(task: str, tool: str, log: str) -> None:
+    """Run one task and print seconds and added megabytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = TASKS[task, tool](Path(log), Path(folder))
+        before = _reset_peak()
+        start = time.perf_counter()
+        run()
+        seconds = time.perf_counter() - start
+        sys.stdout.write(json.dumps({"seconds": seconds, "megabytes": _peak() - before}) + "\n")
+
+
+def _reset_peak() -> float:
+    """Forget the peak so far where the system can, and say what is in use now."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return _status("VmRSS")
+
+
+def _peak() -> float:
+    return _status("VmHWM")
+
+
+def _status(field: str) -> float:
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    found = re.search(rf"{field}:\s+(\d+)", status.read_text())
+    return int(found[1]) / 1024 if found else float("nan")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
