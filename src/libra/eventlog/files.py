@@ -75,7 +75,7 @@ def open_input(path: Path, compression: Compression, progress: Progress = no_pro
                     yield cast("BinaryIO", member)
     except EOFError as error:
         raise InputError("the compressed file ends early", place=str(path), remedy="Copy or export it again") from error
-    except (zipfile.BadZipFile, zlib.error, zlib_ng.error, gzip.BadGzipFile) as error:
+    except (zipfile.BadZipFile, zlib.error, zlib_ng.error, gzip.BadGzipFile) as error:  # type: ignore[misc]  # its stub errs
         packing = "zip archive" if compression == "zip" else "gzip file"
         raise InputError(f"this is not an intact {packing}", place=str(path), remedy="Copy or export it again") from error
     except (RuntimeError, NotImplementedError) as error:  # zipfile's word for a password or an unknown packing

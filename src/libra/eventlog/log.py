@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra.eventlog.columns import column
 from libra.eventlog.directly_follows import DirectlyFollows, directly_follows
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, TIMESTAMP
@@ -68,9 +69,9 @@ class EventLog:
         """Bring the frames into their one form and refuse what cannot be a log."""
         object.__setattr__(self, "events", _canonical(self.events, first=(CASE_INDEX, *EVENT_ROLES)))
         object.__setattr__(self, "cases", _canonical(self.cases, first=(CASE_NAME,)))
-        for frame, column in ((self.events, ACTIVITY), (self.events, TIMESTAMP), (self.cases, CASE_NAME)):
-            if frame[column].null_count():
-                raise ValueError(f"{column} must not be null")
+        for frame, name in ((self.events, ACTIVITY), (self.events, TIMESTAMP), (self.cases, CASE_NAME)):
+            if frame[name].null_count():
+                raise ValueError(f"{name} must not be null")
         index = self.events[CASE_INDEX]
         if not index.is_sorted() or index.n_unique() != self.cases.height:
             raise ValueError("events must be grouped by case, every case with at least one event")
@@ -171,7 +172,7 @@ class EventLog:
 def _canonical(frame: pl.DataFrame, first: tuple[str, ...]) -> pl.DataFrame:
     """Known columns first, proper types, and no attribute that is null throughout (XES could not say it either)."""
     frame = frame.with_columns(
-        pl.col(name).cast(pl.UInt32 if name == CASE_INDEX else UTC_MICROSECONDS)
+        column(name).cast(pl.UInt32 if name == CASE_INDEX else UTC_MICROSECONDS)
         for name in frame.columns
         if name == CASE_INDEX or frame.schema[name].is_temporal()
     )
@@ -181,11 +182,11 @@ def _canonical(frame: pl.DataFrame, first: tuple[str, ...]) -> pl.DataFrame:
     for name in kept:
         if name != CASE_INDEX and frame.schema[name] not in ATTRIBUTE_TYPES:
             raise ValueError(f"column {name} has the type {frame.schema[name]}, which no event log can hold")
-    return frame.select(kept)
+    return frame[kept]
 
 
 def _same_frame(one: pl.DataFrame, other: pl.DataFrame) -> bool:
-    return set(one.columns) == set(other.columns) and one.equals(other.select(one.columns))
+    return set(one.columns) == set(other.columns) and one.equals(other[one.columns])
 
 
 def empty_log(like: EventLog) -> EventLog:
