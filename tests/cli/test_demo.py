@@ -1,0 +1,48 @@
+"""`libra demo`: one command from nothing to a converted log, with working advice on what to do next."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import libra
+from libra import example
+
+from .conftest import Run
+
+
+def test_the_demo_writes_the_bundled_log_in_two_formats(tmp_path: Path, run: Run) -> None:
+    answer = run("demo", "--out", tmp_path / "new" / "tour")
+    assert answer.code == 0
+    assert sorted(file.name for file in (tmp_path / "new" / "tour").iterdir()) == ["emergency.csv", "emergency.xes.gz"]
+    original = libra.read(example.path())
+    assert libra.read(tmp_path / "new" / "tour" / "emergency.xes.gz").equals(original)
+    assert libra.read(tmp_path / "new" / "tour" / "emergency.csv").events.equals(original.events)
+
+
+def test_without_a_folder_it_writes_to_libra_demo(tmp_path: Path, shell: Run) -> None:
+    answer = shell("demo")
+    assert answer.code == 0
+    assert (tmp_path / "libra-demo" / "emergency.csv").exists()
+
+
+def test_what_it_tells_to_try_next_works(tmp_path: Path, run: Run) -> None:
+    answer = run("demo", "--out", tmp_path)
+    advice = [shlex.split(line)[1:] for line in answer.out.split("Try next:")[1].splitlines() if line.strip()]
+    assert [words[0] for words in advice] == ["inspect", "convert", "measure", "inspect"]
+    for words in advice[:3]:
+        assert run(*words).code == 0
+
+
+def test_json_holds_the_files_and_the_figures(tmp_path: Path, run: Run) -> None:
+    document = json.loads(run("demo", "--out", tmp_path, "--json").out)
+    assert [Path(file).name for file in document["files"]] == ["emergency.xes.gz", "emergency.csv"]
+    assert document["inspect"]["cases"] == 2000
+
+
+def test_a_folder_that_cannot_be_made_is_bad_input(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    answer = run("demo", "--out", tmp_path / "file" / "tour")
+    assert answer.code == 3
+    assert "--out" in answer.err

@@ -1,0 +1,112 @@
+"""How a command ends when something is wrong: one line on stderr, the promised exit code, no traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import libra.api
+
+from .conftest import Run
+
+
+def _raise(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_args: object, **_keywords: object) -> None:
+        raise error
+
+    monkeypatch.setattr(libra.api, "read", fail)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("inspect",),
+        ("inspect", "a.csv", "--nonsense"),
+        ("nonsense",),
+        ("convert", "a.csv"),
+        ("inspect", "a.csv", "--delimiter", "ab"),
+    ],
+)
+def test_usage_errors_are_one_line_and_exit_2(arguments: tuple[str, ...], run: Run) -> None:
+    answer = run(*arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("libra: ")
+    assert answer.err.count("\n") == 1
+
+
+def test_a_wrong_command_is_answered_with_the_right_one(run: Run) -> None:
+    assert "'inspect'" in run("inspcet").err
+
+
+@pytest.mark.parametrize("json_flag", [(), ("--json",)])
+def test_a_missing_file_is_bad_input(json_flag: tuple[str, ...], tmp_path: Path, run: Run) -> None:
+    missing = tmp_path / "missing.xes"
+    answer = run("inspect", missing, *json_flag)
+    assert (answer.code, answer.out) == (3, "")
+    assert answer.err == f"libra: {missing}: there is no such file. Check the path.\n"
+
+
+def test_columns_that_cannot_be_found_are_asked_for_by_flag(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text("alpha,beta\n1,2\n3,4\n", encoding="utf-8")
+    answer = run("inspect", path)
+    assert answer.code == 3
+    assert answer.err.count("\n") == 1
+    assert all(word in answer.err for word in ("numbers.csv", "alpha", "beta", "--"))
+
+
+def test_an_unreadable_timestamp_is_named_with_its_line(table: Path, run: Run) -> None:
+    table.write_text(table.read_text(encoding="utf-8").replace("2024-05-06T08:45:00Z", "n/a"), encoding="utf-8")
+    answer = run("inspect", table)
+    assert answer.code == 3
+    assert "visits.csv, line 6" in answer.err
+    assert '"n/a"' in answer.err
+    assert "--drop-invalid" in answer.err
+    assert run("inspect", table, "--drop-invalid").code == 0
+
+
+def test_control_characters_in_an_error_are_shown_not_obeyed(tmp_path: Path, run: Run) -> None:
+    answer = run("inspect", tmp_path / "a\x1b[31m.csv")
+    assert r"a\x1b[31m.csv" in answer.err
+    assert "\x1b" not in answer.err
+
+
+def test_a_mistake_of_ours_is_one_line_and_exit_70(table: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _raise(ZeroDivisionError("oh\nno"), monkeypatch)
+    answer = run("inspect", table)
+    assert (answer.code, answer.out) == (70, "")
+    assert answer.err == ("libra: internal error (ZeroDivisionError: oh); please report it with the output of LIBRA_DEBUG=1.\n")
+
+
+def test_debugging_shows_the_traceback(table: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _raise(ZeroDivisionError(), monkeypatch)
+    monkeypatch.setenv("LIBRA_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        run("inspect", table)
+
+
+def test_too_little_memory_is_one_line(table: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _raise(MemoryError(), monkeypatch)
+    answer = run("inspect", table)
+    assert answer.code == 3
+    assert "not enough memory" in answer.err
+
+
+def test_an_interrupt_is_quiet_and_exits_130(table: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _raise(KeyboardInterrupt(), monkeypatch)
+    answer = run("inspect", table)
+    assert (answer.code, answer.out, answer.err) == (130, "", "")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("doctor", "--json"), ("doctor",)])
+def test_a_reader_that_goes_away_is_no_error_message(arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "libra.cli", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141

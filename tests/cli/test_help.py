@@ -1,0 +1,151 @@
+"""The help, the version and the completion: nothing is undocumented, and nothing heavy is loaded for them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from libra import __version__
+from libra.cli.app import app
+from libra.eventlog.formats import KINDS
+from libra.eventlog.roles import FLAGS
+
+from .conftest import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]  # typer's own class is private
+SHARED = {
+    *("--case-id", "--activity", "--timestamp", "--start-timestamp", "--lifecycle", "--resource", "--individual"),
+    *("--lifecycle-keep", "--timestamp-format", "--day-first", "--month-first", "--delimiter", "--encoding", "--decimal"),
+    *("--sort-by-time", "--drop-invalid", "--json", "--quiet"),
+}
+
+
+def test_the_commands_are_those_of_the_interface() -> None:
+    assert list(COMMANDS) == ["inspect", "convert", "measure", "demo", "doctor"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_in_the_readme(name: str) -> None:
+    assert f"| `libra {name}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_has_an_example(name: str, run: Run) -> None:
+    answer = run(name, "--help")
+    assert answer.code == 0
+    assert "Examples" in answer.out
+    assert f"libra {name}" in answer.out.split("Examples")[1]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_and_argument_has_help(name: str) -> None:
+    undocumented = [parameter.name for parameter in COMMANDS[name].params if not parameter.help]
+    assert undocumented == []
+
+
+@pytest.mark.parametrize("name", ["inspect", "convert", "measure"])
+def test_commands_that_read_share_all_input_options(name: str) -> None:
+    offered = {flag for parameter in COMMANDS[name].params for flag in (*parameter.opts, *parameter.secondary_opts)}
+    assert offered >= SHARED | set(FLAGS.values())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_speaks_json(name: str) -> None:
+    assert "--json" in {flag for parameter in COMMANDS[name].params for flag in parameter.opts}
+
+
+def test_every_input_option_and_file_ending_is_in_the_page_on_formats() -> None:
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert [name for name in (*(SHARED - {"--json", "--quiet"}), *KINDS) if f"`{name}" not in page] == []
+
+
+def test_no_arguments_show_the_help(run: Run) -> None:
+    answer = run()
+    assert answer.code == 0
+    assert "Usage: libra" in answer.out
+
+
+def test_the_version_is_the_packages(run: Run) -> None:
+    assert run("--version").out == f"libra {__version__}\n"
+
+
+def test_completion_knows_commands_and_options(shell: Run) -> None:
+    commands = shell(_LIBRA_COMPLETE="complete_bash", COMP_WORDS="libra con", COMP_CWORD="1")
+    options = shell(_LIBRA_COMPLETE="complete_bash", COMP_WORDS="libra inspect --case", COMP_CWORD="2")
+    assert commands.out.split() == ["convert"]
+    assert options.out.split() == ["--case-id"]
+
+
+def test_the_completion_script_is_for_this_command(shell: Run) -> None:
+    script = shell("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert "complete -o default -F _libra_completion libra" in script.out
+
+
+def test_completion_can_be_installed_and_doctor_sees_it(tmp_path: Path, shell: Run) -> None:
+    home = {"HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    before = json.loads(shell("doctor", "--json", **home).out)["checks"]
+    assert shell("--install-completion", "bash", **home).code == 0
+    after = json.loads(shell("doctor", "--json", **home).out)["checks"]
+    assert [check["ok"] for checks in (before, after) for check in checks if check["name"] == "completion"] == [False, True]
+    assert (tmp_path / ".bash_completions" / "libra.sh").exists()
+
+
+def test_help_and_import_load_nothing_heavy() -> None:
+    code = (
+        "import sys, libra, libra.cli\n"
+        "libra.cli.main(['inspect', '--help'])\n"
+        "print([name for name in ('polars', 'numpy', 'pandas', 'pm4py') if name in sys.modules])"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_starts_in_under_half_a_second() -> None:
+    def seconds(*command: str) -> float:
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, *command], capture_output=True, check=True)
+        return time.perf_counter() - begin
+
+    assert min(seconds("-m", "libra.cli", "--help") for _ in range(5)) < 0.5
+    assert min(seconds("-c", "import libra") for _ in range(5)) < 0.25
+
+
+def test_public_names_are_found_and_others_are_not() -> None:
+    import libra
+
+    assert all(callable(getattr(libra, name)) for name in libra.__all__ if name != "__version__")
+    assert set(libra.__all__) <= set(dir(libra))
+    with pytest.raises(AttributeError, match="anonymise"):
+        libra.anonymise  # noqa: B018
+
+
+def test_doctor_finds_what_is_required(run: Run) -> None:
+    document = json.loads(run("doctor", "--json").out)
+    required = {check["name"]: check["ok"] for check in document["checks"] if check["required"]}
+    assert document["ok"] is True
+    assert required == {"Python": True, "libra": True, "polars": True, "numpy": True, "zlib-ng": True}
+
+
+def test_doctor_says_how_to_get_what_is_missing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    answer = run("doctor")
+    assert answer.code == 0
+    (java,) = (line for line in answer.out.splitlines() if " Java " in line)
+    assert java.split()[0] == "missing"
+    assert "openjdk" in answer.out
+
+
+def test_doctor_fails_where_a_required_part_does_not_load(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "zlib_ng.gzip_ng", None)
+    answer = run("doctor")
+    assert answer.code == 1
+    assert "Missing: zlib-ng." in answer.out

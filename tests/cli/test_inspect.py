@@ -1,0 +1,110 @@
+"""`libra inspect`: the figures, the columns with their reasons, and a document scripts can rely on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import TABLE, Run
+
+
+def test_json_holds_the_promised_keys(table: Path, run: Run) -> None:
+    document = json.loads(run("inspect", table, "--json").out)
+    figures = {key: document[key] for key in ("cases", "events", "activities", "variants")}
+    assert figures == {"cases": 3, "events": 8, "activities": 3, "variants": 2}
+    assert document["columns"]["case_id"] == "case id"
+    assert document["columns"]["timestamp"] == "timestamp"
+    assert document["variants_unique_share"] == 0.5
+    assert document["cases_unique_share"] == pytest.approx(1 / 3)
+    assert document["start"].startswith("2024-05-06T08:00:00")
+    assert document["end"].startswith("2024-05-07T10:00:00")
+
+
+def test_json_says_why_each_column_was_taken_and_which_flag_overrides_it(table: Path, run: Run) -> None:
+    roles = {role["role"]: role for role in json.loads(run("inspect", table, "--json").out)["roles"]}
+    assert roles["case_id"]["flag"] == "--case-id"
+    assert roles["case_id"]["columns"] == ["case id"]
+    assert all(role["reason"] for role in roles.values())
+
+
+def test_people_see_figures_columns_flags_variants_and_the_hint(table: Path, run: Run) -> None:
+    answer = run("inspect", table)
+    assert answer.code == 0
+    for text in ("3 cases", "8 events", "2 variants", "--case-id", "register", "see doctor", "cost", "33.3 %"):
+        assert text in answer.out
+
+
+def test_flags_override_the_roles_and_may_be_repeated(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("A;B;C;D\n1;x;go;06.05.2024 08:00\n1;y;go;06.05.2024 09:00\n1;x;stop;14.05.2024 10:00\n", encoding="utf-8")
+    flags = ("--case-id", "A", "--case-id", "B", "--activity", "C", "--timestamp", "D")
+    document = json.loads(run("inspect", path, *flags, "--json").out)
+    assert document["cases"] == 2
+    assert document["columns"] == {"case_id": ["A", "B"], "activity": "C", "timestamp": "D"}
+    assert document["end"].startswith("2024-05-14T10:00")
+
+
+@pytest.mark.parametrize(("flag", "start"), [("--day-first", "2024-04-03"), ("--month-first", "2024-03-04")])
+def test_the_order_of_day_and_month_is_the_users_word(flag: str, start: str, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "dates.csv"
+    path.write_text("case,activity,timestamp\n1,go,03/04/2024 08:00\n1,stop,03/04/2024 09:00\n", encoding="utf-8")
+    assert json.loads(run("inspect", path, flag, "--json").out)["start"].startswith(start)
+
+
+def test_ambiguous_dates_are_noted_on_stderr_and_quiet_hides_it(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "dates.csv"
+    path.write_text("case,activity,timestamp\n1,go,03/04/2024 08:00\n1,stop,03/04/2024 09:00\n", encoding="utf-8")
+    loud, quiet = run("inspect", path, "--json"), run("inspect", path, "--json", "--quiet")
+    assert "--month-first" in loud.err
+    assert all(line.startswith("note: ") for line in loud.err.splitlines())
+    assert quiet.err == ""
+    assert json.loads(loud.out) == json.loads(quiet.out)
+
+
+def test_brackets_and_control_characters_print_literally(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "[bold]odd.csv"
+    names = TABLE.replace("cost", "[red]cost[/red]").replace("see doctor", "see [bold]\x1b[31mdoctor :smile:")
+    path.write_text(names, encoding="utf-8")
+    answer = run("inspect", path)
+    assert answer.code == 0
+    assert "[bold]odd.csv" in answer.out
+    assert "[red]cost[/red]" in answer.out
+    assert r"see [bold]\x1b[31mdoctor :smile:" in answer.out
+    assert "\x1b[31m" not in answer.out
+
+
+def test_many_attributes_are_cut_short_for_people_and_complete_in_json(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "wide.csv"
+    names = [f"extra{i}" for i in range(40)]
+    path.write_text(f"case,activity,timestamp,{','.join(names)}\n1,a,2024-05-06T08:00:00Z{',x' * 40}\n", encoding="utf-8")
+    answer = run("inspect", path)
+    assert "extra29 " in answer.out
+    assert "extra30 " not in answer.out
+    assert "and 10 more attributes" in answer.out
+    assert [a["name"] for a in json.loads(run("inspect", path, "--json").out)["attributes"]] == names
+
+
+def test_a_long_trace_is_cut_short_for_people(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "long.csv"
+    rows = [f"1,step {i},2024-05-06T08:00:{i:02}Z\n" for i in range(20)]
+    path.write_text("case,activity,timestamp\n" + "".join(rows), encoding="utf-8")
+    answer = run("inspect", path)
+    assert "step 11 > … (8 more)" in " ".join(answer.out.split())
+    assert "1 case, 20 events" in answer.out
+
+
+def test_lifecycle_keep_counts_only_those_events(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "steps.csv"
+    path.write_text(
+        "case,activity,timestamp,lifecycle:transition\n"
+        "1,a,2024-05-06T08:00:00Z,START\n1,a,2024-05-06T09:00:00Z,COMPLETE\n1,b,2024-05-06T10:00:00Z,COMPLETE\n",
+        encoding="utf-8",
+    )
+    assert json.loads(run("inspect", path, "--lifecycle-keep", "complete", "--json").out)["events"] == 2
+
+
+def test_a_published_log_has_its_published_figures(shared_logs: Path, run: Run) -> None:
+    document = json.loads(run("inspect", shared_logs / "sepsis.xes.gz", "--json").out)
+    assert [document[key] for key in ("cases", "events", "activities", "variants")] == [1050, 15214, 16, 846]
