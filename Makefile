@@ -1,0 +1,56 @@
+# Everything runs in a virtual environment of its own, .venv, made on first use.
+# Another Python: make test PYTHON=python3.12
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+RECIPE := pyproject.toml constraints.txt
+
+.PHONY: help install demo test check bench clean
+
+help:
+	@echo "make demo      a tour on the bundled example log"
+	@echo "make test      install everything and run the tests"
+	@echo "make install   install Libra into $(VENV); then: $(BIN)/libra --help"
+	@echo "make check     lint, format and types"
+	@echo "make bench     time and memory, beside other tools"
+	@echo "make clean     remove what was built"
+
+install: $(VENV)/.installed
+	@echo "Libra is installed: $(BIN)/libra --help"
+
+demo: $(VENV)/.installed
+	@$(BIN)/libra demo --out demo
+
+test: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/.installed-dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) demo libra-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@command -v $(PYTHON) >/dev/null || { echo "There is no '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Libra needs Python 3.11 or newer, and '$(PYTHON)' is older. Name another: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "'$(PYTHON)' lacks the venv module. Install it (Debian, Ubuntu: apt install python3-venv)." >&2; exit 1; }
+	@echo "Making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+$(VENV)/.installed: $(RECIPE) | $(BIN)/python
+	@echo "Installing Libra into $(VENV) (a minute the first time)"
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(RECIPE) | $(BIN)/python
+	@echo "Installing Libra and its development tools into $(VENV) (some minutes the first time)"
+	@$(PIP) --editable ".[dev]"
+	@touch $@ $(VENV)/.installed
