@@ -91,7 +91,7 @@ class _Document:
     def read(self, stretch: bytes) -> None:
         """Take in the next stretch of the file."""
         at_ease = self.is_utf8 and self.parser.between_traces and not any(self.pending)
-        if at_ease and (piece := read_plain(stretch.strip(b" \t\r\n"))) is not None:
+        if at_ease and (piece := read_plain(stretch)) is not None:
             self.skipped += len(stretch)
             self._add(piece)
             return

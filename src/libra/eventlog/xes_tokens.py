@@ -19,10 +19,10 @@ import polars as pl
 
 from libra.eventlog.xes_parts import Part, Piece
 
-ATTRIBUTE, TRACE, TRACE_END, EVENT, EVENT_END = range(5)
-TAGS = {"trace>": TRACE, "/trace>": TRACE_END, "event>": EVENT, "/event>": EVENT_END}
+ATTRIBUTE, TRACE, TRACE_END, EVENT, EVENT_END, NO_TAG = range(6)
+TAGS = {"": NO_TAG, "trace>": TRACE, "/trace>": TRACE_END, "event>": EVENT, "/event>": EVENT_END}
 TYPES = {f"{name} key=": name for name in ("string", "date", "int", "float", "boolean", "id")}
-FOLLOWS = np.zeros((5, 5), bool)  # which structural tag may come after which
+FOLLOWS = np.zeros((6, 6), bool)  # which structural tag may come after which
 for before, after in ((TRACE, EVENT), (TRACE, TRACE_END), (EVENT, EVENT_END), (EVENT_END, EVENT), (EVENT_END, TRACE_END)):
     FOLLOWS[before, after] = True
 FOLLOWS[TRACE_END, TRACE] = True
@@ -39,7 +39,7 @@ class _NotPlainError(Exception):
 
 
 def read_plain(text: bytes) -> Piece | None:
-    """The traces in `text`, or None where it is not of the plain form. `text` is whole traces, nothing before or after.
+    """The traces in `text`, or None where it is not of the plain form: whole traces, at most white space before them.
 
     Example:
         >>> piece = read_plain(b'<trace><event><string key="concept:name" value="A &amp; B"/></event></trace>')
@@ -50,15 +50,14 @@ def read_plain(text: bytes) -> Piece | None:
     """
     try:
         tokens = _tokens(text)
-        return _piece(tokens, _kinds(tokens, text), b"&" in text)
+        kinds = _kinds(tokens, text)
+        return _piece(tokens[1:], kinds[1:], b"&" in text)
     except _NotPlainError:
         return None
 
 
 def _tokens(text: bytes) -> pl.DataFrame:
-    """One row a tag. The first row is what stands before the first `<`: nothing."""
-    if not text.startswith(b"<"):
-        raise _NotPlainError
+    """One row a tag, after a first row with what stands before the first `<`."""
     if not text.isascii() and (b"\xef\xbf\xbe" in text or b"\xef\xbf\xbf" in text):  # U+FFFE, U+FFFF: not XML
         raise _NotPlainError
     try:
@@ -77,14 +76,16 @@ def _tokens(text: bytes) -> pl.DataFrame:
         raise _NotPlainError from error
     if tokens.height != np.count_nonzero(np.frombuffer(text, np.uint8) == ord("<")) + 1:
         raise _NotPlainError
-    return tokens[1:]
+    return tokens
 
 
 def _kinds(tokens: pl.DataFrame, text: bytes) -> npt.NDArray[np.uint8]:
     """The kind of every tag, after checking the form of all tags by their few distinct beginnings and ends."""
     tags, ends = tokens["tag"].value_counts(), tokens["end"].value_counts()
+    if tokens["tag"][0].strip(SPACE):
+        raise _NotPlainError
     kind_of_tag = np.array([_kind(tag) for tag in tags["tag"]], np.uint8)
-    kinds = kind_of_tag[tokens["tag"].cast(pl.Enum(tags["tag"])).to_physical().to_numpy()]
+    kinds: npt.NDArray[np.uint8] = kind_of_tag[tokens["tag"].cast(pl.Enum(tags["tag"])).to_physical().to_numpy()]
     is_attribute = kinds == ATTRIBUTE
     if not (
         np.array_equal(tokens["between"] == " value=", is_attribute)
@@ -101,11 +102,10 @@ def _kinds(tokens: pl.DataFrame, text: bytes) -> npt.NDArray[np.uint8]:
 
 
 def _kind(tag: str) -> int:
-    if tag in TYPES:
-        return ATTRIBUTE
-    if tag.rstrip(SPACE) in TAGS:
-        return TAGS[tag.rstrip(SPACE)]
-    raise _NotPlainError
+    kind = ATTRIBUTE if tag in TYPES else TAGS.get(tag.rstrip(SPACE))
+    if kind is None:
+        raise _NotPlainError
+    return kind
 
 
 def _piece(tokens: pl.DataFrame, kinds: npt.NDArray[np.uint8], has_entities: bool) -> Piece:

@@ -1,0 +1,74 @@
+"""Columns of any type to the few types an event log holds: text, Int64, Float64, Boolean, UTC microseconds.
+
+In: a frame of attributes as its source typed them. Out: the same frame in `log.ATTRIBUTE_TYPES`, and notes that name every column
+that was changed beyond its width or that no event log can hold. Nothing is lost without a note.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from libra.eventlog.log import ATTRIBUTE_TYPES, UTC_MICROSECONDS
+
+
+def as_attributes(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Bring every column into a type of an event log, or leave it out with a note.
+
+    Example:
+        >>> typed, notes = as_attributes(pl.DataFrame({"n": pl.Series([1], dtype=pl.Int8), "parts": [[1, 2]]}))
+        >>> typed["n"].dtype, notes
+        (Int64, ['The column "parts" has a type no event log can hold (List(Int64)) and was left out.'])
+    """
+    kept, notes = [], []
+    naive = [f'"{name}"' for name, dtype in frame.schema.items() if dtype == pl.Date or _is_naive(dtype)]
+    if naive:
+        notes.append(f"The dates in {', '.join(naive)} carry no time zone and were read as UTC.")
+    for values in frame:
+        typed, note = _as_attribute(values)
+        if note:
+            notes.append(note)
+        if typed is not None:
+            kept.append(typed)
+    return pl.DataFrame(kept), notes
+
+
+def as_text(values: pl.Series) -> pl.Series:
+    """A column as labels; whole floats lose their ".0".
+
+    Example:
+        >>> as_text(pl.Series([17.0, None])).to_list()
+        ['17', None]
+    """
+    if values.dtype.is_float():
+        values = values.fill_nan(None)
+        if (values.floor() == values).fill_null(True).all() and (values.abs() < 2.0**63).fill_null(True).all():
+            values = values.cast(pl.Int64)
+    return values.cast(pl.String, strict=False)
+
+
+def _as_attribute(values: pl.Series) -> tuple[pl.Series | None, str | None]:
+    name, dtype = values.name, values.dtype
+    if dtype in ATTRIBUTE_TYPES:
+        return values, None
+    if dtype.is_integer():
+        whole = values.cast(pl.Int64, strict=False)
+        if whole.null_count() > values.null_count():
+            return values.cast(pl.String), f'The numbers in "{name}" are too large for 64 bits and are kept as text.'
+        return whole, None
+    if dtype.is_float() or dtype.is_decimal():
+        return values.cast(pl.Float64), None
+    if dtype == pl.Date or _is_naive(dtype):
+        return values.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None
+    if isinstance(dtype, pl.Datetime):
+        return values.dt.convert_time_zone("UTC").cast(UTC_MICROSECONDS), None
+    if isinstance(dtype, pl.Duration):
+        return values.dt.total_microseconds() / 1e6, f'The durations in "{name}" are kept as seconds.'
+    if isinstance(dtype, pl.Categorical | pl.Enum | pl.Time):
+        return values.cast(pl.String), None
+    if dtype == pl.Null:
+        return None, None
+    return None, f'The column "{name}" has a type no event log can hold ({dtype}) and was left out.'
+
+
+def _is_naive(dtype: pl.DataType) -> bool:
+    return isinstance(dtype, pl.Datetime) and dtype.time_zone is None

@@ -1,0 +1,120 @@
+"""Where the fields of a CSV file begin and end, found in one pass over its bytes.
+
+In: the bytes after the header and their dialect. Out: for each column whether its values stand in quotes; on the way every row is
+checked to have as many fields as the header. NumPy on slices of some megabytes, each from one row's start to another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+_SLICE = 1 << 21
+_CARRIAGE_RETURN = 13
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the fields of a file are told apart, what its columns are called, and at which byte the data begins."""
+
+    delimiter: str
+    quote: str | None
+    line_end: str
+    header: tuple[str, ...] = ()
+    body: int = 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns have values in quotes and which have values without; the first row that is ragged and its fields."""
+
+    quoted: npt.NDArray[np.bool_]
+    bare: npt.NDArray[np.bool_]
+    ragged_row: int | None = None
+    ragged_fields: int = 0
+
+    @property
+    def says_text(self) -> npt.NDArray[np.bool_]:
+        """The columns that are text because they stand in quotes where others do not."""
+        return self.quoted & ~self.bare & (self.bare.any() and self.quoted.any())
+
+
+def scan(body: bytes, dialect: Dialect) -> Layout:
+    r"""Find the layout of the rows of a file.
+
+    Example:
+        >>> scan(b'"1",2\n"3",4\n', Dialect(",", '"', "\n", ("a", "b"), 0)).says_text.tolist()
+        [True, False]
+    """
+    width = len(dialect.header)
+    quoted, bare = np.zeros(width, bool), np.zeros(width, bool)
+    row = 0
+    for _, data, ends, row_ends in _slices(body, dialect):
+        fields = np.diff(row_ends, prepend=-1)
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        sizes = ends - starts
+        first = data[np.minimum(starts, len(data) - 1)]
+        sizes[(sizes == 1) & (first == _CARRIAGE_RETURN)] = 0
+        wrong = fields != width
+        if wrong.any():
+            blank = wrong & (fields == 1) & (sizes[row_ends] == 0)
+            ragged = np.flatnonzero(wrong & ~blank)
+            if len(ragged):
+                return Layout(quoted, bare, row + int(ragged[0]), int(fields[ragged[0]]))
+            keep = np.ones(len(ends), bool)
+            keep[row_ends[blank]] = False
+            first, sizes = first[keep], sizes[keep]
+        row += len(row_ends)
+        in_quotes = (first == ord(dialect.quote or "\0")) & (sizes > 0)
+        quoted |= in_quotes.reshape(-1, width).any(axis=0)
+        bare |= ((sizes > 0) & ~in_quotes).reshape(-1, width).any(axis=0)
+    return Layout(quoted, bare)
+
+
+def row_start(body: bytes | memoryview, dialect: Dialect, row: int) -> int:
+    """The byte at which a row begins, blank lines counted as rows."""
+    seen = 0
+    for begin, _, ends, row_ends in _slices(body, dialect):
+        if row < seen + len(row_ends):
+            return begin if row == seen else begin + int(ends[row_ends[row - seen - 1]]) + 1
+        seen += len(row_ends)
+    return len(body)
+
+
+def _slices(
+    body: bytes | memoryview, dialect: Dialect
+) -> Iterator[tuple[int, npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Whole rows at a time: where they begin, their bytes, where their fields end, and which of these ends are ends of rows."""
+    data = np.frombuffer(body, np.uint8)
+    begin, size = 0, _SLICE
+    while begin < len(data):
+        chunk = data[begin : begin + size]
+        at_end = begin + size >= len(data)
+        ends = _field_ends(chunk, dialect)
+        row_ends = np.flatnonzero(chunk[ends] == ord(dialect.line_end))
+        if at_end and (not len(ends) or ends[-1] != len(chunk) - 1 or not len(row_ends) or row_ends[-1] != len(ends) - 1):
+            ends = np.append(ends, len(chunk))  # the last row has no line end
+            row_ends = np.append(row_ends, len(ends) - 1)
+        if not len(row_ends):
+            size *= 2  # a row longer than the slice
+            continue
+        ends = ends[: row_ends[-1] + 1]
+        yield begin, chunk, ends, row_ends
+        begin += int(ends[-1]) + 1
+        size = _SLICE
+
+
+def _field_ends(chunk: npt.NDArray[np.uint8], dialect: Dialect) -> npt.NDArray[np.int64]:
+    """Delimiters and line ends outside of quotes, given that the chunk begins outside of them."""
+    marks = (chunk == ord(dialect.delimiter)) | (chunk == ord(dialect.line_end))
+    if dialect.quote is None:
+        return np.flatnonzero(marks)
+    is_quote = chunk == ord(dialect.quote)
+    places = np.flatnonzero(marks | is_quote)
+    quotes = is_quote[places]
+    outside = (np.cumsum(quotes, dtype=np.uint8) & 1) == 0
+    ends: npt.NDArray[np.int64] = places[outside & ~quotes]
+    return ends

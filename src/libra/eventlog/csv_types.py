@@ -1,0 +1,87 @@
+"""The types of CSV columns, found from their values as a whole.
+
+In: a frame of text columns. Out: Int64, Float64, Boolean and UTC timestamps where every value is one, text otherwise. What would
+not read back as it was written stays text: leading zeros, a plus sign, numbers beyond 64 bits, dates without a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import polars as pl
+
+from libra.eventlog.timestamps import iso_timestamps
+
+_WHOLE = r"^-?(?:0|[1-9]\d*)$"
+_NUMBER = r"^(?:-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|NaN|-?inf)$"
+_COMMA_NUMBER = r"^-?(?:0|[1-9]\d*)(?:,\d+)?(?:[eE][+-]?\d+)?$"
+_TRUTH = r"^(?:true|false|True|False|TRUE|FALSE)$"
+_ISO_TIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}"
+_SAMPLE = 50
+
+
+def infer_types(
+    frame: pl.DataFrame, text: Collection[str], decimal: str | None, delimiter: str
+) -> tuple[pl.DataFrame, list[str]]:
+    """Give every column but those of `text` its type; `decimal` is the user's word for the decimal mark.
+
+    Example:
+        >>> table = pl.DataFrame({"n": ["1", "2"], "plz": ["01067", "10115"], "cost": ["2,5", "3"]})
+        >>> infer_types(table, (), None, ";")[0].rows()
+        [(1, '01067', 2.5), (2, '10115', 3.0)]
+    """
+    columns = [name for name in frame.columns if name not in text]
+    typed: dict[str, pl.Series] = {}
+    with_comma: list[str] = []
+    notes: list[str] = []
+    for name in columns:
+        found = _typed(frame[name])
+        if found is not None:
+            typed[name] = found
+        elif _all(frame[name], _COMMA_NUMBER):
+            with_comma.append(name)
+    if decimal is None:
+        points = any(typed[name].dtype == pl.Float64 and _any_point(frame[name]) for name in typed)
+        decimal = "," if delimiter != "," and not points else "."
+    if decimal == "," and with_comma:
+        listed = ", ".join(f'"{name}"' for name in with_comma)
+        notes.append(f"The numbers in {listed} were read with a decimal comma.")
+        for name in with_comma:
+            typed[name] = frame[name].str.replace(",", ".", literal=True).cast(pl.Float64)
+    naive = [name for name in typed if isinstance(typed[name].dtype, pl.Datetime) and _is_naive(frame[name])]
+    if naive:
+        listed = ", ".join(f'"{name}"' for name in naive)
+        notes.append(f"The dates in {listed} carry no time zone and were read as UTC.")
+    return frame.with_columns(values.alias(name) for name, values in typed.items()), notes
+
+
+def _typed(values: pl.Series) -> pl.Series | None:
+    """The values in the one type they all have; None for text."""
+    if _all(values, _WHOLE):
+        whole = values.cast(pl.Int64, strict=False)
+        return whole if whole.null_count() == values.null_count() else None
+    if _all(values, _NUMBER):
+        return values.cast(pl.Float64)
+    if _all(values, _TRUTH):
+        return values.str.to_lowercase() == "true"
+    if _all(values, _ISO_TIME):
+        return iso_timestamps(values)
+    return None
+
+
+def _all(values: pl.Series, pattern: str) -> bool:
+    sample = values.head(1000).drop_nulls().head(_SAMPLE)
+    return (
+        values.null_count() < values.len()
+        and bool(sample.str.contains(pattern).all())
+        and bool(values.str.contains(pattern).all(ignore_nulls=True))
+    )
+
+
+def _any_point(values: pl.Series) -> bool:
+    return bool(values.str.contains(".", literal=True).any())
+
+
+def _is_naive(values: pl.Series) -> bool:
+    first = values.drop_nulls()[0]
+    return not first.endswith("Z") and "+" not in first and "-" not in first[10:]

@@ -1,0 +1,164 @@
+"""Dates as people write them, read without being told the format.
+
+In: text values, stripped, best distinct. Out: `DateReading`, one entry a value: microseconds since 1970, the offset that was
+written, and what the values prove about the order of day and month. A value that is not surely a date stays null.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import polars as pl
+
+_TIME = (
+    r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?)?"
+    r"\s*(?P<half>[AaPp]\.?[Mm]\b\.?)?"
+)
+_ZONE = r"\s*(?P<zone>[A-Za-z]{1,5}|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)?(?:\[[\w/+-]+\])?"
+_CLOCK = rf"(?:(?:[Tt:]|\s*,?\s+(?:at\s+)?){_TIME}{_ZONE})?$"
+_NAME = r"(?P<name>\p{L}{3,9})\.?"
+_WEEKDAY = r"\p{L}{2,10}\.?,?\s+"
+_YEAR = r"(?P<year>\d{4}|\d{2})"
+
+_FAMILIES = (
+    rf"^(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}}){_CLOCK}",
+    rf"^(?P<one>\d{{1,2}})[-/.](?P<two>\d{{1,2}})[-/.]{_YEAR}{_CLOCK}",
+    r"^(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})"
+    rf"(?:[Tt\s]?(?P<hour>\d{{2}})(?P<minute>\d{{2}})(?:(?P<second>\d{{2}})(?:[.,](?P<fraction>\d+))?)?{_ZONE})?$",
+    rf"^(?:{_WEEKDAY})?(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?[-/\s]*{_NAME}[-/,\s]*{_YEAR}{_CLOCK}",
+    rf"^(?:{_WEEKDAY})?{_NAME}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}}){_CLOCK}",
+    rf"^{_WEEKDAY}{_NAME}\s+(?P<day>\d{{1,2}})\s+{_TIME}{_ZONE}\s+(?P<year>\d{{4}})$",
+)
+_NUMBERS = ("year", "month", "day", "one", "two", "hour", "minute", "second")
+_PARTS = (*_NUMBERS, "name", "fraction", "half", "zone")
+
+_MONTH_STARTS = {  # English, German, Dutch, French
+    1: "jan", 2: "feb fév fev", 3: "mar mär mrz mrt maa", 4: "apr avr", 5: "may mai mei", 6: "jun juin",
+    7: "jul juil", 8: "aug aoû aou", 9: "sep", 10: "oct okt", 11: "nov", 12: "dec dez déc",
+}  # fmt: skip
+_MONTH_OF = {start: month for month, starts in _MONTH_STARTS.items() for start in starts.split()}
+_ZONE_HOURS = {  # only abbreviations that mean one thing
+    "z": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 1, "cet": 1, "cest": 2, "mez": 1, "mesz": 2, "eet": 2, "eest": 3, "msk": 3,
+    "est": -5, "edt": -4, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DateReading:
+    """What text values say as dates.
+
+    `micros` counts from 1970, in UTC where the value carries an offset (`offset`, in minutes) and on its own clock otherwise;
+    null where a value is no date. `ambiguous` is a value that could be read either day or month first when no value shows
+    the order; `contradiction` holds two values that show opposite orders.
+    """
+
+    micros: pl.Series
+    offset: pl.Series
+    ambiguous: str | None = None
+    contradiction: tuple[str, str] | None = None
+
+
+def read_dates(values: pl.Series, day_first: bool | None = None) -> DateReading:
+    """Read text values as dates, each in whichever of the known shapes it has.
+
+    Example:
+        >>> reading = read_dates(pl.Series(["6 May 2024, 8:30 PM", "2024-05-06T20:30:00+02:00", "soon"]))
+        >>> reading.micros.cast(pl.Datetime("us")).to_list()
+        [datetime.datetime(2024, 5, 6, 20, 30), datetime.datetime(2024, 5, 6, 18, 30), None]
+        >>> reading.offset.to_list()
+        [None, 120, None]
+    """
+    parts = _split(values)
+    one, two = parts["one"], parts["two"]
+    day_leads = values.filter(((one > 12) & (two <= 12)).fill_null(False))
+    month_leads = values.filter(((two > 12) & (one <= 12)).fill_null(False))
+    either = values.filter(((one <= 12) & (two <= 12) & (one != two)).fill_null(False))
+    contradiction = ambiguous = None
+    if day_first is None:
+        if day_leads.len() and month_leads.len():
+            contradiction = (day_leads[0], month_leads[0])
+        elif either.len() and not day_leads.len() and not month_leads.len():
+            ambiguous = either[0]
+        day_first = not month_leads.len()
+    day, month = ("one", "two") if day_first else ("two", "one")
+    read = _assemble(parts.with_columns(pl.coalesce("day", day).alias("day"), pl.coalesce("month", month).alias("month")))
+    return DateReading(read["micros"], read["offset"], ambiguous, contradiction)
+
+
+def _split(values: pl.Series) -> pl.DataFrame:
+    """The parts of every value, by the first family of shapes that fits it; nulls where none does."""
+    rows = pl.DataFrame({"row": pl.int_range(values.len(), eager=True), "text": values.cast(pl.String)})
+    found = [pl.DataFrame(schema={"row": pl.Int64()} | dict.fromkeys(_PARTS, pl.String()))]
+    left = rows.drop_nulls()
+    for family in _FAMILIES:
+        fits = pl.col("text").str.contains(family)
+        matched, left = left.filter(fits), left.filter(~fits)
+        if matched.height:
+            names = re.findall(r"\(\?P<(\w+)>", family)
+            groups = pl.col("text").str.extract_groups(family).struct
+            parts = [groups.field(part) if part in names else pl.lit(None, pl.String).alias(part) for part in _PARTS]
+            found.append(matched.select("row", *parts))
+    parts_of = rows.select("row").join(pl.concat(found), on="row", how="left", maintain_order="left")
+    return parts_of.with_columns(
+        pl.col(_NUMBERS).cast(pl.Int64),
+        pl.col("year").str.len_bytes().eq(2).alias("short_year"),
+    )
+
+
+def _assemble(parts: pl.DataFrame) -> pl.DataFrame:
+    """Microseconds and offset from the parts of each value; null where they make no valid date or time."""
+    month_of = {name: _MONTH_OF.get(name[:4].lower()) or _MONTH_OF.get(name[:3].lower()) for name in _distinct(parts["name"])}
+    offset_of = {zone: _offset(zone) for zone in _distinct(parts["zone"])}
+    month = pl.col("name").replace_strict(month_of, default=None, return_dtype=pl.Int64)
+    year, hour = pl.col("year"), pl.col("hour")
+    night = pl.col("half").str.to_lowercase().str.starts_with("p").cast(pl.Int64) * 12
+    hour_24 = pl.when(pl.col("half").is_null()).then(hour.fill_null(0)).when(hour.is_between(1, 12)).then(hour % 12 + night)
+    fraction = pl.col("fraction").fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64)
+    return (
+        parts.with_columns(
+            pl.when("short_year").then((year + 31) % 100 + 1969).otherwise(year).alias("year"),  # 69 is 1969, 68 is 2068
+            pl.coalesce("month", month).alias("month"),
+            hour_24.alias("hour"),
+            pl.col("minute", "second").fill_null(0),
+            fraction.alias("fraction"),
+            pl.col("zone").replace_strict(offset_of, default=None, return_dtype=pl.Int64).alias("offset"),
+        )
+        .with_columns(
+            pl.format("{}-{}-{}", "year", "month", "day").str.to_date("%Y-%m-%d", strict=False).cast(pl.Int64).alias("days"),
+            pl.sum_horizontal(hour * 3600, pl.col("minute") * 60, "second", ignore_nulls=False).alias("seconds"),
+            (
+                pl.col("minute").le(59) & pl.col("second").le(59) & (pl.col("zone").is_null() | pl.col("offset").is_not_null())
+            ).alias("fine"),
+        )
+        .select(
+            pl.when(pl.col("fine") & pl.col("seconds").le(86_400))
+            .then(
+                (pl.col("days") * 86_400 + pl.col("seconds") - pl.col("offset").fill_null(0) * 60) * 1_000_000
+                + pl.col("fraction")
+            )
+            .alias("micros"),
+            "offset",
+        )
+        .with_columns(pl.when(pl.col("micros").is_not_null()).then("offset").alias("offset"))
+    )
+
+
+def _distinct(names: pl.Series) -> list[str]:
+    return names.drop_nulls().unique().to_list()
+
+
+def _offset(zone: str) -> int | None:
+    """The minutes that a zone is ahead of UTC; None where it is unknown.
+
+    Example:
+        >>> _offset("+0530"), _offset("GMT-5"), _offset("CEST"), _offset("Z"), _offset("noon")
+        (330, -300, 120, 0, None)
+    """
+    numeric = re.fullmatch(r"(?:utc|gmt)?([+-])(\d{1,2})(?::?(\d{2}))?", zone.lower())
+    if not numeric:
+        hours = _ZONE_HOURS.get(zone.lower())
+        return None if hours is None else hours * 60
+    sign, hours_text, minutes = numeric.groups()
+    size = int(hours_text) * 60 + int(minutes or 0)
+    return None if size > 18 * 60 else (-size if sign == "-" else size)

@@ -1,0 +1,67 @@
+"""What people call the columns of an event log, in the order of how sure the name is.
+
+A name is compared by its letters and digits alone, without their case (`normal`). Each role has three tiers: names
+that say it outright, names that suggest it, and weak ones; within a tier the content decides first.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_SURE = {
+    "case_id": """caseid casekey case caseidentifier casenumber caseno casenr casename caseref caseuuid traceid trace
+        processinstanceid processinstance processid instanceid fallid fallnummer fallnr fall vorgangsid
+        vorgangsnummer vorgangsnr zaakid zaaknummer zaak casusid dossierid dossiernummer dossier numerodossier
+        iddossier idcas numerodecas""",
+    "activity": """activity activityname activitylabel activityen activityde activitytype activityinstance eventactivity
+        aktivitat aktivitaet tatigkeit taetigkeit activiteit activiteitnaam activite nomactivite""",
+    "timestamp": """completetimestamp completiontimestamp completetime completiontime completedate endtimestamp endtime
+        enddatetime enddate finishtime finishedat completedat timestamp eventtimestamp eventtime eventdatetime
+        eventdate timestampend zeitstempel zeitpunkt endzeitpunkt endzeit enddatum tijdstempel tijdstip eindtijd
+        einddatum horodatage horodate dateheure datefin heurefin""",
+    "start_timestamp": """starttimestamp starttime startdatetime startdate startedat timestampstart begintimestamp begintime
+        begindate startzeitpunkt startzeit startdatum beginn begintijd starttijd begindatum datedebut heuredebut""",
+    "lifecycle": "lifecycle lifecycletransition lifecyclestate transition eventlifecycle transactiontype",
+    "resource": """resource resourcename resourceid originator performer performedby executedby ressource bearbeiter
+        mitarbeiter uitvoerder medewerker executant""",
+}  # fmt: skip
+_LIKELY = {
+    "case_id": """patientid patient patientnumber admissionid encounterid visitid hadmid stayid episodeid incidentid
+        incidentnumber ticketid ticketnumber ticket orderid ordernumber order salesorder salesdocument vbeln
+        ebeln ponumber purchaseorder purchasingdocument invoiceid invoicenumber invoice applicationid
+        application requestid requestnumber srnumber servicerequest claimid claimnumber claim loanid
+        declarationid jobid studentid customerid clientid auftragsnummer auftrag bestellnummer patientennummer
+        patientnummer aanvraagid bestelnummer numeropatient commande""",
+    "activity": """task taskname event eventname eventtype eventclass eventlabel eventdescription action actionname
+        operation operationname step stepname processstep processstepname schritt
+        prozessschritt arbeitsschritt ereignis vorgang aufgabe handeling stap gebeurtenis taak etape tache
+        evenement operationde""",
+    "timestamp": """datetime date time when createdat created recordedat changedat datum uhrzeit datumuhrzeit datumtijd tijd
+        moment heure timestamputc""",
+    "start_timestamp": "start started begin debut",
+    "lifecycle": "lifecyclestatus eventstate",
+    "resource": """user username userid agent employee employeeid worker operator assignee assignedto staff staffid handler
+        actor person benutzer anwender sachbearbeiter gebruiker utilisateur acteur agentid""",
+}  # fmt: skip
+_WEAK = {"case_id": "id key number nr", "activity": "status state procedure name description"}
+TIERS = tuple({role: tier.get(role, "").split() for role in _SURE} for tier in (_SURE, _LIKELY, _WEAK))
+WEAK = 2  # the tier of names that count only where the content fits
+
+
+def normal(name: str) -> str:
+    """A column's name without what people write differently.
+
+    Example:
+        >>> normal("_CASE_KEY"), normal("Complete Timestamp"), normal("Aktivität")
+        ('casekey', 'completetimestamp', 'aktivitat')
+    """
+    plain = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in plain if letter.isalnum())
+
+
+def rank(role: str, name: str) -> tuple[int, int] | None:
+    """How well a column's name fits a role (tier, position in it; smaller is better), or None."""
+    for tier, names in enumerate(TIERS):
+        if normal(name) in names[role]:
+            return tier, names[role].index(normal(name))
+    return None

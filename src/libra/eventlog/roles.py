@@ -1,0 +1,174 @@
+"""Which column plays which role, and why.
+
+In: a flat frame under its source's column names and what the user named. Out: one `FoundRole` a role that was found; case id,
+activity and timestamp are always among them, or there is an `InputError` that lists the columns and the flag to use. The user's
+word counts first, then the standard's names, then common names (content breaks ties), then content where one column stands out.
+A table that uses the standard's names for all it must have is taken at its word: nothing else is guessed in it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+
+import polars as pl
+
+from libra.errors import InputError
+from libra.eventlog.log import FoundRole
+from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN
+from libra.eventlog.options import ReadOptions
+from libra.eventlog.role_names import WEAK, rank
+from libra.eventlog.timestamps import looks_like_timestamps
+
+FLAGS = {role: "--" + role.replace("_", "-") for role in (*ROLE_COLUMN, "individual")}
+REQUIRED = ("case_id", "activity", "timestamp")
+WORDS = {"case_id": "case id", "start_timestamp": "start timestamp"}
+
+
+def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[FoundRole, ...]:
+    """Find the roles of a frame's columns; `source` names the table in errors.
+
+    Example:
+        >>> table = pl.DataFrame({"Case ID": ["1", "1"], "Activity": ["a", "b"], "when": ["2024-05-06", "2024-05-07"]})
+        >>> for role in find_roles(table, ReadOptions(), "a.csv"):
+        ...     print(role.role, *role.columns, "-", role.reason)
+        case_id Case ID - called "Case ID"
+        activity Activity - called "Activity"
+        timestamp when - called "when"
+    """
+    found = _named_by_user(frame, options, source)
+    individual = found["individual"].columns if "individual" in found else ()
+    taken = {role.columns for role in found.values()} - {individual}
+    for role, column in ROLE_COLUMN.items():
+        if role in found or column not in frame.columns or (column,) in taken:
+            continue
+        if role != "start_timestamp" or looks_like_timestamps(frame[column], options):
+            found[role] = FoundRole(role, (column,), "its name is the XES standard's")
+    free = [name for name in frame.columns if not any((name,) == role.columns for role in found.values())]
+    in_standard = all(ROLE_COLUMN[role] in frame.columns for role in REQUIRED)
+    for role in () if in_standard else ROLE_COLUMN:
+        best = None if role in found else _by_name(frame, role, free, options)
+        if best:
+            found[role] = FoundRole(role, (best,), f'called "{best}"')
+            free.remove(best)
+    for role, by_content in (("timestamp", _by_dates), ("case_id", _by_repeats), ("activity", _by_few_labels)):
+        winner = None if role in found else by_content(frame, free, options)
+        if winner:
+            column, reason = winner
+            found[role] = FoundRole(role, (column,), reason)
+            free.remove(column)
+    if "timestamp" not in found and "start_timestamp" in found:
+        start = found.pop("start_timestamp")
+        found["timestamp"] = FoundRole("timestamp", start.columns, f"{start.reason}, and no other column holds times")
+    missing = [role for role in REQUIRED if role not in found]
+    if missing:
+        what = " and ".join(f"no {WORDS.get(role, role)} column" for role in missing)
+        raise InputError(
+            f"{what} was recognised among {_listed(frame.columns)}",
+            place=source,
+            remedy=f"Name it with {' and '.join(FLAGS[role] for role in missing)}",
+        )
+    return tuple(found[role] for role in FLAGS if role in found)
+
+
+def _named_by_user(frame: pl.DataFrame, options: ReadOptions, source: str) -> dict[str, FoundRole]:
+    found = {}
+    for role, flag in FLAGS.items():
+        named: tuple[str, ...] | str | None = getattr(options.roles, role)
+        if named:
+            asked = (named,) if isinstance(named, str) else named
+            columns = tuple(_existing(name, frame.columns, flag, source) for name in asked)
+            found[role] = FoundRole(role, columns, "named in the call")
+    return found
+
+
+def _existing(name: str, columns: Sequence[str], flag: str, source: str) -> str:
+    for candidate in (name, CASE_PREFIX + name):
+        if candidate in columns:
+            return candidate
+    folded = {column.casefold().removeprefix(CASE_PREFIX): column for column in columns}
+    close = difflib.get_close_matches(name.casefold(), list(folded), n=1)
+    hint = f'Did you mean "{folded[close[0]]}"? ' if close else ""
+    raise InputError(
+        f'{flag} names "{name}", which is no column here',
+        place=source,
+        remedy=f"{hint}There are {_listed(columns)}",
+    )
+
+
+def _listed(columns: Sequence[str]) -> str:
+    shown = ", ".join(f'"{name}"' for name in columns[:40])
+    return f"the columns {shown}, …" if len(columns) > 40 else f"the columns {shown}"
+
+
+def _by_name(frame: pl.DataFrame, role: str, free: Sequence[str], options: ReadOptions) -> str | None:
+    """The free column with the best name; among names of one tier those whose content fits come first."""
+    ranked = sorted((place, name) for name in free if (place := rank(role, name)) is not None)
+    if role in ("timestamp", "start_timestamp"):
+        return _best_time(frame, role, [name for _, name in ranked], free, options)
+    fits = _FITS.get(role)
+    if fits and (len(ranked) > 1 or any(tier == WEAK for (tier, _), _ in ranked)):
+        misfits = {name for _, name in ranked if not fits(frame[name], options)}
+        ranked = [(place, name) for place, name in ranked if place[0] != WEAK or name not in misfits]
+        ranked.sort(key=lambda found: (found[0][0], found[1] in misfits, found[0]))
+    return ranked[0][1] if ranked else None
+
+
+def _best_time(frame: pl.DataFrame, role: str, named: Sequence[str], free: Sequence[str], options: ReadOptions) -> str | None:
+    """The best name whose values read as dates.
+
+    Where nothing in the table does, the best name for a timestamp is taken all the same: the error then shows its value.
+    """
+    dated = [name for name in named if looks_like_timestamps(frame[name], options)]
+    if dated or role == "start_timestamp":
+        return next(iter(dated), None)
+    if any(looks_like_timestamps(frame[name], options, epochs=False) for name in free):
+        return None
+    return next(iter(named), None)
+
+
+def _repeats(values: pl.Series, _options: ReadOptions) -> bool:
+    return 1 < values.n_unique() < values.len()
+
+
+def _few_labels(values: pl.Series, options: ReadOptions) -> bool:
+    """Whether a column could hold activities: words, not too many different ones, no dates and no numbers."""
+    if values.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return False
+    words = values.cast(pl.String).drop_nulls()
+    if not words.len() or not 1 < words.n_unique() <= max(words.len() // 3, 2):
+        return False
+    labels = words.unique(maintain_order=True).head(1000)
+    numbers = labels.str.contains(r"^\s*[-+]?[\d.,]+\s*$").mean()
+    return isinstance(numbers, float) and numbers < 0.5 and not looks_like_timestamps(labels, options)
+
+
+_FITS: dict[str, Callable[[pl.Series, ReadOptions], bool]] = {
+    "case_id": _repeats,
+    "activity": _few_labels,
+}
+
+
+def _by_dates(frame: pl.DataFrame, free: Sequence[str], options: ReadOptions) -> tuple[str, str] | None:
+    dates = [name for name in free if looks_like_timestamps(frame[name], options, epochs=False)]
+    return (dates[0], "the only column whose values read as dates") if len(dates) == 1 else None
+
+
+def _by_repeats(frame: pl.DataFrame, free: Sequence[str], options: ReadOptions) -> tuple[str, str] | None:
+    """The column with by far the most different values among those that repeat: at least three times as many as the next."""
+    candidates = {}
+    for name in free:
+        values = frame[name]
+        if (values.dtype == pl.String or values.dtype.is_integer()) and not looks_like_timestamps(values, options, epochs=False):
+            distinct = values.n_unique()
+            if 2 <= distinct <= values.len() * 2 // 3 and not values.null_count():
+                candidates[name] = distinct
+    ordered = sorted(candidates, key=lambda name: -candidates[name])
+    if not ordered or (len(ordered) > 1 and candidates[ordered[0]] < 3 * candidates[ordered[1]]):
+        return None
+    return ordered[0], "its values repeat the way case ids do"
+
+
+def _by_few_labels(frame: pl.DataFrame, free: Sequence[str], options: ReadOptions) -> tuple[str, str] | None:
+    labels = [name for name in free if not name.startswith(CASE_PREFIX) and _few_labels(frame[name], options)]
+    return (labels[0], "the only column with a few recurring labels") if len(labels) == 1 else None

@@ -1,0 +1,60 @@
+"""Smaller or reordered logs from a log: some transitions only, events by time.
+
+In and out: an `EventLog`; cases left without events go, everything else stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from libra.errors import InputError
+from libra.eventlog.log import EventLog
+from libra.eventlog.names import CASE_INDEX, LIFECYCLE, TIMESTAMP
+
+
+def keep_lifecycle(log: EventLog, transitions: Sequence[str], source: str = "") -> EventLog:
+    """Keep only the events in these transitions, whatever their case of letters; `source` names the log in errors.
+
+    Example:
+        >>> from datetime import datetime, UTC
+        >>> noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
+        >>> columns = {"@case": [0, 0], "concept:name": ["a", "a"], "time:timestamp": [noon, noon]}
+        >>> log = EventLog(
+        ...     pl.DataFrame(columns | {"lifecycle:transition": ["START", "COMPLETE"]}), pl.DataFrame({"concept:name": ["c1"]})
+        ... )
+        >>> keep_lifecycle(log, ["complete"]).n_events
+        1
+    """
+    if LIFECYCLE not in log.events.columns:
+        raise InputError(
+            "there is no lifecycle column to choose transitions by",
+            place=source,
+            remedy="Name it with --lifecycle, or leave --lifecycle-keep out",
+        )
+    lifecycle = log.events[LIFECYCLE]
+    kept = lifecycle.str.to_lowercase().is_in([name.strip().lower() for name in transitions]).fill_null(False)
+    if not kept.any() and log.n_events:
+        asked = ", ".join(f'"{name}"' for name in transitions)
+        there = ", ".join(f'"{name}"' for name in lifecycle.drop_nulls().unique().sort().head(20).to_list())
+        raise InputError(f"no event is in the transition {asked}", place=source, remedy=f"The log has {there}")
+    if kept.all():
+        return log
+    events = log.events.filter(kept)
+    left = events[CASE_INDEX].unique().sort()
+    return replace(log, events=events.with_columns((pl.col(CASE_INDEX).rle_id()).alias(CASE_INDEX)), cases=log.cases[left])
+
+
+def sort_by_time(log: EventLog) -> EventLog:
+    """The events of each case by time; events of the same moment keep their order.
+
+    Example:
+        >>> from datetime import datetime, UTC
+        >>> times = [datetime(2024, 5, day, tzinfo=UTC) for day in (7, 6)]
+        >>> events = pl.DataFrame({"@case": [0, 0], "concept:name": ["later", "sooner"], "time:timestamp": times})
+        >>> sort_by_time(EventLog(events, pl.DataFrame({"concept:name": ["c1"]}))).events["concept:name"].to_list()
+        ['sooner', 'later']
+    """
+    return replace(log, events=log.events.sort(CASE_INDEX, TIMESTAMP, maintain_order=True))
