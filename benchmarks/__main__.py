@@ -45,7 +45,7 @@ def main() -> None:
     """Print the table."""
     table = Table(title="Seconds and added peak memory, best of three; ratio to r4pm in the same run")
     for heading in ("log", "task", "libra", "", "r4pm", "", "ratio", "target", ""):
-        table.add_column(heading, justify="right" if heading in ("libra", "r4pm", "ratio", "") else "left")
+        table.add_column(heading, justify="right" if heading in ("libra", "r4pm", "ratio", "") else "left", no_wrap=True)
     for log in logs():
         name = log.name.partition(".")[0]
         reading = 0.0
@@ -58,9 +58,9 @@ def main() -> None:
         ours = best("measure", ("libra",), log)["libra"]
         ratio = ours["seconds"] / reading
         table.add_row(
-            name, "measure", *_cells(ours), "", "", f"{ratio:.2f}", "of reading: below 1", "met" if ratio < 1 else "missed"
+            name, "measure", *_cells(ours), "", "", f"{ratio:.2f}", "below 1 of reading", "met" if ratio < 1 else "missed"
         )
-    Console().print(table)
+    Console(width=max(100, Console().width)).print(table)
 
 
 def _cells(result: dict[str, float]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from typer.main import get_command
 from libra import __version__
 from libra.cli.app import app
 from libra.eventlog.formats import KINDS
-from libra.eventlog.roles import FLAGS
+from libra.eventlog.tables.roles import FLAGS
 
 from .conftest import Run
 

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from libra.errors import InputError
-from libra.eventlog.csv_read import read_csv
-from libra.eventlog.csv_write import write_csv
 from libra.eventlog.formats import FileFormat
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.tables.csv_read import read_csv
+from libra.eventlog.tables.csv_write import write_csv
 from strategies import event_logs
 
 HEADER = "case,activity,time"

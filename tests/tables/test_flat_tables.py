@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.errors import InputError
-from libra.eventlog.flat import from_flat
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.tables.flat import from_flat
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 

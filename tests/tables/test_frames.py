@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 from libra.errors import InputError, MissingExtraError
-from libra.eventlog.frames import from_frame, to_pandas
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.frames import from_frame, to_pandas
 from strategies import event_logs
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)

@@ -12,8 +12,8 @@ from libra.errors import InputError
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.parquet_read import read_parquet
-from libra.eventlog.parquet_write import write_parquet
+from libra.eventlog.tables.parquet_read import read_parquet
+from libra.eventlog.tables.parquet_write import write_parquet
 from strategies import event_logs
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from libra.errors import InputError
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.roles import find_roles
+from libra.eventlog.tables.roles import find_roles
 
 DAYS = ["2024-05-06", "2024-05-07", "2024-05-08", "2024-05-09"] * 3
 CASES = ["17", "17", "17", "18", "18", "18", "19", "19", "19", "20", "20", "20"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from libra.errors import InputError
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.timestamps import looks_like_timestamps, read_timestamps
+from libra.eventlog.tables.timestamps import looks_like_timestamps, read_timestamps
 
 MORNING = datetime(2024, 5, 26, 8, 5, 9, tzinfo=UTC)
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 
 from libra.eventlog import slices
-from libra.eventlog.csv_write import write_csv
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.metadata import Classifier, LogMetadata
-from libra.eventlog.xes_header import default_metadata
+from libra.eventlog.tables.csv_write import write_csv
+from libra.eventlog.xes.header import default_metadata
 from strategies import event_logs
 
 

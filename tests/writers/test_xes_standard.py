@@ -17,8 +17,8 @@ from xes_rules import NAMESPACE
 from libra.eventlog import slices
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.metadata import Attribute, Classifier, Extension, LogMetadata
-from libra.eventlog.xes_header import default_metadata, written_metadata
-from libra.eventlog.xes_write import write_xes
+from libra.eventlog.xes.header import default_metadata, written_metadata
+from libra.eventlog.xes.write import write_xes
 from strategies import event_logs
 
 

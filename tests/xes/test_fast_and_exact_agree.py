@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.eventlog import xes_read
 from libra.eventlog.formats import FileFormat
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.xes_expat import XesParser
-from libra.eventlog.xes_parts import Findings, Piece, frames_of
-from libra.eventlog.xes_read import read_xes
-from libra.eventlog.xes_tokens import read_plain
+from libra.eventlog.xes import read as xes_read
+from libra.eventlog.xes.exact import XesParser
+from libra.eventlog.xes.parts import Findings, Piece, frames_of
+from libra.eventlog.xes.read import read_xes
+from libra.eventlog.xes.tokens import read_plain
 
 keys = st.sampled_from(["concept:name", "cost", "a b", "é", "x&y", ">", "k'k"])
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="￾￿"), max_size=8)

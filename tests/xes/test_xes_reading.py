@@ -16,7 +16,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, Classifier
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
-from libra.eventlog.xes_read import read_xes
+from libra.eventlog.xes.read import read_xes
 
 HEADER = '<?xml version="1.0" encoding="UTF-8"?>\n<log xes.version="1849.2016" xmlns="http://www.xes-standard.org/">\n'
 TIME = '<date key="time:timestamp" value="2024-05-06T08:00:00.250+02:00"/>'
@@ -257,7 +257,7 @@ def test_bytes_of_another_encoding_are_an_error_with_the_line(tmp_path: Path) ->
 
 
 def test_the_line_of_an_error_counts_the_plain_traces_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.eventlog.xes_read.STRETCH", 5_000)
+    monkeypatch.setattr("libra.eventlog.xes.read.STRETCH", 5_000)
     text = HEADER + "".join(trace(str(i), event("A")) for i in range(200)) + trace("x", "<event></evnt>") + "</log>"
     with pytest.raises(InputError, match="line 203"):
         read_text(tmp_path, text)

@@ -38,7 +38,7 @@ MEANINGS = {
 
 def roles_of(log: EventLog) -> list[dict[str, Any]]:
     """The roles as scripts read them: columns, reason, and the flag that overrides the choice."""
-    from libra.eventlog.roles import FLAGS
+    from libra.eventlog.tables.roles import FLAGS
 
     return [
         {"role": found.role, "columns": list(found.columns), "reason": found.reason, "flag": FLAGS[found.role]}

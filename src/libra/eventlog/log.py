@@ -160,7 +160,7 @@ class EventLog:
 
     def to_pandas(self) -> pd.DataFrame:
         """The flat frame of `to_polars` for pandas and pm4py (needs the `pandas` extra)."""
-        from libra.eventlog.frames import to_pandas
+        from libra.eventlog.tables.frames import to_pandas
 
         return to_pandas(self)
 

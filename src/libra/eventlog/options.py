@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 Progress = Callable[[int, int], None]
-"""Called with (bytes done, bytes in all) while a file is read or written."""
+"""Called with (done, in all) while a file is read (bytes) or written (events)."""
 
 
 def no_progress(_done: int, _total: int) -> None:

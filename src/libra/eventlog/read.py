@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from libra.eventlog.csv_read import read_csv
 from libra.eventlog.files import input_format
-from libra.eventlog.frames import from_frame
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.parquet_read import read_parquet
 from libra.eventlog.select import keep_lifecycle, sort_by_time
-from libra.eventlog.xes_read import read_xes
+from libra.eventlog.tables.csv_read import read_csv
+from libra.eventlog.tables.frames import from_frame
+from libra.eventlog.tables.parquet_read import read_parquet
+from libra.eventlog.xes.read import read_xes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from libra.errors import InputError
-from libra.eventlog.csv_write import write_csv
 from libra.eventlog.files import atomic_output
 from libra.eventlog.formats import output_format
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.parquet_write import write_parquet
-from libra.eventlog.xes_write import write_xes
+from libra.eventlog.tables.csv_write import write_csv
+from libra.eventlog.tables.parquet_write import write_parquet
+from libra.eventlog.xes.write import write_xes
 
 
 def write(log: EventLog, path: Path | str, progress: Progress = no_progress) -> tuple[str, ...]:

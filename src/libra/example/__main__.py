@@ -6,7 +6,7 @@ import gzip
 from typing import BinaryIO, cast
 
 from libra.eventlog.files import atomic_output
-from libra.eventlog.xes_write import write_xes
+from libra.eventlog.xes.write import write_xes
 from libra.example import path
 from libra.example.simulate import simulate
 

@@ -1,6 +1,6 @@
 """Attributes of traces and events on their way from XES text to typed columns.
 
-Both parsers (the fast one of `xes_tokens` and the exact one of `xes_expat`) produce `Part`s: the values of one attribute as
+Both parsers (the fast one of `xes.tokens` and the exact one of `xes.exact`) produce `Part`s: the values of one attribute as
 text, each with the position of its trace or event. `to_frame` turns the parts of a piece of the file into a typed frame, and
 `stack` puts the frames of all pieces together, where an attribute may have been declared differently in different places.
 """
@@ -92,7 +92,7 @@ def stack(frames: Sequence[pl.DataFrame], findings: Findings) -> pl.DataFrame:
 def _typed(part: Part, first_row: int, findings: Findings) -> pl.Series:
     values = part.values
     if part.type == "date":
-        read, naive = read_dates(values)
+        read, naive = read_iso_dates(values)
         findings.naive |= naive
         bad = read.is_null() & values.is_not_null()
         if bad.any():
@@ -112,11 +112,11 @@ def _typed(part: Part, first_row: int, findings: Findings) -> pl.Series:
     return read
 
 
-def read_dates(values: pl.Series) -> tuple[pl.Series, bool]:
+def read_iso_dates(values: pl.Series) -> tuple[pl.Series, bool]:
     """ISO 8601 text as UTC timestamps, null where it is none; and whether any had no zone.
 
     Example:
-        >>> read_dates(pl.Series(["2024-05-06T08:00:00.5+02:00", "2024-05-06T08:00:00", "today"]))[0].dt.hour().to_list()
+        >>> read_iso_dates(pl.Series(["2024-05-06T08:00:00.5+02:00", "2024-05-06T08:00:00", "today"]))[0].dt.hour().to_list()
         [6, 8, None]
     """
     read = values.str.to_datetime("%+", time_unit="us", strict=False).cast(UTC_MICROSECONDS)

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.attributes import as_attributes, as_text
+from libra.eventlog.case_ids import told_apart
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.roles import FLAGS, REQUIRED, WORDS, find_roles
-from libra.eventlog.timestamps import read_timestamps
+from libra.eventlog.tables.attributes import as_attributes, as_text
+from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles
+from libra.eventlog.tables.timestamps import read_timestamps
 
 Place = Callable[[int], str]
 _ROW = "@row"
@@ -201,12 +202,7 @@ def _case_ids(first_events: pl.DataFrame, parts: int, said: list[str]) -> pl.Ser
     if ids.is_unique().all():
         return ids
     said.append("Some case ids became equal when their columns were joined; they are told apart by a number, such as (2).")
-    while not ids.is_unique().all():
-        seen = pl.DataFrame({"id": ids}).select(pl.int_range(pl.len()).over("id") + 1).to_series()
-        ids = pl.DataFrame({"id": ids, "n": seen}).select(
-            pl.when(pl.col("n") > 1).then(pl.format("{} ({})", "id", "n")).otherwise("id").alias("id")
-        )["id"]
-    return ids
+    return told_apart(ids)
 
 
 def _with_individual(

@@ -17,8 +17,8 @@ from libra.errors import InputError
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.role_names import WEAK, rank
-from libra.eventlog.timestamps import looks_like_timestamps
+from libra.eventlog.tables.role_names import WEAK, rank
+from libra.eventlog.tables.timestamps import looks_like_timestamps
 
 FLAGS = {role: "--" + role.replace("_", "-") for role in (*ROLE_COLUMN, "individual")}
 REQUIRED = ("case_id", "activity", "timestamp")

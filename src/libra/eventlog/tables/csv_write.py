@@ -19,7 +19,7 @@ from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_PREFIX
 from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.slices import slices
-from libra.eventlog.xes_header import default_metadata
+from libra.eventlog.xes.header import default_metadata
 
 FORMULA = r"^'*[=+\-@\t\r]"
 AWKWARD = rf'["\x00]|{FORMULA}'

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.flat import from_flat
+from libra.eventlog.case_ids import told_apart
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import (
@@ -27,7 +27,9 @@ from libra.eventlog.names import (
     TIMESTAMP,
 )
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.xes_parts import Findings
+from libra.eventlog.tables.flat import from_flat
+from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
+from libra.eventlog.xes.parts import Findings
 
 DROP = "Correct it, or leave such events out with --drop-invalid"
 
@@ -106,7 +108,8 @@ def _usable(
         "no case id (the trace has no concept:name)": cases[CASE_NAME].is_null()[events[CASE_INDEX]],
         "no activity (the event has no concept:name)": events[ACTIVITY].is_null(),
         "no timestamp (the event has no time:timestamp)": events[TIMESTAMP].is_null(),
-        "its timestamp is outside the years 1678 to 2261, most likely a placeholder": (year < 1678) | (year > 2261),
+        f"its timestamp is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder": (year < FIRST_YEAR)
+        | (year > LAST_YEAR),
     }
     unusable = np.zeros(events.height, bool)
     for what, where in reasons.items():
@@ -133,14 +136,11 @@ def _without_empty_cases(events: pl.DataFrame, cases: pl.DataFrame, notes: list[
 
 
 def _unique_ids(cases: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """Traces that share a name stay cases of their own, told apart by a number."""
-    if cases[CASE_NAME].is_duplicated().any():
-        notes.append("Some cases share their id; they are told apart by a number behind it.")
-    while cases[CASE_NAME].is_duplicated().any():
-        number = pl.int_range(pl.len()).over(CASE_NAME)
-        numbered = pl.format("{} ({})", pl.col(CASE_NAME), number + 1)
-        cases = cases.with_columns(pl.when(number > 0).then(numbered).otherwise(CASE_NAME).alias(CASE_NAME))
-    return cases
+    """Traces that share a name stay cases of their own."""
+    if not cases[CASE_NAME].is_duplicated().any():
+        return cases
+    notes.append("Some cases share their id; they are told apart by a number behind it.")
+    return cases.with_columns(told_apart(cases[CASE_NAME]))
 
 
 def _roles(events: pl.DataFrame) -> tuple[FoundRole, ...]:

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.date_text import DateReading, read_dates
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.date_text import DateReading, read_dates
 
 FIRST_YEAR, LAST_YEAR = 1678, 2261  # what nanosecond tools such as pandas can hold
 _ISO = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.Z+-]|$)"

@@ -1,14 +1,16 @@
 """Reading XES: one pass over the file, most of it on the fast way, all of it with an XML parser's strictness.
 
-The file is taken in stretches of whole traces. A stretch of the plain form goes through `xes_tokens`; the header, the end, and
-every stretch that is not plain go through the expat parser of `xes_expat`, which sees the document as if the plain traces were
+The file is taken in stretches of whole traces. A stretch of the plain form goes through `xes.tokens`; the header, the end, and
+every stretch that is not plain go through the expat parser of `xes.exact`, which sees the document as if the plain traces were
 not there, and so still finds what is cut off, wrongly nested or not XML. Memory: one stretch of text beside the typed columns.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO
 from xml.parsers import expat
@@ -21,12 +23,13 @@ from libra.eventlog.formats import FileFormat
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_INDEX
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.xes_assemble import assemble
-from libra.eventlog.xes_expat import RefusedError, XesParser, not_xml
-from libra.eventlog.xes_parts import Findings, Piece, frames_of, stack
-from libra.eventlog.xes_tokens import read_plain
+from libra.eventlog.xes.assemble import assemble
+from libra.eventlog.xes.exact import RefusedError, XesParser, not_xml
+from libra.eventlog.xes.parts import Findings, Piece, frames_of, stack
+from libra.eventlog.xes.tokens import read_plain
 
-STRETCH = 8_000_000  # bytes of text at a time: few enough for the processor's cache, enough to vectorize
+STRETCH = 4_000_000  # bytes of text at a time: few enough for the processor's cache, enough to vectorize
+AHEAD = 2  # stretches under way at a time
 TRACE, TRACE_END = b"<trace", b"</trace>"
 DECLARED = re.compile(rb"""<\?xml[^>]*encoding=["']([A-Za-z0-9._-]+)""")
 PENDING = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
@@ -41,9 +44,9 @@ def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         'Emergency department (simulated)'
     """
     document = _Document(path, fmt, options.encoding)
-    with open_input(path, fmt.compression, options.progress) as stream:
-        for stretch in _stretches(stream):
-            document.read(stretch)
+    with open_input(path, fmt.compression, options.progress) as stream, ThreadPoolExecutor(AHEAD) as pool:
+        for stretch, plain in _ahead(_stretches(stream), pool):
+            document.read(stretch, plain)
     document.finish()
     findings = document.findings
     events = stack([events for events, _ in document.frames], findings)
@@ -74,6 +77,16 @@ def _stretches(stream: BinaryIO) -> Iterator[bytes]:
     yield text
 
 
+def _ahead(stretches: Iterator[bytes], pool: Executor) -> Iterator[tuple[bytes, Future[Piece | None]]]:
+    """Every stretch with the attempt to read it as plain traces, which is under way while the ones before it are taken in."""
+    waiting: deque[tuple[bytes, Future[Piece | None]]] = deque()
+    for stretch in stretches:
+        waiting.append((stretch, pool.submit(read_plain, stretch)))
+        if len(waiting) > AHEAD:
+            yield waiting.popleft()
+    yield from waiting
+
+
 class _Document:
     """One reading: the parser, the frames so far, and how many bytes went past the parser."""
 
@@ -88,10 +101,10 @@ class _Document:
         self.pending = [False] * len(PENDING)  # a comment, CDATA section or instruction that has not ended yet
         self.junk_after_log = False
 
-    def read(self, stretch: bytes) -> None:
-        """Take in the next stretch of the file."""
+    def read(self, stretch: bytes, plain: Future[Piece | None]) -> None:
+        """Take in the next stretch of the file: as plain traces where it is nothing else and stands where traces may stand."""
         at_ease = self.is_utf8 and self.parser.between_traces and not any(self.pending)
-        if at_ease and (piece := read_plain(stretch)) is not None:
+        if at_ease and (piece := plain.result()) is not None:
             self.skipped += len(stretch)
             self._add(piece)
             return

@@ -20,7 +20,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_INDEX
 from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.slices import slices
-from libra.eventlog.xes_header import ESCAPES, NOT_XML, column_type, escape, header_lines, plan_header
+from libra.eventlog.xes.header import ESCAPES, NOT_XML, column_type, escape, header_lines, plan_header
 
 AWKWARD = '[&<>"\x00-\x1f\ufffe\uffff]'
 

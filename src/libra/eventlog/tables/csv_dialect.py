@@ -13,8 +13,8 @@ import re
 from dataclasses import replace
 
 from libra.errors import InputError
-from libra.eventlog.csv_layout import Dialect, row_start
 from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.csv_layout import Dialect, row_start
 
 _DELIMITERS = (",", ";", "\t", "|")
 _BOMS = (

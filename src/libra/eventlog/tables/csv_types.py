@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 import polars as pl
 
-from libra.eventlog.timestamps import iso_timestamps
+from libra.eventlog.tables.timestamps import iso_timestamps
 
 _WHOLE = r"^-?(?:0|[1-9]\d*)$"
 _NUMBER = r"^(?:-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|NaN|-?inf)$"

@@ -14,17 +14,17 @@ from pathlib import Path
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.csv_dialect import find_dialect, to_utf8
-from libra.eventlog.csv_layout import Dialect, row_start, scan
-from libra.eventlog.csv_types import infer_types
 from libra.eventlog.files import open_input
-from libra.eventlog.flat import from_roles
 from libra.eventlog.formats import FileFormat
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.role_names import rank
-from libra.eventlog.roles import find_roles
+from libra.eventlog.tables.csv_dialect import find_dialect, to_utf8
+from libra.eventlog.tables.csv_layout import Dialect, row_start, scan
+from libra.eventlog.tables.csv_types import infer_types
+from libra.eventlog.tables.flat import from_roles
+from libra.eventlog.tables.role_names import rank
+from libra.eventlog.tables.roles import find_roles
 
 _GUARDED = r"^'+[=+\-@\t\r]"
 _PIECE = 1 << 22

@@ -13,10 +13,10 @@ from typing import Any
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.flat import from_flat
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.flat import from_flat
 
 KEY = "libra"
 

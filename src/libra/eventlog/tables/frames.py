@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from libra.errors import InputError, MissingExtraError
-from libra.eventlog.flat import from_flat
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.flat import from_flat
 
 if TYPE_CHECKING:
     import pandas as pd

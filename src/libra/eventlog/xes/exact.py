@@ -1,6 +1,6 @@
 """The exact way through XES: a streaming parser on the standard library's expat.
 
-It reads what `xes_tokens` leaves: the header, every stretch of the file that is not of the plain form, and the end. It keeps
+It reads what `xes.tokens` leaves: the header, every stretch of the file that is not of the plain form, and the end. It keeps
 the standard's structure in mind (log, trace, event, attributes nested in each other) and collects attribute values as parts.
 It never expands entities from a document type declaration, opens no file and no connection: a declaration is refused.
 """
@@ -17,7 +17,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.metadata import Attribute, AttributeType, AttributeValue, Classifier, Extension, LogMetadata
-from libra.eventlog.xes_parts import BOOLEANS, FLOATS, Part, Piece, read_dates
+from libra.eventlog.xes.parts import BOOLEANS, FLOATS, Part, Piece, read_iso_dates
 
 SCALARS = ("string", "date", "int", "float", "boolean", "id")
 NESTED = ("list", "container")
@@ -215,7 +215,7 @@ def _header_value(kind: str, text: str) -> AttributeValue:
     if kind == "boolean":
         return BOOLEANS.get(text.lower(), text)
     if kind == "date":
-        read = read_dates(pl.Series([text]))[0][0]
+        read = read_iso_dates(pl.Series([text]))[0][0]
         return cast("AttributeValue", text if read is None else read)
     return text
 
