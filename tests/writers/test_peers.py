@@ -56,17 +56,26 @@ def as_ours(read: pl.DataFrame, log: EventLog) -> pl.DataFrame:
     return read.select(pl.col(name).cast(flat.schema[name]) for name in flat.columns)
 
 
-def read_with_pm4py(path: Path) -> pl.DataFrame:
+def read_with_pm4py(path: Path, parser: str | None = None) -> pl.DataFrame:
     with muted():
         import pm4py
 
-        return pl.from_pandas(pm4py.read_xes(str(path)), nan_to_null=True)
+        return pl.from_pandas(pm4py.read_xes(str(path), variant=parser), nan_to_null=True)
 
 
+@pytest.mark.parametrize("parser", [None, "iterparse"])
 @pytest.mark.parametrize("name", ["log.xes", "log.xes.gz"])
-def test_pm4py_reads_the_same_log(name: str, tmp_path: Path, awkward_log: EventLog) -> None:
+def test_pm4py_reads_the_same_log(name: str, parser: str | None, tmp_path: Path, awkward_log: EventLog) -> None:
     write(awkward_log, tmp_path / name)
-    assert_frame_equal(as_ours(read_with_pm4py(tmp_path / name), awkward_log), awkward_log.to_polars(), check_exact=True)
+    read = read_with_pm4py(tmp_path / name, parser)
+    assert_frame_equal(as_ours(read, awkward_log), awkward_log.to_polars(), check_exact=True)
+
+
+@pytest.mark.parametrize("parser", ["chunk_regex", "line_by_line"])
+def test_parsers_that_take_xml_for_lines_read_a_log_without_markup(parser: str, tmp_path: Path, small_log: EventLog) -> None:
+    write(small_log, tmp_path / "log.xes")
+    read = read_with_pm4py(tmp_path / "log.xes", parser)
+    assert_frame_equal(as_ours(read, small_log), small_log.to_polars(), check_exact=True)
 
 
 @pytest.mark.parametrize("name", ["log.xes", "log.xes.gz"])

@@ -15,7 +15,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +73,8 @@ class EventLog:
             if frame[name].null_count():
                 raise ValueError(f"{name} must not be null")
         index = self.events[CASE_INDEX]
-        if not index.is_sorted() or index.n_unique() != self.cases.height:
+        rows = self.cases.height
+        if not index.is_sorted() or index.n_unique() != rows or (rows and index[-1] != rows - 1):
             raise ValueError("events must be grouped by case, every case with at least one event")
         if self.cases[CASE_NAME].n_unique() != self.cases.height:
             raise ValueError("case ids must be unique")
@@ -192,8 +193,3 @@ def _same_frame(one: pl.DataFrame, other: pl.DataFrame) -> bool:
 def empty_log(like: EventLog) -> EventLog:
     """A log with the header of another one and no case: the baseline that every release has to beat."""
     return EventLog(like.events.clear(), like.cases.clear(), like.metadata, like.roles)
-
-
-def as_dict(log: EventLog) -> dict[str, Any]:
-    """The roles as scripts read them: role to column name (a list where several columns form it)."""
-    return {r.role: r.columns[0] if len(r.columns) == 1 else list(r.columns) for r in log.roles}

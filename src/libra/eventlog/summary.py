@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from libra.eventlog.log import EventLog, as_dict
+from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 
 TOP_VARIANTS = 10
@@ -104,7 +104,7 @@ def summarize(log: EventLog) -> Summary:
         variants=len(log.variants),
         start=_iso(log.timestamps.min()) if log.n_events else None,
         end=_iso(log.timestamps.max()) if log.n_events else None,
-        columns=as_dict(log),
+        columns={role.role: role.columns[0] if len(role.columns) == 1 else list(role.columns) for role in log.roles},
         variants_unique_share=unique / max(len(log.variants), 1),
         cases_unique_share=unique / max(log.n_cases, 1),
         trace_length=_trace_length(log) if log.n_cases else None,
