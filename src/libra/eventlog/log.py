@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UTC_MICROSECONDS = pl.Datetime("us", "UTC")
+HOUR = 3_600_000_000  # microseconds
 ATTRIBUTE_TYPES: tuple[pl.DataType, ...] = (pl.String(), pl.Int64(), pl.Float64(), pl.Boolean(), UTC_MICROSECONDS)
 
 

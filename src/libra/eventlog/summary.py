@@ -11,11 +11,10 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from libra.eventlog.log import EventLog
+from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 
 TOP_VARIANTS = 10
-HOUR = 3_600_000_000  # in microseconds
 XES_TYPES = {pl.String(): "string", pl.Int64(): "int", pl.Float64(): "float", pl.Boolean(): "boolean"}
 
 

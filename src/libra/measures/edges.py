@@ -10,10 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from libra.eventlog.directly_follows import DirectlyFollows
-from libra.eventlog.log import EventLog
+from libra.eventlog.log import HOUR, EventLog
 from libra.measures.distances import Integers
-
-HOUR = 3_600_000_000  # in microseconds
 
 
 @dataclass(frozen=True, eq=False)

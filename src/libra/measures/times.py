@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from libra.eventlog.log import EventLog
+from libra.eventlog.log import HOUR, EventLog
 from libra.measures.distances import Floats, sort_grouped, wasserstein
-from libra.measures.edges import HOUR, PairedEdges
+from libra.measures.edges import PairedEdges
 
 SECOND = 1_000_000
 DAY = 24 * HOUR
