@@ -41,8 +41,19 @@ def test_a_log_cannot_be_changed(small_log: EventLog) -> None:
         small_log.notes = ("changed",)  # type: ignore[misc]
 
 
-def test_its_short_form_tells_no_figure(small_log: EventLog) -> None:
+def test_what_is_shared_cannot_be_changed(small_log: EventLog) -> None:
+    small_log.activities.append("another")
+    assert "another" not in small_log.activities
+    steps = small_log.directly_follows
+    shared = (small_log.case_offsets, small_log.timestamps, small_log.activity_codes, small_log.variants.of_case, steps.counts)
+    assert not any(array.flags.writeable for array in (*shared, *small_log.case_spans, steps.step_micros))
+
+
+def test_short_forms_tell_no_figure(small_log: EventLog) -> None:
     assert not any(character.isdigit() for character in repr(small_log))
+    for derived in (small_log.variants, small_log.directly_follows):
+        assert "[" not in repr(derived)
+        assert "shape" not in repr(derived)
 
 
 @given(traces)
@@ -73,6 +84,12 @@ def test_directly_follows_counts_neighbours_within_cases_only(cases: list[list[s
     }
     assert found == expected
     assert (edges.step_micros == 60_000_000).all()
+
+
+def test_variants_of_equal_count_stand_in_order_of_first_appearance() -> None:
+    labels = [f"{i:03}" for i in range(300)]
+    log = log_of([[label] for label in reversed(labels)])
+    assert [log.activities[trace[0]] for trace in log.variants.traces["trace"]] == labels[::-1]
 
 
 def test_steps_keep_their_sign_and_case_spans_their_extremes() -> None:
@@ -116,12 +133,27 @@ def test_equality_looks_at_values_and_not_at_column_order(small_log: EventLog) -
         ({"@case": [0, 1, 1]}, {"concept:name": ["1", "1"]}, "unique"),
         ({"concept:name": ["a", None, "b"]}, {"concept:name": ["1", "2"]}, "null"),
         ({"x": [[1], [2], [3]]}, {"concept:name": ["1", "2"]}, "type"),
+        ({"concept:name": [1, 2, 3]}, {"concept:name": ["1", "2"]}, "must be String"),
+        ({"time:timestamp": ["now"] * 3}, {"concept:name": ["1", "2"]}, "must be Datetime"),
+        ({}, {"name": ["1", "2"]}, "needs the column concept:name"),
     ],
 )
 def test_what_is_no_log_is_refused(events: dict[str, list[object]], cases: dict[str, list[str]], says: str) -> None:
     good = {"@case": [0, 0, 1], "concept:name": ["a", "b", "c"], "time:timestamp": [NOON] * 3}
     with pytest.raises(ValueError, match=says):
         EventLog(pl.DataFrame({**good, **events}), pl.DataFrame(cases))
+
+
+def test_the_individual_is_a_column_of_the_cases_and_counts_for_equality(small_log: EventLog) -> None:
+    whose = EventLog(small_log.events, small_log.cases, individual="insurance")
+    assert not whose.equals(small_log)
+    with pytest.raises(ValueError, match="individual"):
+        EventLog(small_log.events, small_log.cases, individual="nobody")
+
+
+def test_an_attribute_of_the_case_may_be_called_like_our_index(small_log: EventLog) -> None:
+    named = EventLog(small_log.events, small_log.cases.with_columns(pl.Series("@case", ["x", "y", "z"])))
+    assert named.to_polars()["case:@case"].to_list()[:4] == ["x", "x", "x", "y"]
 
 
 def test_the_flat_form_follows_the_convention_of_pm4py(small_log: EventLog) -> None:

@@ -120,10 +120,53 @@ def test_values_not_of_their_type_are_read_as_text_with_a_note(tmp_path: Path) -
     assert any("n (int)" in note for note in log.notes)
 
 
+@pytest.mark.parametrize("stretch", [64, 1_000_000])
+def test_what_is_read_does_not_depend_on_where_the_file_is_cut(
+    tmp_path: Path, stretch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("libra.eventlog.xes.read.STRETCH", stretch)
+    kinds = [("int", "007"), ("float", "1.10"), ("int", "x1"), ("date", "2024-05-06T08:00:00+02:00"), ("boolean", "true")]
+    body = "".join(trace(str(i), event("A", f'<{kind} key="code" value="{value}"/>')) for i, (kind, value) in enumerate(kinds))
+    log = read_text(tmp_path, HEADER + body + "</log>")
+    assert log.events["code"].to_list() == ["7", "1.1", "x1", "2024-05-06T06:00:00.000000+00:00", "true"]
+    assert any("code (boolean, date, float, int)" in note for note in log.notes)
+
+
 def test_traces_that_share_a_name_stay_apart(tmp_path: Path) -> None:
     log = read_text(tmp_path, HEADER + trace("1", event("A")) + trace("1", event("B")) + trace("1 (2)", event("C")) + "</log>")
     assert log.n_cases == 3
     assert log.cases["concept:name"].n_unique() == 3
+
+
+def test_traces_that_share_a_name_stay_apart_when_roles_are_named(tmp_path: Path) -> None:
+    extra = '<string key="who" value="x"/>'
+    body = trace("1", event("A", extra)) + trace("1", event("B", extra))
+    assert read_text(tmp_path, HEADER + body + "</log>", ReadOptions(roles=RoleNames(resource="who"))).n_cases == 2
+
+
+def test_traces_without_attributes_can_take_their_id_from_the_events(tmp_path: Path) -> None:
+    extra = '<string key="visit" value="v1"/>'
+    text = f"{HEADER}<trace>{event('A', extra)}</trace></log>"
+    assert read_text(tmp_path, text, ReadOptions(roles=RoleNames(case_id=("visit",)))).cases["concept:name"].to_list() == ["v1"]
+
+
+def test_event_attributes_with_reserved_names_are_renamed_with_a_note(tmp_path: Path) -> None:
+    extra = "".join(f'<string key="{key}" value="x"/>' for key in ("@case", "case:x", "event:case:x"))
+    log = read_text(tmp_path, HEADER + trace("1", event("A", extra), extra='<string key="@case" value="y"/>') + "</log>")
+    assert set(log.events.columns[3:]) == {"event:@case", "event:case:x", "event:event:case:x"}
+    assert log.cases["@case"].to_list() == ["y"]
+    assert any("renamed" in note for note in log.notes)
+
+
+def test_text_that_is_called_start_timestamp_is_not_one(tmp_path: Path) -> None:
+    log = read_text(tmp_path, HEADER + trace("1", event("A", '<string key="start_timestamp" value="soon"/>')) + "</log>")
+    assert "start_timestamp" not in [role.role for role in log.roles]
+    assert "soon" in log.events.row(0)
+
+
+def test_a_bad_date_of_the_trace_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    log = read_text(tmp_path, HEADER + trace("1", event("A"), extra='<date key="time:timestamp" value="unknown"/>') + "</log>")
+    assert log.cases["time:timestamp"].to_list() == ["unknown"]
 
 
 def test_cases_without_events_are_left_out_with_a_note(tmp_path: Path) -> None:
@@ -149,9 +192,10 @@ def test_other_roles_can_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16", "windows-1252"])
-def test_declared_encodings_are_honoured(tmp_path: Path, encoding: str) -> None:
-    text = HEADER.replace("UTF-8", encoding) + trace("1", event("Röntgen")) + "</log>"
-    assert read_text(tmp_path, text.encode(encoding)).activities == ["Röntgen"]
+@pytest.mark.parametrize("equals", ["=", " = "])
+def test_declared_encodings_are_honoured(tmp_path: Path, encoding: str, equals: str) -> None:
+    text = HEADER.replace('="UTF-8"', f'{equals}"{encoding}"') + trace("1", event("Röntgen Ã¼")) + "</log>"
+    assert read_text(tmp_path, text.encode(encoding)).activities == ["Röntgen Ã¼"]
 
 
 def test_the_encoding_can_be_named(tmp_path: Path) -> None:
@@ -166,6 +210,20 @@ def test_single_quotes_comments_and_prefixes_are_read(tmp_path: Path) -> None:
         "<x:/", "</x:"
     )
     assert read_text(tmp_path, prefixed + "</x:log>").n_events == 1
+
+
+@pytest.mark.parametrize("opening", ["<!-- ", "<!-->", "<!--->", "<?hidden ", "<!-- <?x ?> "])
+def test_what_is_commented_out_stays_out_however_the_file_is_cut(
+    tmp_path: Path, opening: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("libra.eventlog.xes.read.STRETCH", 2_000)
+    hidden = "".join(trace(f"h{i}", event("H")) for i in range(100))
+    closing = " ?>" if opening.startswith("<?") else " -->"
+    for text in (
+        HEADER + opening + hidden + closing + trace("1", event("A")) + "</log>",
+        HEADER + trace("1", event("A")) + opening + hidden + closing + "</log>",
+    ):
+        assert read_text(tmp_path, text).activities == ["A"]
 
 
 def test_a_comment_across_plain_traces_hides_them(tmp_path: Path) -> None:
@@ -238,6 +296,20 @@ YEAR_9999 = '<date key="time:timestamp" value="9999-12-31T00:00:00Z"/>'
         (HEADER + trace("1", event("A", time=YEAR_9999)) + "</log>", "1678 to 2261"),
         (HEADER + trace("1", event("A"), f"<event>{TIME}</event>") + "</log>", 'case "1", event 2: no activity'),
         (HEADER + trace("1", event("A")) + f"<trace>{event('A')}</trace></log>", "trace 2, event 1: no case id"),
+        (HEADER + f"<trace>{event('A')}</trace></log>", "trace 1, event 1: no case id"),
+        (HEADER + trace(" ", event("A")) + "</log>", "event 1: no case id"),
+        (HEADER + trace("1", event("")) + "</log>", "no activity"),
+        (HEADER + trace("1", event("A")).replace("/>", " ", 1) + "</log>", "not well-formed"),
+        (
+            HEADER + trace("1", event("A")).replace("<event>", '<event>"&bogus;"') + "</log>",
+            "not well-formed XML (undefined entity)",
+        ),
+        (HEADER + trace("1", event("&#٣٤;")) + "</log>", "not well-formed"),
+        (HEADER + trace("1", event(f"&#{'9' * 5000};")) + "</log>", "not well-formed"),
+        (HEADER + trace("1", event("\ufffe")) + "</log>", "not well-formed"),
+        (HEADER + '<string key="a" ' + trace("1", event("A")) + ' value="b"/></log>', "not well-formed"),
+        (HEADER + '<string key="a >' + trace("1", event("A")) + '" value="b"/></log>', "not well-formed"),
+        (HEADER.replace("UTF-8", "US-ASCII") + trace("1", event("ü")) + "</log>", "not well-formed"),
     ],
 )
 def test_bad_xes_is_one_line_that_names_place_and_remedy(tmp_path: Path, text: str, says: str) -> None:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from libra.eventlog.frozen import frozen
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class DirectlyFollows:
     """The directly-follows relation of a log.
 
@@ -50,4 +52,5 @@ def directly_follows(
     pair = (codes[:-1].astype(np.int64) * n_activities + codes[1:])[within_case]
     micros_taken = (micros[1:] - micros[:-1])[within_case]
     edges, step_edge, counts = np.unique(pair, return_inverse=True, return_counts=True)
-    return DirectlyFollows(edges // max(n_activities, 1), edges % max(n_activities, 1), counts, step_edge, micros_taken)
+    source, target = np.divmod(edges, max(n_activities, 1))
+    return DirectlyFollows(*map(frozen, (source, target, counts, step_edge, micros_taken)))

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import gzip
 import io
+import lzma
 import os
 import stat
 import tempfile
@@ -26,37 +27,55 @@ from libra.errors import InputError
 from libra.eventlog.formats import KINDS, Compression, FileFormat, format_of_name, unknown_format
 from libra.eventlog.options import Progress, no_progress
 
+HEAD = 4096  # bytes that tell a format
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+BROKEN: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile,
+    zlib.error,
+    cast("type[Exception]", zlib_ng.error),
+    gzip.BadGzipFile,
+    lzma.LZMAError,
+)
+GZIP_WINDOW = 31  # zlib's number for: the largest window, in gzip's form
 GZIP_LEVEL = 3  # with zlib-ng: half the time of level 6 for a fifth more bytes
 
 
 def input_format(path: Path) -> FileFormat:
     """The format of an existing file, by its name or else by its first bytes."""
-    if not path.exists():
-        raise InputError("there is no such file", place=str(path), remedy="Check the path")
-    if path.is_dir():
-        raise InputError("this is a folder", place=str(path), remedy="Name a file in it")
     try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise InputError("this is a folder", place=str(path), remedy="Name a file in it")
+        if not stat.S_ISREG(mode):
+            raise InputError("this is no ordinary file", place=str(path), remedy="Save the log to a file first")
         with path.open("rb") as file:
-            head = file.read(512)
+            head = file.read(HEAD)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise InputError("there is no such file", place=str(path), remedy="Check the path") from error
     except OSError as error:
         raise _cannot_read(path, error) from error
     if not head:
         raise InputError("the file is empty", place=str(path), remedy="Export the log again")
-    return format_of_name(path) or _format_of_content(path, head)
+    if path.suffix.lower() in WORKBOOKS:
+        raise _workbook(path)
+    found = format_of_name(path) or _format_of_content(path, head)
+    if found.kind == "parquet" and found.compression != "none":
+        raise InputError("Parquet is not read from a packed file", place=str(path), remedy="Unpack it first")
+    return found
 
 
 def _format_of_content(path: Path, head: bytes) -> FileFormat:
+    compression: Compression = "gz" if head.startswith(b"\x1f\x8b") else "zip" if head.startswith(b"PK") else "none"
+    if compression != "none":
+        with open_input(path, compression) as stream:
+            head = stream.read(HEAD)
     if head.startswith(b"PAR1"):
-        return FileFormat("parquet")
+        return FileFormat("parquet", compression)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        return FileFormat("xes")
-    if head.startswith(b"\x1f\x8b") and path.suffix.lower() == ".gz":
-        with open_input(path, "gz") as stream:
-            return FileFormat(_format_of_content(path, stream.read(512)).kind, "gz")
-    if head.startswith(b"PK"):
-        with open_input(path, "zip") as stream:
-            return FileFormat(_format_of_content(path, stream.read(512)).kind, "zip")
-    raise unknown_format(path)
+        return FileFormat("xes", compression)
+    if b"\0" in head:
+        raise unknown_format(path)
+    return FileFormat("csv", compression)
 
 
 @contextlib.contextmanager
@@ -75,7 +94,7 @@ def open_input(path: Path, compression: Compression, progress: Progress = no_pro
                     yield cast("BinaryIO", member)
     except EOFError as error:
         raise InputError("the compressed file ends early", place=str(path), remedy="Copy or export it again") from error
-    except (zipfile.BadZipFile, zlib.error, zlib_ng.error, gzip.BadGzipFile) as error:  # type: ignore[misc]  # its stub errs
+    except BROKEN as error:
         packing = "zip archive" if compression == "zip" else "gzip file"
         raise InputError(f"this is not an intact {packing}", place=str(path), remedy="Copy or export it again") from error
     except (RuntimeError, NotImplementedError) as error:  # zipfile's word for a password or an unknown packing
@@ -92,7 +111,10 @@ def _only_log(archive: zipfile.ZipFile, path: Path) -> str:
         for name in archive.namelist()
         if not name.endswith("/") and not name.startswith("__MACOSX/") and not PurePosixPath(name).name.startswith(".")
     ]
-    logs = [name for name in names if PurePosixPath(name).suffix.lower() in KINDS] or names
+    if "[Content_Types].xml" in names:
+        raise _workbook(path)
+    known = [name for name in names if PurePosixPath(name).suffix.lower() in KINDS]
+    logs = [name for name in known if not name.lower().endswith(".txt")] or known or names  # a .txt may be a word to the reader
     if not logs:
         raise InputError("the zip archive holds no file", place=str(path), remedy="Put one log into it")
     if len(logs) > 1:
@@ -166,17 +188,34 @@ def atomic_output(path: Path, compression: Compression = "none") -> Iterator[Bin
 
 @contextlib.contextmanager
 def _compressed(file: BinaryIO, compression: Compression, path: Path) -> Iterator[BinaryIO]:
-    if compression == "gz":  # no name and no time in the header: the same log gives the same bytes
-        with gzip_ng.GzipNGFile("", "wb", GZIP_LEVEL, file, mtime=0) as packed:
-            yield cast("BinaryIO", packed)
+    """The same log gives the same bytes: no name and no time goes into the packing."""
+    if compression == "gz":
+        packer = _Packer(file)
+        yield cast("BinaryIO", packer)
+        packer.finish()
     elif compression == "zip":
         with (
             zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=GZIP_LEVEL) as archive,
-            archive.open(path.stem, "w", force_zip64=True) as packed,  # dated 1980, for the same reason
+            archive.open(path.stem, "w", force_zip64=True) as packed,
         ):
             yield cast("BinaryIO", packed)
     else:
         yield file
+
+
+class _Packer:
+    """Writes gzip. Unlike the standard library's it has nothing left to write when it is thrown away after an error."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._compressor = zlib_ng.compressobj(GZIP_LEVEL, zlib_ng.DEFLATED, GZIP_WINDOW)
+
+    def write(self, data: bytes) -> int:
+        self._file.write(self._compressor.compress(data))
+        return len(data)
+
+    def finish(self) -> None:
+        self._file.write(self._compressor.flush())
 
 
 def _umask() -> int:
@@ -185,7 +224,13 @@ def _umask() -> int:
     return mask
 
 
+def _workbook(path: Path) -> InputError:
+    return InputError("this is a spreadsheet", place=str(path), remedy="Open it there and save the sheet with the log as CSV")
+
+
 def _cannot_read(path: Path, error: OSError) -> InputError:
+    if error.errno is None:  # what unpacking bzip2 says
+        return InputError("this is not an intact file", place=str(path), remedy="Copy or export it again")
     return InputError(f"cannot be read ({_reason(error)})", place=str(path), remedy="Check the path and its permissions")
 
 

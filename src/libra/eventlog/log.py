@@ -23,6 +23,7 @@ import polars as pl
 
 from libra.eventlog.columns import column
 from libra.eventlog.directly_follows import DirectlyFollows, directly_follows
+from libra.eventlog.frozen import frozen
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, TIMESTAMP
 from libra.eventlog.variants import Variants, variants_of
@@ -68,17 +69,23 @@ class EventLog:
 
     def __post_init__(self) -> None:
         """Bring the frames into their one form and refuse what cannot be a log."""
-        object.__setattr__(self, "events", _canonical(self.events, first=(CASE_INDEX, *EVENT_ROLES)))
-        object.__setattr__(self, "cases", _canonical(self.cases, first=(CASE_NAME,)))
-        for frame, name in ((self.events, ACTIVITY), (self.events, TIMESTAMP), (self.cases, CASE_NAME)):
-            if frame[name].null_count():
-                raise ValueError(f"{name} must not be null")
-        index = self.events[CASE_INDEX]
-        rows = self.cases.height
+        object.__setattr__(self, "events", _canonical(self.events, needed=(CASE_INDEX, ACTIVITY, TIMESTAMP)))
+        object.__setattr__(self, "cases", _canonical(self.cases, needed=(CASE_NAME,)))
+        needed = (
+            (self.events, ACTIVITY, pl.String),
+            (self.events, TIMESTAMP, UTC_MICROSECONDS),
+            (self.cases, CASE_NAME, pl.String),
+        )
+        for frame, name, dtype in needed:
+            if frame.schema[name] != dtype or frame[name].null_count():
+                raise ValueError(f"{name} must be {dtype} and never null")
+        index, rows = self.events[CASE_INDEX], self.cases.height
         if not index.is_sorted() or index.n_unique() != rows or (rows and index[-1] != rows - 1):
             raise ValueError("events must be grouped by case, every case with at least one event")
-        if self.cases[CASE_NAME].n_unique() != self.cases.height:
+        if self.cases[CASE_NAME].n_unique() != rows:
             raise ValueError("case ids must be unique")
+        if self.individual is not None and self.individual not in self.cases.columns:
+            raise ValueError(f"the individual must be a column of the cases, and {self.individual} is none")
 
     @property
     def n_cases(self) -> int:
@@ -90,28 +97,32 @@ class EventLog:
         """How many events the log has."""
         return self.events.height
 
-    @cached_property
+    @property
     def activities(self) -> list[str]:
         """The activity labels in use, sorted; a label's position is its code."""
-        return self.events[ACTIVITY].unique().sort().to_list()
+        return list(self._labels)
+
+    @cached_property
+    def _labels(self) -> tuple[str, ...]:
+        return tuple(self.events[ACTIVITY].unique().sort())
 
     @cached_property
     def activity_codes(self) -> npt.NDArray[np.uint32]:
         """For every event, the position of its activity in `activities`."""
-        if not self.activities:
+        if not self._labels:
             return np.zeros(0, np.uint32)
-        return self.events[ACTIVITY].cast(pl.Enum(self.activities)).to_physical().cast(pl.UInt32).to_numpy()
+        return frozen(self.events[ACTIVITY].cast(pl.Enum(self._labels)).to_physical().cast(pl.UInt32).to_numpy())
 
     @cached_property
     def case_offsets(self) -> npt.NDArray[np.int64]:
         """Case i holds the events from `case_offsets[i]` up to `case_offsets[i + 1]`."""
         lengths = np.bincount(self.events[CASE_INDEX].to_numpy(), minlength=self.n_cases)
-        return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        return frozen(np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))))
 
     @cached_property
     def timestamps(self) -> npt.NDArray[np.int64]:
         """For every event, microseconds since 1970 in UTC."""
-        return self.events[TIMESTAMP].to_physical().to_numpy()
+        return frozen(self.events[TIMESTAMP].to_physical().to_numpy())
 
     @cached_property
     def variants(self) -> Variants:
@@ -121,7 +132,7 @@ class EventLog:
     @cached_property
     def directly_follows(self) -> DirectlyFollows:
         """How often, and after how long, one activity directly follows another within a case."""
-        return directly_follows(self.activity_codes, self.timestamps, self.case_offsets, len(self.activities))
+        return directly_follows(self.activity_codes, self.timestamps, self.case_offsets, len(self._labels))
 
     @cached_property
     def case_spans(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -129,7 +140,8 @@ class EventLog:
         if not self.n_cases:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         starts = self.case_offsets[:-1]
-        return np.minimum.reduceat(self.timestamps, starts), np.maximum.reduceat(self.timestamps, starts)
+        earliest, latest = np.minimum.reduceat(self.timestamps, starts), np.maximum.reduceat(self.timestamps, starts)
+        return frozen(earliest), frozen(latest)
 
     @property
     def in_time_order(self) -> bool:
@@ -171,18 +183,22 @@ class EventLog:
         return f"EventLog({', '.join(self.events.columns[1:])})"
 
 
-def _canonical(frame: pl.DataFrame, first: tuple[str, ...]) -> pl.DataFrame:
+def _canonical(frame: pl.DataFrame, needed: tuple[str, ...]) -> pl.DataFrame:
     """Known columns first, proper types, and no attribute that is null throughout (XES could not say it either)."""
+    lacking = [name for name in needed if name not in frame.columns]
+    if lacking:
+        raise ValueError(f"an event log needs the column {lacking[0]}")
+    of_events = CASE_INDEX in needed
     frame = frame.with_columns(
         column(name).cast(pl.UInt32 if name == CASE_INDEX else UTC_MICROSECONDS)
         for name in frame.columns
-        if name == CASE_INDEX or frame.schema[name].is_temporal()
+        if (of_events and name == CASE_INDEX) or frame.schema[name].is_temporal()
     )
-    required = (CASE_INDEX, ACTIVITY, TIMESTAMP)
-    kept = [name for name in frame.columns if name in required or frame[name].null_count() < frame.height]
+    kept = [name for name in frame.columns if name in needed or frame[name].null_count() < frame.height]
+    first = (CASE_INDEX, *EVENT_ROLES) if of_events else needed
     kept.sort(key=lambda name: first.index(name) if name in first else len(first))
     for name in kept:
-        if name != CASE_INDEX and frame.schema[name] not in ATTRIBUTE_TYPES:
+        if not (of_events and name == CASE_INDEX) and frame.schema[name] not in ATTRIBUTE_TYPES:
             raise ValueError(f"column {name} has the type {frame.schema[name]}, which no event log can hold")
     return frame[kept]
 

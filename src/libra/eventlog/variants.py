@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra.eventlog.frozen import frozen
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Variants:
     """The distinct traces of a log.
 
@@ -51,4 +53,4 @@ def variants_of(codes: npt.NDArray[np.uint32], case_offsets: npt.NDArray[np.int6
     )
     of_case = np.empty(by_case.height, np.int64)
     of_case[groups["case"].explode().to_numpy()] = np.repeat(np.arange(groups.height), groups["count"].to_numpy())
-    return Variants(groups.select("trace", "count"), of_case)
+    return Variants(groups.select("trace", "count"), frozen(of_case))

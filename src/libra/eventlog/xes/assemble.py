@@ -1,4 +1,4 @@
-"""From the frames of an XES file to an `EventLog`: roles by the standard's keys, unusable events, unique case ids.
+"""From the content of an XES file to an `EventLog`: roles by the standard's keys, unusable events, unique case ids.
 
 A user who gives other columns their roles is served by `flat`, as for any table: the frames are then joined in pm4py's form.
 """
@@ -6,9 +6,11 @@ A user who gives other columns their roles is served by `flat`, as for any table
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from libra.errors import InputError
@@ -24,39 +26,55 @@ from libra.eventlog.names import (
     LIFECYCLE,
     RESOURCE,
     ROLE_COLUMN,
+    START_TIMESTAMP,
     TIMESTAMP,
 )
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
-from libra.eventlog.xes.parts import Findings
+from libra.eventlog.xes.columns import read_iso_dates
 
+PLACEHOLDER = f'timestamp "{{:%Y-%m-%d}}" is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder'
 DROP = "Correct it, or leave such events out with --drop-invalid"
 
 
-def assemble(
-    events: pl.DataFrame,
-    cases: pl.DataFrame,
-    metadata: LogMetadata,
-    findings: Findings,
-    notes: list[str],
-    path: Path,
-    options: ReadOptions,
-) -> EventLog:
-    """The log in the frames of a file: `events` with `@case`, `cases` with one row a trace, keys as in the file."""
-    notes = [*notes, *findings.notes()]
+@dataclass(frozen=True)
+class Content:
+    """What was read from a file: attributes of events and of traces as they are called there, and the trace of every event."""
+
+    events: pl.DataFrame
+    case_of_event: npt.NDArray[np.int64]
+    cases: pl.DataFrame
+    metadata: LogMetadata
+    notes: list[str]
+    bad_time: tuple[int, str] | None = None  # the first event whose time cannot be read, and what stands there
+
+
+def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
+    """The log that a file holds."""
+    notes = list(content.notes)
+    if not len(content.case_of_event):
+        return _empty(content.metadata, notes, path, options)
+    cases = (
+        content.cases
+        if content.cases.width
+        else pl.DataFrame({CASE_NAME: pl.repeat(None, content.cases.height, dtype=pl.String, eager=True)})
+    )
+    index = pl.Series(CASE_INDEX, content.case_of_event, pl.UInt32)
+    events = _free_names(content.events, notes).insert_column(0, index)
     place = _placer(events, cases, path)
-    if TIMESTAMP in findings.bad_times and not options.drop_invalid and options.roles.timestamp in (None, TIMESTAMP):
-        row, value = findings.bad_times[TIMESTAMP]
-        raise InputError(f'timestamp "{value}" cannot be read', place=place(row), remedy=DROP)
-    events = _free_names(events, notes)
-    if not events.height:
-        return _empty(metadata, notes, path, options)
+    if content.bad_time is not None and options.roles.timestamp in (None, TIMESTAMP):
+        row, value = content.bad_time
+        if not options.drop_invalid:
+            raise InputError(f'timestamp "{value}" cannot be read', place=place(row), remedy=DROP)
+        events = events.with_columns(read_iso_dates(events[TIMESTAMP])[0])
     if options.roles == RoleNames() and _is_standard(events, cases):
-        return _standard(events, cases, metadata, notes, place, options)
-    of_case = cases.select(pl.all().name.prefix(CASE_PREFIX))[events[CASE_INDEX]]
+        return _standard(events, cases, content.metadata, notes, place, options)
+    if CASE_NAME in cases.columns and not options.roles.case_id:
+        cases = _unique_ids(cases, notes)
+    of_case = cases.select(pl.all().name.prefix(CASE_PREFIX))[index]
     table = pl.concat([of_case, events.drop(CASE_INDEX)], how="horizontal")
-    return from_flat(table, options, place=place, source=str(path), metadata=metadata, notes=notes)
+    return from_flat(table, options, place=place, source=str(path), metadata=content.metadata, notes=notes)
 
 
 def _placer(events: pl.DataFrame, cases: pl.DataFrame, path: Path) -> Callable[[int], str]:
@@ -65,22 +83,29 @@ def _placer(events: pl.DataFrame, cases: pl.DataFrame, path: Path) -> Callable[[
     def place(row: int) -> str:
         case = events[CASE_INDEX][row]
         name = cases[CASE_NAME][case] if CASE_NAME in cases.columns else None
-        which = f'case "{name}"' if name is not None else f"trace {case + 1}"
+        which = f'case "{name}"' if name else f"trace {case + 1}"
         return f"{path}, {which}, event {row - int(events[CASE_INDEX].search_sorted(case)) + 1}"
 
     return place
 
 
 def _free_names(events: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """Event attributes called like an attribute of the case in a flat table get a name of their own."""
-    renamed = {key: f"event:{key}" for key in events.columns if key.startswith(CASE_PREFIX)}
+    """Event attributes called like an attribute of the case in a flat table, or like our index, get a name of their own."""
+    renamed = {}
+    for key in events.columns:
+        name = key
+        while name.startswith(CASE_PREFIX) or name == CASE_INDEX or (name != key and name in events.columns):
+            name = f"event:{name}"
+        if name != key:
+            renamed[key] = name
     if renamed:
         notes.append(f"Attributes of events called {', '.join(renamed)} were renamed to {', '.join(renamed.values())}.")
     return events.rename(renamed)
 
 
 def _is_standard(events: pl.DataFrame, cases: pl.DataFrame) -> bool:
-    return ACTIVITY in events.columns and CASE_NAME in cases.columns and events.schema.get(TIMESTAMP) == UTC_MICROSECONDS
+    times = (events.schema.get(TIMESTAMP), events.schema.get(START_TIMESTAMP, UTC_MICROSECONDS))
+    return ACTIVITY in events.columns and CASE_NAME in cases.columns and times == (UTC_MICROSECONDS, UTC_MICROSECONDS)
 
 
 def _standard(
@@ -94,6 +119,8 @@ def _standard(
     texts = [key for key in (ACTIVITY, LIFECYCLE, RESOURCE) if key in events.columns]
     events = events.with_columns(pl.col(texts).cast(pl.String))
     cases = cases.with_columns(pl.col(CASE_NAME).cast(pl.String))
+    no_text = pl.col(CASE_NAME).str.strip_chars() == ""  # the same name for the id of a case and the label of an event
+    events, cases = (frame.with_columns(pl.when(~no_text).then(CASE_NAME)) for frame in (events, cases))
     events = _usable(events, cases, notes, place, options)
     events, cases = _without_empty_cases(events, cases, notes)
     return EventLog(events, _unique_ids(cases, notes), metadata, _roles(events), tuple(notes))
@@ -108,15 +135,15 @@ def _usable(
         "no case id (the trace has no concept:name)": cases[CASE_NAME].is_null()[events[CASE_INDEX]],
         "no activity (the event has no concept:name)": events[ACTIVITY].is_null(),
         "no timestamp (the event has no time:timestamp)": events[TIMESTAMP].is_null(),
-        f"its timestamp is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder": (year < FIRST_YEAR)
-        | (year > LAST_YEAR),
+        PLACEHOLDER: (year < FIRST_YEAR) | (year > LAST_YEAR),
     }
     unusable = np.zeros(events.height, bool)
     for what, where in reasons.items():
         bad = where.fill_null(False)
         if bad.any():
+            row = int(bad.arg_max() or 0)
             if not options.drop_invalid:
-                raise InputError(what, place=place(int(bad.arg_max() or 0)), remedy=DROP)
+                raise InputError(what.format(events[TIMESTAMP][row]), place=place(row), remedy=DROP)
             unusable |= bad.to_numpy()
     if not unusable.any():
         return events

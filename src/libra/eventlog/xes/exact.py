@@ -17,10 +17,12 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.metadata import Attribute, AttributeType, AttributeValue, Classifier, Extension, LogMetadata
-from libra.eventlog.xes.parts import BOOLEANS, FLOATS, Part, Piece, read_iso_dates
+from libra.eventlog.xes.columns import BOOLEANS, FLOATS, read_iso_dates
+from libra.eventlog.xes.parts import Part, Piece
 
 SCALARS = ("string", "date", "int", "float", "boolean", "id")
 NESTED = ("list", "container")
+PROBE = "libra-probe"
 
 
 class RefusedError(Exception):
@@ -81,6 +83,8 @@ class XesParser:
         self._target = self._attributes  # where a finished attribute of the header goes
         self._classifiers: list[Classifier] = []
         self._extensions: list[Extension] = []
+        self._probed = False
+        self._probe_bytes = 0
         self.closed = False  # the log's end tag has been read
         self.nested: set[str] = set()  # attributes of traces and events that have attributes of their own
         self.lists: set[str] = set()
@@ -93,13 +97,22 @@ class XesParser:
 
     @property
     def between_traces(self) -> bool:
-        """Whether the log is open and nothing within it."""
+        """Whether the log is open and nothing within it, but perhaps a comment or a tag that has not ended."""
         return self._open == ["log"]
+
+    def at_rest(self) -> bool:
+        """Whether a trace may stand here: an empty element of ours is seen as one, and not swallowed by a comment or a tag."""
+        self._probed = False
+        if self.between_traces:
+            probe = f"<{PROBE}/>".encode()
+            self._probe_bytes += len(probe)
+            self.feed(probe)
+        return self._probed
 
     @property
     def error_position(self) -> int:
-        """The byte, of those fed, at which the last error stands."""
-        return max(self._parser.ErrorByteIndex, 0)
+        """The byte, of those of the document, at which the last error stands."""
+        return max(self._parser.ErrorByteIndex - self._probe_bytes, 0)
 
     @property
     def metadata(self) -> LogMetadata:
@@ -148,6 +161,8 @@ class XesParser:
             self._open_owner(name)
         elif parent == "log" and name in ("global", "classifier", "extension"):
             self._declaration(name, given)
+        elif name == PROBE:
+            self._probed = True
         elif name != "values":  # which wraps the items of a list
             self.unknown.add(name)
             self._ignoring = len(self._open)

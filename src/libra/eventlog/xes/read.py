@@ -11,28 +11,30 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 from xml.parsers import expat
 
-import polars as pl
+import numpy as np
+import numpy.typing as npt
 
 from libra.errors import InputError
 from libra.eventlog.files import open_input
 from libra.eventlog.formats import FileFormat
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import CASE_INDEX
+from libra.eventlog.names import TIMESTAMP
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.xes.assemble import assemble
+from libra.eventlog.xes.assemble import Content, assemble
+from libra.eventlog.xes.columns import Columns
 from libra.eventlog.xes.exact import RefusedError, XesParser, not_xml
-from libra.eventlog.xes.parts import Findings, Piece, frames_of, stack
+from libra.eventlog.xes.parts import Piece
 from libra.eventlog.xes.tokens import read_plain
 
 STRETCH = 4_000_000  # bytes of text at a time: few enough for the processor's cache, enough to vectorize
 AHEAD = 2  # stretches under way at a time
 TRACE, TRACE_END = b"<trace", b"</trace>"
-DECLARED = re.compile(rb"""<\?xml[^>]*encoding=["']([A-Za-z0-9._-]+)""")
-PENDING = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
+DECLARED = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([A-Za-z0-9._-]+)""")
 
 
 def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
@@ -48,33 +50,28 @@ def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         for stretch, plain in _ahead(_stretches(stream), pool):
             document.read(stretch, plain)
     document.finish()
-    findings = document.findings
-    events = stack([events for events, _ in document.frames], findings)
-    cases = stack([cases for _, cases in document.frames], findings)
-    if CASE_INDEX not in events.columns:
-        events = pl.DataFrame(schema={CASE_INDEX: pl.UInt32})
-    return assemble(events, cases, document.parser.metadata, findings, document.notes(), path, options)
+    return assemble(document.content(), path, options)
 
 
 def _stretches(stream: BinaryIO) -> Iterator[bytes]:
     """What stands before the first trace, then whole traces, then the rest."""
-    text = b""
-    while (start := text.find(TRACE)) < 0 and (block := stream.read(STRETCH)):
-        text += block
-    start = len(text) if start < 0 else start
-    yield text[:start]
-    text = text[start:]
-    searched = 0
-    while True:
-        end = text.rfind(TRACE_END, searched)
+    mark, behind = TRACE, 0  # what to cut at, and how much of it belongs to the stretch that ends there
+    held: list[bytes] = []
+    while block := stream.read(STRETCH):
+        border = (held[-1][-len(mark) :] if held else b"") + block[: len(mark)]
+        held.append(block)
+        if mark not in block and mark not in border:
+            continue
+        text = b"".join(held)
+        if mark is TRACE:
+            start = text.find(TRACE)
+            yield text[:start]
+            text, mark, behind = text[start:], TRACE_END, len(TRACE_END)
+        end = text.rfind(mark)
         if end >= 0:
-            yield text[: end + len(TRACE_END)]
-            text = text[end + len(TRACE_END) :]
-        searched = max(len(text) - len(TRACE_END), 0)
-        if not (block := stream.read(STRETCH)):
-            break
-        text += block
-    yield text
+            yield text[: end + behind]
+        held = [text[end + behind :] if end >= 0 else text]
+    yield b"".join(held)
 
 
 def _ahead(stretches: Iterator[bytes], pool: Executor) -> Iterator[tuple[bytes, Future[Piece | None]]]:
@@ -88,34 +85,29 @@ def _ahead(stretches: Iterator[bytes], pool: Executor) -> Iterator[tuple[bytes, 
 
 
 class _Document:
-    """One reading: the parser, the frames so far, and how many bytes went past the parser."""
+    """One reading: the parser, the columns so far, and how many bytes went past the parser."""
 
     def __init__(self, path: Path, fmt: FileFormat, encoding: str | None) -> None:
         self.path, self.fmt, self.encoding = path, fmt, encoding
         self.parser = _parser(path, encoding)
-        self.findings = Findings()
-        self.frames: list[tuple[pl.DataFrame, pl.DataFrame]] = []
-        self.n_cases = self.n_events = 0
+        self.cases, self.events = Columns(), Columns()
+        self.case_of_event: list[npt.NDArray[np.int64]] = []
         self.skipped = 0
         self.is_utf8: bool | None = None
-        self.pending = [False] * len(PENDING)  # a comment, CDATA section or instruction that has not ended yet
+        self.at_rest = False  # a trace may stand here
         self.junk_after_log = False
 
     def read(self, stretch: bytes, plain: Future[Piece | None]) -> None:
         """Take in the next stretch of the file: as plain traces where it is nothing else and stands where traces may stand."""
-        at_ease = self.is_utf8 and self.parser.between_traces and not any(self.pending)
-        if at_ease and (piece := plain.result()) is not None:
+        if self.is_utf8 and self.parser.between_traces and (piece := plain.result()) is not None and self._is_at_rest():
             self.skipped += len(stretch)
             self._add(piece)
             return
         if self.is_utf8 is None:
+            if not stretch:
+                raise InputError("the file is empty", place=str(self.path), remedy="Export the log again")
             self.is_utf8 = _is_utf8(stretch, self.encoding)
         self._feed(stretch)
-        ends = [(stretch.rfind(opening), stretch.rfind(closing)) for opening, closing in PENDING]
-        self.pending = [
-            opening > closing or (open_before and closing < 0)
-            for open_before, (opening, closing) in zip(self.pending, ends, strict=True)
-        ]
         if self.parser.between_traces:
             self._add(self.parser.take())
 
@@ -124,28 +116,42 @@ class _Document:
         self._feed(b"", final=True)
         self._add(self.parser.take())
 
-    def notes(self) -> list[str]:
-        """What the document itself gives reason to say."""
+    def content(self) -> Content:
+        """All that was read."""
+        cases, events = self.cases.frame(), self.events.frame()
         junk = ["Something that is not XML stands behind the end of the log and was ignored."] if self.junk_after_log else []
-        return [*junk, *self.parser.notes()]
+        notes = [*junk, *self.parser.notes(), *self.cases.notes(), *self.events.notes()]
+        case_of_event = np.concatenate(self.case_of_event) if self.case_of_event else np.zeros(0, np.int64)
+        bad_time = self.events.first_unreadable.get(TIMESTAMP)
+        return Content(events, case_of_event, cases, self.parser.metadata, list(dict.fromkeys(notes)), bad_time)
 
     def _add(self, piece: Piece) -> None:
-        if piece.n_cases:
-            self.frames.append(frames_of(piece, self.n_cases, self.n_events, self.findings))
-            self.n_cases += piece.n_cases
-            self.n_events += len(piece.case_of_event)
+        self.case_of_event.append(piece.case_of_event + self.cases.height)
+        self.cases.add(piece.case_parts, piece.n_cases)
+        self.events.add(piece.event_parts, len(piece.case_of_event))
+
+    def _is_at_rest(self) -> bool:
+        if not self.at_rest:
+            with self._errors_placed():
+                self.at_rest = self.parser.at_rest()
+        return self.at_rest
 
     def _feed(self, text: bytes, final: bool = False) -> None:
-        if self.junk_after_log:
-            return
+        self.at_rest = False
+        if not self.junk_after_log:
+            with self._errors_placed():
+                self.parser.feed(text, final)
+
+    @contextmanager
+    def _errors_placed(self) -> Iterator[None]:
+        """What the parser cannot take, as an error with its place; what it finds behind the log is only noted."""
         try:
-            self.parser.feed(text, final)
+            yield
         except expat.ExpatError as error:
-            if self.parser.closed:
-                self.junk_after_log = True
-                return
-            place = f"{self.path}, line {self._line(self.parser.error_position + self.skipped)}"
-            raise not_xml(error, place) from error
+            if not self.parser.closed:
+                place = f"{self.path}, line {self._line(self.parser.error_position + self.skipped)}"
+                raise not_xml(error, place) from error
+            self.junk_after_log = True
         except RefusedError as error:
             raise InputError(str(error), place=str(self.path), remedy="Export the log as plain XES") from error
         except (LookupError, ValueError) as error:  # an encoding that Python does not know or expat cannot use
@@ -174,4 +180,4 @@ def _is_utf8(head: bytes, encoding: str | None) -> bool:
         return False
     declared = DECLARED.search(head[:200])
     name = encoding or (declared[1].decode() if declared else "utf-8")
-    return name.lower() in ("utf-8", "utf8", "us-ascii", "ascii")
+    return name.lower() in ("utf-8", "utf8")

@@ -30,7 +30,7 @@ FOLLOWS[TRACE_END, TRACE] = True
 WHITE = "\t\n\r"
 SPACE = " " + WHITE
 ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
-REFERENCE = re.compile(r"&(?:#(\d+)|#x([0-9a-fA-F]+)|(\w+));|&")
+REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#x([0-9a-fA-F]{1,6})|([a-z]+));|&")
 SCHEMA = dict.fromkeys(("tag", "key", "between", "value", "end"), pl.String)
 
 
@@ -91,7 +91,9 @@ def _kinds(tokens: pl.DataFrame, text: bytes) -> npt.NDArray[np.uint8]:
         np.array_equal(tokens["between"] == " value=", is_attribute)
         and np.array_equal(tokens["between"] == "", ~is_attribute)
         and np.array_equal(tokens["end"] == "", ~is_attribute)
-        and all(end.rstrip(SPACE) in ("", "/>", " />") for end in ends["end"])
+        and all(end == "" or end.rstrip(SPACE) in ("/>", " />") for end in ends["end"])
+        and not ((tokens["key"] != "").to_numpy() > is_attribute).any()
+        and not ((tokens["value"] != "").to_numpy() > is_attribute).any()
     ):
         raise _NotPlainError
     # All control characters stand between tags: none is in a key or value, where XML would turn it into a space or forbid it.

@@ -1,0 +1,150 @@
+"""Attributes on their way from XES text to typed columns.
+
+In: the parts of one piece of the file after the other, in any cut. Out: one frame, a column a key, missing values null. An
+attribute is of the type it is declared with. Where the declarations differ, or a value is not of its declared type, the whole
+column is text (float, where they are int and float): what is read never depends on where the pieces were cut.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from libra.eventlog.log import UTC_MICROSECONDS
+from libra.eventlog.xes.parts import Part
+
+BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+FLOATS = {"INF": "inf", "+INF": "inf", "-INF": "-inf", "Infinity": "inf", "-Infinity": "-inf", "nan": "NaN"}
+ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
+
+
+class Columns:
+    """The attributes of all cases, or of all events, as they come in.
+
+    Example:
+        >>> columns = Columns()
+        >>> columns.add([Part("age", "int", np.array([1]), pl.Series(["71"]))], 2)
+        >>> columns.frame()["age"].to_list()
+        [None, 71]
+    """
+
+    def __init__(self) -> None:
+        self.height = 0
+        self.naive = False  # some date had no zone
+        self.unreadable: dict[str, str] = {}  # key and declared type of values that are not of that type
+        self.mixed: dict[str, str] = {}  # key and the types it was declared with
+        self.first_unreadable: dict[str, tuple[int, str]] = {}  # key to row and value
+        self._values: dict[tuple[str, str], list[pl.Series]] = defaultdict(list)
+        self._owners: dict[tuple[str, str], list[npt.NDArray[np.uint32]]] = defaultdict(list)
+
+    def add(self, parts: Sequence[Part], height: int) -> None:
+        """Take in the parts of the next `height` cases or events."""
+        for part in parts:
+            self._values[part.key, part.type].append(self._typed(part))
+            self._owners[part.key, part.type].append((part.owners + self.height).astype(np.uint32))
+        self.height += height
+
+    def frame(self) -> pl.DataFrame:
+        """All of them, one row an owner."""
+        by_key: dict[str, dict[str, pl.Series]] = defaultdict(dict)
+        for (key, kind), pieces in self._values.items():
+            together = pl.concat(_in_one_type(pieces))
+            by_key[key][kind] = _spread(together, np.concatenate(self._owners[key, kind]), self.height)
+        columns = [self._settled(key, kinds).alias(key) for key, kinds in by_key.items()]
+        return pl.DataFrame(columns) if columns else pl.DataFrame(height=self.height)
+
+    def notes(self) -> list[str]:
+        """What is worth knowing about the types, as sentences; complete once `frame` has been asked for."""
+        notes = ["Some timestamps carry no time zone and were read as UTC."] if self.naive else []
+        reasons = (
+            (self.mixed, "declared with different types in different places"),
+            (self.unreadable, "with values that are not of their declared type"),
+        )
+        for found, why in reasons:
+            if found:
+                listed = ", ".join(f"{key} ({types})" for key, types in sorted(found.items()))
+                notes.append(f"Attributes {why} were read as text: {listed}.")
+        return notes
+
+    def _typed(self, part: Part) -> pl.Series:
+        """The values as declared; as text if any of them is not, the others in the spelling of their type."""
+        values = part.values
+        if part.type == "date":
+            read, naive = read_iso_dates(values)
+            self.naive |= naive
+        elif part.type == "boolean":
+            read = values.str.to_lowercase().replace_strict(BOOLEANS, default=None, return_dtype=pl.Boolean)
+        elif part.type == "int":
+            read = values.cast(pl.Int64, strict=False)
+        elif part.type == "float":
+            read = values.cast(pl.Float64, strict=False)
+            if read.null_count():
+                read = values.replace(FLOATS).cast(pl.Float64, strict=False)
+        else:
+            return values
+        if not read.null_count():
+            return read
+        self.unreadable[part.key] = part.type
+        row = int(read.is_null().arg_true()[0])
+        self.first_unreadable.setdefault(part.key, (self.height + int(part.owners[row]), values[row]))
+        return _text(read).zip_with(read.is_not_null(), values)
+
+    def _settled(self, key: str, kinds: dict[str, pl.Series]) -> pl.Series:
+        """One column of those with the same key and different declared types."""
+        columns = list(kinds.values())
+        if {column.dtype for column in columns} == {pl.Int64(), pl.Float64()}:
+            columns = [column.cast(pl.Float64) for column in columns]
+        elif len({column.dtype for column in columns}) > 1:
+            self.mixed[key] = ", ".join(sorted(kinds))
+            self.unreadable.pop(key, None)
+        first, *others = _in_one_type(columns)
+        for other in others:
+            first = first.zip_with(first.is_not_null(), other)
+        return first
+
+
+def read_iso_dates(values: pl.Series) -> tuple[pl.Series, bool]:
+    """ISO 8601 text as UTC timestamps, null where it is none; and whether any had no zone.
+
+    Example:
+        >>> read_iso_dates(pl.Series(["2024-05-06T08:00:00.5+02:00", "2024-05-06T08:00:00", "today"]))[0].dt.hour().to_list()
+        [6, 8, None]
+    """
+    read = values.str.to_datetime("%+", time_unit="us", strict=False).cast(UTC_MICROSECONDS)
+    naive = False
+    for form in ISO_FORMS:
+        if not read.null_count():
+            break
+        rest = read.is_null().arg_true()
+        text = values.gather(rest).str.replace(" ", "T", literal=True)
+        if form == "%Y-%m-%d":
+            found = text.str.to_date(form, strict=False).cast(pl.Datetime("us"))
+        else:
+            found = text.str.to_datetime(form, time_unit="us", strict=False)
+        if not form.endswith("z"):
+            naive |= found.null_count() < len(found)
+            found = found.dt.replace_time_zone("UTC")
+        read = read.scatter(rest, found.cast(UTC_MICROSECONDS))
+    return read, naive
+
+
+def _in_one_type(columns: Sequence[pl.Series]) -> list[pl.Series]:
+    """The columns as they are if they are of one type, else as text."""
+    same = len({column.dtype for column in columns}) == 1
+    return list(columns) if same else [_text(column) for column in columns]
+
+
+def _text(values: pl.Series) -> pl.Series:
+    return values.dt.to_string("iso:strict") if values.dtype == UTC_MICROSECONDS else values.cast(pl.String)
+
+
+def _spread(values: pl.Series, owners: npt.NDArray[np.uint32], height: int) -> pl.Series:
+    if len(values) == height and (np.diff(owners.astype(np.int64)) > 0).all():  # every owner has one, in order
+        return values
+    source = np.full(height, len(values), np.uint32)  # what lies behind the values: a null
+    source[owners] = np.arange(len(values), dtype=np.uint32)
+    return values.extend_constant(None, 1)[source]
