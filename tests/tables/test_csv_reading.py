@@ -150,6 +150,26 @@ def test_misplaced_quotes_are_refused_with_their_line(file: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "row", ['1,b,2024-01-02,see "x,y",', '1,b,2024-01-02,5" pipe,\n1,b,2024-01-02,6" pipe,', '1,b,2024-01-02,see """x,y""",']
+)
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_quote_amid_a_field_does_not_enclose_its_end(file: Path, row: str, end: str) -> None:
+    text = f'case,activity,time,u,v\n1,a,2024-01-01,"q\nr",\n{row}{end}'
+    assert refusal(file, text).startswith(", line 4: quotation marks do not enclose a whole field here. Put such a field")
+
+
+def test_quotes_around_words_amid_a_field_are_characters(file: Path) -> None:
+    log = read(file, f'{HEADER},u,v\n{ROW},see "x" now,"say ""a,b"""\n{ROW},""," ""c"" , d"\n')
+    assert log.events["u"].to_list() == ['see "x" now', ""]
+    assert log.events["v"].to_list() == ['say "a,b"', ' "c" , d']
+
+
+def test_lines_that_end_in_a_carriage_return_may_hold_line_feeds_in_quotes(file: Path) -> None:
+    log = read(file, f'{HEADER}\r1,"a\nb",2024-05-06T08:00:00Z\r{ROW}\r')
+    assert log.events["concept:name"].to_list() == ["a\nb", "register"]
+
+
 def test_unreadable_timestamps_are_refused_with_their_line_also_after_quoted_line_breaks(file: Path) -> None:
     text = f'{HEADER}\n1,"a\nb\nc",2024-05-06T08:00:00Z\n\n,,\n1,d,n/a\n'
     assert refusal(file, text) == (
@@ -192,6 +212,9 @@ def test_a_file_without_usable_columns_says_what_it_saw(file: Path) -> None:
         (["1", "2.5"], pl.Float64()),
         (["10.0", "20.0"], pl.Float64()),
         (["1e-7", "NaN", "inf", "-inf"], pl.Float64()),
+        (["1e+300", "1.5E3"], pl.Float64()),
+        (["3E2", "1E4"], pl.String()),
+        (["\uff11.\uff15", "\uff12"], pl.String()),
         (["true", "false"], pl.Boolean()),
         (["TRUE", "False", ""], pl.Boolean()),
         (["2024-05-06T08:00:00+02:00", ""], UTC_MICROSECONDS),

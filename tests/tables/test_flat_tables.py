@@ -193,3 +193,69 @@ def test_metadata_and_notes_are_passed_on() -> None:
 def test_a_table_without_attributes_is_grouped() -> None:
     log = log_of(standard(["x", "y", "x"]))
     assert log.events["concept:name"].to_list() == ["a0", "a2", "a1"]
+
+
+def test_a_date_and_a_time_of_day_make_one_timestamp() -> None:
+    columns = {"case": ["x", "x"], "activity": ["a", "b"], "date": ["2024-05-06"] * 2, "time": ["08:00", "9:30 pm"]}
+    log = log_of(columns)
+    assert log.events["time:timestamp"].to_list() == [NOON.replace(hour=8), NOON.replace(hour=21, minute=30)]
+    assert log.events.columns == ["@case", "concept:name", "time:timestamp"]
+    typed = columns | {"date": [date(2024, 5, 6)] * 2, "time": [time(8), time(21, 30)]}
+    assert log_of(typed).equals(log)
+
+
+def test_a_time_of_day_that_cannot_be_read_is_refused_or_its_event_dropped() -> None:
+    clocks = ["08:00"] * 10 + ["25:99", None]
+    columns = {"case": ["x"] * 12, "activity": ["a"] * 12, "date": ["2024-05-06"] * 12, "time": clocks}
+    with pytest.raises(InputError, match=r'^row 10: time of day "25:99" in "time" cannot be read'):
+        log_of(columns)
+    assert log_of(columns, drop_invalid=True).n_events == 10
+    with pytest.raises(InputError, match=r"^row 11: no timestamp"):
+        log_of(columns | {"time": ["08:00"] * 11 + [None]})
+
+
+def test_times_of_day_that_are_not_used_are_named() -> None:
+    columns = {"case": ["x"], "activity": ["a"], "date": [date(2024, 5, 6)], "time": ["08:00"]}
+    log = log_of(columns, RoleNames(timestamp="date"))
+    assert any('the times of day in "time" were not used' in note for note in log.notes)
+    assert log.events["time"].to_list() == ["08:00"]
+
+
+def test_one_column_of_times_shows_the_order_of_day_and_month_for_the_other() -> None:
+    columns = {"case": ["x"], "activity": ["a"], "start": ["05/06/2024 08:00"], "complete timestamp": ["05/13/2024 08:00"]}
+    log = log_of(columns)
+    assert log.events["start_timestamp"].to_list() == [NOON.replace(hour=8)]
+    assert any(note.endswith('read month first, as in "complete timestamp".') for note in log.notes)
+
+
+def test_a_start_that_cannot_be_used_is_noted_when_it_is_left_out() -> None:
+    log = log_of(standard(["x", "x"]) | {"start_timestamp": [NOON, datetime(1, 1, 1, tzinfo=UTC)]}, drop_invalid=True)
+    assert log.notes == ('Some times in "start_timestamp" cannot be used and were left out; their events stay.',)
+
+
+@pytest.mark.parametrize("role", ["case:concept:name", "concept:name"])
+@pytest.mark.parametrize("values", [[["a"]], [{"a": 1}], [b"\xff"]])
+def test_what_is_no_text_is_no_case_id_and_no_activity(role: str, values: list[Any]) -> None:
+    with pytest.raises(InputError, match=rf'^row 0: "{role}" is of the type .* Name another column with --'):
+        log_of(standard(["x"]) | {role: values})
+
+
+def test_bytes_that_are_text_serve_as_case_id() -> None:
+    assert log_of(standard([b"x"])).cases["concept:name"].to_list() == ["x"]
+
+
+def test_lists_are_no_timestamps_and_no_resource() -> None:
+    with pytest.raises(InputError, match=r'^row 0: "time:timestamp" is of the type List.* holds no moments in time'):
+        log_of(standard(["x"]) | {"time:timestamp": [[NOON]]})
+    log = log_of({"case": ["x"], "activity": ["a"], "time": [NOON], "resource": [["r"]]})
+    assert log.notes == ('The column "resource" has a type no event log can hold (List(String)) and was left out.',)
+
+
+def test_attributes_beyond_any_clock_are_left_out_with_a_note() -> None:
+    far = pl.Series([2**62, 0]).cast(pl.Datetime("ms", "UTC"))
+    log = log_of(standard(["x", "x"]) | {"due": far, "took": pl.Series([2**62, 0]).cast(pl.Duration("ms"))})
+    assert log.events["due"].to_list() == [None, datetime(1970, 1, 1, tzinfo=UTC)]
+    assert log.events["took"].to_list() == [2**62 / 1000, 0.0]
+    assert 'Some times in "due" are outside the years 1 to 9999 and were left out.' in log.notes
+    with pytest.raises(InputError, match=r"^row 0: no case id"):
+        log_of(standard(["x", "x"]) | {"case:concept:name": far})

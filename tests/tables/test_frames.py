@@ -116,6 +116,13 @@ def test_pandas_and_back_is_the_same_log_with_its_header(small_log: EventLog) ->
     assert back.roles[-1].reason == "the frame says so"
 
 
+@pytest.mark.parametrize("own", [5, {"owner": "somebody"}, {"metadata": {"attributes": [{"key": "a"}]}}])
+def test_what_others_keep_under_our_key_does_no_harm(small_log: EventLog, own: object) -> None:
+    frame = to_pandas(small_log)
+    frame.attrs["libra"] = own
+    assert from_frame(frame, ReadOptions()).equals(small_log)
+
+
 @settings(deadline=None)
 @given(log=event_logs())
 def test_any_log_survives_a_polars_frame(log: EventLog) -> None:
@@ -124,7 +131,7 @@ def test_any_log_survives_a_polars_frame(log: EventLog) -> None:
 
 def test_without_pandas_the_extra_is_named(small_log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match=r"^pandas is not installed. Install it with: pip install 'libra-pm\[pandas\]'"):
+    with pytest.raises(MissingExtraError, match=r"^pandas is not installed. Install it with: .*pip install .libra-pm\[pandas\]."):
         to_pandas(small_log)
 
 

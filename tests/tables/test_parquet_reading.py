@@ -22,6 +22,17 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "a.parquet"
 
 
+ATTRIBUTES: list[object] = [
+    {"key": "a"},
+    {"key": "a", "type": "date", "value": 5},
+    {"key": "a", "type": "string", "value": 5},
+    {"key": 1, "type": "string", "value": "x"},
+    {"key": "a", "type": "colour", "value": "red"},
+    "a",
+]
+FOREIGN = [json.dumps({"metadata": {"attributes": [attribute]}, "individual": "insurance"}) for attribute in ATTRIBUTES]
+
+
 def test_a_foreign_table_is_read_by_its_names(file: Path) -> None:
     pl.DataFrame({"Case ID": [7, 7], "Activity": ["a", "b"], "Time": [datetime(2024, 5, 6)] * 2}).write_parquet(file)
     log = read_parquet(file, ReadOptions())
@@ -44,7 +55,7 @@ def test_our_own_file_brings_back_header_and_individual(file: Path, small_log: E
     assert read_parquet(file, ReadOptions(roles=RoleNames(individual="case:concept:name"))).individual == "concept:name"
 
 
-@pytest.mark.parametrize("own", ["not json", json.dumps([1]), json.dumps({"metadata": 5})])
+@pytest.mark.parametrize("own", ["not json", json.dumps([1]), json.dumps({"metadata": 5}), *FOREIGN])
 def test_a_foreign_note_under_our_key_does_no_harm(file: Path, small_log: EventLog, own: str) -> None:
     small_log.to_polars().write_parquet(file, metadata={"libra": own})
     assert read_parquet(file, ReadOptions()).equals(small_log)

@@ -79,7 +79,7 @@ def test_the_better_name_wins() -> None:
 
 def test_content_decides_between_names_that_are_equally_good() -> None:
     roles = found({"Event": NUMBERS, "Task": LABELS, "Ticket": ["1"] * 12, "Order": CASES, "time": ["8:00"] * 12, "date": DAYS})
-    assert (roles["activity"], roles["case_id"], roles["timestamp"]) == ("Task", "Order", "date")
+    assert (roles["activity"], roles["case_id"], roles["timestamp"]) == ("Task", "Order", "date+time")
 
 
 def test_a_running_number_called_id_is_no_case_id() -> None:
@@ -145,3 +145,47 @@ def test_a_column_of_the_case_may_be_named_without_its_prefix() -> None:
 def test_several_columns_may_form_a_role() -> None:
     roles = found({"case": CASES, "n": NUMBERS, "activity": LABELS, "time": DAYS}, RoleNames(case_id=("case", "n")))
     assert roles["case_id"] == "case+n"
+
+
+ENDS = ["2024-06-30"] * 3 + ["2024-07-30"] * 3 + ["2024-08-30"] * 3 + ["2024-09-30"] * 3
+
+
+@pytest.mark.parametrize(
+    ("event", "end"),
+    [("timestamp", "end date"), ("Datum", "Einddatum"), ("date", "date fin"), ("event time", "completed at")],
+)
+@pytest.mark.parametrize("ends", [ENDS, DAYS])
+def test_the_time_of_an_event_comes_before_an_end_that_has_no_start(event: str, end: str, ends: list[str]) -> None:
+    assert found({"case": CASES, "activity": LABELS, end: ends, event: DAYS})["timestamp"] == event
+
+
+def test_an_end_beside_a_start_is_the_timestamp() -> None:
+    roles = found({"case": CASES, "activity": LABELS, "date": DAYS, "end date": DAYS, "start date": DAYS})
+    assert (roles["timestamp"], roles["start_timestamp"]) == ("end date", "start date")
+
+
+def test_times_that_differ_within_cases_come_before_those_of_whole_cases() -> None:
+    roles = found({"case": CASES, "activity": LABELS, "timestamp": ENDS, "end time": DAYS})
+    assert roles["timestamp"] == "end time"
+    roles = found({"case": CASES, "activity": LABELS, "date": DAYS, "start date": ENDS, "end date": ENDS})
+    assert roles["timestamp"] == "date"
+
+
+def test_the_time_of_day_may_stand_in_a_column_of_its_own() -> None:
+    columns = {"case": CASES, "activity": LABELS, "Datum": DAYS, "Uhrzeit": ["08:00", "9:30", "17:05:10"] * 4}
+    (timestamp,) = (role for role in find_roles(pl.DataFrame(columns), ReadOptions(), "a.csv") if role.role == "timestamp")
+    assert timestamp.columns == ("Datum", "Uhrzeit")
+    assert timestamp.reason == 'called "Datum", with the time of day from "Uhrzeit"'
+
+
+@pytest.mark.parametrize(
+    "more", [{"time": ["3:1"] * 12}, {"score": ["03:10"] * 12}, {"start time": ["8:00"] * 12, "time": ["9:00"] * 12}]
+)
+def test_only_a_single_column_of_clock_times_is_joined(more: dict[str, list[str]]) -> None:
+    assert found({"case": CASES, "activity": LABELS, "date": DAYS, **more})["timestamp"] == "date"
+
+
+def test_a_timestamp_with_a_time_or_named_by_the_user_is_not_joined() -> None:
+    columns = {"case": CASES, "activity": LABELS, "date": DAYS, "time": ["9:00"] * 12}
+    assert found(columns, RoleNames(timestamp="date"))["timestamp"] == "date"
+    assert found(columns | {"date": [f"{day} 08:00" for day in DAYS]})["timestamp"] == "date"

@@ -220,3 +220,109 @@ def test_many_repeated_moments_keep_their_rows() -> None:
     texts = ["26.05.2024 08:05:09", None, "27.05.2024 08:05:09"] * 500
     moments, _ = read(texts)
     assert moments == [MORNING, None, MORNING + timedelta(days=1)] * 500
+
+
+def test_a_short_year_that_comes_first_is_recognised_with_a_note() -> None:
+    moments, notes = read(["24-05-06 08:00Z", "24-05-07 09:00Z"])
+    assert moments == [datetime(2024, 5, 6, 8, tzinfo=UTC), datetime(2024, 5, 7, 9, tzinfo=UTC)]
+    assert notes == [
+        'The years in "when" have two digits; "24-05-06 08:00Z" was read with the year first. '
+        "If that is wrong, give the format with --timestamp-format."
+    ]
+
+
+def test_a_short_year_whose_place_is_open_is_noted() -> None:
+    moments, notes = read(["24-05-06 08:00Z"])
+    assert moments == [datetime(2006, 5, 24, 8, tzinfo=UTC)]
+    assert len(notes) == 1
+    assert "was read with the year last" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("texts", "first"),
+    [
+        (["06.05.24 00:00Z", "13.05.24 00:00Z"], datetime(2024, 5, 6, tzinfo=UTC)),  # one year, not two
+        (["05/13/24 00:00Z", "05/06/24 00:00Z"], datetime(2024, 5, 13, tzinfo=UTC)),  # no month 13
+        (["99-05-06 00:00Z", "99-05-13 00:00Z"], datetime(1999, 5, 6, tzinfo=UTC)),  # no day 99
+    ],
+)
+def test_a_short_year_in_a_clear_place_needs_no_note(texts: list[str | None], first: datetime) -> None:
+    moments, notes = read(texts)
+    assert moments[0] == first
+    assert notes == []
+
+
+def test_the_users_word_that_the_day_comes_first_settles_a_short_year() -> None:
+    moments, notes = read(["24-05-06 08:00Z", "24-05-07 09:00Z"], ReadOptions(day_first=True))
+    assert moments[0] == datetime(2006, 5, 24, 8, tzinfo=UTC)
+    assert notes == []
+
+
+@pytest.mark.parametrize(("shown", "first"), [("05/13/2024", datetime(2024, 5, 6)), ("13/05/2024", datetime(2024, 6, 5))])
+def test_another_column_that_shows_the_order_of_day_and_month_settles_it(shown: str, first: datetime) -> None:
+    moments, notes = read_timestamps(
+        pl.Series(["05/06/2024 00:00Z"]), ReadOptions(), column="start", place=place, beside={"end": pl.Series([shown])}
+    )
+    assert moments.to_list() == [first.replace(tzinfo=UTC)]
+    assert len(notes) == 1
+    assert notes[0].endswith('first, as in "end".')
+
+
+def test_another_column_that_shows_no_order_leaves_it_open() -> None:
+    for other in (pl.Series(["05/06/2024"]), pl.Series(["05/13/2024", "13/05/2024"]), pl.Series([MORNING])):
+        _, notes = read_timestamps(
+            pl.Series(["05/06/2024 00:00Z"]), ReadOptions(), column="start", place=place, beside={"end": other}
+        )
+        assert "--month-first" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "microsecond"),
+    [
+        ("2024-05-26 08:05:09,750", "%Y-%m-%d %H:%M:%S,%f", 750_000),
+        ("2024-05-26 08:05:09", "%Y-%m-%d %H:%M:%S,%f", 0),
+        ("20240526080509750", "%Y%m%d%H%M%S%f", 750_000),
+        ("20240526080509000001", "%Y%m%d%H%M%S%f", 1),
+        ("26 May 2024 08:05:09:5 AM", "%d %b %Y %I:%M:%S:%f %p", 500_000),
+        ("2024-05-26T08:05:09.25", "%Y-%m-%dT%H:%M:%S.%f", 250_000),
+        ("2024-05-26 08:05:09:25 Z", "%F %T:%f %z", 250_000),
+    ],
+)
+def test_a_fraction_in_the_users_format_is_one_wherever_it_stands(text: str, pattern: str, microsecond: int) -> None:
+    assert read([text], ReadOptions(timestamp_format=pattern))[0] == [MORNING.replace(microsecond=microsecond)]
+
+
+def test_a_zone_by_name_in_the_users_format_counts() -> None:
+    options = ReadOptions(timestamp_format="%Y-%m-%d %H:%M:%S %Z")
+    assert read(["2024-05-26 10:05:09 CEST"], options) == ([MORNING], [])
+    with pytest.raises(InputError, match='line 2: timestamp "2024-05-26 10:05:09 XYZ" cannot be read'):
+        read(["2024-05-26 10:05:09 XYZ"], options)
+
+
+@pytest.mark.parametrize("pattern", ["%G-%V-%u %Z", "%H:%M:%S,%f", "%Y-%m-%d %Y,%f"])
+def test_a_format_that_cannot_be_followed_is_refused_with_the_codes_that_can(pattern: str) -> None:
+    with pytest.raises(InputError, match=r'^--timestamp-format ".*" cannot be followed. Beside %f or %Z use %Y or %y'):
+        read(["2024-05-26"], ReadOptions(timestamp_format=pattern))
+
+
+def test_digits_of_other_scripts_are_no_timestamp() -> None:
+    with pytest.raises(InputError, match='timestamp "\uff12\uff10\uff12\uff14-05-06" cannot be read'):
+        read(["\uff12\uff10\uff12\uff14-05-06"])
+
+
+def test_a_time_that_may_be_missing_is_left_out_with_a_note() -> None:
+    texts = pl.Series(["2024-05-26T08:05:09Z", "soon", None])
+    with pytest.raises(InputError, match="or leave such times out with --drop-invalid"):
+        read_timestamps(texts, ReadOptions(), column="start", place=place, optional=True)
+    moments, notes = read_timestamps(texts, ReadOptions(drop_invalid=True), column="start", place=place, optional=True)
+    assert moments.to_list() == [MORNING, None, None]
+    assert notes == ['Some times in "start" cannot be used and were left out; their events stay.']
+
+
+@pytest.mark.parametrize(
+    "far", [pl.Series([2**62]).cast(pl.Datetime("ms")), pl.Series([2**31 - 1], dtype=pl.Int32).cast(pl.Date)]
+)
+def test_moments_beyond_any_clock_are_refused_or_dropped(far: pl.Series) -> None:
+    with pytest.raises(InputError, match=r"^a.csv, line 2: timestamp is outside the years 1678 to 2261"):
+        read_timestamps(far, ReadOptions(), column="when", place=place)
+    assert read_timestamps(far, ReadOptions(drop_invalid=True), column="when", place=place)[0].to_list() == [None]

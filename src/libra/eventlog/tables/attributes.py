@@ -6,9 +6,15 @@ that was changed beyond its width or that no event log can hold. Nothing is lost
 
 from __future__ import annotations
 
+from datetime import date
+
 import polars as pl
 
 from libra.eventlog.log import ATTRIBUTE_TYPES, UTC_MICROSECONDS
+
+_MICROSECONDS = {"days": 86_400_000_000, "ms": 1000, "us": 1}
+_PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9}
+_FIRST_DAY, _LAST_DAY = ((date(*day) - date(1970, 1, 1)).days for day in ((1, 1, 1), (9999, 12, 31)))
 
 
 def as_attributes(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -43,7 +49,26 @@ def as_text(values: pl.Series) -> pl.Series:
         values = values.fill_nan(None)
         if (values.floor() == values).fill_null(True).all() and (values.abs() < 2.0**63).fill_null(True).all():
             values = values.cast(pl.Int64)
+    if isinstance(values.dtype, pl.Date | pl.Datetime):
+        values = values.to_frame().select(pl.when(utc_moments(values).is_not_null()).then(pl.first())).to_series()
     return values.cast(pl.String, strict=False)
+
+
+def utc_moments(values: pl.Series) -> pl.Series:
+    """Dates or datetimes of any unit and zone as UTC microseconds; null outside the years 1 to 9999, where clocks overflow.
+
+    Example:
+        >>> utc_moments(pl.Series([0, 2**62]).cast(pl.Datetime("ms"))).is_null().to_list()
+        [False, True]
+    """
+    unit = values.dtype.time_unit if isinstance(values.dtype, pl.Datetime) else "days"
+    counts = values.to_physical().cast(pl.Int64)
+    if unit == "ns":
+        return (counts // 1000).cast(UTC_MICROSECONDS)
+    micros = _MICROSECONDS[unit]
+    first, last = (days * _MICROSECONDS["days"] // micros for days in (_FIRST_DAY, _LAST_DAY + 1))
+    inside = (counts >= first) & (counts < last)
+    return (counts.set(~inside, None) * micros).cast(UTC_MICROSECONDS)
 
 
 def _as_attribute(values: pl.Series) -> tuple[pl.Series | None, str | None]:
@@ -57,12 +82,12 @@ def _as_attribute(values: pl.Series) -> tuple[pl.Series | None, str | None]:
         return whole, None
     if dtype.is_float() or dtype.is_decimal():
         return values.cast(pl.Float64), None
-    if dtype == pl.Date or _is_naive(dtype):
-        return values.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None
-    if isinstance(dtype, pl.Datetime):
-        return values.dt.convert_time_zone("UTC").cast(UTC_MICROSECONDS), None
+    if isinstance(dtype, pl.Date | pl.Datetime):
+        moments = utc_moments(values)
+        lost = moments.null_count() > values.null_count()
+        return moments, f'Some times in "{name}" are outside the years 1 to 9999 and were left out.' if lost else None
     if isinstance(dtype, pl.Duration):
-        return values.dt.total_microseconds() / 1e6, f'The durations in "{name}" are kept as seconds.'
+        return values.to_physical() / _PER_SECOND[dtype.time_unit], f'The durations in "{name}" are kept as seconds.'
     if isinstance(dtype, pl.Categorical | pl.Enum | pl.Time):
         return values.cast(pl.String), None
     if dtype == pl.Null:

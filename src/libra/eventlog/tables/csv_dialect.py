@@ -96,7 +96,6 @@ def find_dialect(data: bytes, options: ReadOptions, *, tabs: bool, source: str) 
         Dialect(delimiter=';', quote=None, line_end='\n', header=('Case ID', 'Cost'), body=19)
     """
     start = len(data) - len(data.lstrip(b"\r\n"))
-    line_end = "\r" if b"\r" in data and b"\n" not in data else "\n"
     delimiter = options.delimiter
     excel = re.match(rb"sep=(.)\r?[\r\n]", data[start : start + 16])
     if excel:
@@ -104,6 +103,7 @@ def find_dialect(data: bytes, options: ReadOptions, *, tabs: bool, source: str) 
         start += excel.end()
     head = data[start : start + _HEAD].decode("utf-8", "ignore")
     quote = _quote(head)
+    line_end = _line_end(head, quote)
     delimiter = delimiter or _delimiter(head, quote, tabs)
     if len(delimiter.encode()) != 1:
         raise InputError(f'"{delimiter}" cannot be a delimiter', place=source, remedy="Give one plain character with --delimiter")
@@ -117,6 +117,12 @@ def _quote(head: str) -> str:
     """The double quote, or the single one where whole fields evidently stand in it."""
     single = re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=$|[,;\t|\r\n])", head, re.MULTILINE)
     return "'" if '"' not in head and len(single) >= max(head.count("\n"), 2) else '"'
+
+
+def _line_end(head: str, quote: str) -> str:
+    """What ends a line: a carriage return only where no line feed stands outside of quotes."""
+    bare = re.sub(rf"{quote}[^{quote}]*(?:{quote}|\Z)", "", head)
+    return "\r" if "\r" in bare and "\n" not in bare else "\n"
 
 
 def _delimiter(head: str, quote: str, tabs: bool) -> str:

@@ -29,12 +29,17 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns have values in quotes and which have values without; the first row that is ragged and its fields."""
+    """Which columns have values in quotes and which have values without.
+
+    Then the first row that is ragged and its fields, or the first row in which a quotation mark amid a field would enclose the
+    end of the field: whether it encloses anything is open.
+    """
 
     quoted: npt.NDArray[np.bool_]
     bare: npt.NDArray[np.bool_]
     ragged_row: int | None = None
     ragged_fields: int = 0
+    misquoted_row: int | None = None
 
     @property
     def says_text(self) -> npt.NDArray[np.bool_]:
@@ -53,12 +58,15 @@ def scan(body: bytes, dialect: Dialect) -> Layout:
     quoted, bare = np.zeros(width, bool), np.zeros(width, bool)
     row = 0
     for _, data, ends, row_ends in _slices(body, dialect):
+        misquoted = _first_misquoted(data[: int(ends[-1])], dialect)
         fields = np.diff(row_ends, prepend=-1)
         starts = np.concatenate(([0], ends[:-1] + 1))
         sizes = ends - starts
         first = data[np.minimum(starts, len(data) - 1)]
         sizes[(sizes == 1) & (first == _CARRIAGE_RETURN)] = 0
         wrong = fields != width
+        if misquoted is not None:
+            return Layout(quoted, bare, misquoted_row=row + int(np.searchsorted(ends[row_ends], misquoted)))
         if wrong.any():
             blank = wrong & (fields == 1) & (sizes[row_ends] == 0)
             ragged = np.flatnonzero(wrong & ~blank)
@@ -105,6 +113,25 @@ def _slices(
         yield begin, chunk, ends, row_ends
         begin += int(ends[-1]) + 1
         size = _SLICE
+
+
+def _first_misquoted(rows: npt.NDArray[np.uint8], dialect: Dialect) -> int | None:
+    """Where a quotation mark amid a field stands before the end of that field; None where there is none."""
+    if dialect.quote is None:
+        return None
+    quote = ord(dialect.quote)
+    quotes = np.flatnonzero(rows == quote)
+    opening = quotes[::2]
+    before = rows[opening - 1]
+    amid = (opening > 0) & (before != ord(dialect.delimiter)) & (before != ord(dialect.line_end)) & (before != quote)
+    if not amid.any():
+        return None
+    doubled = (opening > 0) & (before == quote)  # goes on with what the mark before has begun
+    amid = amid[np.maximum.accumulate(np.where(doubled, 0, np.arange(len(opening))))]
+    closing = np.append(quotes[1::2], [len(rows)] * (len(quotes) % 2))
+    marks = np.flatnonzero((rows == ord(dialect.delimiter)) | (rows == ord(dialect.line_end)))
+    wrong = amid & (np.searchsorted(marks, opening) < np.searchsorted(marks, closing))
+    return int(opening[wrong][0]) if wrong.any() else None
 
 
 def _field_ends(chunk: npt.NDArray[np.uint8], dialect: Dialect) -> npt.NDArray[np.int64]:

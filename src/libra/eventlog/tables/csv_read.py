@@ -61,14 +61,12 @@ def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
             place=line(layout.ragged_row),
             remedy="Check the quotes in this line, or name the delimiter with --delimiter",
         )
+    if layout.misquoted_row is not None:
+        raise _misquoted(line(layout.misquoted_row))
     try:
         frame = _parse(body, dialect, names)
     except pl.exceptions.PolarsError as error:
-        raise InputError(
-            "quotation marks do not enclose a whole field here",
-            place=f"{source}, line {header_lines + _line_of_misplaced_quote(body, dialect)}",
-            remedy="Double a quotation mark that belongs to the text, and close every field that opens with one",
-        ) from error
+        raise _misquoted(f"{source}, line {header_lines + _line_of_misplaced_quote(body, dialect)}") from error
     rows = None
     blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.any():
@@ -134,6 +132,14 @@ def _parse(body: bytes, dialect: Dialect, names: list[str]) -> pl.DataFrame:
         quote_char=dialect.quote,
         eol_char=dialect.line_end,
         raise_if_empty=False,
+    )
+
+
+def _misquoted(place: str) -> InputError:
+    return InputError(
+        "quotation marks do not enclose a whole field here",
+        place=place,
+        remedy="Put such a field in quotation marks as a whole, and double each one that belongs to the text",
     )
 
 

@@ -1,7 +1,8 @@
 """The types of CSV columns, found from their values as a whole.
 
 In: a frame of text columns. Out: Int64, Float64, Boolean and UTC timestamps where every value is one, text otherwise. What would
-not read back as it was written stays text: leading zeros, a plus sign, numbers beyond 64 bits, dates without a time.
+not read back as it was written stays text: leading zeros, a plus sign, numbers beyond 64 bits, dates without a time, and codes
+such as 3E2.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import polars as pl
 
 from libra.eventlog.tables.timestamps import iso_timestamps
 
-_WHOLE = r"^-?(?:0|[1-9]\d*)$"
-_NUMBER = r"^(?:-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|NaN|-?inf)$"
-_COMMA_NUMBER = r"^-?(?:0|[1-9]\d*)(?:,\d+)?(?:[eE][+-]?\d+)?$"
+_WHOLE = r"^-?(?:0|[1-9][0-9]*)$"
+_POWER = r"[eE][+-][0-9]+"  # without a sign or a decimal mark it may be a code, such as ward 3E2
+_NUMBER = rf"^(?:-?(?:(?:0|[1-9][0-9]*)(?:{_POWER})?|(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|NaN|-?inf)$"
+_COMMA_NUMBER = rf"^-?(?:0|[1-9][0-9]*)(?:(?:{_POWER})?|,[0-9]+(?:[eE][+-]?[0-9]+)?)$"
 _TRUTH = r"^(?:true|false|True|False|TRUE|FALSE)$"
-_ISO_TIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}"
+_ISO_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}"
 _SAMPLE = 50
 
 

@@ -7,28 +7,29 @@ written, and what the values prove about the order of day and month. A value tha
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 _TIME = (
-    r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?)?"
+    r"(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-9]{2})(?:[:.](?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]+))?)?)?"
     r"\s*(?P<half>[AaPp]\.?[Mm]\b\.?)?"
 )
-_ZONE = r"\s*(?P<zone>[A-Za-z]{1,5}|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)?(?:\[[\w/+-]+\])?"
+_ZONE = r"\s*(?P<zone>[A-Za-z]{1,5}|(?:UTC|GMT)?[+-][0-9]{1,2}(?::?[0-9]{2})?)?(?:\[[\w/+-]+\])?"
 _CLOCK = rf"(?:(?:[Tt:]|\s*,?\s+(?:at\s+)?){_TIME}{_ZONE})?$"
 _NAME = r"(?P<name>\p{L}{3,9})\.?"
 _WEEKDAY = r"\p{L}{2,10}\.?,?\s+"
-_YEAR = r"(?P<year>\d{4}|\d{2})"
+_YEAR = r"(?P<year>[0-9]{4}|[0-9]{2})"
 
 _FAMILIES = (
-    rf"^(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}}){_CLOCK}",
-    rf"^(?P<one>\d{{1,2}})[-/.](?P<two>\d{{1,2}})[-/.]{_YEAR}{_CLOCK}",
-    r"^(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})"
-    rf"(?:[Tt\s]?(?P<hour>\d{{2}})(?P<minute>\d{{2}})(?:(?P<second>\d{{2}})(?:[.,](?P<fraction>\d+))?)?{_ZONE})?$",
-    rf"^(?:{_WEEKDAY})?(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?[-/\s]*{_NAME}[-/,\s]*{_YEAR}{_CLOCK}",
-    rf"^(?:{_WEEKDAY})?{_NAME}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}}){_CLOCK}",
-    rf"^{_WEEKDAY}{_NAME}\s+(?P<day>\d{{1,2}})\s+{_TIME}{_ZONE}\s+(?P<year>\d{{4}})$",
+    rf"^(?P<year>[0-9]{{4}})[-/.](?P<month>[0-9]{{1,2}})[-/.](?P<day>[0-9]{{1,2}}){_CLOCK}",
+    rf"^(?P<one>[0-9]{{1,2}})[-/.](?P<two>[0-9]{{1,2}})[-/.]{_YEAR}{_CLOCK}",
+    r"^(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2})(?:[Tt\s]?(?P<hour>[0-9]{2})(?P<minute>[0-9]{2})"
+    rf"(?:(?P<second>[0-9]{{2}})(?:[.,](?P<fraction>[0-9]+))?)?{_ZONE})?$",
+    rf"^(?:{_WEEKDAY})?(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?[-/\s]*{_NAME}[-/,\s]*{_YEAR}{_CLOCK}",
+    rf"^(?:{_WEEKDAY})?{_NAME}\s+(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>[0-9]{{4}}){_CLOCK}",
+    rf"^{_WEEKDAY}{_NAME}\s+(?P<day>[0-9]{{1,2}})\s+{_TIME}{_ZONE}\s+(?P<year>[0-9]{{4}})$",
 )
 _NUMBERS = ("year", "month", "day", "one", "two", "hour", "minute", "second")
 _PARTS = (*_NUMBERS, "name", "fraction", "half", "zone")
@@ -49,14 +50,18 @@ class DateReading:
     """What text values say as dates.
 
     `micros` counts from 1970, in UTC where the value carries an offset (`offset`, in minutes) and on its own clock otherwise;
-    null where a value is no date. `ambiguous` is a value that could be read either day or month first when no value shows
-    the order; `contradiction` holds two values that show opposite orders.
+    null where a value is no date. `proven` is whether values show that the day comes before the month. `ambiguous` is a value
+    that could be read either day or month first when no value shows the order; `contradiction` holds two values that show
+    opposite orders. `short_year` is a value whose year of two digits could come first or last, `year_first` how it was read.
     """
 
     micros: pl.Series
     offset: pl.Series
+    proven: bool | None = None
     ambiguous: str | None = None
     contradiction: tuple[str, str] | None = None
+    short_year: str | None = None
+    year_first: bool = False
 
 
 def read_dates(values: pl.Series, day_first: bool | None = None) -> DateReading:
@@ -69,13 +74,24 @@ def read_dates(values: pl.Series, day_first: bool | None = None) -> DateReading:
         >>> reading.offset.to_list()
         [None, 120, None]
     """
-    parts = _split(values)
+    parts = _split(values, _FAMILIES)
+    year_first, short_year = _place_of_short_year(values, parts) if day_first is None else (False, None)
+    if year_first:
+        no_order = pl.lit(None, pl.Int64)
+        parts = parts.with_columns(
+            pl.coalesce("one", "year").alias("year"),
+            pl.coalesce("month", "two").alias("month"),
+            pl.when(pl.col("one").is_not_null()).then("year").otherwise("day").alias("day"),
+            no_order.alias("one"),
+            no_order.alias("two"),
+        )
     one, two = parts["one"], parts["two"]
     day_leads = values.filter(((one > 12) & (two <= 12)).fill_null(False))
     month_leads = values.filter(((two > 12) & (one <= 12)).fill_null(False))
     either = values.filter(((one <= 12) & (two <= 12) & (one != two)).fill_null(False))
-    contradiction = ambiguous = None
+    contradiction = ambiguous = proven = None
     if day_first is None:
+        proven = day_leads.len() > 0 if day_leads.len() or month_leads.len() else None
         if day_leads.len() and month_leads.len():
             contradiction = (day_leads[0], month_leads[0])
         elif either.len() and not day_leads.len() and not month_leads.len():
@@ -83,15 +99,41 @@ def read_dates(values: pl.Series, day_first: bool | None = None) -> DateReading:
         day_first = not month_leads.len()
     day, month = ("one", "two") if day_first else ("two", "one")
     read = _assemble(parts.with_columns(pl.coalesce("day", day).alias("day"), pl.coalesce("month", month).alias("month")))
-    return DateReading(read["micros"], read["offset"], ambiguous, contradiction)
+    return DateReading(read["micros"], read["offset"], proven, ambiguous, contradiction, short_year, year_first)
 
 
-def _split(values: pl.Series) -> pl.DataFrame:
+def read_pattern(values: pl.Series, pattern: str) -> DateReading:
+    """Read text values by a regular expression that names the parts of a date.
+
+    Example:
+        >>> read_pattern(pl.Series(["2024-127"]), r"^(?P<year>[0-9]{4})-(?P<month>[0-9])(?P<day>[0-9]{2})$").micros.to_list()
+        [1706313600000000]
+    """
+    read = _assemble(_split(values, (pattern,)))
+    return DateReading(read["micros"], read["offset"])
+
+
+def _place_of_short_year(values: pl.Series, parts: pl.DataFrame) -> tuple[bool, str | None]:
+    """Whether a year of two digits comes first, as in 24-05-06, and a value that leaves it open.
+
+    Where both places are possible, the reading with fewer different years is the likelier one.
+    """
+    dates = parts.select(pl.col("one", "two", "year", "short_year")).with_columns(text=values).filter(pl.col("one").is_not_null())
+    one, two, three = dates["one"], dates["two"], dates["year"]
+    if not dates.height or not dates["short_year"].all() or not (two.is_between(1, 12) & three.is_between(1, 31)).all():
+        return False, None
+    if not (one.is_between(1, 31) & two.is_between(1, 12) | two.is_between(1, 31) & one.is_between(1, 12)).all():
+        return True, None
+    years_if_first, years_if_last = one.n_unique(), three.n_unique()
+    return years_if_first < years_if_last, None if years_if_last < years_if_first else dates["text"][0]
+
+
+def _split(values: pl.Series, families: Sequence[str]) -> pl.DataFrame:
     """The parts of every value, by the first family of shapes that fits it; nulls where none does."""
     rows = pl.DataFrame({"row": pl.int_range(values.len(), eager=True), "text": values.cast(pl.String)})
     found = [pl.DataFrame(schema={"row": pl.Int64()} | dict.fromkeys(_PARTS, pl.String()))]
     left = rows.drop_nulls()
-    for family in _FAMILIES:
+    for family in families:
         fits = pl.col("text").str.contains(family)
         matched, left = left.filter(fits), left.filter(~fits)
         if matched.height:
@@ -155,7 +197,7 @@ def _offset(zone: str) -> int | None:
         >>> _offset("+0530"), _offset("GMT-5"), _offset("CEST"), _offset("Z"), _offset("noon")
         (330, -300, 120, 0, None)
     """
-    numeric = re.fullmatch(r"(?:utc|gmt)?([+-])(\d{1,2})(?::?(\d{2}))?", zone.lower())
+    numeric = re.fullmatch(r"(?:utc|gmt)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?", zone.lower())
     if not numeric:
         hours = _ZONE_HOURS.get(zone.lower())
         return None if hours is None else hours * 60

@@ -20,7 +20,8 @@ from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.attributes import as_attributes, as_text
-from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles
+from libra.eventlog.tables.clock_times import read_clock_times
+from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
 from libra.eventlog.tables.timestamps import read_timestamps
 
 Place = Callable[[int], str]
@@ -66,6 +67,11 @@ def from_roles(
     said = list(notes)
     if not frame.height and not options.allow_empty:
         raise InputError("there are no events", place=source, remedy="Check that the export is complete")
+    clocks = ", ".join(f'"{name}"' for name in unused_clocks(frame, roles, options))
+    if clocks:
+        said.append(
+            f"The timestamps are dates only: the times of day in {clocks} were not used. Join them with the dates to use them."
+        )
     playing, attributes = _columns_by_use(frame, columns, options, place, said)
     playing = _valid(playing, columns, options, place, source, said)
     index, order = _group(playing, [f"case_id{i}" for i in range(len(columns["case_id"]))])
@@ -133,18 +139,25 @@ def _columns_by_use(
     """The columns that play a role, under the names of the field, and all others as attributes."""
     playing = [pl.int_range(frame.height, eager=True).alias(_ROW)]
     for i, name in enumerate(columns["case_id"]):
-        playing.append(_label(frame[name], "case_id").alias(f"case_id{i}"))
+        playing.append(_label(frame[name], "case_id", place).alias(f"case_id{i}"))
     for role, names in columns.items():
         if role in _TIMES:
-            moments, more = read_timestamps(frame[names[0]], options, column=names[0], place=place)
+            beside = {columns[other][0]: frame[columns[other][0]] for other in _TIMES if other in columns and other != role}
+            moments, more = read_timestamps(
+                frame[names[0]], options, column=names[0], place=place, optional=role not in REQUIRED, beside=beside
+            )
+            for clock in names[1:]:
+                moments += read_clock_times(frame[clock], options, place=place)
             playing.append(moments.alias(ROLE_COLUMN[role]))
             said.extend(more)
         elif role == "individual":
             playing.append(frame[names[0]].alias("individual"))
         elif role != "case_id":
-            parts = pl.DataFrame([_label(frame[name], role).alias(str(i)) for i, name in enumerate(names)])
+            parts = pl.DataFrame([_label(frame[name], role, place).alias(str(i)) for i, name in enumerate(names)])
             playing.append(parts.select(pl.concat_str(pl.all(), separator="+").alias(ROLE_COLUMN[role])).to_series())
-    used = {names[0] for role, names in columns.items() if len(names) == 1 and role != "individual"}
+    used = {
+        name for role, names in columns.items() if (len(names) == 1 and role != "individual") or role in _TIMES for name in names
+    }
     taken = {ROLE_COLUMN[role] for role in columns if role in ROLE_COLUMN} - used
     pushed_out = [name for name in frame.columns if name in taken]
     if pushed_out:
@@ -155,9 +168,16 @@ def _columns_by_use(
     return pl.DataFrame(playing), attributes
 
 
-def _label(values: pl.Series, role: str) -> pl.Series:
+def _label(values: pl.Series, role: str, place: Place) -> pl.Series:
     """A column as text; for the roles every event must have, blank text is missing."""
-    text = as_text(values)
+    what = f'"{values.name}" is of the type {values.dtype} and holds no text to serve as {WORDS.get(role, role)}'
+    remedy = f"Name another column with {FLAGS[role]}"
+    if values.dtype.is_nested():
+        raise InputError(what, place=place(0), remedy=remedy)
+    try:
+        text = as_text(values)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(what, place=place(0), remedy=remedy) from error
     return text.set(text.str.strip_chars() == "", None) if role in REQUIRED else text
 
 

@@ -5,21 +5,19 @@ In: a frame somebody holds in memory. Out: an `EventLog`, and back. pandas is ne
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from libra.errors import InputError, MissingExtraError
-from libra.eventlog.log import EventLog, FoundRole
-from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.flat import from_flat
+from libra.eventlog.tables.remembered import KEY, Remembered, remembered
 
 if TYPE_CHECKING:
     import pandas as pd
 
-KEY = "libra"  # in the attrs of a pandas frame: what a table cannot say
 _SOURCE = "the data frame"
 
 
@@ -32,21 +30,18 @@ def from_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadO
         1
     """
     notes: list[str] = []
-    own: dict[str, Any] = {}
+    memory = Remembered()
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     if not isinstance(frame, pl.DataFrame):
         if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
             raise InputError(f"a {type(frame).__name__} is no data frame", remedy="Give a pandas or Polars frame")
-        own = frame.attrs.get(KEY, {})
+        memory = remembered(frame.attrs.get(KEY))
         frame = _from_pandas(frame, notes)
-    metadata = LogMetadata.from_dict(own["metadata"]) if own else LogMetadata()
-    log = from_flat(frame, options, place=lambda row: f"{_SOURCE}, row {row}", source=_SOURCE, metadata=metadata, notes=notes)
-    individual = own.get("individual")
-    if log.individual is None and individual in log.cases.columns:
-        role = FoundRole("individual", (individual,), "the frame says so")
-        return replace(log, individual=individual, roles=(*log.roles, role))
-    return log
+    log = from_flat(
+        frame, options, place=lambda row: f"{_SOURCE}, row {row}", source=_SOURCE, metadata=memory.metadata, notes=notes
+    )
+    return memory.with_individual(log, "the frame says so")
 
 
 def to_pandas(log: EventLog) -> pd.DataFrame:

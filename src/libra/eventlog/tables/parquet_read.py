@@ -6,19 +6,15 @@ In: a path. Out: a log. A file that Libra wrote comes back equal, with its metad
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.log import EventLog, FoundRole
-from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.flat import from_flat
-
-KEY = "libra"
+from libra.eventlog.tables.remembered import KEY, remembered
 
 
 def read_parquet(path: Path, options: ReadOptions) -> EventLog:
@@ -39,20 +35,13 @@ def read_parquet(path: Path, options: ReadOptions) -> EventLog:
         reason = str(error).splitlines()[0]
         raise InputError(f"this is not an intact Parquet file ({reason})", place=str(path), remedy="Export it again") from error
     options.progress(path.stat().st_size, path.stat().st_size)
-    remembered = _remembered(own)
-    metadata = LogMetadata.from_dict(remembered["metadata"]) if remembered else LogMetadata()
-    log = from_flat(frame, options, place=lambda row: f"{path}, row {row + 1}", source=str(path), metadata=metadata)
-    individual = remembered.get("individual")
-    if log.individual is None and individual in log.cases.columns:
-        role = FoundRole("individual", (individual,), "the file says so")
-        return replace(log, individual=individual, roles=(*log.roles, role))
-    return log
+    memory = remembered(_parsed(own))
+    log = from_flat(frame, options, place=lambda row: f"{path}, row {row + 1}", source=str(path), metadata=memory.metadata)
+    return memory.with_individual(log, "the file says so")
 
 
-def _remembered(text: str | None) -> dict[str, Any]:
-    """What our writer left in the file's own metadata; nothing where it is not ours."""
+def _parsed(text: str | None) -> object:
     try:
-        plain = json.loads(text or "{}")
-        return plain if isinstance(plain, dict) and isinstance(plain.get("metadata"), dict) else {}
-    except ValueError:
-        return {}
+        return json.loads(text or "null")
+    except (ValueError, RecursionError):
+        return None

@@ -11,8 +11,7 @@ from io import BytesIO
 from typing import BinaryIO
 
 from libra.eventlog.log import EventLog
-
-METADATA_KEY = "libra"
+from libra.eventlog.tables.remembered import KEY
 
 
 def write_parquet(log: EventLog, stream: BinaryIO) -> None:
@@ -31,5 +30,5 @@ def write_parquet(log: EventLog, stream: BinaryIO) -> None:
     """
     header = json.dumps({"metadata": log.metadata.to_dict(), "individual": log.individual})
     whole = BytesIO()  # Polars would turn a full disk into an error of its own
-    log.to_polars().write_parquet(whole, compression="zstd", metadata={METADATA_KEY: header})
+    log.to_polars().write_parquet(whole, compression="zstd", metadata={KEY: header})
     stream.write(whole.getbuffer())

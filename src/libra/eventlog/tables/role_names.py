@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 
+_COMPLETE = "completetimestamp completiontimestamp completetime completiontime"
+_END = """endtimestamp endtime enddatetime enddate finishtime finishedat completedat completedate timestampend endzeitpunkt
+    endzeit enddatum eindtijd einddatum datefin heurefin"""
 _SURE = {
     "case_id": """caseid casekey case caseidentifier casenumber caseno casenr casename caseref caseuuid traceid trace
         processinstanceid processinstance processid instanceid fallid fallnummer fallnr fall vorgangsid
@@ -15,10 +18,8 @@ _SURE = {
         iddossier idcas numerodecas""",
     "activity": """activity activityname activitylabel activityen activityde activitytype activityinstance eventactivity
         aktivitat aktivitaet tatigkeit taetigkeit activiteit activiteitnaam activite nomactivite""",
-    "timestamp": """completetimestamp completiontimestamp completetime completiontime completedate endtimestamp endtime
-        enddatetime enddate finishtime finishedat completedat timestamp eventtimestamp eventtime eventdatetime
-        eventdate timestampend zeitstempel zeitpunkt endzeitpunkt endzeit enddatum tijdstempel tijdstip eindtijd
-        einddatum horodatage horodate dateheure datefin heurefin""",
+    "timestamp": f"""{_COMPLETE} timestamp eventtimestamp eventtime eventdatetime eventdate zeitstempel zeitpunkt tijdstempel
+        tijdstip horodatage horodate dateheure""",
     "start_timestamp": """starttimestamp starttime startdatetime startdate startedat timestampstart begintimestamp begintime
         begindate startzeitpunkt startzeit startdatum beginn begintijd starttijd begindatum datedebut heuredebut""",
     "lifecycle": "lifecycle lifecycletransition lifecyclestate transition eventlifecycle transactiontype",
@@ -36,8 +37,8 @@ _LIKELY = {
         operation operationname step stepname processstep processstepname schritt
         prozessschritt arbeitsschritt ereignis vorgang aufgabe handeling stap gebeurtenis taak etape tache
         evenement operationde""",
-    "timestamp": """datetime date time when createdat created recordedat changedat datum uhrzeit datumuhrzeit datumtijd tijd
-        moment heure timestamputc""",
+    "timestamp": f"""datetime date time when recordedat changedat datum uhrzeit datumuhrzeit datumtijd tijd moment heure
+        timestamputc {_END} createdat created""",
     "start_timestamp": "start started begin debut",
     "lifecycle": "lifecyclestatus eventstate",
     "resource": """user username userid agent employee employeeid worker operator assignee assignedto staff staffid handler
@@ -45,6 +46,7 @@ _LIKELY = {
 }  # fmt: skip
 _WEAK = {"case_id": "id key number nr", "activity": "status state procedure name description"}
 TIERS = tuple({role: tier.get(role, "").split() for role in _SURE} for tier in (_SURE, _LIKELY, _WEAK))
+ENDS = frozenset(f"{_COMPLETE} {_END}".split())  # beside a start these name the timestamp; alone, _END may be that of the case
 WEAK = 2  # the tier of names that count only where the content fits
 
 

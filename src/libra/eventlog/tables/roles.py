@@ -9,16 +9,17 @@ A table that uses the standard's names for all it must have is taken at its word
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import polars as pl
 
-from libra.errors import InputError
+from libra.errors import InputError, MissingColumnError
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.role_names import WEAK, rank
-from libra.eventlog.tables.timestamps import looks_like_timestamps
+from libra.eventlog.tables.clock_times import looks_like_clock_times
+from libra.eventlog.tables.role_names import ENDS, WEAK, normal, rank
+from libra.eventlog.tables.timestamps import are_days, looks_like_timestamps
 
 FLAGS = {role: "--" + role.replace("_", "-") for role in (*ROLE_COLUMN, "individual")}
 REQUIRED = ("case_id", "activity", "timestamp")
@@ -47,7 +48,7 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
     free = [name for name in frame.columns if not any((name,) == role.columns for role in found.values())]
     in_standard = all(ROLE_COLUMN[role] in frame.columns for role in REQUIRED)
     for role in () if in_standard else ROLE_COLUMN:
-        best = None if role in found else _by_name(frame, role, free, options)
+        best = None if role in found else _by_name(frame, role, free, found, options)
         if best:
             found[role] = FoundRole(role, (best,), f'called "{best}"')
             free.remove(best)
@@ -60,6 +61,11 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
     if "timestamp" not in found and "start_timestamp" in found:
         start = found.pop("start_timestamp")
         found["timestamp"] = FoundRole("timestamp", start.columns, f"{start.reason}, and no other column holds times")
+    clocks = unused_clocks(frame, found.values(), options)
+    if len(clocks) == 1 and not in_standard and not options.roles.timestamp:
+        date = found["timestamp"]
+        reason = f'{date.reason}, with the time of day from "{clocks[0]}"'
+        found["timestamp"] = FoundRole("timestamp", (*date.columns, *clocks), reason)
     missing = [role for role in REQUIRED if role not in found]
     if missing:
         what = " and ".join(f"no {WORDS.get(role, role)} column" for role in missing)
@@ -71,29 +77,48 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
     return tuple(found[role] for role in FLAGS if role in found)
 
 
+def unused_clocks(frame: pl.DataFrame, roles: Iterable[FoundRole], options: ReadOptions) -> list[str]:
+    """Columns of times of day without a role, where the timestamps are only dates."""
+    columns = {role.role: role.columns for role in roles}
+    used = {name for names in columns.values() for name in names}
+    clocks = [name for name in frame.columns if name not in used and looks_like_clock_times(frame[name])]
+    timestamp = columns.get("timestamp", ())
+    return clocks if clocks and len(timestamp) == 1 and are_days(frame[timestamp[0]], options) else []
+
+
 def _named_by_user(frame: pl.DataFrame, options: ReadOptions, source: str) -> dict[str, FoundRole]:
-    found = {}
-    for role, flag in FLAGS.items():
+    found, lacking = {}, {}
+    for role in FLAGS:
         named: tuple[str, ...] | str | None = getattr(options.roles, role)
-        if named:
-            asked = (named,) if isinstance(named, str) else named
-            columns = tuple(_existing(name, frame.columns, flag, source) for name in asked)
-            found[role] = FoundRole(role, columns, "named in the call")
+        asked = (named,) if isinstance(named, str) else named or ()
+        columns = {name: _existing(name, frame.columns) for name in asked}
+        if missing := [name for name, column in columns.items() if column is None]:
+            lacking[role] = missing
+        elif columns:
+            found[role] = FoundRole(role, tuple(column for column in columns.values() if column), "named in the call")
+    if lacking:
+        role, names = next(iter(lacking.items()))
+        raise MissingColumnError(
+            f'{FLAGS[role]} names "{names[0]}", which is no column here',
+            place=source,
+            remedy=f"{_hint(role, names[0], frame.columns)}There are {_listed(frame.columns)}",
+            lacking=lacking,
+        )
     return found
 
 
-def _existing(name: str, columns: Sequence[str], flag: str, source: str) -> str:
-    for candidate in (name, CASE_PREFIX + name):
-        if candidate in columns:
-            return candidate
+def _existing(name: str, columns: Sequence[str]) -> str | None:
+    return next((candidate for candidate in (name, CASE_PREFIX + name) if candidate in columns), None)
+
+
+def _hint(role: str, name: str, columns: Sequence[str]) -> str:
+    """What the user may have meant by a name that is no column."""
+    parts = [part.strip() for part in name.split(",")]
+    if role in ("case_id", "activity") and len(parts) > 1 and all(_existing(part, columns) for part in parts):
+        return f"Give {FLAGS[role]} once for each column. "
     folded = {column.casefold().removeprefix(CASE_PREFIX): column for column in columns}
     close = difflib.get_close_matches(name.casefold(), list(folded), n=1)
-    hint = f'Did you mean "{folded[close[0]]}"? ' if close else ""
-    raise InputError(
-        f'{flag} names "{name}", which is no column here',
-        place=source,
-        remedy=f"{hint}There are {_listed(columns)}",
-    )
+    return f'Did you mean "{folded[close[0]]}"? ' if close else ""
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -101,11 +126,15 @@ def _listed(columns: Sequence[str]) -> str:
     return f"the columns {shown}, …" if len(columns) > 40 else f"the columns {shown}"
 
 
-def _by_name(frame: pl.DataFrame, role: str, free: Sequence[str], options: ReadOptions) -> str | None:
+def _by_name(
+    frame: pl.DataFrame, role: str, free: Sequence[str], found: Mapping[str, FoundRole], options: ReadOptions
+) -> str | None:
     """The free column with the best name; among names of one tier those whose content fits come first."""
     ranked = sorted((place, name) for name in free if (place := rank(role, name)) is not None)
     if role in ("timestamp", "start_timestamp"):
-        return _best_time(frame, role, [name for _, name in ranked], free, options)
+        return _best_time(frame, role, [name for _, name in ranked], free, found, options)
+    if role not in REQUIRED:
+        ranked = [(place, name) for place, name in ranked if not _is_container(frame[name])]
     fits = _FITS.get(role)
     if fits and (len(ranked) > 1 or any(tier == WEAK for (tier, _), _ in ranked)):
         misfits = {name for _, name in ranked if not fits(frame[name], options)}
@@ -114,12 +143,25 @@ def _by_name(frame: pl.DataFrame, role: str, free: Sequence[str], options: ReadO
     return ranked[0][1] if ranked else None
 
 
-def _best_time(frame: pl.DataFrame, role: str, named: Sequence[str], free: Sequence[str], options: ReadOptions) -> str | None:
-    """The best name whose values read as dates.
+def _best_time(
+    frame: pl.DataFrame,
+    role: str,
+    named: Sequence[str],
+    free: Sequence[str],
+    found: Mapping[str, FoundRole],
+    options: ReadOptions,
+) -> str | None:
+    """The best name whose values read as dates; times that differ within cases come before those of whole cases.
 
+    An end is the timestamp beside a start; without one, a name that speaks of the event comes first.
     Where nothing in the table does, the best name for a timestamp is taken all the same: the error then shows its value.
     """
     dated = [name for name in named if looks_like_timestamps(frame[name], options)]
+    if len(dated) > 1:
+        starts = [name for name in free if rank("start_timestamp", name) and looks_like_timestamps(frame[name], options)]
+        ends_first = role == "timestamp" and ("start_timestamp" in found or bool(starts))
+        of_events = _varying_within_cases(frame, dated, found.get("case_id"))
+        dated.sort(key=lambda name: (name not in of_events, ends_first and normal(name) not in ENDS))
     if dated or role == "start_timestamp":
         return next(iter(dated), None)
     if any(looks_like_timestamps(frame[name], options, epochs=False) for name in free):
@@ -127,8 +169,21 @@ def _best_time(frame: pl.DataFrame, role: str, named: Sequence[str], free: Seque
     return next(iter(named), None)
 
 
+def _varying_within_cases(frame: pl.DataFrame, names: Sequence[str], case_id: FoundRole | None) -> list[str]:
+    if case_id is None or any(_is_container(frame[name]) for name in case_id.columns):
+        return []
+    keys = [frame[name].alias(f"@{i}") for i, name in enumerate(case_id.columns)]
+    times = [frame[name].alias(str(i)) for i, name in enumerate(names)]
+    differs = pl.DataFrame([*keys, *times]).group_by(key.name for key in keys).agg(pl.all().n_unique() > 1)
+    return [name for i, name in enumerate(names) if differs[str(i)].any()]
+
+
+def _is_container(values: pl.Series) -> bool:
+    return values.dtype.is_nested() or values.dtype == pl.Object
+
+
 def _repeats(values: pl.Series, _options: ReadOptions) -> bool:
-    return 1 < values.n_unique() < values.len()
+    return not _is_container(values) and 1 < values.n_unique() < values.len()
 
 
 def _few_labels(values: pl.Series, options: ReadOptions) -> bool:

@@ -7,28 +7,47 @@ be read an `InputError` with its place, or null where invalid events are to be d
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time
 
 import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.date_text import DateReading, read_dates
+from libra.eventlog.tables.attributes import utc_moments
+from libra.eventlog.tables.date_format import as_regex, needs_own_reading
+from libra.eventlog.tables.date_text import DateReading, read_dates, read_pattern
 
 FIRST_YEAR, LAST_YEAR = 1678, 2261  # what nanosecond tools such as pandas can hold
-_ISO = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.Z+-]|$)"
+_ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.Z+-]|$)"
 _EPOCH_UNITS = ((10**11, "seconds", 1_000_000), (10**14, "milliseconds", 1000), (10**17, "microseconds", 1))
 _SAMPLE = 300
-PlaceOf = Callable[[str], str]
-"""Says where a value stands."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What is said about a column: its name, where a value stands in it, and the other columns of times."""
+
+    name: str
+    place_of: Callable[[str], str] = str
+    beside: Mapping[str, pl.Series] = field(default_factory=dict)
 
 
 def read_timestamps(
-    values: pl.Series, options: ReadOptions, *, column: str, place: Callable[[int], str]
+    values: pl.Series,
+    options: ReadOptions,
+    *,
+    column: str,
+    place: Callable[[int], str],
+    optional: bool = False,
+    beside: Mapping[str, pl.Series] | None = None,
 ) -> tuple[pl.Series, list[str]]:
     """Read a column as moments in time; `place(row)` says where a row comes from.
+
+    An event may do without an `optional` one. `beside` holds other columns of times, which may show whether day or month comes
+    first where this one does not.
 
     Example:
         >>> moments, notes = read_timestamps(
@@ -37,6 +56,9 @@ def read_timestamps(
         >>> moments[1].isoformat(), notes
         ('2024-05-27T09:30:00+00:00', ['The timestamps in "when" carry no time zone and were read as UTC.'])
     """
+    if not isinstance(values.dtype, pl.String | pl.Date | pl.Datetime | pl.Null) and not values.dtype.is_numeric():
+        what = f'"{column}" is of the type {values.dtype} and holds no moments in time'
+        raise InputError(what, place=place(0), remedy="Name another column with --timestamp or --start-timestamp")
     if values.dtype == pl.String:
         values = values.str.strip_chars()
         values = values.set(values == "", None)
@@ -44,28 +66,48 @@ def read_timestamps(
     def place_of(value: str) -> str:
         return place(int((values.cast(pl.String) == value).arg_true()[0]))
 
-    read, notes = _read(values, options, column, place_of)
+    read, notes = _read(values, options, _Column(column, place_of, beside or {}))
+    first, last = (datetime(year, 1, 1, tzinfo=UTC) for year in (FIRST_YEAR, LAST_YEAR + 1))
+    outside = ((read < first) | (read >= last)).fill_null(False)
     unreadable = read.is_null() & values.is_not_null()
+    if values.dtype.is_temporal():  # no clock of ours goes as far
+        outside, unreadable = outside | unreadable, unreadable.clear(unreadable.len()).fill_null(False)
+    way_out = "leave such times out" if optional else "drop such events"
     if unreadable.any() and not options.drop_invalid:
         row = int(unreadable.arg_true()[0])
         correction = "Correct --timestamp-format" if options.timestamp_format else "Give the format with --timestamp-format"
         raise InputError(
             f"timestamp {_quoted(values[row])} cannot be read",
             place=place(row),
-            remedy=f"{correction}, or drop such events with --drop-invalid",
+            remedy=f"{correction}, or {way_out} with --drop-invalid",
         )
-    first, last = (datetime(year, 1, 1, tzinfo=UTC) for year in (FIRST_YEAR, LAST_YEAR + 1))
-    outside = ((read < first) | (read >= last)).fill_null(False)
-    if outside.any():
-        if not options.drop_invalid:
-            row = int(outside.arg_true()[0])
-            raise InputError(
-                f"timestamp {_quoted(values[row])} is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder",
-                place=place(row),
-                remedy="Correct it, or drop such events with --drop-invalid",
-            )
-        read = read.set(outside, None)
-    return read.alias(values.name), notes
+    if outside.any() and not options.drop_invalid:
+        row = int(outside.arg_true()[0])
+        shown = "" if read[row] is None else f" {_quoted(values[row])}"
+        raise InputError(
+            f"timestamp{shown} is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder",
+            place=place(row),
+            remedy=f"Correct it, or {way_out} with --drop-invalid",
+        )
+    if optional and (unreadable.any() or outside.any()):
+        notes.append(f'Some times in "{column}" cannot be used and were left out; their events stay.')
+    return read.set(outside, None).alias(values.name), notes
+
+
+def are_days(values: pl.Series, options: ReadOptions) -> bool:
+    """Whether a column of dates never tells the time of day.
+
+    Example:
+        >>> are_days(pl.Series(["06.05.2024", "27.05.2024"]), ReadOptions()), are_days(pl.Series([17, 18]), ReadOptions())
+        (True, False)
+    """
+    if values.dtype not in (pl.String, pl.Date) and values.dtype != pl.Datetime:
+        return False
+    try:
+        moments, _ = _read(values.str.strip_chars() if values.dtype == pl.String else values, options, _Column(values.name))
+    except InputError:
+        return False
+    return moments.null_count() < moments.len() and bool((moments.dt.time() == time()).all())
 
 
 def looks_like_timestamps(values: pl.Series, options: ReadOptions, *, epochs: bool = True) -> bool:
@@ -85,50 +127,68 @@ def looks_like_timestamps(values: pl.Series, options: ReadOptions, *, epochs: bo
     if sample.dtype == pl.String:
         sample = sample.str.strip_chars()
         sample = sample.filter(sample != "")
-    if not sample.len() or not (epochs or sample.cast(pl.String).str.contains(r"\D").all()):
+    if not sample.len() or not (epochs or sample.cast(pl.Float64, strict=False).is_null().all()):
         return False
     try:
-        read, _ = _read(sample, options, values.name, str)
+        read, _ = _read(sample, options, _Column(values.name))
     except InputError:  # dates that contradict each other are dates
         return True
     return read.null_count() <= sample.len() // 10
 
 
-def _read(values: pl.Series, options: ReadOptions, column: str, place_of: PlaceOf) -> tuple[pl.Series, list[str]]:
+def _read(values: pl.Series, options: ReadOptions, column: _Column) -> tuple[pl.Series, list[str]]:
     """Moments with null where a value cannot be read."""
     dtype = values.dtype
-    if dtype == pl.Date or (isinstance(dtype, pl.Datetime) and dtype.time_zone is None):
-        return values.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), [_naive_note(column)]
-    if isinstance(dtype, pl.Datetime):
-        return values.dt.convert_time_zone("UTC").cast(UTC_MICROSECONDS), []
+    if isinstance(dtype, pl.Date | pl.Datetime):
+        zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
+        return utc_moments(values), [] if zoned else [_naive_note(column.name)]
     if dtype.is_float():
-        return _epochs(values, column)
+        return _epochs(values, column.name)
     if dtype.is_integer():
         values = values.cast(pl.String)
     elif dtype != pl.String:
         return pl.Series(values.name, [None] * values.len(), UTC_MICROSECONDS), []
     distinct = values.unique()
     if distinct.len() * 2 > values.len():
-        return _read_text(values, options, column, place_of)
-    read, notes = _read_text(distinct, options, column, place_of)
+        return _read_text(values, options, column)
+    read, notes = _read_text(distinct, options, column)
     moments = pl.DataFrame({"text": values}).join(
         pl.DataFrame({"text": distinct, "moment": read}), on="text", how="left", nulls_equal=True, maintain_order="left"
     )
     return moments["moment"], notes
 
 
-def _read_text(values: pl.Series, options: ReadOptions, column: str, place_of: PlaceOf) -> tuple[pl.Series, list[str]]:
+def _read_text(values: pl.Series, options: ReadOptions, column: _Column) -> tuple[pl.Series, list[str]]:
     if options.timestamp_format:
         return _by_format(values, options.timestamp_format, column)
     read = iso_timestamps(values)
     if read is not None:
         return read, _zone_notes(
-            values.str.tail(6).unique().str.extract(r"(Z|[+-]\d{2}:?(?:\d{2})?)$").unique().to_list(), column
+            values.str.tail(6).unique().str.extract(r"(Z|[+-][0-9]{2}:?(?:[0-9]{2})?)$").unique().to_list(), column.name
         )
     reading = read_dates(values, options.day_first)
     if reading.micros.null_count() == values.len() and values.null_count() < values.len():
-        return _epochs(values.cast(pl.Float64, strict=False), column)
-    return _micros(reading.micros), _date_notes(reading, column, place_of)
+        return _epochs(values.cast(pl.Float64, strict=False), column.name)
+    order = _order_beside(column) if reading.ambiguous else None
+    if order is None:
+        return _micros(reading.micros), _date_notes(reading, column)
+    beside, day_first = order
+    reading = read_dates(values, day_first)
+    order_note = (
+        f'No date in "{column.name}" shows whether day or month comes first; they were read '
+        f'{"day" if day_first else "month"} first, as in "{beside}".'
+    )
+    return _micros(reading.micros), [*_date_notes(reading, column), order_note]
+
+
+def _order_beside(column: _Column) -> tuple[str, bool] | None:
+    """Another column of times that shows whether the day comes first, and its word."""
+    for name, values in column.beside.items():
+        if values.dtype == pl.String:
+            reading = read_dates(values.unique().str.strip_chars())
+            if reading.proven is not None and not reading.contradiction:
+                return name, reading.proven
+    return None
 
 
 def iso_timestamps(values: pl.Series) -> pl.Series | None:
@@ -146,7 +206,16 @@ def iso_timestamps(values: pl.Series) -> pl.Series | None:
     return None
 
 
-def _by_format(values: pl.Series, pattern: str, column: str) -> tuple[pl.Series, list[str]]:
+def _by_format(values: pl.Series, pattern: str, column: _Column) -> tuple[pl.Series, list[str]]:
+    if needs_own_reading(pattern):
+        regex = as_regex(pattern)
+        if regex is None:
+            raise InputError(
+                f'--timestamp-format "{pattern}" cannot be followed',
+                remedy="Beside %f or %Z use %Y or %y, %m or %b, %d, %H or %I, %M, %S, %p and %z, each at most once",
+            )
+        reading = read_pattern(values, regex)
+        return _micros(reading.micros), _date_notes(reading, column)
     zoned = "%z" in pattern or "%:z" in pattern or "%#z" in pattern
     chrono = pattern.replace(".%f", "%.f").replace("%z", "%#z").replace("%:z", "%#z")
     if ("%H" in pattern or "%I" in pattern) and "%M" not in pattern:  # Polars wants minutes with hours
@@ -156,7 +225,7 @@ def _by_format(values: pl.Series, pattern: str, column: str) -> tuple[pl.Series,
     except pl.exceptions.PolarsError as error:
         remedy = "Use strftime codes, such as %d.%m.%Y %H:%M:%S"
         raise InputError(f'--timestamp-format "{pattern}" does not describe a moment', remedy=remedy) from error
-    return (read, []) if zoned else (read.dt.replace_time_zone("UTC"), [] if "%s" in pattern else [_naive_note(column)])
+    return (read, []) if zoned else (read.dt.replace_time_zone("UTC"), [] if "%s" in pattern else [_naive_note(column.name)])
 
 
 def _epochs(numbers: pl.Series, column: str) -> tuple[pl.Series, list[str]]:
@@ -173,21 +242,26 @@ def _micros(micros: pl.Series) -> pl.Series:
     return micros.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
 
 
-def _date_notes(reading: DateReading, column: str, place_of: PlaceOf) -> list[str]:
+def _date_notes(reading: DateReading, column: _Column) -> list[str]:
     if reading.contradiction:
         one, other = reading.contradiction
         raise InputError(
-            f'the dates in "{column}" contradict each other: in "{one}" the day comes first, in "{other}" the month',
-            place=place_of(other),
+            f'the dates in "{column.name}" contradict each other: in "{one}" the day comes first, in "{other}" the month',
+            place=column.place_of(other),
             remedy="Bring them into one order, or say which with --day-first or --month-first and add --drop-invalid",
         )
     read = pl.DataFrame({"offset": reading.offset}).filter(reading.micros.is_not_null())
     offsets = [None if offset is None else str(offset) for offset in read["offset"].unique().to_list()]
-    notes = _zone_notes(offsets, column)
+    notes = _zone_notes(offsets, column.name)
     if reading.ambiguous:
         notes.append(
-            f'No date in "{column}" shows whether day or month comes first; "{reading.ambiguous}" was read day first. '
+            f'No date in "{column.name}" shows whether day or month comes first; "{reading.ambiguous}" was read day first. '
             "Say --month-first if that is wrong, --day-first if it is right."
+        )
+    if reading.short_year:
+        notes.append(
+            f'The years in "{column.name}" have two digits; "{reading.short_year}" was read with the year '
+            f"{'first' if reading.year_first else 'last'}. If that is wrong, give the format with --timestamp-format."
         )
     return notes
 
