@@ -1,13 +1,21 @@
 # Everything runs in a virtual environment of its own, .venv, made on first use.
-# Another Python: make test PYTHON=python3.12
+# Another Python: make test PYTHON=python3.12 (.venv is made anew if it holds another version)
 
-PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+VERSION := -c 'import sys; print("%d.%d" % sys.version_info[:2])'
+ifneq ($(origin PYTHON),undefined)
+ifneq ($(wildcard $(BIN)/python),)
+ifneq ($(shell $(PYTHON) $(VERSION) 2>/dev/null),$(shell $(BIN)/python $(VERSION) 2>/dev/null))
+ANEW := another-python
+endif
+endif
+endif
+PYTHON ?= python3
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 RECIPE := pyproject.toml constraints.txt
 
-.PHONY: help install demo test check bench clean
+.PHONY: help install demo test check bench clean another-python
 
 help:
 	@echo "make demo      a tour on the bundled example log"
@@ -38,19 +46,20 @@ clean:
 	rm -rf $(VENV) demo libra-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(BIN)/python:
+$(BIN)/python: $(ANEW)
 	@command -v $(PYTHON) >/dev/null || { echo "There is no '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c '' || { echo "'$(PYTHON)' does not run. Install Python 3.11 or newer, or name another: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Libra needs Python 3.11 or newer, and '$(PYTHON)' is older. Name another: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "'$(PYTHON)' lacks the venv module. Install it (Debian, Ubuntu: apt install python3-venv)." >&2; exit 1; }
 	@echo "Making a virtual environment in $(VENV)"
-	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
 
-$(VENV)/.installed: $(RECIPE) | $(BIN)/python
+$(VENV)/.installed: $(RECIPE) $(ANEW) | $(BIN)/python
 	@echo "Installing Libra into $(VENV) (a minute the first time)"
 	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.installed-dev: $(RECIPE) | $(BIN)/python
+$(VENV)/.installed-dev: $(RECIPE) $(ANEW) | $(BIN)/python
 	@echo "Installing Libra and its development tools into $(VENV) (some minutes the first time)"
 	@$(PIP) --editable ".[dev]"
 	@touch $@ $(VENV)/.installed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from libra.eventlog.log import EventLog
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 settings.load_profile("patient")
 
-LOGS = Path(__file__).resolve().parents[2] / "shared" / "logs"
+LOGS = Path(os.environ.get("LIBRA_LOGS") or Path(__file__).resolve().parents[2] / "shared" / "logs")
 
 
 @pytest.fixture
 def shared_logs() -> Path:
-    """The folder with the public logs; tests that need it are skipped where it is absent."""
+    """The folder with the public logs, also by LIBRA_LOGS; tests that need it are skipped where it is absent."""
     if not LOGS.is_dir():
         pytest.skip(f"the public event logs are not in {LOGS}")
     return LOGS

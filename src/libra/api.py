@@ -7,13 +7,16 @@ notebook and a shell give the same answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import os
+import stat
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
-from libra.errors import InputError, UsageError
+from libra.errors import InputError, MissingColumnError, UsageError
 from libra.eventlog.options import Progress, ReadOptions, RoleNames, no_progress
+from libra.keywords import ReadKeywords, read_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,28 +29,6 @@ if TYPE_CHECKING:
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
 
 
-class ReadKeywords(TypedDict, total=False):
-    """What may be said about how a log is read; everything left out is found from the data."""
-
-    case_id: str | Sequence[str]
-    activity: str | Sequence[str]
-    timestamp: str | None
-    start_timestamp: str | None
-    lifecycle: str | None
-    resource: str | None
-    individual: str | None
-    lifecycle_keep: str | Sequence[str]
-    timestamp_format: str | None
-    day_first: bool | None
-    delimiter: str | None
-    encoding: str | None
-    decimal: str | None
-    sort_by_time: bool
-    drop_invalid: bool
-    allow_empty: bool
-    progress: Progress
-
-
 def read(source: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
     """Read an event log from a file or a data frame.
 
@@ -58,7 +39,8 @@ def read(source: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
             transitions; `timestamp_format` (strftime codes), `day_first`, `delimiter`, `encoding`, `decimal` settle what is
             otherwise detected; `sort_by_time` orders each case by time; `drop_invalid` leaves out events without a usable
             case id, activity or timestamp; `allow_empty` accepts a log without events; `progress` is called with the
-            bytes done and the bytes in all.
+            bytes done and the bytes in all. Notes and errors speak of them as the command line does: --case-id is `case_id`,
+            --day-first is `day_first=True`, --month-first is `day_first=False`.
 
     Returns:
         The log; `log.roles` says which column was taken for what and why, `log.notes` what else is worth knowing.
@@ -85,6 +67,7 @@ def write(log: Source, path: str | Path, *, progress: Progress = no_progress) ->
 
     Example:
         >>> import libra, libra.example, tempfile
+        >>> from pathlib import Path
         >>> folder = Path(tempfile.mkdtemp())
         >>> notes = libra.write(libra.read(libra.example.path()), folder / "emergency.parquet")
         >>> [file.name for file in folder.iterdir()]
@@ -92,6 +75,7 @@ def write(log: Source, path: str | Path, *, progress: Progress = no_progress) ->
     """
     from libra.eventlog import write as writer
 
+    check_target(log, path)
     return writer.write(read(log), Path(path), progress)
 
 
@@ -103,6 +87,7 @@ def convert(source: Source, target: str | Path, **keywords: Unpack[ReadKeywords]
 
     Example:
         >>> import libra, libra.example, tempfile
+        >>> from pathlib import Path
         >>> target = Path(tempfile.mkdtemp()) / "emergency.csv"
         >>> notes = libra.convert(libra.example.path(), target)
         >>> target.exists()
@@ -110,7 +95,7 @@ def convert(source: Source, target: str | Path, **keywords: Unpack[ReadKeywords]
     """
     check_target(source, target)
     log = read(source, **keywords)
-    return (*log.notes, *write(log, target, progress=keywords.get("progress", no_progress)))
+    return (*log.notes, *write(log, target, progress=keywords.get("progress") or no_progress))
 
 
 def inspect(source: Source, **keywords: Unpack[ReadKeywords]) -> Summary:
@@ -130,7 +115,8 @@ def inspect(source: Source, **keywords: Unpack[ReadKeywords]) -> Summary:
 def measure(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywords]) -> Utility:
     """How far a log is from its original, in the measures of the field; keywords as for `read`.
 
-    Keywords that do not fit the anonymized log (it often has other column names) are left aside for it.
+    The keywords count for both logs. A column that the anonymized log does not have (it often has other names) is left aside for
+    it and its role is found there. Read both yourself, with `read`, to see the notes on how they were read.
 
     Example:
         >>> import libra, libra.example
@@ -144,89 +130,98 @@ def measure(original: Source, anonymized: Source, **keywords: Unpack[ReadKeyword
 
 
 def read_pair(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywords]) -> tuple[EventLog, EventLog]:
-    """Read the two logs of a comparison; the second may be empty and may have other columns than the keywords say."""
+    """Read the two logs of a comparison; the second may be empty, and need not have the columns that the keywords name.
+
+    Where it lacks a named column, that role is found there by itself, with a note; all other choices stay, and every other error
+    is raised as it is.
+    """
     from libra.eventlog import read as reader
     from libra.eventlog.names import LIFECYCLE
     from libra.eventlog.select import keep_lifecycle
 
     options = read_options(**keywords)
-    first = reader.read(original, options)
-    as_given = replace(options, allow_empty=True, lifecycle_keep=())
+    ours, theirs = _encodings(original, anonymized, options)
+    first = reader.read(original, ours)
+    theirs = replace(theirs, allow_empty=True, lifecycle_keep=())
     try:
-        second = reader.read(anonymized, as_given)
-    except InputError:
-        as_found = ReadOptions(
-            sort_by_time=options.sort_by_time, drop_invalid=options.drop_invalid, allow_empty=True, progress=options.progress
-        )
-        if as_given == as_found:
-            raise
-        second = reader.read(anonymized, as_found).with_notes(
-            "What was said about columns and formats does not fit the anonymized log, so it was read as found."
-        )
+        second = reader.read(anonymized, theirs)
+    except MissingColumnError as error:
+        theirs, notes = _without(theirs, error)
+        second = reader.read(anonymized, theirs).with_notes(*notes)
     if options.lifecycle_keep and second.n_events and LIFECYCLE in second.events.columns:
         second = keep_lifecycle(second, options.lifecycle_keep, str(anonymized) if isinstance(anonymized, str | Path) else "")
     return first, second
 
 
-def read_options(
-    *,
-    case_id: str | Sequence[str] = (),
-    activity: str | Sequence[str] = (),
-    timestamp: str | None = None,
-    start_timestamp: str | None = None,
-    lifecycle: str | None = None,
-    resource: str | None = None,
-    individual: str | None = None,
-    lifecycle_keep: str | Sequence[str] = (),
-    timestamp_format: str | None = None,
-    day_first: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
-    sort_by_time: bool = False,
-    drop_invalid: bool = False,
-    allow_empty: bool = False,
-    progress: Progress = no_progress,
-) -> ReadOptions:
-    """The options of the reader from keywords.
-
-    Example:
-        >>> read_options(case_id="Patient", day_first=True).roles.case_id
-        ('Patient',)
-    """
-    delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
-    if delimiter is not None and len(delimiter) != 1:
-        raise UsageError(f'The delimiter "{delimiter}" is not one character. Use , or ; or | or tab.')
-    if decimal not in (None, ".", ","):
-        raise UsageError(f'The decimal sign "{decimal}" is neither . nor a comma.')
-    return ReadOptions(
-        roles=RoleNames(
-            _several(case_id), _several(activity), timestamp, start_timestamp, lifecycle, resource, individual=individual
-        ),
-        lifecycle_keep=_several(lifecycle_keep),
-        timestamp_format=timestamp_format,
-        day_first=day_first,
-        delimiter=delimiter,
-        encoding=encoding,
-        decimal=decimal,
-        sort_by_time=sort_by_time,
-        drop_invalid=drop_invalid,
-        allow_empty=allow_empty,
-        progress=progress,
+def _encodings(original: Source, anonymized: Source, options: ReadOptions) -> tuple[ReadOptions, ReadOptions]:
+    """The options of each log: an encoding is that of a CSV file, and an XES file beside one says its own."""
+    if options.encoding is None:
+        return options, options
+    first_is_xes, second_is_xes = _is_xes(original), _is_xes(anonymized)
+    plain = replace(options, encoding=None)
+    return (
+        plain if first_is_xes and not second_is_xes else options,
+        plain if second_is_xes and not first_is_xes else options,
     )
 
 
+def _is_xes(source: Source) -> bool:
+    from libra.eventlog.files import input_format
+
+    return isinstance(source, str | Path) and input_format(Path(source)).kind == "xes"
+
+
+def _without(options: ReadOptions, error: MissingColumnError) -> tuple[ReadOptions, list[str]]:
+    """The options without the roles whose columns are missing, and a note on each; a format goes with the timestamp it is for."""
+    unnamed = RoleNames()
+    roles = replace(options.roles, **{role: getattr(unnamed, role) for role in error.lacking})
+    notes = []
+    for role, names in error.lacking.items():
+        listed = " and no column ".join(f'"{name}"' for name in names)
+        flags = f"--{role.replace('_', '-')}"
+        if role == "timestamp" and options.timestamp_format:
+            flags += " and --timestamp-format"
+        notes.append(f"There is no column {listed} here, so {flags} did not count for this log.")
+    timestamp_format = None if "timestamp" in error.lacking else options.timestamp_format
+    return replace(options, roles=roles, timestamp_format=timestamp_format), notes
+
+
 def check_target(source: Source, target: str | Path) -> None:
-    """Refuse a target that cannot be written before any time is spent on reading the source."""
+    """Refuse a target that cannot be written before any time is spent on reading the source.
+
+    Its name has to say a format, it must not be the source, its folder has to be there and open for writing, and what is there
+    under its name has to be a file.
+    """
     from libra.eventlog.formats import output_format
 
     path = Path(target)
     output_format(path)
-    if isinstance(source, str | Path) and path.exists() and Path(source).exists() and path.samefile(source):
+    try:
+        there = _status(path)
+        folder = path.resolve().parent
+        folder_is_there = folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:  # a name that is too long, links in a circle, a null character
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError(f"cannot be written ({reason})", place=str(path), remedy="Name another output file") from error
+    if there and _is_file(source, there):
         raise UsageError(f"{path}: the output would replace the input. Name another output file.")
-    if not path.resolve().parent.is_dir():
+    if not folder_is_there:
         raise InputError("there is no such folder", place=str(path.parent), remedy="Create it first, or write elsewhere")
+    if there and not stat.S_ISREG(there.st_mode):
+        raise InputError("this is not a file that can be written", place=str(path), remedy="Name another output file")
+    if not os.access(folder, os.W_OK):
+        raise InputError("you may not write to this folder", place=str(path.parent), remedy="Write elsewhere")
 
 
-def _several(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _is_file(source: Source, there: os.stat_result) -> bool:
+    """Whether a source is the file of this status; one that cannot be looked at is the reader's to complain about."""
+    with contextlib.suppress(OSError, ValueError):
+        return isinstance(source, str | Path) and os.path.samestat(Path(source).stat(), there)
+    return False

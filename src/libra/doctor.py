@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from libra._version import __version__
+from libra.shell import libra_command, pip_install
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17
@@ -48,6 +49,7 @@ def examine() -> tuple[Check, ...]:
     """Look for everything Libra uses or can use.
 
     Example:
+        >>> from libra.doctor import examine
         >>> [check.name for check in examine() if check.required and not check.ok]
         []
     """
@@ -58,16 +60,16 @@ def examine() -> tuple[Check, ...]:
         _required("polars", "polars", "holds the log"),
         _required("numpy", "numpy", "counts and measures"),
         _required("zlib-ng", "zlib_ng.gzip_ng", "packs and unpacks .gz"),
-        _optional("pandas", ("pandas", "pyarrow"), "data frames of pandas", "pip install 'libra-pm[pandas]'"),
-        _optional("pm4py", ("pm4py",), "process discovery and conformance", "pip install 'libra-pm[pm4py]'"),
+        _optional("pandas", ("pandas", "pyarrow"), "data frames of pandas", pip_install("libra-pm[pandas]")),
+        _optional("pm4py", ("pm4py",), "process discovery and conformance", pip_install("libra-pm[pm4py]")),
         _found("Java", _java, "the Spark engine of a later version", f"install a Java {OLDEST_JAVA} runtime, such as openjdk-17"),
         _found("browser", _browser, "shows reports", "install Chromium, Chrome or Firefox"),
-        _found("completion", _completion, "the shell completes commands and options", "libra --install-completion"),
+        _found("completion", _completion, "the shell completes commands and options", f"{libra_command()} --install-completion"),
     )
 
 
 def _required(name: str, module: str, purpose: str) -> Check:
-    remedy = f"pip install --force-reinstall {name}"
+    remedy = pip_install("--force-reinstall", name)
     try:
         importlib.import_module(module)
         return Check(name, True, True, metadata.version(name), purpose, remedy)
@@ -106,6 +108,7 @@ def judge_java(answer: str) -> tuple[bool, str]:
     """Whether what `java -version` says is new enough, and the version in it.
 
     Example:
+        >>> from libra.doctor import judge_java
         >>> judge_java('openjdk version "17.0.15" 2025-04-15'), judge_java('java version "1.8.0_202"')
         ((True, '17.0.15'), (False, '1.8.0_202 is too old'))
     """

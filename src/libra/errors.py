@@ -6,6 +6,10 @@ command line prints that line and exits with `exit_code` (2 usage, 3 bad input, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from libra.shell import pip_install
+
 
 class LibraError(Exception):
     """Base of all errors raised on purpose. `str(error)` is one line for people."""
@@ -17,6 +21,7 @@ class InputError(LibraError):
     """An input that cannot be used: names the place, what is wrong there, and the remedy.
 
     Example:
+        >>> from libra.errors import InputError
         >>> print(InputError('timestamp "n/a" cannot be read', place="a.csv, line 214", remedy="Use --timestamp-format"))
         a.csv, line 214: timestamp "n/a" cannot be read. Use --timestamp-format.
     """
@@ -26,6 +31,15 @@ class InputError(LibraError):
         self.what, self.place, self.remedy = what, place, remedy
         line = f"{place}: {what}" if place else what
         super().__init__(" ".join(f"{line}. {remedy}.".split()) if remedy else " ".join(f"{line}.".split()))
+
+
+class MissingColumnError(InputError):
+    """Columns that the user named for some roles are not in the log; `lacking` tells them by role, such as `case_id`."""
+
+    def __init__(self, what: str, *, lacking: Mapping[str, Sequence[str]], place: str = "", remedy: str = "") -> None:
+        """Compose the line as any `InputError` does."""
+        super().__init__(what, place=place, remedy=remedy)
+        self.lacking = lacking
 
 
 class UsageError(LibraError):
@@ -41,4 +55,4 @@ class MissingExtraError(LibraError):
 
     def __init__(self, package: str, extra: str) -> None:
         """Name the package that is missing and the extra that brings it."""
-        super().__init__(f"{package} is not installed. Install it with: pip install 'libra-pm[{extra}]'.")
+        super().__init__(f"{package} is not installed. Install it with: {pip_install(f'libra-pm[{extra}]')}")

@@ -12,6 +12,8 @@ import libra
 
 from .conftest import Run
 
+DROP = ("--drop-invalid",)
+
 
 @pytest.mark.parametrize("name", ["log.xes", "log.xes.gz", "log.xes.zip", "log.csv.gz", "log.tsv", "log.parquet"])
 def test_the_name_says_the_format_and_the_log_stays_the_same(name: str, table: Path, run: Run) -> None:
@@ -25,8 +27,49 @@ def test_the_name_says_the_format_and_the_log_stays_the_same(name: str, table: P
 
 def test_json_names_the_output_and_the_notes(table: Path, run: Run) -> None:
     target = table.parent / "log.parquet"
-    document = json.loads(run("convert", table, target, "--json").out)
-    assert document == {"output": str(target), "notes": []}
+    answer = run("convert", table, target, "--json")
+    document = json.loads(answer.out)
+    assert answer.err == ""
+    columns = {"case_id": "case id", "activity": "activity", "timestamp": "timestamp", "resource": "resource"}
+    assert document == {"output": str(target), "columns": columns, "notes": []}
+
+
+def test_the_columns_that_were_taken_are_told_where_they_had_to_be_found(table: Path, run: Run) -> None:
+    target = table.parent / "log.csv"
+    found = run("convert", table, target)
+    assert (
+        found.err == 'note: Columns taken: case id "case id", activity "activity", timestamp "timestamp", resource "resource".\n'
+    )
+    assert run("convert", target, table.parent / "again.csv").err == ""  # the standard's names
+    named = ("--case-id", "case id", "--activity", "activity", "--timestamp", "timestamp", "--resource", "resource")
+    assert run("convert", table, target, *named).err == ""
+    assert '"case id" + "resource"' in run("convert", table, target, "--case-id", "case id", "--case-id", "resource", *DROP).err
+
+
+def test_a_name_that_no_file_can_have_is_one_line(table: Path, run: Run) -> None:
+    for arguments in ((table, table.parent / f"{'x' * 300}.csv"), (table.parent / f"{'x' * 300}.csv", table.parent / "out.csv")):
+        answer = run("convert", *arguments)
+        assert (answer.code, answer.out, answer.err.count("\n")) == (3, "", 1), answer.err
+        assert "xxx.csv" in answer.err
+
+
+def test_links_in_a_circle_are_no_output(table: Path, run: Run) -> None:
+    one, other = table.parent / "one.csv", table.parent / "other.csv"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    answer = run("convert", table, one)
+    assert (answer.code, answer.err.count("\n")) == (3, 1)
+    assert f"{one}: cannot be written" in answer.err
+
+
+def test_a_target_that_cannot_be_written_is_refused_before_reading(
+    table: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (table.parent / "folder.csv").mkdir()
+    missing = table.parent / "missing.csv"
+    assert "folder.csv: this is not a file" in run("convert", missing, table.parent / "folder.csv").err
+    monkeypatch.setattr("libra.api.os.access", lambda *_: False)
+    assert "you may not write to this folder" in run("convert", missing, table.parent / "out.csv").err
 
 
 def test_quiet_says_nothing(table: Path, run: Run) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import libra
 from libra import example
+from libra.shell import libra_command
 
 from .conftest import Run
 
@@ -28,8 +29,10 @@ def test_without_a_folder_it_writes_to_libra_demo(tmp_path: Path, shell: Run) ->
 
 
 def test_what_it_tells_to_try_next_works(tmp_path: Path, run: Run) -> None:
-    answer = run("demo", "--out", tmp_path)
-    advice = [shlex.split(line)[1:] for line in answer.out.split("Try next:")[1].splitlines() if line.strip()]
+    answer = run("demo", "--out", tmp_path / "my tour")
+    lines = [line.strip() for line in answer.out.split("Try next:")[1].splitlines() if line.strip()]
+    assert all(line.startswith(libra_command()) for line in lines)
+    advice = [shlex.split(line.removeprefix(libra_command())) for line in lines]
     assert [words[0] for words in advice] == ["inspect", "convert", "measure", "inspect"]
     for words in advice[:3]:
         assert run(*words).code == 0
@@ -39,6 +42,13 @@ def test_json_holds_the_files_and_the_figures(tmp_path: Path, run: Run) -> None:
     document = json.loads(run("demo", "--out", tmp_path, "--json").out)
     assert [Path(file).name for file in document["files"]] == ["emergency.xes.gz", "emergency.csv"]
     assert document["inspect"]["cases"] == 2000
+
+
+def test_json_holds_the_notes_that_people_see(tmp_path: Path, run: Run) -> None:
+    answer = run("demo", "--out", tmp_path, "--json")
+    notes = json.loads(answer.out)["notes"]
+    assert notes
+    assert answer.err.splitlines() == [f"note: {note}" for note in notes]
 
 
 def test_a_folder_that_cannot_be_made_is_bad_input(tmp_path: Path, run: Run) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import libra.api
@@ -28,6 +31,7 @@ def _raise(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
         ("nonsense",),
         ("convert", "a.csv"),
         ("inspect", "a.csv", "--delimiter", "ab"),
+        ("inspect", "a.csv", "--encoding", "foo"),
     ],
 )
 def test_usage_errors_are_one_line_and_exit_2(arguments: tuple[str, ...], run: Run) -> None:
@@ -99,6 +103,47 @@ def test_an_interrupt_is_quiet_and_exits_130(table: Path, run: Run, monkeypatch:
     _raise(KeyboardInterrupt(), monkeypatch)
     answer = run("inspect", table)
     assert (answer.code, answer.out, answer.err) == (130, "", "")
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_process_that_is_ended_leaves_nothing_behind(name: str, code: int, tmp_path: Path) -> None:
+    if not hasattr(signal, name):
+        pytest.skip(f"there is no {name} on this system")
+    rows = 400_000
+    row = pl.int_range(rows)
+    moment = pl.datetime(2024, 1, 1) + pl.duration(seconds=row)
+    log = pl.select(case=row // 4, activity=pl.lit("go"), timestamp=moment, note=row.cast(pl.String))
+    log.write_parquet(tmp_path / "big.parquet")
+    command = [sys.executable, "-m", "libra.cli", "convert", "big.parquet", "out.xes.gz"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not any(part.stat().st_size for part in tmp_path.glob(".libra-*.part")):  # until writing is under way
+            assert process.poll() is None, "it was done before anybody could end it"
+            time.sleep(0.001)
+        process.send_signal(getattr(signal, name))
+        out, err = process.communicate()
+    assert (process.returncode, out, err) == (code, "", "")
+    assert [file.name for file in tmp_path.iterdir()] == ["big.parquet"]
+
+
+def test_signals_that_are_ignored_stay_ignored_and_others_are_put_back(
+    table: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = {}
+
+    def look(*_args: object, **_keywords: object) -> None:
+        seen.update({name: signal.getsignal(name) for name in (signal.SIGTERM, signal.SIGHUP)})
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(libra.api, "read", look)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN), signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        run("inspect", table)
+        assert seen[signal.SIGHUP] is signal.SIG_IGN
+        assert callable(seen[signal.SIGTERM])
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before[0])
+        signal.signal(signal.SIGTERM, before[1])
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("doctor", "--json"), ("doctor",)])

@@ -36,6 +36,19 @@ def test_people_see_figures_columns_flags_variants_and_the_hint(table: Path, run
         assert text in answer.out
 
 
+def test_sentences_are_true_of_cases_that_take_no_time_and_all_differ(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "moments.csv"
+    moments = "2024-05-06T08:00:00Z"
+    path.write_text(
+        "case,activity,timestamp\n" + "".join(f"{case},{act}{case},{moments}\n" for case in "12" for act in "ab"),
+        encoding="utf-8",
+    )
+    answer = run("inspect", path)
+    assert "2 events in every case; median case duration 0 minutes" in answer.out
+    assert "100.0 % of the cases" in answer.out
+    assert "more cases apart" not in answer.out
+
+
 def test_flags_override_the_roles_and_may_be_repeated(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "odd.csv"
     path.write_text("A;B;C;D\n1;x;go;06.05.2024 08:00\n1;y;go;06.05.2024 09:00\n1;x;stop;14.05.2024 10:00\n", encoding="utf-8")
@@ -73,6 +86,17 @@ def test_brackets_and_control_characters_print_literally(tmp_path: Path, run: Ru
     assert "[red]cost[/red]" in answer.out
     assert r"see [bold]\x1b[31mdoctor :smile:" in answer.out
     assert "\x1b[31m" not in answer.out
+
+
+def test_one_flag_with_several_columns_is_told_to_be_repeated(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("Patient,Visit,activity,timestamp\n1,1,a,2024-05-06T08:00:00Z\n", encoding="utf-8")
+    for said in ("Patient,Visit", "Patient, Visit"):
+        answer = run("inspect", path, "--case-id", said)
+        assert answer.code == 3
+        assert "Give --case-id once for each column" in answer.err
+        assert "Did you mean" not in answer.err
+    assert "Did you mean" in run("inspect", path, "--case-id", "Pateint,Visit").err
 
 
 def test_many_attributes_are_cut_short_for_people_and_complete_in_json(tmp_path: Path, run: Run) -> None:

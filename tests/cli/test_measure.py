@@ -68,11 +68,82 @@ def test_flags_apply_to_both_logs_where_the_columns_exist(odd_table: Path, run: 
     assert answer.err == ""
 
 
-def test_flags_that_do_not_fit_the_anonymized_log_are_left_aside_with_a_note(odd_table: Path, table: Path, run: Run) -> None:
-    answer = run("measure", odd_table, table, *FLAGS, "--delimiter", ";", "--json")
+def test_columns_that_the_anonymized_log_lacks_are_found_there_with_a_note(odd_table: Path, table: Path, run: Run) -> None:
+    answer = run("measure", odd_table, table, *FLAGS, "--json")
+    document = json.loads(answer.out)
+    assert document["dfg_l1"] == 0
+    assert document["notes"] == [
+        f'visits.csv: There is no column "{name}" here, so {flag} did not count for this log.'
+        for flag, name in zip(FLAGS[::2], FLAGS[1::2], strict=True)
+    ]
+    assert answer.err.splitlines() == [f"note: {note}" for note in document["notes"]]
+
+
+@pytest.mark.parametrize("name", ["clean.xes", "clean.csv", "clean.parquet"])
+def test_an_odd_table_compares_with_what_it_was_converted_to(name: str, odd_table: Path, run: Run) -> None:
+    times = odd_table.read_text(encoding="utf-8").replace("2024-05-06T", "6/5/24 ").replace("2024-05-07T", "7/5/24 ")
+    odd_table.write_text(times.replace("desk", "dësk"), encoding="cp1252")
+    flags = (*FLAGS, "--timestamp-format", "%d/%m/%y %H:%M:%SZ", "--encoding", "cp1252" if name != "clean.csv" else "utf-8")
+    if name == "clean.csv":
+        odd_table.write_text(odd_table.read_text(encoding="cp1252"), encoding="utf-8")
+    assert run("convert", odd_table, odd_table.parent / name, *flags).code == 0
+    answer = run("measure", odd_table, odd_table.parent / name, *flags, "--json")
+    assert answer.code == 0, answer.err
+    assert {json.loads(answer.out)[key] for key in KEYS} == {0}
+    assert "--timestamp and --timestamp-format did not count" in answer.err
+
+
+def test_only_the_missing_column_is_left_aside(tmp_path: Path, run: Run) -> None:
+    original, without = tmp_path / "o.csv", tmp_path / "noward.csv"
+    rows = ["1,1,a,2024-05-06T08:00:00Z", "1,2,a,2024-05-06T09:00:00Z", "1,2,b,2024-05-06T10:00:00Z"]
+    original.write_text("\n".join(["Patient,Visit,activity,timestamp,Ward", *(f"{row},A" for row in rows)]), encoding="utf-8")
+    without.write_text("\n".join(["Patient,Visit,activity,timestamp", *rows]), encoding="utf-8")
+    flags = ("--case-id", "Patient", "--case-id", "Visit", "--resource", "Ward", "--json")
+    document = json.loads(run("measure", original, without, *flags).out)
+    assert {document[key] for key in KEYS} == {0}
+    assert document["notes"] == ['noward.csv: There is no column "Ward" here, so --resource did not count for this log.']
+
+
+def test_a_value_that_cannot_be_read_is_an_error_of_the_second_log_too(tmp_path: Path, run: Run) -> None:
+    good, bad = tmp_path / "c.csv", tmp_path / "d.csv"
+    text = (
+        "Order,case id,Step,activity,Done,timestamp\n"
+        "O1,1,x,a,2024-05-06T08:00:00Z,2023-01-01\nO1,2,y,a,2024-05-06T09:00:00Z,2023-01-02\n"
+    )
+    good.write_text(text, encoding="utf-8")
+    bad.write_text(text.replace("2024-05-06T09:00:00Z", "n/a"), encoding="utf-8")
+    flags = ("--case-id", "Order", "--activity", "Step", "--timestamp", "Done", "--json")
+    assert run("measure", good, good, *flags).code == 0
+    answer = run("measure", good, bad, *flags)
+    assert (answer.code, answer.out) == (3, "")
+    assert f"{bad}, line 3" in answer.err
+    assert '"n/a"' in answer.err
+
+
+def test_a_column_that_the_original_lacks_is_an_error(odd_table: Path, table: Path, run: Run) -> None:
+    answer = run("measure", table, odd_table, *FLAGS)
+    assert answer.code == 3
+    assert f'{table}: --case-id names "Who"' in answer.err
+
+
+@pytest.mark.parametrize("first_is_xes", [False, True])
+def test_an_encoding_is_that_of_the_table_where_the_other_log_is_xes(first_is_xes: bool, table: Path, run: Run) -> None:
+    table.write_text(table.read_text(encoding="utf-8").replace("see doctor", "zum Öffnen"), encoding="utf-16")
+    xes = table.parent / "log.xes"
+    assert run("convert", table, xes, "--encoding", "utf-16").code == 0
+    logs = (xes, table) if first_is_xes else (table, xes)
+    answer = run("measure", *logs, "--encoding", "utf-16", "--json")
+    assert answer.code == 0, answer.err
     assert json.loads(answer.out)["dfg_l1"] == 0
-    assert "visits.csv" in answer.err
-    assert "read as found" in answer.err
+
+
+def test_both_logs_are_ordered_by_time_where_that_is_asked_for(table: Path, run: Run) -> None:
+    header, *rows = table.read_text(encoding="utf-8").splitlines()
+    backwards = table.parent / "backwards.csv"
+    backwards.write_text("\n".join([header, *reversed(rows)]) + "\n", encoding="utf-8")
+    for logs in ((table, backwards), (backwards, table)):
+        assert json.loads(run("measure", *logs, "--json").out)["dfg_l1"] > 0
+        assert json.loads(run("measure", *logs, "--sort-by-time", "--json").out)["dfg_l1"] == 0
 
 
 def test_an_anonymized_log_that_cannot_be_read_is_an_error(odd_table: Path, table: Path, run: Run) -> None:

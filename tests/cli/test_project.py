@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+
+import libra
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -49,11 +53,59 @@ def test_an_old_or_missing_python_is_told_before_anything_is_made(tmp_path: Path
     (tmp_path / "Makefile").write_text(_text("Makefile"), encoding="utf-8")
     for name in ("pyproject.toml", "constraints.txt"):
         (tmp_path / name).touch()
-    old = tmp_path / "old-python"
-    old.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
-    old.chmod(0o755)
-    for python, told in (("no-such-python", "There is no 'no-such-python'"), (str(old), "3.11 or newer")):
+    old, shim = tmp_path / "old-python", tmp_path / "shim"
+    old.write_text('#!/bin/sh\ncase "$2" in *version_info*) exit 1 ;; esac\n', encoding="utf-8")
+    shim.write_text("#!/bin/sh\nexit 127\n", encoding="utf-8")
+    for program in (old, shim):
+        program.chmod(0o755)
+    for python, told in (
+        ("no-such-python", "There is no 'no-such-python'"),
+        (str(old), f"'{old}' is older"),
+        (str(shim), f"'{shim}' does not run"),
+    ):
         done = subprocess.run(["make", "demo", f"PYTHON={python}"], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode != 0
         assert told in done.stderr
         assert not (tmp_path / ".venv").exists()
+
+
+def _make(folder: Path, *words: str) -> str:
+    """What make would do, without doing it."""
+    done = subprocess.run(["make", "--dry-run", "demo", *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_another_python_makes_the_environment_anew_and_the_same_one_does_not(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text(_text("Makefile"), encoding="utf-8")
+    for name in ("pyproject.toml", "constraints.txt"):
+        (tmp_path / name).touch()
+    there, other = tmp_path / ".venv" / "bin" / "python", tmp_path / "other-python"
+    there.parent.mkdir(parents=True)
+    for program, version in ((there, "3.11"), (other, "3.12")):
+        program.write_text(f"#!/bin/sh\necho {version}\n", encoding="utf-8")
+        program.chmod(0o755)
+    (tmp_path / ".venv" / ".installed").touch()
+    for unchanged in ((), (f"PYTHON={there}",)):
+        assert "venv --clear" not in _make(tmp_path, *unchanged)
+    anew = _make(tmp_path, f"PYTHON={other}")
+    assert f"{other} -m venv --clear .venv" in anew
+    assert "--editable ." in anew
+
+
+def test_a_source_package_holds_what_contributors_need() -> None:
+    included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert {"src", "tests", "benchmarks", "docs", ".ci", "Makefile", "constraints.txt"} <= set(included)
+    assert [name for name in included if not (ROOT / name).exists()] == []
+
+
+def test_the_package_claims_no_anonymization_that_is_not_there() -> None:
+    assert not hasattr(libra, "anonymize")
+    assert not PROJECT["project"]["description"].lower().startswith("anonymize")
+
+
+def test_the_real_logs_are_where_libra_logs_says(tmp_path: Path) -> None:
+    code = "import sys; sys.path.insert(0, 'tests'); import conftest; print(conftest.LOGS)"
+    command = [sys.executable, "-c", code]
+    environment = os.environ | {"LIBRA_LOGS": str(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(tmp_path)

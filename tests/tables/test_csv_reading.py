@@ -53,7 +53,7 @@ def test_the_delimiter_is_found(file: Path, delimiter: str) -> None:
 def test_the_users_delimiter_is_followed(file: Path) -> None:
     text = f"{HEADER}\n{ROW}\n".replace(",", "#")
     assert read(file, text, ReadOptions(delimiter="#")).activities == ["register"]
-    assert refusal(file, text).startswith(', line 1: there is only one column, "case#activity#time". Name what separates')
+    assert refusal(file, text).startswith(', line 1: there is only one column, "case#activity#time". Remove any lines above')
 
 
 def test_excels_separator_line_is_honoured(file: Path) -> None:
@@ -320,3 +320,11 @@ def test_any_log_survives_writing_and_reading(file: Path, log: EventLog, kind: s
         write_csv(log, stream, "," if kind == "csv" else "\t")
     back = read_csv(file, FileFormat("csv" if kind == "csv" else "tsv"), ReadOptions(allow_empty=True))
     assert back.equals(log)
+
+
+@pytest.mark.parametrize("values", [["1.234,56", "12,50"], ["28,721.55", "1,000.00"]])
+def test_numbers_with_thousands_separators_stay_text_with_a_note(file: Path, values: list[str]) -> None:
+    rows = "".join(f"1;a;2024-05-06T08:00:00Z;{value}\n" for value in values)
+    log = read(file, f"case;activity;time;cost\n{rows}")
+    assert log.events["cost"].to_list() == values
+    assert any("thousands separators" in note for note in log.notes)

@@ -89,7 +89,7 @@ def test_a_running_number_called_id_is_no_case_id() -> None:
 def test_dates_are_recognised_by_their_values() -> None:
     frame = pl.DataFrame({"case": CASES, "activity": LABELS, "x": DAYS})
     reasons = {role.role: role.reason for role in find_roles(frame, ReadOptions(), "a.csv")}
-    assert reasons["timestamp"] == "the only column whose values read as dates"
+    assert reasons["timestamp"] == "the only column left whose values read as dates"
     assert reasons["case_id"] == 'called "case"'
 
 
@@ -113,8 +113,20 @@ def test_two_columns_of_dates_are_not_guessed_between() -> None:
     with pytest.raises(InputError) as error:
         found({"case": CASES, "activity": LABELS, "x": DAYS, "y": DAYS})
     assert str(error.value) == (
-        'a.csv: no timestamp column was recognised among the columns "case", "activity", "x", "y". Name it with --timestamp.'
+        'a.csv: several columns hold dates ("x", "y"). Name the one that says when an event happened with --timestamp.'
     )
+
+
+def test_a_visit_is_the_case_rather_than_the_person() -> None:
+    people = ["p1", "p1", "p1", "p1", "p1", "p1", "p2", "p2", "p2", "p2", "p2", "p2"]
+    roles = found({"Patient ID": people, "Encounter ID": CASES, "Activity": LABELS, "Start": DAYS, "End": DAYS})
+    assert (roles["case_id"], roles["start_timestamp"], roles["timestamp"]) == ("Encounter ID", "Start", "End")
+
+
+def test_a_timestamp_format_that_fits_nothing_is_named() -> None:
+    table = pl.DataFrame({"case": CASES, "activity": LABELS, "x": DAYS})
+    with pytest.raises(InputError, match=r'no column is written in the --timestamp-format "dd.mm.yyyy"'):
+        find_roles(table, ReadOptions(timestamp_format="dd.mm.yyyy"), "a.csv")
 
 
 def test_all_missing_roles_are_named_with_their_flags() -> None:

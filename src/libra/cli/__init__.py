@@ -1,14 +1,20 @@
 """The command line: parse, call the API, print. No logic lives here.
 
 `main` is the entry point. It keeps the promise of the interface: exit codes (0 done, 2 usage, 3 bad input, 70 a mistake of
-ours, 130 interrupted), one line on stderr for whatever went wrong, and no traceback unless LIBRA_DEBUG=1 asks for it.
+ours, 130 interrupted, 143 ended), one line on stderr for whatever went wrong, and no traceback unless LIBRA_DEBUG=1 asks for it.
+Whoever ends the process, nothing half-written stays behind.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import Any, NoReturn
 
 INTERNAL_ERROR = 70
 BROKEN_PIPE = 141
@@ -25,9 +31,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0
     """
     try:
-        return _run(arguments)
+        with _ended_in_order():
+            return _run(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Turn the signals that end a process into exceptions, so that `finally` blocks clean up; those ignored (nohup) stay so."""
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        ends = []
+    ours = [end for end in ends if signal.getsignal(end) is signal.SIG_DFL]
+
+    def stop(number: int, _frame: FrameType | None) -> NoReturn:
+        for end in ours:
+            signal.signal(end, signal.SIG_IGN)  # a second one must not cut the cleaning short
+        raise SystemExit(128 + number)
+
+    for end in ours:
+        signal.signal(end, stop)
+    try:
+        yield
+    finally:
+        for end in ours:
+            signal.signal(end, signal.SIG_DFL)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -41,7 +70,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = get_command(app).main(arguments, prog_name="libra", standalone_mode=False)
+        command = get_command(app)
+        _hide_types_of_switches(command)
+        code = command.main(arguments, prog_name="libra", standalone_mode=False)
         sys.stdout.flush()
     except LibraError as error:
         return _fail(str(error), error.exit_code)
@@ -74,11 +105,25 @@ def _fail(line: str, code: int) -> int:
 
 def _usage_hint(error: Exception) -> str:
     """What typer has to say, as one line that ends with where to read on."""
+    from libra.shell import libra_command
+
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "libra"
     told = getattr(error, "format_message", error.__str__)()
     line = " ".join(told.split())
-    return f"{line}{'' if line.endswith(('.', '?')) else '.'} Try: {command} --help"
+    again = libra_command() + command.removeprefix("libra")
+    return f"{line}{'' if line.endswith(('.', '?')) else '.'} Try: {again} --help"
+
+
+def _hide_types_of_switches(command: Any) -> None:
+    """In the help, a switch takes no value, so none is shown behind it; --help itself is such a switch."""
+    import typer
+
+    for parameter in command.get_params(typer.Context(command)):
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    for inner in getattr(command, "commands", {}).values():
+        _hide_types_of_switches(inner)
 
 
 def _leave_pipe() -> int:

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from libra.api import ReadKeywords
 from libra.cli.input_options import takes_log_options
 from libra.cli.output import Json, Quiet, print_json, print_notes
 from libra.cli.progress import progress_bar
+from libra.keywords import ReadKeywords
 
 app = typer.Typer(
     name="libra", rich_markup_mode="rich", pretty_exceptions_enable=False, context_settings={"max_content_width": 110}
@@ -86,6 +86,7 @@ def convert(
 ) -> None:
     """Write a log in another format: XES, CSV, TSV or Parquet, packed where the name ends in .gz or .zip."""
     from libra import api
+    from libra.cli import pages
 
     api.check_target(source, target)
     with progress_bar(f"reading {source.name}", quiet=quiet) as progress:
@@ -93,8 +94,9 @@ def convert(
         log = api.read(source, **options)
     with progress_bar(f"writing {target.name}", quiet=quiet) as progress:
         notes = (*log.notes, *api.write(log, target, progress=progress))
-    print_notes(notes, quiet=quiet)
-    _done({"output": str(target), "notes": list(notes)}, [f"Wrote {target}"], as_json=as_json, quiet=quiet)
+    print_notes((*(() if as_json else pages.columns_taken(log, options)), *notes), quiet=quiet)
+    document = {"output": str(target), "columns": log.role_columns, "notes": list(notes)}
+    _done(document, [f"Wrote {target}"], as_json=as_json, quiet=quiet)
 
 
 @app.command(epilog=_examples("libra measure log.xes.gz anonymized.xes.gz", "libra measure log.csv anonymized.csv --json"))
@@ -109,7 +111,7 @@ def measure(
 ) -> None:
     """Compare a log with its original: frequencies, variants, lengths, durations, arrivals.
 
-    Column flags apply to both logs; where they do not fit the anonymized one, it is read as found.
+    All flags apply to both logs. Where the anonymized one lacks a column that is named, that role is found there by itself.
     """
     from libra import api
     from libra.cli import pages
@@ -119,11 +121,11 @@ def measure(
         options["progress"] = progress
         first, second = api.read_pair(original, anonymized, **options)
     utility = compare(first, second)
+    notes = [f"{path.name}: {note}" for path, log in ((original, first), (anonymized, second)) for note in log.notes]
     if as_json:
-        print_json(utility.to_dict())
+        print_json(utility.to_dict() | {"notes": notes})
     else:
         pages.show_utility(original, anonymized, utility)
-    notes = [f"{path.name}: {note}" for path, log in ((original, first), (anonymized, second)) for note in log.notes]
     print_notes(notes, quiet=quiet)
 
 
@@ -146,12 +148,12 @@ def demo(
         raise InputError("this folder cannot be made", place=str(out), remedy="Name another one with --out") from error
     log = api.read(example.path())
     files = (out / "emergency.xes.gz", out / "emergency.csv")
-    notes = [note for file in files for note in (*log.notes, *api.write(log, file))]
+    notes = list(dict.fromkeys(note for file in files for note in (*log.notes, *api.write(log, file))))
     summary = summarize(log)
     if not as_json:
         pages.show_summary(files[0], log, summary)
     print_notes(notes, quiet=quiet)
-    document = {"files": [str(file) for file in files], "inspect": summary.to_dict()}
+    document = {"files": [str(file) for file in files], "inspect": summary.to_dict(), "notes": notes}
     _done(document, pages.next_steps(*files), as_json=as_json, quiet=quiet)
 
 

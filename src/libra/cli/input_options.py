@@ -13,7 +13,7 @@ from typing import Annotated, Any, cast, get_type_hints
 
 import typer
 
-from libra.api import ReadKeywords
+from libra.keywords import ReadKeywords
 
 COLUMNS = "Columns (found by themselves where the names or the content tell)"
 READING = "Reading"

@@ -1,19 +1,23 @@
-"""The pages for people: tables of what the API returned, on stdout. Figures come in ready, nothing is computed here."""
+"""The pages for people: what the API returned, as tables and plain sentences on stdout.
+
+Figures come in ready; here they are only rounded, given units and put into words, and every sentence has to be true of every log.
+"""
 
 from __future__ import annotations
 
-import shutil
-import sys
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from libra.cli.output import people_console, printable
+from libra.keywords import ReadKeywords
+from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.doctor import Check
     from libra.eventlog.log import EventLog
-    from libra.eventlog.summary import Summary
+    from libra.eventlog.summary import Summary, TraceLength
     from libra.measures import Utility
 
 LONG_TRACE = 12
@@ -46,6 +50,16 @@ def roles_of(log: EventLog) -> list[dict[str, Any]]:
     ]
 
 
+def columns_taken(log: EventLog, options: ReadKeywords) -> list[str]:
+    """A line on the columns that play a role, where any of them was found rather than named or called as the standard has it."""
+    from libra.eventlog.names import ROLE_COLUMN
+
+    if all(found.role in options or found.columns == (ROLE_COLUMN.get(found.role),) for found in log.roles):
+        return []
+    roles = ((found.role.replace("_", " "), " + ".join(f'"{name}"' for name in found.columns)) for found in log.roles)
+    return [f"Columns taken: {', '.join(f'{role} {columns}' for role, columns in roles)}."]
+
+
 def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     """Figures, columns, attributes, frequent variants, and what stands out."""
     console = people_console()
@@ -54,11 +68,7 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     console.print(", ".join(f"{count:,} {word if count == 1 else PLURALS[word]}" for count, word in counts))
     console.print(f"from {summary.start} to {summary.end}")
     if summary.trace_length is not None and summary.median_case_duration_hours is not None:
-        length = summary.trace_length
-        console.print(
-            f"{length.min:,} to {length.max:,} events a case, median {length.median:g}; "
-            f"half of the cases last longer than {_duration(summary.median_case_duration_hours)}"
-        )
+        console.print(f"{_lengths(summary.trace_length)}; median case duration {_duration(summary.median_case_duration_hours)}")
     roles = (
         (role["role"].replace("_", " "), " + ".join(role["columns"]), role["reason"], role["flag"]) for role in roles_of(log)
     )
@@ -79,8 +89,22 @@ def _hint(summary: Summary) -> str:
         return "No case has a trace of its own. Times and attributes may still tell cases apart."
     return (
         f"{_percent(share)} of the cases have a trace that no other case shares: whoever knows which steps a person went through "
-        "can pick that case out and read the rest. Times and attributes tell even more cases apart."
+        "can pick that case out and read the rest." + (" Times and attributes may tell more cases apart." if share < 1 else "")
     )
+
+
+def _lengths(length: TraceLength) -> str:
+    """How many events a case has.
+
+    Example:
+        >>> from libra.cli.pages import _lengths
+        >>> from libra.eventlog.summary import TraceLength
+        >>> _lengths(TraceLength(1, 1.0, 1)), _lengths(TraceLength(2, 3.5, 1200))
+        ('1 event in every case', '2 to 1,200 events a case, median 3.5')
+    """
+    if length.min == length.max:
+        return f"{length.min:,} {'event' if length.min == 1 else 'events'} in every case"
+    return f"{length.min:,} to {length.max:,} events a case, median {length.median:g}"
 
 
 def _trace(trace: Sequence[str]) -> str:
@@ -88,18 +112,29 @@ def _trace(trace: Sequence[str]) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    """A share to a tenth of a percent; all and nothing are said only where they are meant.
+
+    Example:
+        >>> from libra.cli.pages import _percent
+        >>> _percent(1 / 3), _percent(1), _percent(0.9999), _percent(0.0001), _percent(0)
+        ('33.3 %', '100.0 %', 'over 99.9 %', 'under 0.1 %', '0.0 %')
+    """
+    if 0.9995 <= share < 1:
+        return "over 99.9 %"
+    return "under 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"
 
 
 def _duration(hours: float) -> str:
     """A duration in the unit people would choose.
 
     Example:
-        >>> _duration(0.25), _duration(30), _duration(400)
-        ('15 minutes', '30 hours', '16.7 days')
+        >>> from libra.cli.pages import _duration
+        >>> _duration(0), _duration(1 / 60), _duration(0.25), _duration(30), _duration(400), _duration(100_000)
+        ('0 minutes', '1 minute', '15 minutes', '30 hours', '16.7 days', '4,167 days')
     """
     amount, unit = (hours * 60, "minutes") if hours < 2 else (hours, "hours") if hours < 72 else (hours / 24, "days")
-    return f"{amount:.3g} {unit}"
+    number = f"{amount:,.0f}" if amount >= 1000 else f"{amount:.3g}"
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
 
 
 def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
@@ -126,14 +161,15 @@ def show_checks(checks: Sequence[Check]) -> None:
 
 def next_steps(packed: Path, table: Path) -> list[str]:
     """What to try after the tour, spelled so that it can be copied into this shell."""
-    libra = "libra" if shutil.which("libra") else sys.argv[0]
+    libra = libra_command()
+    log, csv, parquet = (shlex.quote(str(path)) for path in (packed, table, table.with_suffix(".parquet")))
     return [
         f"Wrote {packed} and {table}",
         "",
         "Try next:",
-        f"  {libra} inspect {table}",
-        f"  {libra} convert {table} {table.with_suffix('.parquet')}",
-        f"  {libra} measure {packed} {table}",
+        f"  {libra} inspect {csv}",
+        f"  {libra} convert {csv} {parquet}",
+        f"  {libra} measure {log} {csv}",
         f"  {libra} inspect YOUR-LOG.csv",
     ]
 

@@ -13,8 +13,8 @@ import gzip
 import io
 import lzma
 import os
+import secrets
 import stat
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -157,6 +157,7 @@ def atomic_output(path: Path, compression: Compression = "none") -> Iterator[Bin
     """A stream whose bytes become the file `path` when the block ends well, and vanish when it does not.
 
     Example:
+        >>> import tempfile
         >>> target = Path(tempfile.mkdtemp()) / "log.csv"
         >>> with atomic_output(target) as stream:
         ...     _ = stream.write(b"case,activity")
@@ -168,12 +169,11 @@ def atomic_output(path: Path, compression: Compression = "none") -> Iterator[Bin
         before = target.stat() if target.exists() else None
         if before and not stat.S_ISREG(before.st_mode):
             raise InputError("this is not a file that can be written", place=str(path), remedy="Name another output file")
-        handle, name = tempfile.mkstemp(prefix=".libra-", suffix=".part", dir=target.parent)
     except OSError as error:
         raise _cannot_write(path, error) from error
-    beside = Path(name)
+    beside = target.parent / f".libra-{secrets.token_hex(8)}.part"  # named before it is made: an interrupt cannot lose it
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             with _compressed(file, compression, path) as stream:
                 yield stream
             file.flush()
@@ -183,7 +183,8 @@ def atomic_output(path: Path, compression: Compression = "none") -> Iterator[Bin
     except OSError as error:
         raise _cannot_write(path, error) from error
     finally:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

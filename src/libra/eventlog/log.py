@@ -149,6 +149,11 @@ class EventLog:
         within_case = np.diff(self.events[CASE_INDEX].to_numpy()) == 0
         return not (np.diff(self.timestamps)[within_case] < 0).any()
 
+    @property
+    def role_columns(self) -> dict[str, str | list[str]]:
+        """Which column of the source plays which role; a list where several form it."""
+        return {role.role: role.columns[0] if len(role.columns) == 1 else list(role.columns) for role in self.roles}
+
     def with_notes(self, *notes: str) -> EventLog:
         """The same log with more to say about how it was read."""
         noted = copy(self)  # what was computed already comes along

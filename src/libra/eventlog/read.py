@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from libra.errors import InputError
 from libra.eventlog.files import input_format
 from libra.eventlog.log import EventLog
-from libra.eventlog.options import ReadOptions
+from libra.eventlog.names import CASE_PREFIX
+from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.select import keep_lifecycle, sort_by_time
 from libra.eventlog.tables.csv_read import read_csv
+from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.frames import from_frame
 from libra.eventlog.tables.parquet_read import read_parquet
 from libra.eventlog.xes.read import read_xes
@@ -40,8 +44,11 @@ def read(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFr
 
 def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions) -> EventLog:
     if isinstance(source, EventLog):
-        return source
+        return _with_roles(source, options)
     if not isinstance(source, str | Path):
+        if type(source).__module__.partition(".")[0] not in ("polars", "pandas"):
+            remedy = "Give the path of a file, a pandas or Polars frame, or an EventLog"
+            raise InputError(f"a {type(source).__name__} is no event log", remedy=remedy)
         return from_frame(source, options)
     path = Path(source)
     fmt = input_format(path)
@@ -50,3 +57,26 @@ def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataF
     if fmt.kind == "parquet":
         return read_parquet(path, options)
     return read_csv(path, fmt, options)
+
+
+def _with_roles(log: EventLog, options: ReadOptions) -> EventLog:
+    """A log whose columns play the roles that the user names, taken from its flat form where they do not already."""
+    played = {found.role: found.columns for found in log.roles}
+    asked = {field.name: getattr(options.roles, field.name) for field in fields(RoleNames)}
+    new = {role: names for role, names in asked.items() if names and played.get(role) != _columns(names)}
+    if not new:
+        return log
+    if log.individual is not None:
+        new.setdefault("individual", CASE_PREFIX + log.individual)
+    return from_flat(
+        log.to_polars(),
+        replace(options, roles=RoleNames(**new)),
+        place="the log, row {}".format,
+        source="the log",
+        metadata=log.metadata,
+        notes=log.notes,
+    )
+
+
+def _columns(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names

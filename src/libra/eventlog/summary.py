@@ -103,7 +103,7 @@ def summarize(log: EventLog) -> Summary:
         variants=len(log.variants),
         start=_iso(log.timestamps.min()) if log.n_events else None,
         end=_iso(log.timestamps.max()) if log.n_events else None,
-        columns={role.role: role.columns[0] if len(role.columns) == 1 else list(role.columns) for role in log.roles},
+        columns=log.role_columns,
         variants_unique_share=unique / max(len(log.variants), 1),
         cases_unique_share=unique / max(log.n_cases, 1),
         trace_length=_trace_length(log) if log.n_cases else None,

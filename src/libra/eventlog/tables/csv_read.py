@@ -102,7 +102,9 @@ def _column_names(dialect: Dialect, source: str) -> list[str]:
         raise InputError(f"several columns are called {', '.join(twice)}", place=place, remedy="Give each column its own name")
     if len(names) == 1:
         raise InputError(
-            f'there is only one column, "{names[0][:60]}"', place=place, remedy="Name what separates the fields with --delimiter"
+            f'there is only one column, "{names[0][:60]}"',
+            place=place,
+            remedy="Remove any lines above the header, or name what separates the fields with --delimiter",
         )
     return names
 

@@ -17,6 +17,8 @@ _WHOLE = r"^-?(?:0|[1-9][0-9]*)$"
 _POWER = r"[eE][+-][0-9]+"  # without a sign or a decimal mark it may be a code, such as ward 3E2
 _NUMBER = rf"^(?:-?(?:(?:0|[1-9][0-9]*)(?:{_POWER})?|(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|NaN|-?inf)$"
 _COMMA_NUMBER = rf"^-?(?:0|[1-9][0-9]*)(?:(?:{_POWER})?|,[0-9]+(?:[eE][+-]?[0-9]+)?)$"
+_WITH_GROUPS = r"^-?[0-9]{1,3}(?:(?:[.'\s][0-9]{3})*(?:,[0-9]+)?|(?:,[0-9]{3})*(?:\.[0-9]+)?)$"
+_GROUP = r"^-?[1-9][0-9]{0,2}[.,'\s][0-9]{3}(?:[^0-9]|$)"
 _TRUTH = r"^(?:true|false|True|False|TRUE|FALSE)$"
 _ISO_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}"
 _SAMPLE = 50
@@ -50,6 +52,10 @@ def infer_types(
         notes.append(f"The numbers in {listed} were read with a decimal comma.")
         for name in with_comma:
             typed[name] = frame[name].str.replace(",", ".", literal=True).cast(pl.Float64)
+    grouped = [name for name in columns if name not in typed and _has_groups(frame[name])]
+    if grouped:
+        listed = ", ".join(f'"{name}"' for name in grouped)
+        notes.append(f"The numbers in {listed} are written with thousands separators and were kept as text.")
     naive = [name for name in typed if isinstance(typed[name].dtype, pl.Datetime) and _is_naive(frame[name])]
     if naive:
         listed = ", ".join(f'"{name}"' for name in naive)
@@ -78,6 +84,11 @@ def _all(values: pl.Series, pattern: str) -> bool:
         and bool(sample.str.contains(pattern).all())
         and bool(values.str.contains(pattern).all(ignore_nulls=True))
     )
+
+
+def _has_groups(values: pl.Series) -> bool:
+    """Whether all values are numbers and some have thousands separators."""
+    return _all(values, _WITH_GROUPS) and bool(values.str.contains(_GROUP).any())
 
 
 def _any_point(values: pl.Series) -> bool:

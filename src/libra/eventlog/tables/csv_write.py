@@ -58,7 +58,7 @@ def write_csv(log: EventLog, stream: BinaryIO, separator: str = ",", progress: P
         )
         text = BytesIO()
         cells.write_csv(text, include_header=False, separator=separator, quote_style="never")
-        stream.write(text.getbuffer())
+        stream.write(text.getvalue())
         done += events.height
         progress(done, log.n_events)
     notes = [f'NUL characters of "{_header(name)}" were replaced: a table cannot hold them.' for name in lossy]

@@ -31,4 +31,4 @@ def write_parquet(log: EventLog, stream: BinaryIO) -> None:
     header = json.dumps({"metadata": log.metadata.to_dict(), "individual": log.individual})
     whole = BytesIO()  # Polars would turn a full disk into an error of its own
     log.to_polars().write_parquet(whole, compression="zstd", metadata={KEY: header})
-    stream.write(whole.getbuffer())
+    stream.write(whole.getvalue())

@@ -9,8 +9,8 @@ from __future__ import annotations
 import unicodedata
 
 _COMPLETE = "completetimestamp completiontimestamp completetime completiontime"
-_END = """endtimestamp endtime enddatetime enddate finishtime finishedat completedat completedate timestampend endzeitpunkt
-    endzeit enddatum eindtijd einddatum datefin heurefin"""
+_END = """end ende einde fin endtimestamp endtime enddatetime enddate finishtime finishedat completedat completedate
+    timestampend endzeitpunkt endzeit enddatum eindtijd einddatum datefin heurefin"""
 _SURE = {
     "case_id": """caseid casekey case caseidentifier casenumber caseno casenr casename caseref caseuuid traceid trace
         processinstanceid processinstance processid instanceid fallid fallnummer fallnr fall vorgangsid
@@ -27,17 +27,17 @@ _SURE = {
         mitarbeiter uitvoerder medewerker executant""",
 }  # fmt: skip
 _LIKELY = {
-    "case_id": """patientid patient patientnumber admissionid encounterid visitid hadmid stayid episodeid incidentid
+    "case_id": """admissionid admission encounterid encounter visitid visit hadmid stayid episodeid episode incidentid
         incidentnumber ticketid ticketnumber ticket orderid ordernumber order salesorder salesdocument vbeln
         ebeln ponumber purchaseorder purchasingdocument invoiceid invoicenumber invoice applicationid
         application requestid requestnumber srnumber servicerequest claimid claimnumber claim loanid
-        declarationid jobid studentid customerid clientid auftragsnummer auftrag bestellnummer patientennummer
-        patientnummer aanvraagid bestelnummer numeropatient commande""",
+        declarationid jobid auftragsnummer auftrag bestellnummer aanvraagid bestelnummer commande patientid patient
+        patientnumber patientennummer patientnummer numeropatient studentid customerid clientid""",
     "activity": """task taskname event eventname eventtype eventclass eventlabel eventdescription action actionname
         operation operationname step stepname processstep processstepname schritt
         prozessschritt arbeitsschritt ereignis vorgang aufgabe handeling stap gebeurtenis taak etape tache
         evenement operationde""",
-    "timestamp": f"""datetime date time when recordedat changedat datum uhrzeit datumuhrzeit datumtijd tijd moment heure
+    "timestamp": f"""datetime date time when recordedat changedat datum uhrzeit datumuhrzeit datumzeit datumtijd tijd moment heure
         timestamputc {_END} createdat created""",
     "start_timestamp": "start started begin debut",
     "lifecycle": "lifecyclestatus eventstate",

@@ -68,13 +68,26 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
         found["timestamp"] = FoundRole("timestamp", (*date.columns, *clocks), reason)
     missing = [role for role in REQUIRED if role not in found]
     if missing:
-        what = " and ".join(f"no {WORDS.get(role, role)} column" for role in missing)
-        raise InputError(
-            f"{what} was recognised among {_listed(frame.columns)}",
-            place=source,
-            remedy=f"Name it with {' and '.join(FLAGS[role] for role in missing)}",
-        )
+        raise _unrecognised(frame, missing, free, options, source)
     return tuple(found[role] for role in FLAGS if role in found)
+
+
+def _unrecognised(
+    frame: pl.DataFrame, missing: Sequence[str], free: Sequence[str], options: ReadOptions, source: str
+) -> InputError:
+    """What to say where a role that every event must have could not be given to a column."""
+    dated = [name for name in free if looks_like_timestamps(frame[name], options, epochs=False)]
+    if missing == ["timestamp"] and dated:
+        columns = ", ".join(f'"{name}"' for name in dated)
+        what, remedy = f"several columns hold dates ({columns})", "Name the one that says when an event happened with --timestamp"
+    elif missing == ["timestamp"] and options.timestamp_format:
+        what = f'no column is written in the --timestamp-format "{options.timestamp_format}"'
+        remedy = "Use strftime codes, such as %d.%m.%Y %H:%M:%S"
+    else:
+        columns = " and ".join(f"no {WORDS.get(role, role)} column" for role in missing)
+        what = f"{columns} was recognised among {_listed(frame.columns)}"
+        remedy = f"Name it with {' and '.join(FLAGS[role] for role in missing)}"
+    return InputError(what, place=source, remedy=remedy)
 
 
 def unused_clocks(frame: pl.DataFrame, roles: Iterable[FoundRole], options: ReadOptions) -> list[str]:
@@ -206,7 +219,7 @@ _FITS: dict[str, Callable[[pl.Series, ReadOptions], bool]] = {
 
 def _by_dates(frame: pl.DataFrame, free: Sequence[str], options: ReadOptions) -> tuple[str, str] | None:
     dates = [name for name in free if looks_like_timestamps(frame[name], options, epochs=False)]
-    return (dates[0], "the only column whose values read as dates") if len(dates) == 1 else None
+    return (dates[0], "the only column left whose values read as dates") if len(dates) == 1 else None
 
 
 def _by_repeats(frame: pl.DataFrame, free: Sequence[str], options: ReadOptions) -> tuple[str, str] | None:
