@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import libra
-
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -70,9 +68,10 @@ def test_an_old_or_missing_python_is_told_before_anything_is_made(tmp_path: Path
 
 
 def _make(folder: Path, *words: str) -> str:
-    """What make would do, without doing it."""
-    done = subprocess.run(["make", "--dry-run", "demo", *words], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout
+    """What make would do, without doing it, whatever the make that runs these tests was told."""
+    own = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "PYTHON")}
+    command = ["make", "--dry-run", "demo", *words]
+    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=True).stdout
 
 
 def test_another_python_makes_the_environment_anew_and_the_same_one_does_not(tmp_path: Path) -> None:
@@ -96,11 +95,6 @@ def test_a_source_package_holds_what_contributors_need() -> None:
     included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert {"src", "tests", "benchmarks", "docs", ".ci", "Makefile", "constraints.txt"} <= set(included)
     assert [name for name in included if not (ROOT / name).exists()] == []
-
-
-def test_the_package_claims_no_anonymization_that_is_not_there() -> None:
-    assert not hasattr(libra, "anonymize")
-    assert not PROJECT["project"]["description"].lower().startswith("anonymize")
 
 
 def test_the_real_logs_are_where_libra_logs_says(tmp_path: Path) -> None:
