@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra.errors import InputError
 from libra.eventlog.formats import FileFormat
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.xes import read as xes_read
@@ -99,6 +101,35 @@ def test_damaged_text_is_never_accepted_differently(text: str, harm: str, where:
     fast = read_plain(damaged)
     if fast is not None:  # then it must be well-formed after all, and mean the same
         assert same(fast, exactly(damaged))
+
+
+plain_trace = (
+    '<trace>\n<string key="concept:name" value="{}"/>\n<event><string key="concept:name" value="A"/>'
+    '<date key="time:timestamp" value="2024-05-06T08:00:00Z"/></event></trace>\n'
+)
+marks = ["<!-- ", " -->", "<!-->", "<?p ", " ?>", "<![CDATA[", "]]>", "</log>", "<x>", "</x>", '<string key="a', '"/>', "&", "\n"]
+items = st.one_of(st.just("trace"), st.just("trace"), st.sampled_from(marks))
+
+
+def outcome(path: Path) -> object:
+    """All that a reading gives: the log, or its refusal."""
+    try:
+        log = read_xes(path, FileFormat("xes"), ReadOptions(allow_empty=True))
+    except InputError as error:
+        return str(error)
+    return log.to_polars().to_dict(as_series=False), log.notes, log.metadata
+
+
+@given(st.lists(items, max_size=12), st.integers(40, 400))
+def test_a_document_reads_or_fails_the_same_with_and_without_the_fast_way(parts: list[str], stretch: int) -> None:
+    text = "".join(plain_trace.format(i) if part == "trace" else part for i, part in enumerate(parts))
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = Path(folder) / "log.xes"
+        path.write_text(f"<log>{text}</log>")
+        patch.setattr(xes_read, "STRETCH", stretch)
+        fast = outcome(path)
+        patch.setattr(xes_read, "read_plain", lambda _text: None)
+        assert fast == outcome(path)
 
 
 def test_an_ordinary_trace_takes_the_fast_way() -> None:

@@ -23,6 +23,7 @@ from libra.eventlog.xes.parts import Part, Piece
 SCALARS = ("string", "date", "int", "float", "boolean", "id")
 NESTED = ("list", "container")
 PROBE = "libra-probe"
+PROBE_TAG = f"<{PROBE}/>".encode()
 
 
 class RefusedError(Exception):
@@ -84,7 +85,8 @@ class XesParser:
         self._classifiers: list[Classifier] = []
         self._extensions: list[Extension] = []
         self._probed = False
-        self._probe_bytes = 0
+        self._probes: list[int] = []  # where they stand among the bytes fed
+        self._fed = 0
         self.closed = False  # the log's end tag has been read
         self.nested: set[str] = set()  # attributes of traces and events that have attributes of their own
         self.lists: set[str] = set()
@@ -93,6 +95,7 @@ class XesParser:
 
     def feed(self, text: bytes, final: bool = False) -> None:
         """Read on. Raises expat's error where the text is not XML, `RefusedError` where it must not be read."""
+        self._fed += len(text)
         self._parser.Parse(text, final)
 
     @property
@@ -104,15 +107,15 @@ class XesParser:
         """Whether a trace may stand here: an empty element of ours is seen as one, and not swallowed by a comment or a tag."""
         self._probed = False
         if self.between_traces:
-            probe = f"<{PROBE}/>".encode()
-            self._probe_bytes += len(probe)
-            self.feed(probe)
+            self._probes.append(self._fed)
+            self.feed(PROBE_TAG)
         return self._probed
 
     @property
     def error_position(self) -> int:
         """The byte, of those of the document, at which the last error stands."""
-        return max(self._parser.ErrorByteIndex - self._probe_bytes, 0)
+        position = max(self._parser.ErrorByteIndex, 0)
+        return position - len(PROBE_TAG) * sum(probe < position for probe in self._probes)
 
     @property
     def metadata(self) -> LogMetadata:
