@@ -85,7 +85,7 @@ def main() -> None:
         table.add_row(
             name, "measure", *_cells(ours), "", "", f"{ratio:.2f}", "below 1 of reading", "met" if ratio < 1 else "missed"
         )
-    Console(width=max(100, Console().width)).print(table)
+    Console(width=max(120, Console().width)).print(table)
 
 
 def _cells(result: dict[str, float]) -> tuple[str, str]:
