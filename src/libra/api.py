@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
 
 
+TEXT_OPTIONS = ("encoding", "delimiter", "decimal", "timestamp_format")  # about how the text of a table is written
+
+
 def read(source: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
     """Read an event log from a file or a data frame.
 
@@ -140,35 +143,50 @@ def read_pair(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywo
     from libra.eventlog.select import keep_lifecycle
 
     options = read_options(**keywords)
-    ours, theirs = _encodings(original, anonymized, options)
+    ours, theirs = _options_of_each(original, anonymized, options)
     first = reader.read(original, ours)
+    notes = _ignored(options, theirs)
     theirs = replace(theirs, allow_empty=True, lifecycle_keep=())
     try:
         second = reader.read(anonymized, theirs)
     except MissingColumnError as error:
-        theirs, notes = _without(theirs, error)
-        second = reader.read(anonymized, theirs).with_notes(*notes)
-    if options.lifecycle_keep and second.n_events and LIFECYCLE in second.events.columns:
-        second = keep_lifecycle(second, options.lifecycle_keep, str(anonymized) if isinstance(anonymized, str | Path) else "")
+        theirs, more = _without(theirs, error)
+        second = reader.read(anonymized, theirs)
+        notes += more
+    second = second.with_notes(*notes)
+    if options.lifecycle_keep and second.n_events:
+        if LIFECYCLE in second.events.columns:
+            name = str(anonymized) if isinstance(anonymized, str | Path) else ""
+            second = keep_lifecycle(second, options.lifecycle_keep, name)
+        else:
+            second = second.with_notes("There is no lifecycle here, so --lifecycle-keep did not count for this log.")
     return first, second
 
 
-def _encodings(original: Source, anonymized: Source, options: ReadOptions) -> tuple[ReadOptions, ReadOptions]:
-    """The options of each log: an encoding is that of a CSV file, and an XES file beside one says its own."""
-    if options.encoding is None:
-        return options, options
-    first_is_xes, second_is_xes = _is_xes(original), _is_xes(anonymized)
-    plain = replace(options, encoding=None)
-    return (
-        plain if first_is_xes and not second_is_xes else options,
-        plain if second_is_xes and not first_is_xes else options,
-    )
+def _options_of_each(original: Source, anonymized: Source, options: ReadOptions) -> tuple[ReadOptions, ReadOptions]:
+    """The options of each log: what is said about how text is written counts for tables that are not of our own writing."""
+    as_found = replace(options, encoding=None, delimiter=None, decimal=None, timestamp_format=None)
+    first, second = _is_foreign_text(original), _is_foreign_text(anonymized)
+    return options if first or not second else as_found, options if second or not first else as_found
 
 
-def _is_xes(source: Source) -> bool:
+def _ignored(said: ReadOptions, used: ReadOptions) -> list[str]:
+    """A note on the flags about text that do not count for a log whose form is known."""
+    flags = [f"--{name.replace('_', '-')}" for name in TEXT_OPTIONS if getattr(said, name) != getattr(used, name)]
+    listed = " and ".join(filter(None, (", ".join(flags[:-1]), *flags[-1:])))
+    return [f"{listed} did not count for this log, whose form is known."] if flags else []
+
+
+def _is_foreign_text(source: Source) -> bool:
+    """Whether a source is a CSV file that some other tool wrote."""
     from libra.eventlog.files import input_format
+    from libra.eventlog.tables.csv_read import has_standard_header
 
-    return isinstance(source, str | Path) and input_format(Path(source)).kind == "xes"
+    if not isinstance(source, str | Path):
+        return False
+    path = Path(source)
+    fmt = input_format(path)
+    return fmt.kind in ("csv", "tsv") and not has_standard_header(path, fmt)
 
 
 def _without(options: ReadOptions, error: MissingColumnError) -> tuple[ReadOptions, list[str]]:

@@ -67,6 +67,8 @@ def _refuse_unknown(keywords: Mapping[str, object]) -> None:
 def _checked(name: str, value: Any) -> Any:
     """The value of a keyword as the reader wants it."""
     if name == "progress":
+        if not callable(value):
+            raise UsageError(f"progress is a function of two numbers, not {value!r}.")
         return value
     if name in YES_OR_NO:
         if not isinstance(value, bool):

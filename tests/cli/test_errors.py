@@ -155,3 +155,19 @@ def test_a_reader_that_goes_away_is_no_error_message(arguments: tuple[str, ...])
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full on this system")
+def test_a_result_that_cannot_be_printed_is_one_line(table: Path) -> None:
+    command = [sys.executable, "-m", "libra.cli", "inspect", str(table), "--json"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr.startswith("libra: the result cannot be written")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_closed_stdout_is_no_reason_to_fail(table: Path) -> None:
+    command = f"{sys.executable} -m libra.cli inspect {table} --json >&-"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -83,14 +83,29 @@ def test_columns_that_the_anonymized_log_lacks_are_found_there_with_a_note(odd_t
 def test_an_odd_table_compares_with_what_it_was_converted_to(name: str, odd_table: Path, run: Run) -> None:
     times = odd_table.read_text(encoding="utf-8").replace("2024-05-06T", "6/5/24 ").replace("2024-05-07T", "7/5/24 ")
     odd_table.write_text(times.replace("desk", "dësk"), encoding="cp1252")
-    flags = (*FLAGS, "--timestamp-format", "%d/%m/%y %H:%M:%SZ", "--encoding", "cp1252" if name != "clean.csv" else "utf-8")
-    if name == "clean.csv":
-        odd_table.write_text(odd_table.read_text(encoding="cp1252"), encoding="utf-8")
+    flags = (*FLAGS, "--timestamp-format", "%d/%m/%y %H:%M:%SZ", "--encoding", "cp1252", "--delimiter", ";")
     assert run("convert", odd_table, odd_table.parent / name, *flags).code == 0
     answer = run("measure", odd_table, odd_table.parent / name, *flags, "--json")
     assert answer.code == 0, answer.err
     assert {json.loads(answer.out)[key] for key in KEYS} == {0}
-    assert "--timestamp and --timestamp-format did not count" in answer.err
+    assert "--encoding, --delimiter and --timestamp-format did not count for this log" in answer.err
+
+
+def test_a_timestamp_format_does_not_empty_a_log_of_our_own_writing(tmp_path: Path, run: Run) -> None:
+    original, copy = tmp_path / "o.csv", tmp_path / "copy.csv"
+    original.write_text("case;activity;timestamp\n1;a;06.05.2024 08:00\n1;b;06.05.2024 09:00\n", encoding="utf-8")
+    assert run("convert", original, copy, "--day-first").code == 0
+    answer = run("measure", original, copy, "--timestamp-format", "%d.%m.%Y %H:%M", "--drop-invalid", "--json")
+    assert json.loads(answer.out)["emd_freq"] == 0
+
+
+def test_a_lifecycle_that_the_copy_lacks_is_noted(tmp_path: Path, run: Run) -> None:
+    original, copy = tmp_path / "o.csv", tmp_path / "copy.csv"
+    row = "1,a,2024-05-06T08:00:00Z"
+    original.write_text(f"case,activity,timestamp,lifecycle\n{row},complete\n", encoding="utf-8")
+    copy.write_text(f"case,activity,timestamp\n{row}\n", encoding="utf-8")
+    answer = run("measure", original, copy, "--lifecycle-keep", "complete", "--json")
+    assert any("--lifecycle-keep did not count" in note for note in json.loads(answer.out)["notes"])
 
 
 def test_only_the_missing_column_is_left_aside(tmp_path: Path, run: Run) -> None:

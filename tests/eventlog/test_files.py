@@ -99,6 +99,11 @@ def test_folders_and_pipes_are_no_logs(tmp_path: Path) -> None:
         input_format(tmp_path / "pipe.csv")
 
 
+def test_a_null_character_is_in_no_name_of_a_file() -> None:
+    with pytest.raises(InputError, match="no name of a file"):
+        input_format(Path("a\0b.csv"))
+
+
 def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "log.csv.gz"
     path.write_bytes(gzip.compress(os.urandom(100_000)))

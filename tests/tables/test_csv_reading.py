@@ -328,3 +328,18 @@ def test_numbers_with_thousands_separators_stay_text_with_a_note(file: Path, val
     log = read(file, f"case;activity;time;cost\n{rows}")
     assert log.events["cost"].to_list() == values
     assert any("thousands separators" in note for note in log.notes)
+
+
+def test_points_are_no_decimals_where_the_comma_is(file: Path) -> None:
+    text = "case;activity;time;m;k\n1;a;2024-05-06T08:00:00Z;1.234;1,5\n1;b;2024-05-06T09:00:00Z;2.500;2\n"
+    for options in (ReadOptions(decimal=","), ReadOptions()):
+        log = read(file, text, options)
+        assert (log.events["m"].to_list(), log.events["k"].to_list()) == (["1.234", "2.500"], [1.5, 2.0])
+        assert any("thousands separators" in note for note in log.notes)
+    assert read(file, text, ReadOptions(decimal=".")).events["m"].to_list() == [1.234, 2.5]
+
+
+def test_times_of_day_from_their_own_column_are_added_with_a_note(file: Path) -> None:
+    log = read(file, "case;activity;DATUM;UZEIT\n1;a;20240506;080000\n1;b;20240506;093015\n")
+    assert [moment.strftime("%d %H:%M:%S") for moment in log.events["time:timestamp"]] == ["06 08:00:00", "06 09:30:15"]
+    assert any("UZEIT" in note for note in log.notes)

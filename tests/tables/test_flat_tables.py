@@ -217,7 +217,7 @@ def test_a_time_of_day_that_cannot_be_read_is_refused_or_its_event_dropped() -> 
 def test_times_of_day_that_are_not_used_are_named() -> None:
     columns = {"case": ["x"], "activity": ["a"], "date": [date(2024, 5, 6)], "time": ["08:00"]}
     log = log_of(columns, RoleNames(timestamp="date"))
-    assert any('the times of day in "time" were not used' in note for note in log.notes)
+    assert any('If "time" holds times of day' in note for note in log.notes)
     assert log.events["time"].to_list() == ["08:00"]
 
 

@@ -191,7 +191,7 @@ def test_the_time_of_day_may_stand_in_a_column_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [{"time": ["3:1"] * 12}, {"score": ["03:10"] * 12}, {"start time": ["8:00"] * 12, "time": ["9:00"] * 12}]
+    "more", [{"time": ["3:1"] * 12}, {"score": ["03:10"] * 12}, {"Uhrzeit": ["8:00"] * 12, "time": ["9:00"] * 12}]
 )
 def test_only_a_single_column_of_clock_times_is_joined(more: dict[str, list[str]]) -> None:
     assert found({"case": CASES, "activity": LABELS, "date": DAYS, **more})["timestamp"] == "date"
@@ -201,3 +201,24 @@ def test_a_timestamp_with_a_time_or_named_by_the_user_is_not_joined() -> None:
     columns = {"case": CASES, "activity": LABELS, "date": DAYS, "time": ["9:00"] * 12}
     assert found(columns, RoleNames(timestamp="date"))["timestamp"] == "date"
     assert found(columns | {"date": [f"{day} 08:00" for day in DAYS]})["timestamp"] == "date"
+
+
+@pytest.mark.parametrize("clock", ["Wartezeit", "Waiting time", "Start Time"])
+def test_a_name_that_merely_speaks_of_time_is_not_the_clock_of_the_dates(clock: str) -> None:
+    assert found({"case": CASES, "activity": LABELS, "Datum": DAYS, clock: ["00:30", "01:15"] * 6})["timestamp"] == "Datum"
+
+
+@pytest.mark.parametrize("values", [["080000", "093015"], ["0800", "0930"], ["08.30", "9.15"], ["08:30 Uhr", "09:15 Uhr"]])
+def test_times_of_day_in_other_spellings_are_joined(values: list[str]) -> None:
+    assert found({"case": CASES, "activity": LABELS, "DATUM": DAYS, "UZEIT": values * 6})["timestamp"] == "DATUM+UZEIT"
+
+
+@pytest.mark.parametrize("day", ["1899-12-30", "12/30/1899", "30.12.1899"])
+def test_times_that_stand_on_excels_day_zero_are_times_of_day(day: str) -> None:
+    columns = {"case": CASES, "activity": LABELS, "Date": DAYS, "Time": [f"{day} 08:00:00", f"{day} 09:30:00"] * 6}
+    assert found(columns)["timestamp"] == "Date+Time"
+
+
+def test_the_individual_may_be_the_case_as_well() -> None:
+    roles = found({"case": CASES, "activity": LABELS, "time": DAYS}, RoleNames(individual="case"))
+    assert (roles["case_id"], roles["individual"]) == ("case", "case")

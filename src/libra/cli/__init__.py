@@ -66,9 +66,11 @@ def _run(arguments: Sequence[str] | None) -> int:
     from libra.cli.app import app
     from libra.errors import LibraError
 
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever called us
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  # for as long as we run
+        elif hasattr(getattr(sys, name), "reconfigure"):
+            getattr(sys, name).reconfigure(errors="backslashreplace")
     try:
         command = get_command(app)
         _hide_types_of_switches(command)
@@ -84,6 +86,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         raise
     except BrokenPipeError:
         return _leave_pipe()
+    except OSError as error:  # what a log's files do is a LibraError: this is our own output
+        _drop_output()
+        return _fail(f"the result cannot be written ({error.strerror or error})", BAD_INPUT)
     except SystemExit as stop:  # typer's answer to a broken pipe, and the end of its completion commands
         if isinstance(stop.__context__, BrokenPipeError):
             return _leave_pipe()
@@ -127,6 +132,11 @@ def _hide_types_of_switches(command: Any) -> None:
 
 
 def _leave_pipe() -> int:
-    """Whoever read our output has gone: say nothing, not even when Python closes the stream."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Whoever read our output has gone: say nothing."""
+    _drop_output()
     return BROKEN_PIPE
+
+
+def _drop_output() -> None:
+    """Let what is still to be printed go nowhere, so that Python has nothing to complain about when it closes the stream."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -54,6 +54,8 @@ def input_format(path: Path) -> FileFormat:
         raise InputError("there is no such file", place=str(path), remedy="Check the path") from error
     except OSError as error:
         raise _cannot_read(path, error) from error
+    except ValueError as error:  # a null character in the name
+        raise InputError("this is no name of a file", place=repr(str(path)), remedy="Check the path") from error
     if not head:
         raise InputError("the file is empty", place=str(path), remedy="Export the log again")
     if path.suffix.lower() in WORKBOOKS:

@@ -24,10 +24,11 @@ from libra.eventlog.tables.csv_layout import Dialect, row_start, scan
 from libra.eventlog.tables.csv_types import infer_types
 from libra.eventlog.tables.flat import from_roles
 from libra.eventlog.tables.role_names import rank
-from libra.eventlog.tables.roles import find_roles
+from libra.eventlog.tables.roles import REQUIRED, find_roles
 
 _GUARDED = r"^'+[=+\-@\t\r]"
 _PIECE = 1 << 22
+_HEADER = 1 << 16
 
 
 def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
@@ -88,6 +89,13 @@ def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         source=source,
         notes=notes + more,
     )
+
+
+def has_standard_header(path: Path, fmt: FileFormat) -> bool:
+    """Whether a CSV file calls its columns as we write them; then it is UTF-8 with ISO timestamps, as we write those."""
+    with open_input(path, fmt.compression) as stream:
+        header = stream.read(_HEADER).split(b"\n")[0]
+    return all(ROLE_COLUMN[role].encode() in header for role in REQUIRED)
 
 
 def _column_names(dialect: Dialect, source: str) -> list[str]:

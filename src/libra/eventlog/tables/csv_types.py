@@ -18,6 +18,7 @@ _POWER = r"[eE][+-][0-9]+"  # without a sign or a decimal mark it may be a code,
 _NUMBER = rf"^(?:-?(?:(?:0|[1-9][0-9]*)(?:{_POWER})?|(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|NaN|-?inf)$"
 _COMMA_NUMBER = rf"^-?(?:0|[1-9][0-9]*)(?:(?:{_POWER})?|,[0-9]+(?:[eE][+-]?[0-9]+)?)$"
 _WITH_GROUPS = r"^-?[0-9]{1,3}(?:(?:[.'\s][0-9]{3})*(?:,[0-9]+)?|(?:,[0-9]{3})*(?:\.[0-9]+)?)$"
+_POINT_GROUPS = r"^-?[0-9]{1,3}(?:\.[0-9]{3})+$"
 _GROUP = r"^-?[1-9][0-9]{0,2}[.,'\s][0-9]{3}(?:[^0-9]|$)"
 _TRUTH = r"^(?:true|false|True|False|TRUE|FALSE)$"
 _ISO_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}"
@@ -44,9 +45,12 @@ def infer_types(
             typed[name] = found
         elif _all(frame[name], _COMMA_NUMBER):
             with_comma.append(name)
+    with_point = [name for name in typed if typed[name].dtype == pl.Float64 and _any_point(frame[name])]
     if decimal is None:
-        points = any(typed[name].dtype == pl.Float64 and _any_point(frame[name]) for name in typed)
-        decimal = "," if delimiter != "," and not points else "."
+        points = any(not _all(frame[name], _POINT_GROUPS) for name in with_point)
+        decimal = "," if delimiter != "," and with_comma and not points else "."
+    if decimal == ",":
+        typed = {name: values for name, values in typed.items() if name not in with_point}
     if decimal == "," and with_comma:
         listed = ", ".join(f'"{name}"' for name in with_comma)
         notes.append(f"The numbers in {listed} were read with a decimal comma.")

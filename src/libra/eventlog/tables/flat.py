@@ -70,7 +70,7 @@ def from_roles(
     clocks = ", ".join(f'"{name}"' for name in unused_clocks(frame, roles, options))
     if clocks:
         said.append(
-            f"The timestamps are dates only: the times of day in {clocks} were not used. Join them with the dates to use them."
+            f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column to use it."
         )
     playing, attributes = _columns_by_use(frame, columns, options, place, said)
     playing = _valid(playing, columns, options, place, source, said)
@@ -148,6 +148,7 @@ def _columns_by_use(
             )
             for clock in names[1:]:
                 moments += read_clock_times(frame[clock], options, place=place)
+                said.append(f'The times of day in "{clock}" were added to the dates in "{names[0]}".')
             playing.append(moments.alias(ROLE_COLUMN[role]))
             said.extend(more)
         elif role == "individual":

@@ -17,7 +17,7 @@ from libra.errors import InputError, MissingColumnError
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.clock_times import looks_like_clock_times
+from libra.eventlog.tables.clock_times import is_named_clock, looks_like_clock_times, stands_on_day_zero
 from libra.eventlog.tables.role_names import ENDS, WEAK, normal, rank
 from libra.eventlog.tables.timestamps import are_days, looks_like_timestamps
 
@@ -45,7 +45,8 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
             continue
         if role != "start_timestamp" or looks_like_timestamps(frame[column], options):
             found[role] = FoundRole(role, (column,), "its name is the XES standard's")
-    free = [name for name in frame.columns if not any((name,) == role.columns for role in found.values())]
+    playing = [role.columns for role in found.values() if role.role != "individual"]  # which may be the case id as well
+    free = [name for name in frame.columns if (name,) not in playing and not stands_on_day_zero(frame[name])]
     in_standard = all(ROLE_COLUMN[role] in frame.columns for role in REQUIRED)
     for role in () if in_standard else ROLE_COLUMN:
         best = None if role in found else _by_name(frame, role, free, found, options)
@@ -61,7 +62,7 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
     if "timestamp" not in found and "start_timestamp" in found:
         start = found.pop("start_timestamp")
         found["timestamp"] = FoundRole("timestamp", start.columns, f"{start.reason}, and no other column holds times")
-    clocks = unused_clocks(frame, found.values(), options)
+    clocks = [name for name in unused_clocks(frame, found.values(), options) if is_named_clock(name)]
     if len(clocks) == 1 and not in_standard and not options.roles.timestamp:
         date = found["timestamp"]
         reason = f'{date.reason}, with the time of day from "{clocks[0]}"'
@@ -91,7 +92,7 @@ def _unrecognised(
 
 
 def unused_clocks(frame: pl.DataFrame, roles: Iterable[FoundRole], options: ReadOptions) -> list[str]:
-    """Columns of times of day without a role, where the timestamps are only dates."""
+    """Columns without a role that could hold the times of day, where the timestamps are only dates."""
     columns = {role.role: role.columns for role in roles}
     used = {name for names in columns.values() for name in names}
     clocks = [name for name in frame.columns if name not in used and looks_like_clock_times(frame[name])]

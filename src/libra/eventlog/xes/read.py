@@ -119,7 +119,7 @@ class _Document:
     def content(self) -> Content:
         """All that was read."""
         cases, events = self.cases.frame(), self.events.frame()
-        junk = ["Something that is not XML stands behind the end of the log and was ignored."] if self.junk_after_log else []
+        junk = ["What stands behind the end of the log was ignored."] if self.junk_after_log else []
         notes = [*junk, *self.parser.notes(), *self.cases.notes(), *self.events.notes()]
         case_of_event = np.concatenate(self.case_of_event) if self.case_of_event else np.zeros(0, np.int64)
         bad_time = self.events.first_unreadable.get(TIMESTAMP)
