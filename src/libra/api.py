@@ -118,8 +118,8 @@ def inspect(source: Source, **keywords: Unpack[ReadKeywords]) -> Summary:
 def measure(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywords]) -> Utility:
     """How far a log is from its original, in the measures of the field; keywords as for `read`.
 
-    The keywords count for both logs. A column that the anonymized log does not have (it often has other names) is left aside for
-    it and its role is found there. Read both yourself, with `read`, to see the notes on how they were read.
+    The keywords count for both logs, but for columns that the anonymized log does not have (it often has other names) and, where
+    it is not a CSV file from another tool, for those about text. Read both yourself, with `read`, to see the notes.
 
     Example:
         >>> import libra, libra.example

@@ -98,7 +98,8 @@ def _java() -> tuple[bool, str]:
     if program is None:
         return False, "not found"
     try:
-        answer = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=20, check=True).stderr  # noqa: S603
+        ask = [program, "-version"]  # the java that the user's own PATH or JAVA_HOME names
+        answer = subprocess.run(ask, capture_output=True, text=True, timeout=20, check=True).stderr  # noqa: S603
     except (OSError, subprocess.SubprocessError):
         return False, f"{program} does not run"
     return judge_java(answer)

@@ -38,7 +38,7 @@ traces = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=5), min
 
 def test_a_log_cannot_be_changed(small_log: EventLog) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        small_log.notes = ("changed",)  # type: ignore[misc]
+        small_log.notes = ("changed",)  # type: ignore[misc]  # what must not work
 
 
 def test_what_is_shared_cannot_be_changed(small_log: EventLog) -> None:

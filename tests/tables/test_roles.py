@@ -222,3 +222,9 @@ def test_times_that_stand_on_excels_day_zero_are_times_of_day(day: str) -> None:
 def test_the_individual_may_be_the_case_as_well() -> None:
     roles = found({"case": CASES, "activity": LABELS, "time": DAYS}, RoleNames(individual="case"))
     assert (roles["case_id"], roles["individual"]) == ("case", "case")
+
+
+def test_two_columns_that_repeat_about_as_often_are_not_guessed_between() -> None:
+    columns = {"x": CASES, "y": ["1", "1", "2", "2", "3", "3"] * 2, "activity": LABELS, "time": DAYS}
+    with pytest.raises(InputError, match="no case id column"):
+        found(columns)

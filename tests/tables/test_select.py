@@ -47,3 +47,17 @@ def test_a_log_without_a_lifecycle_says_how_to_name_it() -> None:
 
 def test_ties_in_time_keep_file_order() -> None:
     assert sort_by_time(log_with(["start"] * 5)).events["concept:name"].to_list() == ["b", "a", "c", "d", "e"]
+
+
+def test_many_events_of_one_moment_keep_their_order() -> None:
+    labels = list(range(5000))
+    events = pl.DataFrame(
+        {
+            "@case": [i // 50 for i in labels],
+            "concept:name": [str(i) for i in labels],
+            "time:timestamp": [NOON + timedelta(hours=i * 7 % 3) for i in labels],
+        }
+    )
+    log = EventLog(events, pl.DataFrame({"concept:name": [str(i) for i in range(100)]}))
+    by_time = sorted(labels, key=lambda i: (i // 50, i * 7 % 3))  # Python's sort is stable
+    assert sort_by_time(log).events["concept:name"].to_list() == [str(i) for i in by_time]

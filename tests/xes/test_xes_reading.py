@@ -345,6 +345,12 @@ def test_unusable_events_can_be_dropped(tmp_path: Path) -> None:
     assert any("left out" in note for note in log.notes)
 
 
+def test_a_time_that_plays_no_role_need_not_be_readable(tmp_path: Path) -> None:
+    done = '<date key="done" value="2024-05-06T08:00:00Z"/>'
+    text = HEADER + trace("1", event("A", done, time=NO_TIME)) + "</log>"
+    assert read_text(tmp_path, text, ReadOptions(roles=RoleNames(timestamp="done"))).n_events == 1
+
+
 def test_an_empty_log_may_be_allowed(tmp_path: Path) -> None:
     log = read_text(tmp_path, HEADER + "</log>", ReadOptions(allow_empty=True))
     assert (log.n_cases, log.n_events, log.activities, len(log.variants)) == (0, 0, [], 0)

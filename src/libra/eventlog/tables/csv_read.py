@@ -22,7 +22,7 @@ from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.csv_dialect import find_dialect, to_utf8
 from libra.eventlog.tables.csv_layout import Dialect, row_start, scan
 from libra.eventlog.tables.csv_types import infer_types
-from libra.eventlog.tables.flat import from_roles
+from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.role_names import rank
 from libra.eventlog.tables.roles import REQUIRED, find_roles
 
@@ -81,12 +81,12 @@ def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
     text = {name for name, says_text in zip(names, layout.says_text, strict=True) if says_text}
     playing = {name for role in roles if role.role != "individual" for name in role.columns}
     frame, more = infer_types(frame, text | playing, options.decimal, dialect.delimiter)
-    return from_roles(
+    return from_flat(
         frame.with_columns(_unguarded(values) for values in frame if values.dtype == pl.String),
-        roles,
         options,
         place=lambda row: line(row if rows is None else int(rows[row])),
         source=source,
+        roles=roles,
         notes=notes + more,
     )
 

@@ -35,10 +35,11 @@ def from_flat(
     *,
     place: Place,
     source: str,
+    roles: Sequence[FoundRole] | None = None,
     metadata: LogMetadata | None = None,
     notes: Sequence[str] = (),
 ) -> EventLog:
-    """Find the roles of a flat table's columns and make it a log.
+    """Make a flat table a log; the roles of its columns are found unless they are given.
 
     Example:
         >>> table = pl.DataFrame(
@@ -48,21 +49,7 @@ def from_flat(
         >>> log.cases["concept:name"].to_list(), log.events["concept:name"].to_list()
         (['7', '8'], ['a', 'b', 'a'])
     """
-    roles = find_roles(frame, options, source)
-    return from_roles(frame, roles, options, place=place, source=source, metadata=metadata, notes=notes)
-
-
-def from_roles(
-    frame: pl.DataFrame,
-    roles: Sequence[FoundRole],
-    options: ReadOptions,
-    *,
-    place: Place,
-    source: str,
-    metadata: LogMetadata | None = None,
-    notes: Sequence[str] = (),
-) -> EventLog:
-    """The log of a flat table whose roles are known."""
+    roles = find_roles(frame, options, source) if roles is None else roles
     columns = {role.role: role.columns for role in roles}
     said = list(notes)
     if not frame.height and not options.allow_empty:

@@ -56,7 +56,7 @@ def to_pandas(log: EventLog) -> pd.DataFrame:
     """
     try:
         import pandas as pd
-        import pyarrow as pa  # noqa: F401
+        import pyarrow as pa  # noqa: F401  # Polars goes through it
     except ImportError as error:
         raise MissingExtraError(error.name or "pandas", "pandas") from error
     flat = log.to_polars()
