@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, cast, get_type_hints
 
 import typer
@@ -18,6 +19,11 @@ from libra.keywords import ReadKeywords
 COLUMNS = "Columns (found by themselves where the names or the content tell)"
 READING = "Reading"
 OUTPUT = "Output"
+
+
+LogPath = Annotated[
+    Path, typer.Argument(metavar="LOG", help="An event log: XES, CSV, TSV or Parquet; .gz and .zip too.", show_default=False)
+]
 
 
 def _column(flag: str, text: str) -> Any:

@@ -59,3 +59,11 @@ def print_notes(notes: Iterable[str], *, quiet: bool) -> None:
     if not quiet:
         for note in dict.fromkeys(notes):
             print(f"note: {printable(note)}", file=sys.stderr)
+
+
+def print_result(document: dict[str, Any], lines: Iterable[str], *, as_json: bool, quiet: bool) -> None:
+    """What a command did: one document, or a few lines for people."""
+    if as_json:
+        print_json(document)
+    elif not quiet:
+        print("\n".join(printable(line) for line in lines))

@@ -1,0 +1,108 @@
+"""`libra inspect`: what is in a log, in figures and in words that are true of every log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from libra.cli.columns import roles_of
+from libra.cli.input_options import LogPath, takes_log_options
+from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
+from libra.cli.progress import progress_bar
+from libra.cli.tables import percent, table
+from libra.keywords import ReadKeywords
+
+if TYPE_CHECKING:
+    from libra.eventlog.log import EventLog
+    from libra.eventlog.summary import Summary, TraceLength
+
+EXAMPLES = (
+    "libra inspect log.xes.gz",
+    "libra inspect visits.csv --case-id Patient --case-id Visit",
+    "libra inspect log.csv --json",
+)
+LONG_TRACE = 12
+MANY_ATTRIBUTES = 30
+PLURALS = {"case": "cases", "event": "events", "activity": "activities", "variant": "variants"}
+
+
+@takes_log_options
+def inspect(log: LogPath, options: ReadKeywords, *, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Show what is in a log: its figures, the columns found, and how many cases stand out."""
+    from libra import api
+    from libra.eventlog.summary import summarize
+
+    with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
+        options["progress"] = progress
+        read = api.read(log, **options)
+    summary = summarize(read)
+    if as_json:
+        print_json(summary.to_dict() | {"roles": roles_of(read)})
+    else:
+        show_summary(log, read, summary)
+    print_notes(read.notes, quiet=quiet)
+
+
+def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
+    """Figures, columns, attributes, frequent variants, and what stands out."""
+    console = people_console()
+    console.print(printable(str(path)), style="bold")
+    counts = ((summary.cases, "case"), (summary.events, "event"), (summary.activities, "activity"), (summary.variants, "variant"))
+    console.print(", ".join(f"{count:,} {word if count == 1 else PLURALS[word]}" for count, word in counts))
+    console.print(f"from {summary.start} to {summary.end}")
+    if summary.trace_length is not None and summary.median_case_duration_hours is not None:
+        console.print(f"{_lengths(summary.trace_length)}; median case duration {_duration(summary.median_case_duration_hours)}")
+    roles = (
+        (role["role"].replace("_", " "), " + ".join(role["columns"]), role["reason"], role["flag"]) for role in roles_of(log)
+    )
+    table("Columns", ("role", "column", "why", "override with"), roles)
+    attributes = ((a.name, a.level, a.type, percent(a.filled_share)) for a in summary.attributes[:MANY_ATTRIBUTES])
+    table("Attributes", ("name", "of the", "type", "filled"), attributes, right=(3,))
+    if len(summary.attributes) > MANY_ATTRIBUTES:
+        console.print(f"… and {len(summary.attributes) - MANY_ATTRIBUTES} more attributes; --json lists them all\n")
+    variants = ((f"{v.cases:,}", percent(v.cases / summary.cases), _trace(v.trace)) for v in summary.top_variants)
+    table("Most frequent variants", ("cases", "share", "trace"), variants, right=(0, 1))
+    console.print(_hint(summary))
+
+
+def _hint(summary: Summary) -> str:
+    """The risk of being recognised, in words that need no course in privacy."""
+    share = summary.cases_unique_share
+    if share == 0:
+        return "No case has a trace of its own. Times and attributes may still tell cases apart."
+    return (
+        f"{percent(share)} of the cases have a trace that no other case shares: whoever knows which steps a person went through "
+        "can pick that case out and read the rest." + (" Times and attributes may tell more cases apart." if share < 1 else "")
+    )
+
+
+def _lengths(length: TraceLength) -> str:
+    """How many events a case has.
+
+    Example:
+        >>> from libra.cli.commands.inspect import _lengths
+        >>> from libra.eventlog.summary import TraceLength
+        >>> _lengths(TraceLength(1, 1.0, 1)), _lengths(TraceLength(2, 3.5, 1200))
+        ('1 event in every case', '2 to 1,200 events a case, median 3.5')
+    """
+    if length.min == length.max:
+        return f"{length.min:,} {'event' if length.min == 1 else 'events'} in every case"
+    return f"{length.min:,} to {length.max:,} events a case, median {length.median:g}"
+
+
+def _trace(trace: Sequence[str]) -> str:
+    return " > ".join(trace if len(trace) <= LONG_TRACE else (*trace[:LONG_TRACE], f"… ({len(trace) - LONG_TRACE} more)"))
+
+
+def _duration(hours: float) -> str:
+    """A duration in the unit people would choose.
+
+    Example:
+        >>> from libra.cli.commands.inspect import _duration
+        >>> _duration(0), _duration(1 / 60), _duration(0.25), _duration(30), _duration(400), _duration(100_000)
+        ('0 minutes', '1 minute', '15 minutes', '30 hours', '16.7 days', '4,167 days')
+    """
+    amount, unit = (hours * 60, "minutes") if hours < 2 else (hours, "hours") if hours < 72 else (hours / 24, "days")
+    number = f"{amount:,.0f}" if amount >= 1000 else f"{amount:.3g}"
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
