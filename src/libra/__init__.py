@@ -1,9 +1,10 @@
-"""Libra: event logs for process mining, in and out of every usual format, with measures of what a copy still tells.
+"""Libra: event logs for process mining, anonymized, in and out of every usual format, with measures of what a copy lost.
 
     import libra
 
     log = libra.read("log.csv", case_id="Patient")
-    libra.write(log, "log.xes.gz")
+    release = libra.anonymize(log, mechanism="libra2022")
+    libra.write(release.log, "anonymized.xes.gz")
 
 Everything is loaded on first use, so that `import libra` costs next to nothing.
 """
@@ -16,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from libra._version import __version__
 
 if TYPE_CHECKING:
-    from libra.api import convert, inspect, measure, read, write
+    from libra.api import anonymize, convert, inspect, measure, read, write
     from libra.errors import LibraError
     from libra.eventlog.log import EventLog
 
-__all__ = ["EventLog", "LibraError", "__version__", "convert", "inspect", "measure", "read", "write"]
+__all__ = ["EventLog", "LibraError", "__version__", "anonymize", "convert", "inspect", "measure", "read", "write"]
 
 _HOMES = {
-    **dict.fromkeys(("convert", "inspect", "measure", "read", "write"), "libra.api"),
+    **dict.fromkeys(("anonymize", "convert", "inspect", "measure", "read", "write"), "libra.api"),
     "EventLog": "libra.eventlog.log",
     "LibraError": "libra.errors",
 }

@@ -1,4 +1,4 @@
-"""The functions people call: read, write, convert, inspect, measure.
+"""The functions people call: read, write, convert, anonymize, inspect, measure.
 
 Thin on purpose. Each takes a path, a data frame or an `EventLog`, turns keyword arguments into the options of the
 reader, and hands over to the module that does the work. The command line calls the same functions, so that a
@@ -12,11 +12,11 @@ import os
 import stat
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
 from libra.errors import InputError, MissingColumnError, UsageError
 from libra.eventlog.options import Progress, ReadOptions, RoleNames, no_progress
-from libra.keywords import ReadKeywords, read_options
+from libra.keywords import AnonymizeKeywords, ReadKeywords, read_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
     from libra.eventlog.summary import Summary
     from libra.measures import Utility
+    from libra.mechanisms.release import Release
 
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
 
@@ -99,6 +100,41 @@ def convert(source: Source, target: str | Path, **keywords: Unpack[ReadKeywords]
     check_target(source, target)
     log = read(source, **keywords)
     return (*log.notes, *write(log, target, progress=keywords.get("progress") or no_progress))
+
+
+def anonymize(
+    source: Source, *, mechanism: str = "libra", seed: int | None = None, **keywords: Unpack[AnonymizeKeywords]
+) -> Release:
+    """Anonymize a log.
+
+    Args:
+        source: A path, a data frame or an `EventLog`.
+        mechanism: Its name; `"libra2022"` is Libra as published, the only one of this version.
+        seed: Makes the same draws again, for tests and benchmarks. A release with a seed is not private, and says so.
+        **keywords: The parameters of the mechanism (for libra2022: `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`,
+            `signed_times`, `omega`, `anonymizer`; see `libra.mechanisms.libra2022.Libra2022`) and those of `read`. `progress` is
+            called with the parts done and the parts in all, of the reading and then of the anonymizing.
+
+    Returns:
+        The release: `release.log`, `release.guarantee`, `release.certificate()`; `release.shortfall` says why where it is empty.
+
+    Raises:
+        LibraError: The log cannot be read, or a parameter cannot be meant.
+
+    Example:
+        >>> import libra, libra.example
+        >>> release = libra.anonymize(libra.example.path(), mechanism="libra2022", alpha=10, b=2, gamma=0.05, delta=1e-4)
+        >>> release.guarantee.kind
+        'claimed'
+    """
+    from libra.mechanisms.mechanism import mechanism as make
+    from libra.privacy.randomness import Randomness
+
+    reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
+    made = make(mechanism, {name: value for name, value in keywords.items() if name not in reading})
+    random = Randomness(seed)
+    log = read(source, **cast("ReadKeywords", reading))
+    return made.anonymize(log, random, keywords.get("progress") or no_progress)
 
 
 def inspect(source: Source, **keywords: Unpack[ReadKeywords]) -> Summary:
@@ -212,8 +248,20 @@ def check_target(source: Source, target: str | Path) -> None:
     """
     from libra.eventlog.formats import output_format
 
+    output_format(Path(target))
+    check_writable(source, target)
+
+
+def check_certificate(source: Source, output: str | Path, certificate: str | Path) -> None:
+    """Refuse a certificate that cannot be written, or that would replace the source or the output."""
+    if Path(certificate).resolve() == Path(output).resolve():
+        raise UsageError(f"{certificate}: the certificate would replace the output. Name another file.")
+    check_writable(source, certificate)
+
+
+def check_writable(source: Source, target: str | Path) -> None:
+    """Refuse a target of any format that cannot be written, or that is the source."""
     path = Path(target)
-    output_format(path)
     try:
         there = _status(path)
         folder = path.resolve().parent

@@ -56,3 +56,9 @@ class MissingExtraError(LibraError):
     def __init__(self, package: str, extra: str) -> None:
         """Name the package that is missing and the extra that brings it."""
         super().__init__(f"{package} is not installed. Install it with: {pip_install(f'libra-pm[{extra}]')}")
+
+
+class EmptyReleaseError(LibraError):
+    """An anonymized log came out empty, and was written as such; the text says why and what would help."""
+
+    exit_code = 1

@@ -9,10 +9,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from libra.errors import UsageError
 from libra.eventlog.options import Progress, ReadOptions, RoleNames
+
+if TYPE_CHECKING:
+    from libra.mechanisms.libra2022.algorithm import Anonymizer
 
 ONE_OR_SEVERAL = ("case_id", "activity", "lifecycle_keep")
 YES_OR_NO = ("day_first", "sort_by_time", "drop_invalid", "allow_empty")
@@ -39,6 +42,24 @@ class ReadKeywords(TypedDict, total=False):
     drop_invalid: bool
     allow_empty: bool
     progress: Progress
+
+
+class MechanismKeywords(TypedDict, total=False):
+    """The parameters of the mechanisms; None means the mechanism's default."""
+
+    alpha: float | None
+    b: float | None
+    gamma: float | None
+    delta: float | None
+    subsamples: int | Literal["paper"] | None
+    trace_noise: bool | None
+    signed_times: bool | None
+    omega: float | None
+    anonymizer: Anonymizer | None
+
+
+class AnonymizeKeywords(ReadKeywords, MechanismKeywords, total=False):
+    """What may be said to `libra.anonymize`: about reading, and the parameters of the mechanism."""
 
 
 def read_options(**keywords: Unpack[ReadKeywords]) -> ReadOptions:

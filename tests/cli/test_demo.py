@@ -13,10 +13,15 @@ from libra.shell import libra_command
 from .conftest import Run
 
 
-def test_the_demo_writes_the_bundled_log_in_two_formats(tmp_path: Path, run: Run) -> None:
+def test_the_demo_writes_the_bundled_log_in_two_formats_and_anonymized(tmp_path: Path, run: Run) -> None:
     answer = run("demo", "--out", tmp_path / "new" / "tour")
     assert answer.code == 0
-    assert sorted(file.name for file in (tmp_path / "new" / "tour").iterdir()) == ["emergency.csv", "emergency.xes.gz"]
+    assert sorted(file.name for file in (tmp_path / "new" / "tour").iterdir()) == [
+        "anonymized.xes.gz",
+        "certificate.json",
+        "emergency.csv",
+        "emergency.xes.gz",
+    ]
     original = libra.read(example.path())
     assert libra.read(tmp_path / "new" / "tour" / "emergency.xes.gz").equals(original)
     assert libra.read(tmp_path / "new" / "tour" / "emergency.csv").events.equals(original.events)
@@ -33,15 +38,17 @@ def test_what_it_tells_to_try_next_works(tmp_path: Path, run: Run) -> None:
     lines = [line.strip() for line in answer.out.split("Try next:")[1].splitlines() if line.strip()]
     assert all(line.startswith(libra_command()) for line in lines)
     advice = [shlex.split(line.removeprefix(libra_command())) for line in lines]
-    assert [words[0] for words in advice] == ["inspect", "convert", "measure", "inspect"]
-    for words in advice[:3]:
+    assert [words[0] for words in advice] == ["inspect", "convert", "anonymize", "measure", "inspect"]
+    for words in advice[:4]:
         assert run(*words).code == 0
 
 
 def test_json_holds_the_files_and_the_figures(tmp_path: Path, run: Run) -> None:
     document = json.loads(run("demo", "--out", tmp_path, "--json").out)
-    assert [Path(file).name for file in document["files"]] == ["emergency.xes.gz", "emergency.csv"]
+    assert all(Path(file).exists() for file in document["files"])
     assert document["inspect"]["cases"] == 2000
+    assert document["anonymize"]["guarantee"]["kind"] == "claimed"
+    assert document["measure"]["emd_freq"] < document["measure"]["empty"]["emd_freq"]
 
 
 def test_json_holds_the_notes_that_people_see(tmp_path: Path, run: Run) -> None:

@@ -16,7 +16,7 @@ from libra.eventlog.options import no_progress
 from .conftest import TABLE, Run
 
 
-@pytest.mark.parametrize("command", ["inspect", "convert", "measure", "demo", "doctor"])
+@pytest.mark.parametrize("command", ["inspect", "convert", "measure", "epsilon", "demo", "doctor"])
 def test_json_is_one_document_and_nothing_else_on_stdout(command: str, table: Path, shell: Run) -> None:
     table.write_text(TABLE.replace("Z,", ","), encoding="utf-8")  # times without a zone: there is something to note
     arguments = {"inspect": (table,), "convert": (table, "log.xes"), "measure": (table, table)}.get(command, ())

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from libra.cli.commands import convert, demo, doctor, inspect, measure
+from libra.cli.commands import anonymize, convert, demo, doctor, epsilon, inspect, measure, reproduce
 
 
 def _examples(*lines: str) -> str:
@@ -33,15 +33,18 @@ def root(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Event logs for process mining: look into them, convert them, measure what a copy still tells."""
+    """Event logs for process mining: look into them, convert them, anonymize them, measure what a copy lost."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 
 
 for command, examples in (
+    (anonymize.anonymize, anonymize.EXAMPLES),
     (inspect.inspect, inspect.EXAMPLES),
     (convert.convert, convert.EXAMPLES),
     (measure.measure, measure.EXAMPLES),
+    (epsilon.epsilon, epsilon.EXAMPLES),
+    (reproduce.reproduce, reproduce.EXAMPLES),
     (demo.demo, demo.EXAMPLES),
     (doctor.doctor, doctor.EXAMPLES),
 ):

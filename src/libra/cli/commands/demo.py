@@ -12,6 +12,7 @@ from libra.cli.output import Json, Quiet, print_notes, print_result
 from libra.shell import libra_command
 
 EXAMPLES = ("libra demo", "libra demo --out tour")
+FILES = ("emergency.xes.gz", "emergency.csv", "anonymized.xes.gz", "certificate.json")
 
 
 def demo(
@@ -20,37 +21,57 @@ def demo(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """A tour on the bundled log of a simulated emergency room: inspect it, convert it, say what to try next."""
+    """A tour on the bundled log of a simulated emergency room: inspect, convert, anonymize and measure it."""
     from libra import api, example
+    from libra.cli.commands.anonymize import document_of, show_release
     from libra.cli.commands.inspect import show_summary
+    from libra.cli.commands.measure import show_utility
     from libra.errors import InputError
     from libra.eventlog.summary import summarize
+    from libra.measures import measure
+    from libra.privacy.certificate import write_certificate
 
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError("this folder cannot be made", place=str(out), remedy="Name another one with --out") from error
     log = api.read(example.path())
-    files = (out / "emergency.xes.gz", out / "emergency.csv")
-    notes = list(dict.fromkeys(note for file in files for note in (*log.notes, *api.write(log, file))))
-    summary = summarize(log)
-    if not as_json:
-        show_summary(files[0], log, summary)
+    original, table, anonymized, certificate = (out / name for name in FILES)
+    notes = list(dict.fromkeys(note for file in (original, table) for note in (*log.notes, *api.write(log, file))))
+    release = api.anonymize(log, mechanism="libra2022")
+    api.write(release.log, anonymized)
+    write_certificate(release.certificate(), anonymized, certificate)
+    summary, utility = summarize(log), measure(log, release.log)
+    if not as_json and not quiet:
+        show_summary(original, log, summary)
+        print()
+        show_release(release, anonymized, certificate)
+        print()
+        show_utility(original, anonymized, utility)
     print_notes(notes, quiet=quiet)
-    document = {"files": [str(file) for file in files], "inspect": summary.to_dict(), "notes": notes}
-    print_result(document, next_steps(*files), as_json=as_json, quiet=quiet)
+    document = {
+        "files": [str(out / name) for name in FILES],
+        "inspect": summary.to_dict(),
+        "anonymize": document_of(release, anonymized, certificate, ()),
+        "measure": utility.to_dict(),
+        "notes": notes,
+    }
+    print_result(document, next_steps(original, table), as_json=as_json, quiet=quiet)
 
 
 def next_steps(packed: Path, table: Path) -> list[str]:
     """What to try after the tour, spelled so that it can be copied into this shell."""
     libra = libra_command()
-    log, csv, parquet = (shlex.quote(str(path)) for path in (packed, table, table.with_suffix(".parquet")))
+    log, csv, parquet, out = (
+        shlex.quote(str(table.with_name(name))) for name in (packed.name, table.name, "log.parquet", "out.csv")
+    )
     return [
-        f"Wrote {packed} and {table}",
+        f"All files are in {table.parent}",
         "",
         "Try next:",
         f"  {libra} inspect {csv}",
         f"  {libra} convert {csv} {parquet}",
-        f"  {libra} measure {log} {csv}",
+        f"  {libra} anonymize {csv} -o {out} --mechanism libra2022 --alpha 100",
+        f"  {libra} measure {log} {out}",
         f"  {libra} inspect YOUR-LOG.csv",
     ]

@@ -1,0 +1,155 @@
+"""`libra anonymize`: a log in, an anonymized log out, with what is promised of it and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+import typer
+
+from libra.cli.columns import columns_taken
+from libra.cli.input_options import OUTPUT, LogPath, takes_log_options
+from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
+from libra.cli.progress import progress_bar
+from libra.errors import EmptyReleaseError
+from libra.keywords import MechanismKeywords, ReadKeywords
+
+if TYPE_CHECKING:
+    from libra.mechanisms.release import Release
+
+EXAMPLES = (
+    "libra anonymize log.xes.gz -o anonymized.xes.gz --mechanism libra2022",
+    "libra anonymize visits.csv -o anonymized.csv --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
+    "libra anonymize log.xes -o out.xes --mechanism libra2022 --certificate certificate.json --json",
+)
+PANEL = "Mechanism libra2022"
+
+
+def _parameter(*flags: str, text: str, metavar: str | None = None) -> Any:
+    return typer.Option(*flags, help=text, metavar=metavar, rich_help_panel=PANEL, show_default=False)
+
+
+@takes_log_options
+def anonymize(
+    log: LogPath,
+    options: ReadKeywords,
+    *,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="OUT", help="The file to write; its name says the format.", show_default=False),
+    ],
+    mechanism: Annotated[
+        str,
+        typer.Option(
+            "--mechanism", "-m", metavar="NAME", help="How to anonymize; in this version: libra2022.", show_default=False
+        ),
+    ] = "libra",
+    alpha: Annotated[float | None, _parameter("--alpha", text="Order of Renyi differential privacy (10).")] = None,
+    b: Annotated[float | None, _parameter("--b", text="Scale of the Laplace mechanism (2).")] = None,
+    gamma: Annotated[float | None, _parameter("--gamma", text="Rate at which a subsample takes cases (0.05).")] = None,
+    delta: Annotated[
+        float | None, _parameter("--delta", text="Of the threshold below which variants are clipped (1e-4).")
+    ] = None,
+    subsamples: Annotated[
+        str | None,
+        _parameter(
+            "--subsamples", text="How many (round(1/gamma)), or 'paper' for gamma times the cases kept.", metavar="N|paper"
+        ),
+    ] = None,
+    trace_noise: Annotated[
+        bool | None, _parameter("--trace-noise/--no-trace-noise", text="Whether cases are copied and deleted (they are).")
+    ] = None,
+    signed_times: Annotated[
+        bool | None, _parameter("--signed-times", text="Let noisy times between events fall below zero, as in the paper.")
+    ] = None,
+    omega: Annotated[
+        float | None, _parameter("--omega", text="Minutes that a mean has to move for a case to be relevant (20).")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Draw the same again, for tests. The result is not private.", show_default=False)
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificate", metavar="FILE", help="Write a publishable statement of what is promised.", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Anonymize a log: clip rare variants, subsample, add noise, keep what is relevant, combine.
+
+    Exit code 1 says that the anonymized log is empty, and the text says which parameters would have kept something.
+    """
+    from libra import api
+    from libra.mechanisms.mechanism import mechanism as make
+    from libra.privacy.certificate import write_certificate
+    from libra.privacy.randomness import SEEDED, Randomness
+
+    parameters: MechanismKeywords = {
+        "alpha": alpha,
+        "b": b,
+        "gamma": gamma,
+        "delta": delta,
+        "subsamples": _number(subsamples),
+        "trace_noise": trace_noise,
+        "signed_times": signed_times,
+        "omega": omega,
+    }
+    make(mechanism, parameters)
+    Randomness(seed)  # both refuse what cannot be meant, before any file is read
+    api.check_target(log, output)
+    if certificate is not None:
+        api.check_certificate(log, output, certificate)
+    with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
+        options["progress"] = progress
+        original = api.read(log, **options)
+    with progress_bar(f"anonymizing {log.name}", quiet=quiet) as progress:
+        release = api.anonymize(original, mechanism=mechanism, seed=seed, progress=progress, **parameters)
+    with progress_bar(f"writing {output.name}", quiet=quiet) as progress:
+        notes = (*original.notes, *api.write(release.log, output, progress=progress))
+    if certificate is not None:
+        write_certificate(release.certificate(), output, certificate)
+    if release.seeded:
+        notes += (f"This release is {SEEDED}. Leave out --seed for one to hand out.",)
+    print_notes((*(() if as_json else columns_taken(original, options)), *notes), quiet=quiet)
+    if as_json:
+        print_json(document_of(release, output, certificate, notes))
+    elif not quiet:
+        show_release(release, output, certificate)
+    if release.shortfall:
+        raise EmptyReleaseError(f"{output}: this log is empty. {release.shortfall}")
+
+
+def _number(said: str | None) -> int | Literal["paper"] | None:
+    """What was said, as a number where it is one; the mechanism refuses other words."""
+    return int(said) if said is not None and said.isdecimal() else cast('Literal["paper"] | None', said)
+
+
+def document_of(release: Release, output: Path, certificate: Path | None, notes: Sequence[str]) -> dict[str, Any]:
+    """The release as scripts read it; what the certificate withholds is here, for the custodian."""
+    return release.certificate() | {
+        "document": "Libra release",
+        "claimed": release.claimed.to_dict(),
+        "output": str(output),
+        "certificate": None if certificate is None else str(certificate),
+        "shortfall": release.shortfall,
+        "confidential": dict(release.confidential),
+        "notes": list(notes),
+    }
+
+
+def show_release(release: Release, output: Path, certificate: Path | None) -> None:
+    """What was written, what is claimed of it, and why that is no guarantee."""
+    truly = release.claimed.to_dict()["comparison"]
+    console = people_console()
+    for line in (
+        f"Wrote {output}" + (f" and {certificate}" if certificate else ""),
+        "",
+        release.guarantee.statement,
+        f"For comparison: {truly['releases']}, truly are ({truly['epsilon']:.4g}, {truly['delta']:g})-differentially private. "
+        "This mechanism does more than that to a log:",
+        *(f"- {caveat}" for caveat in release.guarantee.caveats),
+    ):
+        console.print(printable(line), soft_wrap=not console.is_terminal)

@@ -1,0 +1,50 @@
+"""Why a release is empty and what would have kept something: for the custodian alone, since it tells figures of the log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from libra.privacy.renyi import laplace_epsilon
+
+
+def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float, b: float, delta: float) -> str:
+    """All variants are rare: the threshold in use, the one that was needed, and the parameters that give it.
+
+    Example:
+        >>> print(explain_clipping(39, 35, 846, 10, 2, 1e-4))
+        All variants of this log are rare: only those with 39 cases or more are kept, and none has more than 35.
+        The threshold would have to be 35 or lower, which --b 1.8 or --delta 0.00052 gives.
+    """
+    remedies = [f"--b {_two_digits(_fitting_scale(math.log(2 * n_variants / delta) / needed, alpha, b), math.floor)}"]
+    least_delta = 2 * n_variants * math.exp(-laplace_epsilon(alpha, b) * needed)
+    if least_delta < 0.1:
+        remedies.append(f"--delta {_two_digits(least_delta, math.ceil)}")
+    return (
+        f"All variants of this log are rare: only those with {threshold} cases or more are kept, and none has more than {needed}."
+        f" The threshold would have to be {needed} or lower, which {' or '.join(remedies)} gives."
+    )
+
+
+def explain_draws() -> str:
+    """Some variants were kept, and all that was drawn of them was deleted again.
+
+    Example:
+        >>> explain_draws().split(":")[0]
+        'Nothing was left of the few cases that were drawn'
+    """
+    return "Nothing was left of the few cases that were drawn: run it again, or ask for more with --subsamples or --gamma."
+
+
+def _fitting_scale(epsilon: float, alpha: float, b: float) -> float:
+    """The largest scale below b, to four digits, at which the noise has at least this epsilon, which falls as the scale grows."""
+    low, high = 0.0, b
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if laplace_epsilon(alpha, middle) >= epsilon else (low, middle)
+    return low
+
+
+def _two_digits(value: float, to_whole: Callable[[float], int]) -> str:
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return f"{to_whole(value / unit) * unit:.2g}"

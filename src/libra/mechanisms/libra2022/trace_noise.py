@@ -1,0 +1,105 @@
+"""Step 3a, trace noise: cases are copied or deleted so that the transitions of the sample's automaton carry noise.
+
+The paper takes the approach of Amun (Elkoumy et al. 2022) and lets the noise be negative too. Each transition of the minimal
+automaton draws ceil(Laplace(1/epsilon)). Upwards: as long as a transition lacks copies, one such is picked at random, and as
+many variants as it lacks are drawn from those that use it; each counts up all transitions on its path. Downwards alike. What is
+up minus down for a variant is the number of its cases to copy, or to delete. No variant appears that the sample did not have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from libra.mechanisms.cases import Cases, Integers
+from libra.mechanisms.libra2022.automaton import minimal_automaton
+from libra.privacy.randomness import Randomness
+
+
+def trace_noise(cases: Cases, epsilon: float, random: Randomness) -> Cases:
+    """The cases of a subsample, some copied and some deleted.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> from libra.mechanisms.cases import cases_of
+        >>> cases = cases_of(simulate(cases=500))
+        >>> noisy = trace_noise(cases, 0.4, Randomness(seed=1))
+        >>> len(noisy) != len(cases), set(noisy.variant) <= set(cases.variant)
+        (True, True)
+    """
+    if not len(cases):
+        return cases
+    _, first, group, counts = np.unique(cases.variant, return_index=True, return_inverse=True, return_counts=True)
+    paths = transition_paths([cases.codes[cases.offsets[row] : cases.offsets[row + 1]].tolist() for row in first])
+    change = copies_and_deletions(paths, epsilon, random)
+    return cases.take(_changed(group, counts, change, random))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Paths:
+    """Which transitions each variant uses (`of_variant`), and which variants use each transition (`users`)."""
+
+    of_variant: list[Integers]
+    users: list[Integers]
+
+
+def transition_paths(traces: list[list[int]]) -> Paths:
+    """The paths of distinct traces through their minimal automaton.
+
+    Example:
+        >>> paths = transition_paths([[0, 1, 2], [0, 3, 2]])
+        >>> [len(path) for path in paths.of_variant], sorted(len(users) for users in paths.users)
+        ([3, 3], [1, 1, 2, 2])
+    """
+    automaton = minimal_automaton(traces)
+    of_variant = [np.array(automaton.path(trace), np.int64) for trace in traces]
+    used = np.concatenate(of_variant)
+    variant = np.repeat(np.arange(len(traces)), [len(path) for path in of_variant])
+    by_transition = np.argsort(used, kind="stable")
+    bounds = np.cumsum(np.bincount(used, minlength=automaton.n_transitions))[:-1]
+    return Paths(of_variant, np.split(variant[by_transition], bounds))
+
+
+def copies_and_deletions(paths: Paths, epsilon: float, random: Randomness) -> Integers:
+    """For each variant how many of its cases to copy, or to delete where negative."""
+    noise = np.ceil(random.laplace(1 / epsilon, len(paths.users))).astype(np.int64)
+    return cover(np.maximum(noise, 0), paths, random) - cover(np.maximum(-noise, 0), paths, random)
+
+
+def cover(needed: Integers, paths: Paths, random: Randomness) -> Integers:
+    """How often each variant is drawn until every transition has been used at least as often as needed.
+
+    To pick at random among those that still lack, again and again, is to go through all in random order and to
+    pass over those that lack nothing any more: a transition once served never lacks again.
+
+    Example:
+        >>> paths = transition_paths([[0, 1], [0, 2]])
+        >>> drawn = cover(np.array([5, 1, 1]), paths, Randomness())
+        >>> int(drawn.sum()) >= 5, int(drawn.min()) >= 1
+        (True, True)
+    """
+    drawn = np.zeros(len(paths.of_variant), np.int64)
+    served = np.zeros_like(needed)
+    wanted = np.flatnonzero(needed)
+    for transition in wanted[random.permutation(len(wanted))]:
+        lacking = int(needed[transition] - served[transition])
+        if lacking > 0:
+            users = paths.users[transition]
+            chosen, times = np.unique(users[random.below(len(users), lacking)], return_counts=True)
+            drawn[chosen] += times
+            for variant, often in zip(chosen, times, strict=True):
+                served[paths.of_variant[variant]] += often
+    return drawn
+
+
+def _changed(group: Integers, counts: Integers, change: Integers, random: Randomness) -> Integers:
+    """The rows of the cases that stay, then of those copied: both chosen at random within their variant."""
+    shuffled = random.permutation(len(group))
+    by_group = shuffled[np.argsort(group[shuffled], kind="stable")]
+    begin = np.cumsum(counts) - counts
+    rank = np.arange(len(group)) - np.repeat(begin, counts)
+    staying = by_group[rank >= np.repeat(np.maximum(-change, 0), counts)]
+    copied = np.repeat(np.arange(len(counts)), np.maximum(change, 0))
+    picks = begin[copied] + (random.uniform(len(copied)) * counts[copied]).astype(np.int64)
+    return np.concatenate((staying, by_group[picks]))

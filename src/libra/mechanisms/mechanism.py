@@ -1,0 +1,56 @@
+"""The interface that all mechanisms share, and where to find each by its name.
+
+A mechanism is a frozen dataclass: its fields are its parameters, checked when it is made, and `anonymize` turns a log into a
+`Release`. `mechanism` makes one from a name and keyword arguments; modules are loaded when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from libra.errors import UsageError
+from libra.eventlog.options import Progress
+
+if TYPE_CHECKING:
+    from libra.eventlog.log import EventLog
+    from libra.mechanisms.release import Release
+    from libra.privacy.randomness import Randomness
+
+HOMES = {"libra2022": ("libra.mechanisms.libra2022", "Libra2022")}
+PLANNED = ("libra", "amun", "pripel", "sacofa", "travas", "prefix-laplace")
+
+
+class Mechanism(Protocol):
+    """What turns a log into a release."""
+
+    name: ClassVar[str]
+
+    def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
+        """The release of a log; `progress` is called with the parts done and the parts in all."""
+
+
+def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
+    """The mechanism of this name with these parameters; those that are None stay at their default.
+
+    Example:
+        >>> mechanism("libra2022", {"alpha": 2, "b": None})
+        Libra2022(alpha=2, b=2, gamma=0.05, delta=0.0001, subsamples=None, trace_noise=True, signed_times=False, omega=20.0)
+    """
+    if name not in HOMES:
+        listed = ", ".join(HOMES)
+        if name in PLANNED:
+            raise UsageError(
+                f'The mechanism "{name}" is not part of this version. Say --mechanism libra2022 for Libra as published.'
+            )
+        raise UsageError(f'There is no mechanism "{name}". There is: {listed}.')
+    module, kind = HOMES[name]
+    made: type[Mechanism] = getattr(import_module(module), kind)
+    said = {key: value for key, value in parameters.items() if value is not None}
+    known = [field.name for field in fields(made)]  # type: ignore[arg-type]  # mechanisms are dataclasses
+    foreign = [key for key in said if key not in known]
+    if foreign:
+        raise UsageError(f"{name} does not take {foreign[0]}. It takes {', '.join(known)}.")
+    return made(**said)

@@ -1,0 +1,1 @@
+"""What a guarantee is: randomness, accounting, and what a release may claim."""
