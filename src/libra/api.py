@@ -7,16 +7,14 @@ notebook and a shell give the same answer.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
-from libra.errors import InputError, MissingColumnError, UsageError
+from libra.errors import MissingColumnError
 from libra.eventlog.options import Progress, ReadOptions, RoleNames, no_progress
-from libra.keywords import AnonymizeKeywords, ReadKeywords, read_options
+from libra.keywords import AnonymizeKeywords, ReadKeywords, read_options, refuse_unknown
+from libra.targets import check_target
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,6 +128,7 @@ def anonymize(
     from libra.mechanisms.mechanism import mechanism as make
     from libra.privacy.randomness import Randomness
 
+    refuse_unknown("libra.anonymize", keywords, AnonymizeKeywords)
     reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
     made = make(mechanism, {name: value for name, value in keywords.items() if name not in reading})
     random = Randomness(seed)
@@ -238,56 +237,3 @@ def _without(options: ReadOptions, error: MissingColumnError) -> tuple[ReadOptio
         notes.append(f"There is no column {listed} here, so {flags} did not count for this log.")
     timestamp_format = None if "timestamp" in error.lacking else options.timestamp_format
     return replace(options, roles=roles, timestamp_format=timestamp_format), notes
-
-
-def check_target(source: Source, target: str | Path) -> None:
-    """Refuse a target that cannot be written before any time is spent on reading the source.
-
-    Its name has to say a format, it must not be the source, its folder has to be there and open for writing, and what is there
-    under its name has to be a file.
-    """
-    from libra.eventlog.formats import output_format
-
-    output_format(Path(target))
-    check_writable(source, target)
-
-
-def check_certificate(source: Source, output: str | Path, certificate: str | Path) -> None:
-    """Refuse a certificate that cannot be written, or that would replace the source or the output."""
-    if Path(certificate).resolve() == Path(output).resolve():
-        raise UsageError(f"{certificate}: the certificate would replace the output. Name another file.")
-    check_writable(source, certificate)
-
-
-def check_writable(source: Source, target: str | Path) -> None:
-    """Refuse a target of any format that cannot be written, or that is the source."""
-    path = Path(target)
-    try:
-        there = _status(path)
-        folder = path.resolve().parent
-        folder_is_there = folder.is_dir()
-    except (OSError, RuntimeError, ValueError) as error:  # a name that is too long, links in a circle, a null character
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"cannot be written ({reason})", place=str(path), remedy="Name another output file") from error
-    if there and _is_file(source, there):
-        raise UsageError(f"{path}: the output would replace the input. Name another output file.")
-    if not folder_is_there:
-        raise InputError("there is no such folder", place=str(path.parent), remedy="Create it first, or write elsewhere")
-    if there and not stat.S_ISREG(there.st_mode):
-        raise InputError("this is not a file that can be written", place=str(path), remedy="Name another output file")
-    if not os.access(folder, os.W_OK):
-        raise InputError("you may not write to this folder", place=str(path.parent), remedy="Write elsewhere")
-
-
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _is_file(source: Source, there: os.stat_result) -> bool:
-    """Whether a source is the file of this status; one that cannot be looked at is the reader's to complain about."""
-    with contextlib.suppress(OSError, ValueError):
-        return isinstance(source, str | Path) and os.path.samestat(Path(source).stat(), there)
-    return False

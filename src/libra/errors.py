@@ -1,7 +1,7 @@
 """Errors written for the person who reads them: what is wrong, where, and what to do.
 
 Everything the package raises on purpose is a `LibraError`; its text is one line without a traceback's help. The
-command line prints that line and exits with `exit_code` (2 usage, 3 bad input, as the interface promises).
+command line prints that line and exits with `exit_code` (1 not met, 2 usage, 3 bad input, as the interface promises).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The keywords of `libra.read` and of everything else that reads a log, checked and turned into the options of the reader.
 
-In: what a caller said, in the types people write. Out: `ReadOptions`. None means the same as leaving a keyword out. A wrong
+In: what a caller said, in the types people write. Out: `ReadOptions`. Those of `libra.anonymize` are named here as well; each
+mechanism checks its own. None means the same as leaving a keyword out. A wrong
 name is a `TypeError`, as for any function of Python; a value that cannot be meant is a `UsageError` before any file is opened.
 """
 
@@ -47,6 +48,7 @@ class ReadKeywords(TypedDict, total=False):
 class MechanismKeywords(TypedDict, total=False):
     """The parameters of the mechanisms; None means the mechanism's default."""
 
+    epsilon: float | None
     alpha: float | None
     b: float | None
     gamma: float | None
@@ -70,19 +72,27 @@ def read_options(**keywords: Unpack[ReadKeywords]) -> ReadOptions:
         >>> read_options(case_id="Patient", day_first=True).roles.case_id
         ('Patient',)
     """
-    _refuse_unknown(keywords)
+    refuse_unknown("libra.read", keywords, ReadKeywords)
     said: dict[str, Any] = {name: _checked(name, value) for name, value in keywords.items() if value is not None}
     roles = {field.name: said.pop(field.name) for field in fields(RoleNames) if field.name in said}
     return ReadOptions(roles=RoleNames(**roles), **said)
 
 
-def _refuse_unknown(keywords: Mapping[str, object]) -> None:
-    known = list(ReadKeywords.__annotations__)
+def refuse_unknown(function: str, keywords: Mapping[str, object], known: type) -> None:
+    """A `TypeError` for a keyword that is not one of the known type's, with what may have been meant.
+
+    Example:
+        >>> from libra.keywords import ReadKeywords, refuse_unknown
+        >>> refuse_unknown("libra.read", {"case_idd": "Patient"}, ReadKeywords)
+        Traceback (most recent call last):
+        TypeError: libra.read() got an unexpected keyword argument 'case_idd'. Did you mean 'case_id'?
+    """
+    names = list(known.__annotations__)
     for name in keywords:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
+        if name not in names:
+            close = difflib.get_close_matches(name, names, n=1)
             hint = f". Did you mean '{close[0]}'?" if close else ""
-            raise TypeError(f"libra.read() got an unexpected keyword argument '{name}'{hint}")
+            raise TypeError(f"{function}() got an unexpected keyword argument '{name}'{hint}")
 
 
 def _checked(name: str, value: Any) -> Any:

@@ -1,8 +1,8 @@
 """The command line: parse, call the API, print. No logic lives here.
 
-`main` is the entry point. It keeps the promise of the interface: exit codes (0 done, 2 usage, 3 bad input, 70 a mistake of
-ours, 130 interrupted, 143 ended), one line on stderr for whatever went wrong, and no traceback unless LIBRA_DEBUG=1 asks for it.
-Whoever ends the process, nothing half-written stays behind.
+`main` is the entry point. It keeps the promise of the interface: exit codes (0 done, 1 not met, 2 usage, 3 bad input, 70 a
+mistake of ours, 130 interrupted, 143 ended), one line on stderr for whatever went wrong, and no traceback unless LIBRA_DEBUG=1
+asks for it. Whoever ends the process, nothing half-written stays behind.
 """
 
 from __future__ import annotations

@@ -24,7 +24,12 @@ PIPE_WIDTH = 120
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.", rich_help_panel=OUTPUT)
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress on stderr.", rich_help_panel=OUTPUT)]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="No notes, no progress, no closing words; results and errors stay.", rich_help_panel=OUTPUT
+    ),
+]
 
 
 def printable(text: str) -> str:

@@ -16,6 +16,8 @@ import numpy.typing as npt
 from libra.eventlog.log import EventLog
 
 Integers = npt.NDArray[np.int64]
+MINUTE = 60_000_000  # microseconds
+DAY = 24 * 60 * MINUTE
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,7 +1,7 @@
 """What a mechanism gives back: the log, what is promised of it, and what only the custodian may see.
 
 The certificate is publishable: parameters, promises and versions, and nothing that was computed from the original. `shortfall`
-and `confidential` are computed from the original and stay with the custodian.
+and `confidential` are computed from the original; they stay with the custodian, and out of what Python prints of a release.
 """
 
 from __future__ import annotations
@@ -9,24 +9,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from libra._version import __version__
+from libra.eventlog.options import Progress, no_progress
 from libra.privacy.randomness import SEEDED
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
     from libra.privacy.guarantee import Guarantee
 
+CONTENTS = "case ids made anew, activities, timestamps; no attribute and no header of the original"
+
 
 class Claim(Protocol):
-    """The figures that the authors of a mechanism claim for it."""
+    """The figures behind a promise that its authors claim."""
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, JSON-ready."""
 
     def published(self) -> dict[str, Any]:
         """The same without those that were computed from the log."""
+
+    def comparison(self) -> str:
+        """What the claimed figure can be compared with, in one sentence for people."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,17 +47,25 @@ class Release:
         guarantee: What is promised, by whom, and what that leaves out.
         claimed: The figures behind a promise that is only claimed.
         seeded: Whether the draws came from a seed; such a release is not private.
+        notes: What the custodian should know about how it was made.
         shortfall: Why the log is empty and what would help; None where it is not. Confidential.
         confidential: Figures of the original that explain the result.
+
+    Example:
+        >>> import libra, libra.example
+        >>> release = libra.anonymize(libra.example.path(), mechanism="libra2022")
+        >>> release.guarantee.kind, release.shortfall
+        ('claimed', None)
     """
 
     log: EventLog
     mechanism: str
     parameters: Mapping[str, Any]
     guarantee: Guarantee
-    claimed: Claim
     seeded: bool
-    shortfall: str | None = None
+    claimed: Claim | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+    shortfall: str | None = field(default=None, repr=False)
     confidential: Mapping[str, float] = field(default_factory=dict, repr=False)
 
     def certificate(self) -> dict[str, Any]:
@@ -68,7 +83,54 @@ class Release:
             "issued": datetime.now(UTC).date().isoformat(),
             "mechanism": self.mechanism,
             "parameters": dict(self.parameters),
-            "guarantee": self.guarantee.to_dict(),
-            "claimed": self.claimed.published(),
+            "contents": CONTENTS,
+            "guarantee": self.guarantee.to_dict() | {"seeded": self.seeded},
+            "claimed": None if self.claimed is None else self.claimed.published(),
             "randomness": SEEDED if self.seeded else "operating system",
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the log, JSON-ready, for the custodian alone: it holds what the certificate withholds.
+
+        Example:
+            >>> import libra, libra.example
+            >>> release = libra.anonymize(libra.example.path(), mechanism="libra2022")
+            >>> sorted(release.to_dict()["released"])
+            ['cases', 'events', 'variants']
+        """
+        released = {"cases": self.log.n_cases, "events": self.log.n_events, "variants": len(self.log.variants)}
+        return self.certificate() | {
+            "document": "Libra release",
+            "claimed": None if self.claimed is None else self.claimed.to_dict(),
+            "released": released,
+            "shortfall": self.shortfall,
+            "confidential": dict(self.confidential),
+        }
+
+    def write(
+        self, output: str | Path, *, certificate: str | Path | None = None, progress: Progress = no_progress
+    ) -> tuple[str, ...]:
+        """Write the log and, where a name is given, the certificate that goes with it.
+
+        Returns:
+            Notes on what the format of the log could not keep.
+
+        Example:
+            >>> import libra, libra.example, tempfile
+            >>> release = libra.anonymize(libra.example.path(), mechanism="libra2022")
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     _ = release.write(Path(folder) / "log.csv", certificate=Path(folder) / "certificate.json")
+            ...     sorted(file.name for file in Path(folder).iterdir())
+            ['certificate.json', 'log.csv']
+        """
+        from libra.eventlog.write import write
+        from libra.privacy.certificate import write_certificate
+        from libra.targets import check_certificate, check_target
+
+        check_target(self.log, output)
+        if certificate is not None:
+            check_certificate(self.log, output, certificate)
+        notes = write(self.log, output, progress)
+        if certificate is not None:
+            write_certificate(self.certificate(), Path(output), Path(certificate))
+        return notes

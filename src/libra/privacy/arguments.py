@@ -28,8 +28,8 @@ def checked(name: str, value: float, within: Callable[[float], bool], bounds: st
         libra.errors.UsageError: b has to be a number above 0, not 0.
     """
     number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not (number and within(value)):
-        raise UsageError(f"{name} has to be a number {bounds}, not {value!s}.")
+    if not (number and within(float(value))):
+        raise UsageError(f"{name} has to be a number {bounds}, not {value!r}.")
     return float(value)
 
 
@@ -42,8 +42,13 @@ def checked_whole(name: str, value: int, least: int, most: int) -> int:
         20
     """
     if not (isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most):
-        raise UsageError(f"{name} has to be a whole number from {least:,} to {most:,}, not {value!s}.")
+        raise UsageError(f"{name} has to be a whole number from {least:,} to {most:,}, not {_short(value)}.")
     return int(value)
+
+
+def _short(value: object) -> str:
+    said = repr(value)
+    return said if len(said) <= 40 else f"{said[:40]}…"
 
 
 def checked_order(value: float, name: str = "order") -> float:

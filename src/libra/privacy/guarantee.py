@@ -16,8 +16,10 @@ class Guarantee:
 
     Attributes:
         kind: "proved" or "claimed".
-        statement: The promise in one sentence.
+        statement: The promise in a sentence or two.
         source: Whose it is.
+        epsilon: Of (epsilon, delta)-differential privacy, where that is what is promised.
+        delta: Likewise.
         unit: What is protected.
         assumptions: What has to hold for it, beside the mechanism itself.
         caveats: What it does not cover.
@@ -30,6 +32,8 @@ class Guarantee:
     kind: Literal["proved", "claimed"]
     statement: str
     source: str
+    epsilon: float | None = None
+    delta: float | None = None
     unit: str = "one case, added or removed"
     assumptions: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()

@@ -18,8 +18,6 @@ class Cell:
     emd_time: int | None
 
 
-EPSILONS: Mapping[float, float] = {2: 0.04, 10: 0.37, 100: 4.7}  # the paper's epsilon' by alpha
-
 TABLE_1: Mapping[str, Mapping[float, Cell]] = {
     "bpic12": {2: Cell(1036, 19315), 10: Cell(997, 19228), 100: Cell(1005, 19224)},
     "bpic13": {2: Cell(3847, 145272), 10: Cell(3586, 132827), 100: Cell(3492, 127752)},

@@ -18,9 +18,9 @@ from libra.eventlog.options import Progress, no_progress
 from libra.measures.edges import pair_edges
 from libra.measures.emd import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
+from libra.mechanisms.libra2022.claim import PRINTED, Libra2022Claim
 from libra.privacy.randomness import Randomness
-from libra.privacy.renyi import compose, subsampled_bound
-from libra.reproduce.paper import EPSILONS, REMARKS, TABLE_1, TABLE_2, TABLE_2_ALPHA, Cell, known_as
+from libra.reproduce.paper import REMARKS, TABLE_1, TABLE_2, TABLE_2_ALPHA, Cell, known_as
 from libra.reproduce.results import Compared, Reproduction, Row
 from libra.reproduce.settings import GAMMA, SETTINGS, SUBSAMPLES, B, Setting
 
@@ -108,8 +108,8 @@ def _row(name: str, setting: Setting, alpha: float, runs: Sequence[_Run], empty:
         in_paper=alpha in cells,
         setting=setting.name,
         alpha=alpha,
-        renyi_epsilon=compose(subsampled_bound(alpha, B, GAMMA), SUBSAMPLES),
-        printed_epsilon=EPSILONS.get(alpha),
+        renyi_epsilon=Libra2022Claim(alpha, B, GAMMA, setting.delta, SUBSAMPLES).renyi_epsilon,
+        printed_epsilon=PRINTED.get(alpha),
         emd_freq=_compared([run.distances.freq for run in runs if filled], printed.emd_freq, empty.freq),
         emd_time=_compared([run.distances.time for run in runs if filled], printed.emd_time, empty.time),
         empty_runs=empty_runs,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -12,6 +11,7 @@ from libra.cli.columns import columns_taken
 from libra.cli.input_options import OUTPUT, LogPath, takes_log_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
+from libra.cli.stopwatch import Stopwatch
 from libra.errors import EmptyReleaseError
 from libra.keywords import MechanismKeywords, ReadKeywords
 
@@ -24,6 +24,7 @@ EXAMPLES = (
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --certificate certificate.json --json",
 )
 PANEL = "Mechanism libra2022"
+LONG_NUMBER = 20  # digits
 
 
 def _parameter(*flags: str, text: str, metavar: str | None = None) -> Any:
@@ -45,26 +46,30 @@ def anonymize(
             "--mechanism", "-m", metavar="NAME", help="How to anonymize; in this version: libra2022.", show_default=False
         ),
     ] = "libra",
-    alpha: Annotated[float | None, _parameter("--alpha", text="Order of Renyi differential privacy (10).")] = None,
-    b: Annotated[float | None, _parameter("--b", text="Scale of the Laplace mechanism (2).")] = None,
-    gamma: Annotated[float | None, _parameter("--gamma", text="Rate at which a subsample takes cases (0.05).")] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", help="Of a mechanism with a guarantee; libra2022 takes --alpha and --b.", show_default=False),
+    ] = None,
+    alpha: Annotated[float | None, _parameter("--alpha", text="The order of Renyi differential privacy. Default: 10.")] = None,
+    b: Annotated[float | None, _parameter("--b", text="The scale of the Laplace mechanism. Default: 2.")] = None,
+    gamma: Annotated[float | None, _parameter("--gamma", text="The share of cases in a subsample. Default: 0.05.")] = None,
     delta: Annotated[
-        float | None, _parameter("--delta", text="Of the threshold below which variants are clipped (1e-4).")
+        float | None, _parameter("--delta", text="The smaller, the more cases a variant needs to be kept. Default: 1e-4.")
     ] = None,
     subsamples: Annotated[
         str | None,
         _parameter(
-            "--subsamples", text="How many (round(1/gamma)), or 'paper' for gamma times the cases kept.", metavar="N|paper"
+            "--subsamples", text="How many, or 'paper' for gamma times the cases kept. Default: 1/gamma.", metavar="N|paper"
         ),
     ] = None,
     trace_noise: Annotated[
-        bool | None, _parameter("--trace-noise/--no-trace-noise", text="Whether cases are copied and deleted (they are).")
+        bool | None, _parameter("--trace-noise/--no-trace-noise", text="Whether cases are copied and deleted. Default: they are.")
     ] = None,
     signed_times: Annotated[
         bool | None, _parameter("--signed-times", text="Let noisy times between events fall below zero, as in the paper.")
     ] = None,
     omega: Annotated[
-        float | None, _parameter("--omega", text="Minutes that a mean has to move for a case to be relevant (20).")
+        float | None, _parameter("--omega", text="How many minutes a mean has to move for a case to be relevant. Default: 20.")
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Draw the same again, for tests. The result is not private.", show_default=False)
@@ -72,22 +77,27 @@ def anonymize(
     certificate: Annotated[
         Path | None,
         typer.Option(
-            "--certificate", metavar="FILE", help="Write a publishable statement of what is promised.", rich_help_panel=OUTPUT
+            "--certificate",
+            metavar="FILE",
+            help="Write a publishable statement of what is claimed and what is not.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Anonymize a log: clip rare variants, subsample, add noise, keep what is relevant, combine.
+    """Anonymize a log with one of the mechanisms, and say what is claimed of the result.
 
-    Exit code 1 says that the anonymized log is empty, and the text says which parameters would have kept something.
+    libra2022 is Libra as published: clip rare variants, subsample, add noise, keep what is relevant, combine. Exit code 1 says
+    that the anonymized log is empty, and the text says which parameters would have kept something.
     """
     from libra import api
     from libra.mechanisms.mechanism import mechanism as make
-    from libra.privacy.certificate import write_certificate
-    from libra.privacy.randomness import SEEDED, Randomness
+    from libra.privacy.randomness import Randomness
+    from libra.targets import check_certificate, check_target
 
     parameters: MechanismKeywords = {
+        "epsilon": epsilon,
         "alpha": alpha,
         "b": b,
         "gamma": gamma,
@@ -99,23 +109,23 @@ def anonymize(
     }
     make(mechanism, parameters)
     Randomness(seed)  # both refuse what cannot be meant, before any file is read
-    api.check_target(log, output)
+    check_target(log, output)
     if certificate is not None:
-        api.check_certificate(log, output, certificate)
-    with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
+        check_certificate(log, output, certificate)
+    watch = Stopwatch()
+    with watch.stage("read"), progress_bar(f"reading {log.name}", quiet=quiet) as progress:
         options["progress"] = progress
         original = api.read(log, **options)
-    with progress_bar(f"anonymizing {log.name}", quiet=quiet) as progress:
+    with watch.stage("anonymize"), progress_bar(f"anonymizing {log.name}", quiet=quiet) as progress:
         release = api.anonymize(original, mechanism=mechanism, seed=seed, progress=progress, **parameters)
-    with progress_bar(f"writing {output.name}", quiet=quiet) as progress:
-        notes = (*original.notes, *api.write(release.log, output, progress=progress))
-    if certificate is not None:
-        write_certificate(release.certificate(), output, certificate)
-    if release.seeded:
-        notes += (f"This release is {SEEDED}. Leave out --seed for one to hand out.",)
+    with watch.stage("write"), progress_bar(f"writing {output.name}", quiet=quiet) as progress:
+        left_out = release.write(output, certificate=certificate, progress=progress)
+    notes = (*original.notes, *release.notes, *left_out)
     print_notes((*(() if as_json else columns_taken(original, options)), *notes), quiet=quiet)
     if as_json:
-        print_json(document_of(release, output, certificate, notes))
+        files = {"output": str(output), "certificate": None if certificate is None else str(certificate)}
+        found = {"columns": original.role_columns, "seconds": watch.seconds, "notes": list(notes)}
+        print_json(release.to_dict() | files | found)
     elif not quiet:
         show_release(release, output, certificate)
     if release.shortfall:
@@ -124,32 +134,23 @@ def anonymize(
 
 def _number(said: str | None) -> int | Literal["paper"] | None:
     """What was said, as a number where it is one; the mechanism refuses other words."""
-    return int(said) if said is not None and said.isdecimal() else cast('Literal["paper"] | None', said)
-
-
-def document_of(release: Release, output: Path, certificate: Path | None, notes: Sequence[str]) -> dict[str, Any]:
-    """The release as scripts read it; what the certificate withholds is here, for the custodian."""
-    return release.certificate() | {
-        "document": "Libra release",
-        "claimed": release.claimed.to_dict(),
-        "output": str(output),
-        "certificate": None if certificate is None else str(certificate),
-        "shortfall": release.shortfall,
-        "confidential": dict(release.confidential),
-        "notes": list(notes),
-    }
+    return (
+        int(said) if said is not None and said.isdecimal() and len(said) < LONG_NUMBER else cast('Literal["paper"] | None', said)
+    )
 
 
 def show_release(release: Release, output: Path, certificate: Path | None) -> None:
     """What was written, what is claimed of it, and why that is no guarantee."""
-    truly = release.claimed.to_dict()["comparison"]
+    beside = f" and {certificate}" if certificate else ""
+    if release.shortfall:
+        print(printable(f"Wrote {output}, an empty log{',' if beside else ''}{beside}"))
+        return
+    size = release.to_dict()["released"]
+    lines = [f"Wrote {output}{beside}: {size['cases']:,} cases, {size['events']:,} events, {size['variants']:,} variants", ""]
+    lines.append(release.guarantee.statement)
+    if release.claimed is not None:
+        lines.append(release.claimed.comparison())
+    lines += [f"- {caveat}" for caveat in release.guarantee.caveats]
     console = people_console()
-    for line in (
-        f"Wrote {output}" + (f" and {certificate}" if certificate else ""),
-        "",
-        release.guarantee.statement,
-        f"For comparison: {truly['releases']}, truly are ({truly['epsilon']:.4g}, {truly['delta']:g})-differentially private. "
-        "This mechanism does more than that to a log:",
-        *(f"- {caveat}" for caveat in release.guarantee.caveats),
-    ):
+    for line in lines:
         console.print(printable(line), soft_wrap=not console.is_terminal)

@@ -32,8 +32,9 @@ def convert(
 ) -> None:
     """Write a log in another format: XES, CSV, TSV or Parquet, packed where the name ends in .gz or .zip."""
     from libra import api
+    from libra.targets import check_target
 
-    api.check_target(source, target)
+    check_target(source, target)
     with progress_bar(f"reading {source.name}", quiet=quiet) as progress:
         options["progress"] = progress
         log = api.read(source, **options)

@@ -23,13 +23,12 @@ def demo(
 ) -> None:
     """A tour on the bundled log of a simulated emergency room: inspect, convert, anonymize and measure it."""
     from libra import api, example
-    from libra.cli.commands.anonymize import document_of, show_release
+    from libra.cli.commands.anonymize import show_release
     from libra.cli.commands.inspect import show_summary
     from libra.cli.commands.measure import show_utility
     from libra.errors import InputError
     from libra.eventlog.summary import summarize
     from libra.measures import measure
-    from libra.privacy.certificate import write_certificate
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -39,8 +38,7 @@ def demo(
     original, table, anonymized, certificate = (out / name for name in FILES)
     notes = list(dict.fromkeys(note for file in (original, table) for note in (*log.notes, *api.write(log, file))))
     release = api.anonymize(log, mechanism="libra2022")
-    api.write(release.log, anonymized)
-    write_certificate(release.certificate(), anonymized, certificate)
+    release.write(anonymized, certificate=certificate)
     summary, utility = summarize(log), measure(log, release.log)
     if not as_json and not quiet:
         show_summary(original, log, summary)
@@ -52,7 +50,7 @@ def demo(
     document = {
         "files": [str(out / name) for name in FILES],
         "inspect": summary.to_dict(),
-        "anonymize": document_of(release, anonymized, certificate, ()),
+        "anonymize": release.to_dict(),
         "measure": utility.to_dict(),
         "notes": notes,
     }

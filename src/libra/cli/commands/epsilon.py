@@ -10,7 +10,7 @@ from libra.cli.output import Json, Quiet, print_json, print_notes
 from libra.cli.tables import figure, table
 
 if TYPE_CHECKING:
-    from libra.privacy.accounting import Accounting
+    from libra.mechanisms.libra2022.accounting import Accounting
 
 EXAMPLES = ("libra epsilon --alpha 10 --b 2 --gamma 0.05 --delta 1e-4", "libra epsilon --alpha 2 --subsamples 50 --json")
 MEANINGS = {
@@ -49,7 +49,7 @@ def epsilon(
     quiet: Quiet = False,
 ) -> None:
     """Say what alpha, b, gamma and delta of the published algorithm (libra2022) amount to, beside the true (epsilon, delta)."""
-    from libra.privacy.accounting import accounting, default_subsamples
+    from libra.mechanisms.libra2022.accounting import accounting, default_subsamples
 
     times = default_subsamples(gamma) if subsamples is None else subsamples
     found = accounting(alpha, b, gamma, delta, times)
@@ -68,5 +68,5 @@ def show_accounting(found: Accounting) -> None:
         value = figures[name] if isinstance(figures[name], dict) else {"epsilon": figures[name]}
         rows.append((name, figure(value["epsilon"]), text.format(**value)))
     given = f"alpha {found.alpha:g}, b {found.b:g}, gamma {found.gamma:g}, delta {found.delta:g}"
-    title = f"{given}: {found.subsamples:,} subsample{'' if found.subsamples == 1 else 's'}"
+    title = f"{given}: {found.subsamples:,} subsample{'' if found.subsamples == 1 else 's'} (none is a guarantee of libra2022)"
     table(title, ("figure", "value", "meaning"), rows, right=(1,))

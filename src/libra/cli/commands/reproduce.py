@@ -26,6 +26,12 @@ def reproduce(
             show_default=False,
         ),
     ],
+    alpha: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--alpha", help="An order to try. May be said several times; 2, 10 and 100 if not said.", show_default=False
+        ),
+    ] = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many runs of each kind; their seeds are 0, 1, 2, …")] = 5,
     setting: Annotated[
         list[str] | None,
@@ -44,21 +50,21 @@ def reproduce(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compute the tables of the paper anew with libra2022, for alpha 2, 10 and 100, and print them as Markdown."""
-    from libra import api
+    """Compute the tables of the paper anew with libra2022, and print them as Markdown."""
     from libra.eventlog.files import atomic_output
     from libra.reproduce import run
     from libra.reproduce.folder import log_files, read_logs
     from libra.reproduce.page import page
+    from libra.targets import check_writable
 
     settings = settings_named(setting or ())
     files = log_files(logs)
     if out:
         for file in files:
-            api.check_writable(file, out)
+            check_writable(file, out)
     read = read_logs(files, lambda path: progress_bar(f"reading {path.name}", quiet=quiet))
     with progress_bar("anonymizing and measuring", quiet=quiet) as progress:
-        found = run.reproduce(read, settings, seeds=range(seeds), progress=progress)
+        found = run.reproduce(read, settings, alpha or run.ALPHAS, range(seeds), progress)
     text = "\n".join(map(printable, page(found))) + "\n"
     if out:
         with atomic_output(out) as stream:

@@ -87,7 +87,7 @@ def _unrecognised(
     else:
         columns = " and ".join(f"no {WORDS.get(role, role)} column" for role in missing)
         what = f"{columns} was recognised among {_listed(frame.columns)}"
-        remedy = f"Name it with {' and '.join(FLAGS[role] for role in missing)}"
+        remedy = f"Name {'it' if len(missing) == 1 else 'them'} with {' and '.join(FLAGS[role] for role in missing)}"
     return InputError(what, place=source, remedy=remedy)
 
 

@@ -6,7 +6,7 @@ subsample is a parameter: any function from cases and an epsilon to cases can ta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -14,7 +14,8 @@ from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.cases import Cases, cases_of
-from libra.mechanisms.libra2022.claim import Claim, guarantee
+from libra.mechanisms.libra2022.accounting import default_subsamples
+from libra.mechanisms.libra2022.claim import Libra2022Claim, guarantee
 from libra.mechanisms.libra2022.clip import clip, clipping_threshold, largest_count
 from libra.mechanisms.libra2022.combine import combine
 from libra.mechanisms.libra2022.relevance import OMEGA_MINUTES, relevant_cases
@@ -23,13 +24,12 @@ from libra.mechanisms.libra2022.subsample import number_of_subsamples, poisson_s
 from libra.mechanisms.libra2022.time_noise import time_noise
 from libra.mechanisms.libra2022.trace_noise import trace_noise
 from libra.mechanisms.release import Release
-from libra.privacy.accounting import default_subsamples
 from libra.privacy.arguments import checked, checked_delta, checked_order, checked_scale, checked_times
-from libra.privacy.randomness import Randomness
+from libra.privacy.randomness import SEEDED, Randomness
 from libra.privacy.renyi import laplace_epsilon
 
 Anonymizer: TypeAlias = Callable[[Cases, float, Randomness], Cases]
-MOST_EVENTS = 200_000_000  # of all subsamples together: beyond this, memory would run out before the end
+MOST_EVENTS = 50_000_000  # of all subsamples together: beyond this, memory would run out before the end
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,17 @@ class Libra2022:
     anonymizer: Anonymizer | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
-        checked_order(self.alpha, "alpha")
-        checked_scale(self.b, "b")
+        """Bring the parameters into their one form and refuse what cannot be meant."""
         default_subsamples(self.gamma)
-        checked_delta(self.delta)
-        if self.subsamples is not None and self.subsamples != "paper":
-            checked_times(self.subsamples, "subsamples")
-        checked("omega", self.omega, lambda omega: omega >= 0, "of minutes from 0 on")
+        for name, value in (
+            ("alpha", checked_order(self.alpha, "alpha")),
+            ("b", checked_scale(self.b, "b")),
+            ("gamma", float(self.gamma)),
+            ("delta", checked_delta(self.delta)),
+            ("subsamples", self._checked_subsamples()),
+            ("omega", checked("omega", self.omega, lambda omega: omega >= 0, "of minutes from 0 on")),
+        ):
+            object.__setattr__(self, name, value)
         for name in ("trace_noise", "signed_times"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} is either True or False, not {getattr(self, name)!r}.")
@@ -83,6 +86,14 @@ class Libra2022:
             raise UsageError(f"anonymizer is a function of cases, an epsilon and a randomness, not {self.anonymizer!r}.")
         if self.anonymizer is not None and (not self.trace_noise or self.signed_times):
             raise UsageError("trace_noise and signed_times are about the paper's anonymizer, and another one was given.")
+
+    def _checked_subsamples(self) -> int | Literal["paper"] | None:
+        if self.subsamples is None or self.subsamples == "paper":
+            return self.subsamples
+        try:
+            return checked_times(self.subsamples, "subsamples")
+        except UsageError as error:
+            raise UsageError(f'{str(error).removesuffix(".")}; or say "paper".') from error
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress = no_progress) -> Release:
         """The release of a log; `progress` is called with the subsamples done and the subsamples in all."""
@@ -99,35 +110,56 @@ class Libra2022:
             kept.append(relevant_cases(self._anonymized(subsample, epsilon, random), random, omega=self.omega))
             progress(number + 1, n_subsamples)
         released = combine(kept, log.activities, random)
-        claim = Claim(self.alpha, self.b, self.gamma, self.delta, n_subsamples, from_log=self.subsamples == "paper")
-        needed = largest_count(cases)
-        shortfall = None
-        if not len(cases):
-            shortfall = "There was no case to begin with."
-        elif not len(clipped):
-            shortfall = explain_clipping(threshold, needed, len(log.variants), self.alpha, self.b, self.delta)
-        elif not released.n_cases:
-            shortfall = explain_draws()
+        claim = Libra2022Claim(self.alpha, self.b, self.gamma, self.delta, n_subsamples, from_log=self.subsamples == "paper")
+        own = self.anonymizer is None
+        persons = log.individual is not None
         return Release(
             log=released,
             mechanism=self.name,
             parameters=self._parameters(),
-            guarantee=guarantee(claim, trace_noise=self.trace_noise, own_anonymizer=self.anonymizer is None),
-            claimed=claim,
+            guarantee=guarantee(claim, trace_noise=self.trace_noise, own_anonymizer=own, persons=persons),
             seeded=random.seeded,
-            shortfall=shortfall,
-            confidential={"clipping_threshold": threshold, "needed_threshold": needed},
+            claimed=claim,
+            notes=tuple(_notes(random.seeded, persons)),
+            **self._explained(log, cases, threshold, len(clipped), released),
         )
 
     def _anonymized(self, subsample: Cases, epsilon: float, random: Randomness) -> Cases:
         if self.anonymizer is not None:
-            return self.anonymizer(subsample, epsilon, random)
+            other = self.anonymizer(subsample, epsilon, random)
+            if not isinstance(other, Cases):
+                raise UsageError(f"An anonymizer gives back cases, not {type(other).__name__}.")
+            return other
         if self.trace_noise:
             subsample = trace_noise(subsample, epsilon, random)
         return time_noise(subsample, epsilon, random, signed=self.signed_times)
 
+    def _explained(self, log: EventLog, cases: Cases, threshold: int, n_clipped: int, released: EventLog) -> dict[str, Any]:
+        """What only the custodian may see: the threshold and, where nothing is left, why."""
+        confidential = {"clipping_threshold": threshold}
+        if released.n_cases:
+            return {"confidential": confidential}
+        if not len(cases):
+            return {"shortfall": "There was no case to begin with.", "confidential": confidential}
+        if n_clipped:
+            return {"shortfall": explain_draws(), "confidential": confidential}
+        needed = largest_count(cases)
+        shortfall = explain_clipping(threshold, needed, len(log.variants), self.alpha, self.b, self.delta)
+        return {"shortfall": shortfall, "confidential": confidential | {"needed_threshold": needed}}
+
     def _parameters(self) -> dict[str, Any]:
+        """What was asked for, as far as it played a part."""
         plain = {name: value for name, value in asdict(self).items() if name != "anonymizer"}
+        if self.subsamples is None:
+            plain["subsamples"] = default_subsamples(self.gamma)
         if self.anonymizer is None:
             return plain
+        del plain["trace_noise"], plain["signed_times"]
         return plain | {"anonymizer": getattr(self.anonymizer, "__name__", type(self.anonymizer).__name__)}
+
+
+def _notes(seeded: bool, persons: bool) -> Iterator[str]:
+    if seeded:
+        yield f"This release is {SEEDED}. Whoever has the seed can draw the same again."
+    if persons:
+        yield "libra2022 protects cases, not persons: the column of the individual does not count."

@@ -1,43 +1,61 @@
 """What the authors claim of the published algorithm, and what that leaves out: said once, and the same wherever it is shown.
 
-The figure is Equation 3 of the paper with its misprint corrected, composed over the subsamples. It is printed as the claim of
-its authors, beside the true (epsilon, delta) of subsampled Laplace releases with these parameters.
+The figure is Equation 3 of the paper with its misprint corrected, composed over the subsamples. It is printed as the claim of its
+authors, beside the true (epsilon, delta) of subsampled Laplace releases with these parameters, and with what the steps that ran
+reveal beyond both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.loss_distribution import subsampled_laplace_epsilon
-from libra.privacy.renyi import compose, subsampled_bound
+from libra.privacy.renyi import compose, laplace_epsilon, subsampled_bound
 
 SOURCE = "G. Elkoumy and M. Dumas: Libra: High-Utility Anonymization of Event Logs for Process Mining via Subsampling, ICPM 2022"
-ASSUMPTIONS = ("the activity labels are public", "each person has one case, and cases are independent")
-CAVEATS = (
+ASSUMPTIONS = (
+    "the activity labels are public",
+    "each person has one case, and cases are independent",
+    "this is the only release of the log",
+)
+PRINTED: dict[float, float] = {
+    2: 0.04,
+    10: 0.37,
+    100: 4.7,
+}  # the paper's epsilon' by alpha, for b = 2 and 20 subsamples of rate 0.05
+
+CLIPPING = (
     "Clipping compares exact counts. A variant at the threshold appears, and with one case less it never does: whoever knows the "
-    "other cases learns almost for certain whether that one is there.",
-    "Trace noise is scaled for a case that touches one transition. A case touches all transitions on its path, up to hundreds.",
-    "Only what occurs in a subsample gets noise, and true traces are released, some of them with copies.",
-    "Start times get noise for a shift of one day and cycle times for a shift of one minute. That does not hide whether a case "
-    "is there, and as each event draws separately, the losses of a case add up.",
-    "Control flow and times both spend in each subsample; one release for each subsample is counted.",
-    "The figure is a Renyi divergence at one order. It is not an epsilon of (epsilon, delta)-differential privacy.",
+    "other cases learns almost for certain whether that one is there."
 )
-NO_TRACE_NOISE = "Trace noise was switched off: only sampling stands between a variant's count and what is released of it."
-OTHER_ANONYMIZER = (
-    "The subsamples went through another anonymizer. The figure supposes one Laplace release of sensitivity 1 in it."
+TRACES = (
+    "Trace noise is scaled for a case that touches one transition. A case touches all transitions on its path, up to hundreds."
 )
+COPIES = "Only what occurs in a subsample gets noise, and true traces are released, some of them several times."
+NO_TRACE_NOISE = (
+    "Trace noise was switched off: only sampling stands between how often a variant occurs and what is released of it."
+)
+TIMES = (
+    "Each case released is a real one, its start moved by some days and its steps by some minutes. Whoever knows about when they "
+    "happened can often pick it out. The noise is scaled for a shift of one day or one minute, which does not hide whether a "
+    "case is there, and as each event draws separately, the losses of a case add up."
+)
+BOTH_SPEND = "Control flow and times both use up privacy in each subsample; one release for each subsample is counted."
+RENYI = "The figure is a Renyi divergence at one order. It is not an epsilon of (epsilon, delta)-differential privacy."
+OTHER_ANONYMIZER = "The subsamples went through another anonymizer. What it reveals is not known here."
+PERSONS = "A person may have several cases in this log. They are not protected together."
 
 
 @dataclass(frozen=True)
-class Claim:
+class Libra2022Claim:
     """The claimed figure. `from_log` says that the number of subsamples was computed from the log, and must not be published.
 
     Example:
-        >>> claim = Claim(alpha=10, b=2, gamma=0.05, delta=1e-4, subsamples=20)
+        >>> claim = Libra2022Claim(alpha=10, b=2, gamma=0.05, delta=1e-4, subsamples=20)
         >>> round(claim.renyi_epsilon_one, 4), round(claim.renyi_epsilon, 3)
         (0.0073, 0.145)
     """
@@ -64,15 +82,27 @@ class Claim:
         """The epsilon, at delta, of as many Laplace releases of scale b and sensitivity 1, each on a subsample."""
         return subsampled_laplace_epsilon(self.b, self.gamma, self.subsamples, self.delta)
 
+    @property
+    def noise_scale(self) -> float:
+        """The scale of the noise that is drawn: transitions, days and minutes."""
+        return 1 / laplace_epsilon(self.alpha, self.b)
+
+    @property
+    def printed(self) -> float | None:
+        """What the paper prints for these parameters, where it does."""
+        return PRINTED.get(self.alpha) if (self.b, self.gamma, self.subsamples) == (2, 0.05, 20) else None
+
     def to_dict(self) -> dict[str, Any]:
         """All figures, JSON-ready."""
         return {
             "renyi_order": self.alpha,
-            "renyi_epsilon": self.renyi_epsilon,
             "renyi_epsilon_one": self.renyi_epsilon_one,
+            "renyi_epsilon": self.renyi_epsilon,
             "subsamples": self.subsamples,
+            "noise_scale": self.noise_scale,
             "comparison": {
-                "releases": f"{self.subsamples} Laplace releases of scale {self.b:g} and sensitivity 1, each on a subsample",
+                "meaning": "what textbook releases would cost; not a figure of this release, which reveals more",
+                "releases": self._textbook,
                 "epsilon": self.pld_epsilon,
                 "delta": self.delta,
             },
@@ -83,28 +113,73 @@ class Claim:
         if not self.from_log:
             return self.to_dict()
         withheld = dict.fromkeys(("renyi_epsilon", "subsamples", "comparison"))
-        return {"renyi_order": self.alpha, "renyi_epsilon_one": self.renyi_epsilon_one, **withheld}
+        return {
+            "renyi_order": self.alpha,
+            "renyi_epsilon_one": self.renyi_epsilon_one,
+            "noise_scale": self.noise_scale,
+            **withheld,
+        }
+
+    def comparison(self) -> str:
+        """What the claimed figure can be compared with, in one sentence for people."""
+        return (
+            f"For comparison, not of this release: {self._textbook}, would be "
+            f"({self.pld_epsilon:.4g}, {self.delta:g})-differentially private. This release reveals more:"
+        )
+
+    @property
+    def _textbook(self) -> str:
+        return f"{self.subsamples} Laplace releases of scale {self.b:g} and sensitivity 1, each on a subsample"
 
 
-def guarantee(claim: Claim, *, trace_noise: bool, own_anonymizer: bool) -> Guarantee:
-    """The claim in words, with what it leaves out.
+def guarantee(claim: Libra2022Claim, *, trace_noise: bool, own_anonymizer: bool, persons: bool) -> Guarantee:
+    """The claim in words, with what the steps that ran leave out of it.
+
+    Args:
+        claim: The figure.
+        trace_noise: Whether the paper's trace noise ran.
+        own_anonymizer: Whether the subsamples went through the paper's anonymizer and not another one.
+        persons: Whether cases belong to individuals who may have several.
 
     Example:
-        >>> guarantee(Claim(10, 2, 0.05, 1e-4, 20), trace_noise=True, own_anonymizer=True).kind
+        >>> guarantee(Libra2022Claim(10, 2, 0.05, 1e-4, 20), trace_noise=True, own_anonymizer=True, persons=False).kind
         'claimed'
     """
+    return Guarantee(
+        kind="claimed",
+        statement=_statement(claim, own_anonymizer),
+        source=SOURCE,
+        assumptions=ASSUMPTIONS,
+        caveats=tuple(_caveats(trace_noise, own_anonymizer, persons)),
+    )
+
+
+def _statement(claim: Libra2022Claim, own_anonymizer: bool) -> str:
     if claim.from_log:
         figure = f"Renyi epsilon {claim.renyi_epsilon_one:.4g} at order {claim.alpha:g} for each subsample"
     else:
         figure = f"Renyi epsilon' = {claim.renyi_epsilon:.4g} at order {claim.alpha:g} for {claim.subsamples} subsamples together"
-    return Guarantee(
-        kind="claimed",
-        statement=f"As claimed by its authors: {figure}. This is no guarantee: the procedure does not have the privacy claimed.",
-        source=SOURCE,
-        assumptions=ASSUMPTIONS,
-        caveats=(
-            *CAVEATS,
-            *(() if trace_noise else (NO_TRACE_NOISE,)),
-            *(() if own_anonymizer else (OTHER_ANONYMIZER,)),
-        ),
+    if not own_anonymizer:
+        return (
+            f"The equations of the paper give {figure}, for its own anonymizer. Another one was used, for which nothing is "
+            "claimed. This is no guarantee. Do not release personal data on its strength."
+        )
+    printed = f" (the paper prints {claim.printed:g})" if claim.printed is not None and not claim.from_log else ""
+    return (
+        f"As claimed by its authors, by their equations with a misprint corrected: {figure}{printed}. "
+        "This is no guarantee: the procedure does not have the privacy claimed. Do not release personal data on its strength."
     )
+
+
+def _caveats(trace_noise: bool, own_anonymizer: bool, persons: bool) -> Iterator[str]:
+    yield CLIPPING
+    if not own_anonymizer:
+        yield OTHER_ANONYMIZER
+    else:
+        yield from (TRACES, COPIES) if trace_noise else (NO_TRACE_NOISE,)
+        yield TIMES
+        if trace_noise:
+            yield BOTH_SPEND
+    yield RENYI
+    if persons:
+        yield PERSONS

@@ -17,8 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from libra.errors import UsageError
-from libra.mechanisms.cases import Cases
-from libra.mechanisms.libra2022.time_noise import MINUTE
+from libra.mechanisms.cases import MINUTE, Cases
 from libra.privacy.randomness import Randomness
 
 Abstraction = Literal["activities", "starts", "ends", "edges", "cycle_times", "case_durations"]

@@ -14,15 +14,17 @@ def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float,
     Example:
         >>> print(explain_clipping(39, 35, 846, 10, 2, 1e-4))
         All variants of this log are rare: only those with 39 cases or more are kept, and none has more than 35.
-        The threshold would have to be 35 or lower, which --b 1.8 or --delta 0.00052 gives.
+        The threshold would have to be 35 or lower, which --b 1.8 or --delta 0.00052 gives, for less protection.
+        These figures are of your log: keep them to yourself.
     """
     remedies = [f"--b {_two_digits(_fitting_scale(math.log(2 * n_variants / delta) / needed, alpha, b), math.floor)}"]
     least_delta = 2 * n_variants * math.exp(-laplace_epsilon(alpha, b) * needed)
     if least_delta < 0.1:
         remedies.append(f"--delta {_two_digits(least_delta, math.ceil)}")
     return (
-        f"All variants of this log are rare: only those with {threshold} cases or more are kept, and none has more than {needed}."
-        f" The threshold would have to be {needed} or lower, which {' or '.join(remedies)} gives."
+        f"All variants of this log are rare: only those with {_whole(threshold)} cases or more are kept, and none has more than "
+        f"{needed}. The threshold would have to be {needed} or lower, which {' or '.join(remedies)} gives, for less protection. "
+        "These figures are of your log: keep them to yourself."
     )
 
 
@@ -43,6 +45,10 @@ def _fitting_scale(epsilon: float, alpha: float, b: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if laplace_epsilon(alpha, middle) >= epsilon else (low, middle)
     return low
+
+
+def _whole(number: int) -> str:
+    return f"{number:,}" if number < 10**12 else f"{number:.2g}"
 
 
 def _two_digits(value: float, to_whole: Callable[[float], int]) -> str:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from libra.mechanisms.cases import Cases
-from libra.privacy.accounting import default_subsamples
+from libra.mechanisms.libra2022.accounting import default_subsamples
 from libra.privacy.randomness import Randomness
 
 

@@ -3,7 +3,7 @@
 In: cases. Out: the same cases at other times. The start of a case is its distance from the first start in the log, the cycle
 time of an event its distance from the event before; both get noise in their unit, and adding them up again gives timestamps. The
 text lets a noisy cycle time fall below zero. Events would then be out of order and tools that sort by time would see variants
-that never occurred, against the paper's own promise, so that zero is the least here unless `signed` asks for the text.
+that never occurred, against the paper's own promise, so that a millisecond is the least here unless `signed` asks for the text.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from libra.mechanisms.cases import Cases
+from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
+from libra.mechanisms.cases import DAY, MINUTE, Cases
 from libra.privacy.randomness import Randomness
 
-MINUTE = 60_000_000  # microseconds
-DAY = 24 * 60 * MINUTE
-MILLISECOND = 1000
-YEAR_1, YEAR_9999 = -62_135_596_800_000, 253_370_764_800_000  # milliseconds; beyond them no format can write a time
+MILLISECOND = 1000  # microseconds
+EARLIEST = np.datetime64(f"{FIRST_YEAR}-01-01", "ms").astype(np.int64)
+LATEST = np.datetime64(f"{LAST_YEAR + 1}-01-01", "ms").astype(np.int64) - 1
 
 
 def time_noise(cases: Cases, epsilon: float, random: Randomness, *, signed: bool = False) -> Cases:
@@ -41,12 +41,12 @@ def time_noise(cases: Cases, epsilon: float, random: Randomness, *, signed: bool
     unit[first] = DAY
     noisy = relative + unit * random.laplace(1 / epsilon, len(relative))
     if not signed:
-        least = np.zeros(len(noisy))
+        least = np.full(len(noisy), float(MILLISECOND))
         least[first] = -np.inf
         noisy = np.maximum(noisy, least)
-    span = YEAR_9999 - YEAR_1
+    span = LATEST - EARLIEST
     millis = np.clip(np.rint(noisy / MILLISECOND), -span, span).astype(np.int64)
     total = np.cumsum(millis)
     of_case = total - np.repeat(total[first] - millis[first], cases.lengths)
-    since_1970 = np.clip(of_case + cases.micros.min() // MILLISECOND, YEAR_1, YEAR_9999)
+    since_1970 = np.clip(of_case + cases.micros.min() // MILLISECOND, EARLIEST, LATEST)
     return replace(cases, micros=since_1970 * MILLISECOND)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from libra.mechanisms.libra2022.claim import Libra2022Claim
 from libra.privacy import renyi
 from libra.privacy.arguments import (
     LARGEST_TIMES,
@@ -54,19 +55,19 @@ def default_subsamples(gamma: float) -> int:
     """How many subsamples of rate gamma make a log about as large as the original.
 
     Example:
-        >>> from libra.privacy.accounting import default_subsamples
+        >>> from libra.mechanisms.libra2022.accounting import default_subsamples
         >>> default_subsamples(0.05)
         20
     """
     rate = checked("gamma", gamma, lambda gamma: 1 / LARGEST_TIMES <= gamma <= 1, f"from 1/{LARGEST_TIMES:,} to 1")
-    return max(1, round(1 / rate))
+    return round(1 / rate)
 
 
 def accounting(alpha: float, b: float, gamma: float, delta: float, subsamples: int) -> Accounting:
     """Account for `subsamples` Laplace releases of sensitivity 1, each from a Poisson subsample of rate gamma.
 
     Example:
-        >>> from libra.privacy.accounting import accounting
+        >>> from libra.mechanisms.libra2022.accounting import accounting
         >>> found = accounting(alpha=10, b=2, gamma=0.05, delta=1e-4, subsamples=20)
         >>> round(found.renyi_epsilon, 3), round(found.epsilon_at_order, 2), round(found.pld_epsilon, 4)
         (0.145, 1.17, 0.2996)
@@ -80,20 +81,20 @@ def accounting(alpha: float, b: float, gamma: float, delta: float, subsamples: i
     def exact(order: float) -> float:
         return renyi.compose(renyi.subsampled_laplace(order, b, gamma), subsamples)
 
-    epsilon = renyi.laplace_epsilon(alpha, b)
+    claim = Libra2022Claim(alpha, b, gamma, delta, subsamples)
     return Accounting(
         alpha=alpha,
         b=b,
         gamma=gamma,
         delta=delta,
         subsamples=subsamples,
-        laplace_epsilon=epsilon,
-        noise_scale=1 / epsilon,
-        renyi_epsilon_one=renyi.subsampled_bound(alpha, b, gamma),
-        renyi_epsilon=bound(alpha),
-        epsilon_at_order=renyi.to_epsilon(alpha, bound(alpha), delta),
+        laplace_epsilon=renyi.laplace_epsilon(alpha, b),
+        noise_scale=claim.noise_scale,
+        renyi_epsilon_one=claim.renyi_epsilon_one,
+        renyi_epsilon=claim.renyi_epsilon,
+        epsilon_at_order=renyi.to_epsilon(alpha, claim.renyi_epsilon, delta),
         best_order_bound=renyi.best_order(bound, delta),
         best_order_exact=renyi.best_order(exact, delta),
-        pld_epsilon=subsampled_laplace_epsilon(b, gamma, subsamples, delta),
-        pld_epsilon_drawn=subsampled_laplace_epsilon(1 / epsilon, gamma, subsamples, delta),
+        pld_epsilon=claim.pld_epsilon,
+        pld_epsilon_drawn=subsampled_laplace_epsilon(claim.noise_scale, gamma, subsamples, delta),
     )

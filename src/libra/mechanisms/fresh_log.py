@@ -1,0 +1,49 @@
+"""The log that leaves: activities and times under fresh ids, in random order, and nothing else of the original.
+
+In: cases, and the labels that their codes stand for. Out: an `EventLog` without attributes, whose header says only what every log
+of this shape says. No label is in it, not even in memory, that none of its events has. What was drawn with a seed says so in each
+case id and in the header, so that it survives every format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from libra.eventlog.log import UTC_MICROSECONDS, EventLog
+from libra.eventlog.metadata import Attribute
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
+from libra.eventlog.xes.header import default_metadata
+from libra.mechanisms.cases import Cases
+from libra.privacy.randomness import SEEDED, Randomness
+
+
+def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness) -> EventLog:
+    """A log of these cases.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> from libra.mechanisms.cases import cases_of
+        >>> log = simulate(cases=50)
+        >>> fresh_log(cases_of(log), log.activities, Randomness()).cases["concept:name"].head(3).to_list()
+        ['case-1', 'case-2', 'case-3']
+    """
+    cases = cases.take(random.permutation(len(cases)))
+    used, codes = np.unique(cases.codes, return_inverse=True)
+    labels = pl.Series(ACTIVITY, [activities[code] for code in used], dtype=pl.String)
+    events = pl.DataFrame(
+        {
+            CASE_INDEX: np.repeat(np.arange(len(cases)), cases.lengths),
+            ACTIVITY: labels.gather(pl.Series(codes, dtype=pl.UInt32)),
+            TIMESTAMP: pl.Series(cases.micros, dtype=pl.Int64).cast(UTC_MICROSECONDS),
+        }
+    )
+    prefix = "seeded-" if random.seeded else "case-"
+    ids = pl.DataFrame({CASE_NAME: prefix + pl.int_range(1, len(cases) + 1, eager=True).cast(pl.String)})
+    log = EventLog(events, ids)
+    if not random.seeded:
+        return log
+    return replace(log, metadata=replace(default_metadata(log), attributes=(Attribute("privacy", "string", SEEDED),)))

@@ -1,0 +1,87 @@
+"""Whether what a command will write can be written: asked before any time is spent on reading.
+
+In: a source and the names of targets. Out: nothing, or an error that names the place and the remedy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from libra.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from libra.api import Source
+
+
+def check_target(source: Source, target: str | Path) -> None:
+    """Refuse a log file that cannot be written.
+
+    Its name has to say a format, it must not be the source, its folder has to be there and open for writing, and what is there
+    under its name has to be a file.
+
+    Example:
+        >>> check_target("log.csv", "log.docx")
+        Traceback (most recent call last):
+        libra.errors.UsageError: log.docx: cannot tell the format to write from this name. End it in .xes, .csv, ...
+    """
+    from libra.eventlog.formats import output_format
+
+    output_format(Path(target))
+    check_writable(source, target)
+
+
+def check_certificate(source: Source, output: str | Path, certificate: str | Path) -> None:
+    """Refuse a certificate that cannot be written, or that would replace the source or the output.
+
+    Example:
+        >>> check_certificate("log.csv", "out.csv", "./out.csv")
+        Traceback (most recent call last):
+        libra.errors.UsageError: out.csv: the certificate would replace the output. Name another file.
+    """
+    check_writable(source, certificate)
+    if Path(certificate).resolve() == Path(output).resolve():
+        raise UsageError(f"{Path(certificate)}: the certificate would replace the output. Name another file.")
+
+
+def check_writable(source: Source, target: str | Path) -> None:
+    """Refuse a file of any kind that cannot be written, or that is the source.
+
+    Example:
+        >>> check_writable("log.csv", "no/such/folder/page.md")
+        Traceback (most recent call last):
+        libra.errors.InputError: no/such/folder: there is no such folder. Create it first, or write elsewhere.
+    """
+    path = Path(target)
+    try:
+        there = _status(path)
+        folder = path.resolve().parent
+        folder_is_there = folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:  # a name that is too long, links in a circle, a null character
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError(f"cannot be written ({reason})", place=str(path), remedy="Name another output file") from error
+    if there and _is_file(source, there):
+        raise UsageError(f"{path}: the output would replace the input. Name another output file.")
+    if not folder_is_there:
+        raise InputError("there is no such folder", place=str(path.parent), remedy="Create it first, or write elsewhere")
+    if there and not stat.S_ISREG(there.st_mode):
+        raise InputError("this is not a file that can be written", place=str(path), remedy="Name another output file")
+    if not os.access(folder, os.W_OK):
+        raise InputError("you may not write to this folder", place=str(path.parent), remedy="Write elsewhere")
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _is_file(source: Source, there: os.stat_result) -> bool:
+    """Whether a source is the file of this status; one that cannot be looked at is the reader's to complain about."""
+    with contextlib.suppress(OSError, ValueError):
+        return isinstance(source, str | Path) and os.path.samestat(Path(source).stat(), there)
+    return False
