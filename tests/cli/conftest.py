@@ -24,6 +24,7 @@ p3,see doctor,2024-05-07T08:30:00Z,Dr. Bo,95.25
 p3,leave,2024-05-07T10:00:00Z,,
 """
 HEADER = TABLE.splitlines()[0] + "\n"
+LIBRA2022 = ("--mechanism", "libra2022")
 
 
 @dataclass(frozen=True)
@@ -82,3 +83,31 @@ def empty_table(tmp_path: Path) -> Path:
     path = tmp_path / "empty.csv"
     path.write_text(HEADER, encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def crowd(tmp_path: Path) -> Path:
+    """A CSV file of one variant that no clipping drops, with something to note: times without a zone, a label that XML lacks."""
+    rows = ["case,activity,timestamp"]
+    for case in range(400):
+        rows += [f"c{case},tri\x1bage,2024-05-06 08:{case % 60:02}:00", f"c{case},leave,2024-05-06 11:{case % 60:02}:00"]
+    path = tmp_path / "crowd.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def write_rare(path: Path, per_variant: int) -> Path:
+    """A log of four variants, none of which has more cases than said."""
+    rows = ["case,activity,timestamp"]
+    for case in range(4 * per_variant):
+        minute = case % 60
+        step = f"c{case},step {case // per_variant},2024-05-06T08:{minute:02}:00Z"
+        rows += [step, f"c{case},end,2024-05-06T09:{minute:02}:00Z"]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def rare(tmp_path: Path) -> Path:
+    """A log in which no variant has more than three cases."""
+    return write_rare(tmp_path / "rare.csv", 3)

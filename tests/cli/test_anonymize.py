@@ -1,36 +1,24 @@
-"""`libra anonymize`: the contract of the command, its words and its files; tests/mechanisms has what the mechanism does."""
+"""`libra anonymize`: what it writes, prints and notes; tests/mechanisms has what the mechanism does."""
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 import libra
 from libra import example
-from libra.errors import LibraError, UsageError
-from libra.eventlog.log import EventLog
-from libra.mechanisms.cases import Cases
-from libra.privacy.randomness import Randomness
+from libra.eventlog.options import Progress
 
-from .conftest import Run
+from .conftest import LIBRA2022, Run
 
-LIBRA2022 = ("--mechanism", "libra2022")
-
-
-@pytest.fixture
-def rare(tmp_path: Path) -> Path:
-    """A log in which no variant has more than three cases."""
-    rows = ["case,activity,timestamp"]
-    for case in range(12):
-        rows += [f"c{case},step {case // 3},2024-05-06T08:{case:02}:00Z", f"c{case},end,2024-05-06T09:{case:02}:00Z"]
-    path = tmp_path / "rare.csv"
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return path
+NO_ZONE = "carry no time zone"
+SEEDED = "not private: seeded"
+NOT_IN_XML = "XML cannot hold"
 
 
 def _released(run: Run, tmp_path: Path, *words: str) -> dict[str, Any]:
@@ -48,125 +36,161 @@ def test_a_log_comes_out_under_fresh_ids_with_three_columns(tmp_path: Path, run:
     assert set(released.activities) <= set(original.activities)
 
 
+def test_the_document_has_these_keys_and_no_others(tmp_path: Path, run: Run) -> None:
+    document = _released(run, tmp_path)
+    assert document.keys() == {
+        *("document", "version", "issued", "mechanism", "parameters", "contents", "guarantee", "claimed", "randomness"),
+        *("released", "shortfall", "confidential", "output", "certificate", "columns", "seconds", "notes"),
+    }
+    assert document["guarantee"].keys() == {
+        *("kind", "statement", "source", "epsilon", "delta", "unit", "assumptions", "caveats", "seeded"),
+    }
+    assert document["claimed"].keys() == {
+        *("renyi_order", "renyi_epsilon_one", "renyi_epsilon", "subsamples", "noise_scale", "comparison"),
+    }
+    assert document["released"].keys() == {"cases", "events", "variants"}
+    assert document["seconds"].keys() == {"read", "anonymize", "write"}
+    assert all(second > 0 for second in document["seconds"].values())
+    assert document["confidential"].keys() == {"clipping_threshold"}
+
+
 def test_json_states_the_claim_as_a_claim(tmp_path: Path, run: Run) -> None:
     document = _released(run, tmp_path, "--alpha", "10", "--b", "2", "--gamma", "0.05", "--delta", "1e-4")
+    assert (document["document"], document["version"]) == ("Libra release", libra.__version__)
     assert document["mechanism"] == "libra2022"
     assert document["guarantee"]["kind"] == "claimed"
+    assert document["guarantee"]["epsilon"] is document["guarantee"]["delta"] is document["shortfall"] is None
+    assert document["guarantee"]["unit"] == "one case, added or removed"
+    assert document["guarantee"]["seeded"] is False
     assert document["claimed"]["renyi_order"] == 10
     assert document["claimed"]["renyi_epsilon"] == pytest.approx(0.145, abs=5e-4)
     assert document["claimed"]["subsamples"] == 20
     assert document["claimed"]["comparison"]["epsilon"] == pytest.approx(0.2996, abs=5e-5)
     assert document["output"] == str(tmp_path / "out.xes.gz")
+    assert document["certificate"] is None
     assert document["randomness"] == "operating system"
 
 
-def test_people_see_the_claim_the_comparison_and_every_caveat(tmp_path: Path, run: Run) -> None:
-    answer = run("anonymize", example.path(), "-o", tmp_path / "out.xes.gz", *LIBRA2022)
+def test_json_holds_the_sizes_of_what_was_written_and_both_names(tmp_path: Path, run: Run) -> None:
+    document = _released(run, tmp_path, "--certificate", str(tmp_path / "c.json"))
+    log = libra.read(tmp_path / "out.xes.gz")
+    assert document["released"] == {"cases": log.n_cases, "events": log.n_events, "variants": len(log.variants)}
+    assert document["certificate"] == str(tmp_path / "c.json")
+
+
+def test_people_see_sizes_names_the_claim_the_comparison_and_every_caveat(tmp_path: Path, run: Run) -> None:
+    out, certificate = tmp_path / "out.xes.gz", tmp_path / "c.json"
+    answer = run("anonymize", example.path(), "-o", out, *LIBRA2022, "--certificate", certificate)
+    log = libra.read(out)
+    sizes = f"{log.n_cases:,} cases, {log.n_events:,} events, {len(log.variants):,} variants"
+    assert answer.out.splitlines()[0] == f"Wrote {out} and {certificate}: {sizes}"
     document = _released(run, tmp_path)
     assert document["guarantee"]["statement"] in answer.out
     assert "(0.2996, 0.0001)" in answer.out
-    assert [caveat for caveat in document["guarantee"]["caveats"] if caveat not in answer.out] == []
+    assert [caveat for caveat in document["guarantee"]["caveats"] if f"- {caveat}" not in answer.out.splitlines()] == []
     assert len(document["guarantee"]["caveats"]) >= 6
 
 
+def test_one_variant_is_not_called_variants(crowd: Path, run: Run) -> None:
+    answer = run("anonymize", crowd, "-o", crowd.parent / "out.csv", *LIBRA2022)
+    assert answer.out.splitlines()[0].endswith(" events, 1 variant")
+
+
 def test_parameters_reach_the_mechanism(tmp_path: Path, run: Run) -> None:
-    numbers = (
-        "--alpha",
-        "3",
-        "--b",
-        "1.5",
-        "--gamma",
-        "0.1",
-        "--delta",
-        "0.01",
-        "--subsamples",
-        "4",
-        "--omega",
-        "5",
-        "--seed",
-        "7",
-    )
-    document = _released(run, tmp_path, *numbers, "--no-trace-noise", "--signed-times")
-    assert document["parameters"] == {
-        "alpha": 3,
-        "b": 1.5,
-        "gamma": 0.1,
-        "delta": 0.01,
-        "subsamples": 4,
-        "trace_noise": False,
-        "signed_times": True,
-        "omega": 5,
-    }
-    same = libra.anonymize(
-        example.path(), mechanism="libra2022", seed=7, alpha=3, b=1.5, gamma=0.1, delta=0.01, subsamples=4, trace_noise=False,
-        signed_times=True, omega=5,
-    )  # fmt: skip
+    parameters: dict[str, Any] = {"alpha": 3, "b": 1.5, "gamma": 0.1, "delta": 0.01, "subsamples": 4, "omega": 5}
+    numbers = [word for name, value in parameters.items() for word in (f"--{name}", str(value))]
+    document = _released(run, tmp_path, *numbers, "--seed", "7", "--no-trace-noise", "--signed-times")
+    parameters |= {"trace_noise": False, "signed_times": True}
+    assert document["parameters"] == parameters
+    same = libra.anonymize(example.path(), mechanism="libra2022", seed=7, **parameters)
     assert libra.read(tmp_path / "out.xes.gz").events.equals(same.log.events)
     assert any("Trace noise was switched off" in caveat for caveat in document["guarantee"]["caveats"])
 
 
-def test_the_certificate_names_the_file_and_holds_the_claim(tmp_path: Path, run: Run) -> None:
-    out, certificate = tmp_path / "out.xes.gz", tmp_path / "certificate.json"
-    assert run("anonymize", example.path(), "-o", out, *LIBRA2022, "--certificate", certificate).code == 0
-    document = json.loads(certificate.read_text(encoding="utf-8"))
-    assert document["guarantee"]["kind"] == "claimed"
-    assert document["claimed"]["subsamples"] == 20
-    assert document["output"] == {"file": "out.xes.gz", "sha256": hashlib.sha256(out.read_bytes()).hexdigest()}
+def test_notes_of_reading_releasing_and_writing_are_told_and_in_json(crowd: Path, run: Run) -> None:
+    words = ("anonymize", crowd, "-o", crowd.parent / "out.xes", *LIBRA2022, "--seed", "1")
+    told = run(*words).err.splitlines()
+    answer = run(*words, "--json")
+    notes = json.loads(answer.out)["notes"]
+    for part in (NO_ZONE, SEEDED, NOT_IN_XML):
+        assert sum(part in note for note in notes) == 1
+    assert answer.err.splitlines() == [f"note: {note}" for note in notes]
+    assert [line for line in told if "Columns taken" not in line] == answer.err.splitlines()
 
 
-@pytest.mark.parametrize("words", [(), ("--subsamples", "paper"), ("--delta", "0.5", "--alpha", "2")])
-def test_the_certificate_is_the_same_whatever_the_log(words: tuple[str, ...], tmp_path: Path, rare: Path, run: Run) -> None:
-    """Nothing in it is computed from the original: only the file's own name and fingerprint differ."""
-    documents = []
-    for log in (rare, example.path()):
-        run("anonymize", log, "-o", tmp_path / "out.csv", *LIBRA2022, "--certificate", tmp_path / "c.json", *words)
-        document = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
-        documents.append(document | {"output": document["output"]["file"]})
-    assert documents[0] == documents[1]
+def test_columns_that_were_found_are_shown_to_people_and_always_in_json(crowd: Path, run: Run) -> None:
+    words = ("anonymize", crowd, "-o", crowd.parent / "out.csv", *LIBRA2022)
+    line = 'note: Columns taken: case id "case", activity "activity", timestamp "timestamp".'
+    assert line in run(*words).err.splitlines()
+    named = ("--case-id", "case", "--activity", "activity", "--timestamp", "timestamp")
+    assert "Columns taken" not in run(*words, *named).err
+    for said in ((), named):
+        document = json.loads(run(*words, *said, "--json").out)
+        assert document["columns"] == {"case_id": "case", "activity": "activity", "timestamp": "timestamp"}
+        assert not any("Columns taken" in note for note in document["notes"])
 
 
-def test_the_papers_number_of_subsamples_is_told_to_the_custodian_alone(tmp_path: Path, run: Run) -> None:
-    document = _released(run, tmp_path, "--subsamples", "paper", "--certificate", str(tmp_path / "c.json"))
-    certificate = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
-    assert document["claimed"]["subsamples"] > 20
-    assert certificate["claimed"]["subsamples"] is certificate["claimed"]["renyi_epsilon"] is None
-    assert str(document["claimed"]["subsamples"]) not in certificate["guarantee"]["statement"]
+def test_quiet_says_nothing_and_json_stays(crowd: Path, run: Run) -> None:
+    words = ("anonymize", crowd, "-o", crowd.parent / "out.xes", *LIBRA2022, "--quiet")
+    answer = run(*words)
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+    with_json = run(*words, "--json")
+    assert with_json.err == ""
+    assert any(NO_ZONE in note for note in json.loads(with_json.out)["notes"])
 
 
-def test_an_empty_release_is_written_explained_and_ends_with_1(tmp_path: Path, rare: Path, run: Run) -> None:
-    out = tmp_path / "out.xes"
-    answer = run("anonymize", rare, "-o", out, *LIBRA2022)
-    assert answer.code == 1
-    assert "none has more than 3" in answer.err
-    assert "would have to be 3 or lower" in answer.err
-    assert libra.read(out, allow_empty=True).n_cases == 0
-    quiet = run("anonymize", rare, "-o", out, *LIBRA2022, "--quiet")
-    assert quiet.code == 1
-    assert "would have to be 3 or lower" in quiet.err
-    said = run("anonymize", rare, "-o", out, *LIBRA2022, "--json")
-    document = json.loads(said.out)
-    assert said.code == 1
-    assert document["confidential"]["needed_threshold"] == 3
-    assert document["confidential"]["clipping_threshold"] > 3
-    assert "would have to be 3 or lower" in document["shortfall"]
+def test_quiet_does_not_hide_an_error(tmp_path: Path, run: Run) -> None:
+    answer = run("anonymize", tmp_path / "missing.csv", "-o", tmp_path / "out.csv", *LIBRA2022, "--quiet")
+    assert (answer.code, answer.out, answer.err.count("\n")) == (3, "", 1)
+    assert "missing.csv: there is no such file" in answer.err
 
 
-def test_what_an_empty_release_advises_does_help(tmp_path: Path, rare: Path, run: Run) -> None:
-    err = run("anonymize", rare, "-o", tmp_path / "out.xes", *LIBRA2022).err
-    scale = err.split("--b ")[1].split()[0]
-    answer = run("anonymize", rare, "-o", tmp_path / "out.xes", *LIBRA2022, "--b", scale, "--json", "--gamma", "1")
-    assert json.loads(answer.out)["confidential"]["clipping_threshold"] <= 3
+def test_control_characters_of_columns_labels_and_names_do_not_reach_the_terminal(crowd: Path, run: Run) -> None:
+    odd = crowd.with_name("cro\x1bwd.csv")
+    odd.write_text(crowd.read_text(encoding="utf-8").replace("case,", "case\x1b[31m,", 1), encoding="utf-8")
+    files = ("-o", crowd.parent / "o\x1but.xes", "--certificate", crowd.parent / "c\x1b.json")
+    answer = run("anonymize", odd, *files, *LIBRA2022, "--case-id", "case\x1b[31m")
+    assert answer.code == 0
+    assert "\x1b" not in answer.out + answer.err
+    assert r"o\x1but.xes" in answer.out
+    assert r"c\x1b.json" in answer.out
+    assert r'"case\x1b[31m"' in answer.err
+    wrong = run("anonymize", odd, "-o", crowd.parent / "out.csv", *LIBRA2022, "--case-id", "no\x1bne")
+    assert wrong.code == 3
+    assert r"no\x1bne" in wrong.err
+    assert "\x1b" not in wrong.err
+
+
+def test_progress_tells_reading_then_subsamples_then_writing(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, list[tuple[int, int]]] = {}
+
+    @contextlib.contextmanager
+    def recorded(text: str, *, quiet: bool) -> Iterator[Progress]:
+        assert not quiet
+        told[text] = []
+        yield lambda done, total: told[text].append((done, total))
+
+    monkeypatch.setattr("libra.cli.commands.anonymize.progress_bar", recorded)
+    words = ("anonymize", example.path(), "-o", tmp_path / "out.xes", *LIBRA2022, "--subsamples", "7")
+    assert run(*words).code == 0
+    name = example.path().name
+    assert list(told) == [f"reading {name}", f"anonymizing {name}", "writing out.xes"]
+    assert told[f"anonymizing {name}"] == [(number, 7) for number in range(1, 8)]
+    for text in (f"reading {name}", "writing out.xes"):
+        assert told[text][-1][0] == told[text][-1][1] > 0
 
 
 def test_a_seed_stamps_everything_not_private(tmp_path: Path, run: Run) -> None:
     out, certificate = tmp_path / "out.xes", tmp_path / "c.json"
     answer = run("anonymize", example.path(), "-o", out, *LIBRA2022, "--seed", "1", "--certificate", certificate)
-    assert "not private: seeded" in answer.err
-    assert "not private: seeded" in out.read_text(encoding="utf-8")
-    assert json.loads(certificate.read_text(encoding="utf-8"))["randomness"] == "not private: seeded"
-    parquet = tmp_path / "out.parquet"
-    run("anonymize", example.path(), "-o", parquet, *LIBRA2022, "--seed", "1")
-    assert libra.read(parquet).metadata.attributes[0].value == "not private: seeded"
+    assert SEEDED in answer.err
+    assert SEEDED in out.read_text(encoding="utf-8")
+    document = json.loads(certificate.read_text(encoding="utf-8"))
+    assert (document["randomness"], document["guarantee"]["seeded"]) == (SEEDED, True)
+    for name in ("out.parquet", "out.csv"):
+        run("anonymize", example.path(), "-o", tmp_path / name, *LIBRA2022, "--seed", "1")
+        assert libra.read(tmp_path / name).cases["concept:name"].str.starts_with("seeded-").all()
+    assert libra.read(tmp_path / "out.parquet").metadata.attributes[0].value == SEEDED
 
 
 def test_the_same_seed_gives_the_same_file_and_none_gives_another(tmp_path: Path, run: Run) -> None:
@@ -176,6 +200,16 @@ def test_the_same_seed_gives_the_same_file_and_none_gives_another(tmp_path: Path
 
     assert bytes_of("--seed", "5") == bytes_of("--seed", "5") != bytes_of("--seed", "6")
     assert bytes_of() != bytes_of()
+
+
+def test_a_person_with_several_cases_is_not_protected_and_that_is_said(crowd: Path, run: Run) -> None:
+    answer = run("anonymize", crowd, "-o", crowd.parent / "out.csv", *LIBRA2022, "--individual", "case", "--json")
+    document = json.loads(answer.out)
+    told = "libra2022 protects cases, not persons"
+    assert f"note: {told}" in answer.err
+    assert sum(told in note for note in document["notes"]) == 1
+    assert any("A person may have several cases" in caveat for caveat in document["guarantee"]["caveats"])
+    assert not any("A person" in caveat for caveat in _released(run, crowd.parent)["guarantee"]["caveats"])
 
 
 def test_reading_options_count(tmp_path: Path, run: Run) -> None:
@@ -189,87 +223,3 @@ def test_reading_options_count(tmp_path: Path, run: Run) -> None:
     assert answer.code == 0
     assert libra.read(tmp_path / "out.csv").activities == ["leave", "triage"]
     assert "P3" not in (tmp_path / "out.csv").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ((), "not part of this version"),
-        (("--mechanism", "amun"), "not part of this version"),
-        (("--mechanism", "lapras"), 'no mechanism "lapras"'),
-        ((*LIBRA2022, "--alpha", "1"), "alpha"),
-        ((*LIBRA2022, "--alpha", "nan"), "alpha"),
-        ((*LIBRA2022, "--b", "0"), "b "),
-        ((*LIBRA2022, "--gamma", "0"), "gamma"),
-        ((*LIBRA2022, "--gamma", "1.5"), "gamma"),
-        ((*LIBRA2022, "--delta", "1"), "delta"),
-        ((*LIBRA2022, "--subsamples", "0"), "subsamples"),
-        ((*LIBRA2022, "--subsamples", "many"), "subsamples"),
-        ((*LIBRA2022, "--omega", "-1"), "omega"),
-        ((*LIBRA2022, "--seed", "-1"), "seed"),
-    ],
-)
-def test_what_cannot_be_meant_is_a_usage_error_before_anything_is_read(
-    words: tuple[str, ...], told: str, tmp_path: Path, run: Run
-) -> None:
-    answer = run("anonymize", tmp_path / "missing.csv", "-o", tmp_path / "out.csv", *words)
-    assert answer.code == 2
-    assert told in answer.err
-    assert len(answer.err.splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_certificate_must_not_replace_the_log_or_its_copy(tmp_path: Path, table: Path, run: Run) -> None:
-    before = table.read_bytes()
-    for certificate in (table, tmp_path / "out.csv"):
-        answer = run("anonymize", table, "-o", tmp_path / "out.csv", *LIBRA2022, "--certificate", certificate)
-        assert answer.code == 2
-    assert table.read_bytes() == before
-    assert not (tmp_path / "out.csv").exists()
-
-
-def test_a_certificate_that_cannot_be_written_stops_before_the_log_is_written(tmp_path: Path, run: Run) -> None:
-    words = ("--certificate", tmp_path / "nowhere" / "c.json")
-    answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", *LIBRA2022, *words)
-    assert answer.code == 3
-    assert not (tmp_path / "out.csv").exists()
-
-
-def test_in_python_the_log_may_be_a_frame_and_the_anonymizer_a_function() -> None:
-    seen: list[float] = []
-
-    def untouched(cases: Cases, epsilon: float, _random: Randomness) -> Cases:
-        seen.append(epsilon)
-        return cases
-
-    frame = libra.read(example.path()).to_polars()
-    release = libra.anonymize(frame, mechanism="libra2022", anonymizer=untouched, subsamples=3)
-    assert isinstance(release.log, EventLog)
-    assert seen == [pytest.approx(0.42869, abs=1e-5)] * 3
-    assert release.parameters["anonymizer"] == "untouched"
-    assert any("another anonymizer" in caveat for caveat in release.guarantee.caveats)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"mechanism": "libra"}, {"alhpa": 3}, {"seed": "x"}, {"seed": True}, {"trace_noise": "no"}, {"anonymizer": 3}],
-)
-def test_in_python_a_wrong_call_is_a_usage_error(wrong: dict[str, Any], small_log: EventLog) -> None:
-    with pytest.raises(UsageError):
-        libra.anonymize(small_log, **({"mechanism": "libra2022"} | wrong))
-
-
-def test_nothing_of_the_original_but_labels_and_times_is_in_the_file(tmp_path: Path) -> None:
-    original = libra.read(example.path())
-    secret = original.cases.with_columns(pl.col("concept:name") + "-secret-id", pl.lit("secret-attribute").alias("diagnosis"))
-    log = EventLog(original.events, secret, original.metadata)
-    release = libra.anonymize(log, mechanism="libra2022")
-    for name in ("out.xes", "out.csv"):
-        libra.write(release.log, tmp_path / name)
-        assert "secret" not in (tmp_path / name).read_text(encoding="utf-8")
-    assert "secret" not in repr(release)
-
-
-def test_errors_are_libra_errors(tmp_path: Path) -> None:
-    with pytest.raises(LibraError):
-        libra.anonymize(tmp_path / "missing.xes", mechanism="libra2022")

@@ -59,6 +59,24 @@ def test_json_is_one_document_with_our_value_the_papers_and_the_empty_logs(folde
     assert document["seeds"] == [0, 1]
 
 
+def test_one_alpha_may_be_said_and_then_is_the_only_one(folder: Path, run: Run) -> None:
+    arguments = ("reproduce", "--logs", folder, "--seeds", "1", "--setting", "printed", "--json")
+    document = json.loads(run(*arguments, "--alpha", "10").out)
+    assert document["alphas"] == [10]
+    assert [(row["log"], row["alpha"]) for row in document["rows"]] == [("Sepsis", 10), ("emergency", 10)]
+    assert document["rows"][0]["emd_freq"]["printed"] == 123
+    assert json.loads(run(*arguments).out)["alphas"] == [2, 10, 100]
+    assert json.loads(run(*arguments, "--alpha", "3", "--alpha", "2.5", "--alpha", "3").out)["alphas"] == [3, 2.5]
+
+
+def test_the_seconds_stand_at_the_alpha_of_the_papers_table_alone(folder: Path, run: Run) -> None:
+    arguments = ("reproduce", "--logs", folder, "--seeds", "1", "--setting", "printed")
+    assert "## Table 2" in run(*arguments, "--alpha", "10").out
+    answer = run(*arguments, "--alpha", "2")
+    assert answer.code == 0
+    assert "## Table 2" not in answer.out
+
+
 def test_a_file_holds_what_stdout_would(folder: Path, tmp_path: Path, run: Run) -> None:
     target = tmp_path / "tables.md"
     arguments = ("reproduce", "--logs", folder, "--seeds", "1", "--setting", "stated", "--setting", "printed")
@@ -117,7 +135,7 @@ def test_a_log_is_never_replaced_by_the_tables(folder: Path, run: Run) -> None:
     assert (folder / "Sepsis.csv").read_text(encoding="utf-8") == TABLE
 
 
-@pytest.mark.parametrize("words", [("--setting", "print"), ("--seeds", "0"), ("--seeds", "many")])
+@pytest.mark.parametrize("words", [("--setting", "print"), ("--seeds", "0"), ("--seeds", "many"), ("--alpha", "1")])
 def test_what_cannot_be_meant_is_a_usage_error(words: tuple[str, ...], folder: Path, run: Run) -> None:
     answer = run("reproduce", "--logs", folder, *words)
     assert (answer.code, answer.out) == (2, "")

@@ -13,13 +13,17 @@ from libra.cli import progress as progress_module
 from libra.cli.progress import progress_bar
 from libra.eventlog.options import no_progress
 
-from .conftest import TABLE, Run
+from .conftest import LIBRA2022, TABLE, Run
 
 
-@pytest.mark.parametrize("command", ["inspect", "convert", "measure", "epsilon", "demo", "doctor"])
-def test_json_is_one_document_and_nothing_else_on_stdout(command: str, table: Path, shell: Run) -> None:
-    table.write_text(TABLE.replace("Z,", ","), encoding="utf-8")  # times without a zone: there is something to note
-    arguments = {"inspect": (table,), "convert": (table, "log.xes"), "measure": (table, table)}.get(command, ())
+@pytest.mark.parametrize("command", ["inspect", "convert", "measure", "anonymize", "epsilon", "demo", "doctor"])
+def test_json_is_one_document_and_nothing_else_on_stdout(command: str, crowd: Path, shell: Run) -> None:
+    arguments = {
+        "inspect": (crowd,),
+        "convert": (crowd, "log.xes"),
+        "measure": (crowd, crowd),
+        "anonymize": (crowd, "-o", "out.csv", *LIBRA2022),
+    }.get(command, ())
     answer = shell(command, *arguments, "--json")
     assert answer.code == 0, answer.err
     assert isinstance(json.loads(answer.out), dict)

@@ -15,6 +15,7 @@ from libra.privacy.randomness import Randomness
 MINUTE = 60_000_000  # microseconds
 DAY = 1440 * MINUTE
 START = datetime(2024, 5, 6, 8, tzinfo=UTC)
+COUNTS = {"abc": 120, "acb": 60, "ab": 45, "xyz": 3}
 
 
 def cases_from(traces: Sequence[Sequence[int]], micros: Sequence[Sequence[int]] | None = None) -> Cases:

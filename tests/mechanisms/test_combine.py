@@ -37,10 +37,11 @@ def test_codes_mean_the_labels_of_the_log_even_where_some_are_not_left() -> None
     assert log.activities == ["bill", "discharge"]
 
 
-def test_ids_are_fresh_numbers() -> None:
-    log = combine(parts(), LABELS, Randomness())
+@pytest.mark.parametrize(("seed", "prefix"), [(None, "case"), (1, "seeded")])
+def test_ids_are_fresh_numbers_that_say_whether_there_was_a_seed(seed: int | None, prefix: str) -> None:
+    log = combine(parts(), LABELS, Randomness(seed))
     assert log.cases.columns == ["concept:name"]
-    assert log.cases["concept:name"].to_list() == [str(number) for number in range(1, 8)]
+    assert log.cases["concept:name"].to_list() == [f"{prefix}-{number}" for number in range(1, 8)]
 
 
 def test_nothing_but_case_activity_and_time_is_left() -> None:
@@ -53,7 +54,7 @@ def test_nothing_but_case_activity_and_time_is_left() -> None:
 
 def test_a_seeded_log_says_so_in_its_header() -> None:
     log = combine(parts(), LABELS, Randomness(seed=1))
-    assert log.metadata == LogMetadata(attributes=(Attribute("privacy", "string", SEEDED),))
+    assert log.metadata.attributes == (Attribute("privacy", "string", SEEDED),)
 
 
 def test_the_order_tells_nothing_about_the_parts_or_the_order_in_them() -> None:

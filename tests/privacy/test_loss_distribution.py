@@ -6,9 +6,10 @@ import math
 import subprocess
 import sys
 
+import mpmath  # type: ignore[import-untyped]  # ships no types
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -29,10 +30,12 @@ def _one_release(scale: float, rate: float, delta: float) -> float:
 
 
 @given(
-    st.floats(-1.5, 3).map(lambda power: 10.0**power),
+    st.floats(-2.8, 3).map(lambda power: 10.0**power),
     st.floats(-4, 0).map(lambda power: 10.0**power),
     st.floats(-8, -0.1).map(lambda power: 10.0**power),
 )
+@example(0.005, 0.05, 0.04)
+@example(1 / 690, 0.5, 0.4)
 @settings(max_examples=40)
 def test_one_release_agrees_with_its_closed_form_from_above(scale: float, rate: float, delta: float) -> None:
     exact = _one_release(scale, rate, delta)
@@ -73,6 +76,45 @@ def test_the_coarse_grid_of_many_releases_stays_just_above_a_fine_one(scale: flo
     expected = fine.self_compose(times).get_epsilon_for_delta(1e-4)
     found = subsampled_laplace_epsilon(scale, rate, times, 1e-4)
     assert expected * (1 - 1e-4) <= found <= expected * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("scale", [2, 0.2, 0.1])
+def test_the_grid_of_few_releases_is_fine_enough_for_five_digits(scale: float) -> None:
+    """Against one that is sixteen times as fine."""
+    from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
+
+    step = math.log1p(0.05 * math.expm1(1 / scale)) / 16_000
+    fine = from_laplace_mechanism(scale, sensitivity=1, sampling_prob=0.05, value_discretization_interval=step)
+    expected = fine.self_compose(20).get_epsilon_for_delta(0.01)
+    found = subsampled_laplace_epsilon(scale, 0.05, 20, 0.01)
+    assert expected * (1 - 1e-9) <= found <= expected * (1 + 5e-6)
+
+
+@pytest.mark.parametrize(("rate", "times"), [(0.05, 20), (0.01, 100)])
+def test_a_little_of_delta_is_set_aside_for_rounding(rate: float, times: int) -> None:
+    """What the library may lose of the mass of a distribution must not lower the figure: 2e-13 for each release."""
+    from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
+
+    step = math.log1p(rate * math.expm1(1)) / 16_000
+    fine = from_laplace_mechanism(1, sensitivity=1, sampling_prob=rate, value_discretization_interval=step).self_compose(times)
+    less, all_of_it = (fine.get_epsilon_for_delta(share * times) for share in (0.5e-13, 2.5e-13))
+    assert less > all_of_it * 1.01
+    assert subsampled_laplace_epsilon(1, rate, times, 2.5e-13 * times) >= less * (1 - 1e-5)
+
+
+@pytest.mark.parametrize("scale", [3e6, 1e8])
+@pytest.mark.parametrize(("rate", "times"), [(1, 1), (0.5, 1), (0.05, 20)])
+def test_losses_below_the_finest_grid_still_get_the_plain_bound(scale: float, rate: float, times: int) -> None:
+    found = subsampled_laplace_epsilon(scale, rate, times, 1e-9)
+    assert 0 < found <= times * math.log1p(rate * math.expm1(1 / scale)) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.1, 0.5, 0.9, 2, 1e6])
+@pytest.mark.parametrize("rate", [1e-12, 1e-6, 0.05, 1 - 1e-12])
+def test_the_plain_bound_is_exact_also_at_tiny_rates(scale: float, rate: float) -> None:
+    with mpmath.workdps(50):
+        expected = float(mpmath.log1p(mpmath.mpf(rate) * mpmath.expm1(1 / mpmath.mpf(scale))))
+    assert subsampled_laplace_epsilon(scale, rate, 1, 1e-13) == pytest.approx(expected, rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize(("scale", "rate", "times"), [(2, 0.05, 20), (1, 0.01, 100), (5, 0.5, 10), (0.5, 1, 3), (20, 0.1, 1000)])

@@ -58,7 +58,7 @@ def _log_moment(order: float, scale: float) -> Any:
 def test_laplace_agrees_with_the_equation_in_high_precision(order: float, scale: float) -> None:
     with mpmath.workdps(80):
         expected = float(_log_moment(order, scale) / (mpmath.mpf(order) - 1))
-    assert laplace_epsilon(order, scale) == pytest.approx(expected, rel=1e-12)
+    assert laplace_epsilon(order, scale) == pytest.approx(expected, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,9 @@ def test_subsampling_agrees_with_the_equation_in_high_precision(order: int, scal
         bound = mpmath.log(first + terms[0] + 3 * sum(terms[1:])) / (order - 1)
         unsampled = _log_moment(order, scale) / (order - 1)
         expected = float(exact), float(min(bound, unsampled))
-    assert (subsampled_laplace(order, scale, rate), subsampled_bound(order, scale, rate)) == pytest.approx(expected, rel=1e-9)
+    assert (subsampled_laplace(order, scale, rate), subsampled_bound(order, scale, rate)) == pytest.approx(
+        expected, rel=1e-9, abs=0
+    )
 
 
 def _integrated(order: float, scale: float, rate: float, *, adding: bool) -> float:
@@ -104,7 +106,7 @@ def test_subsampled_laplace_bounds_removing_and_adding_a_case(order: float, scal
     removing = _integrated(order, scale, rate, adding=False)
     assert removing <= found * CLOSE
     if isinstance(order, int):
-        assert found == pytest.approx(removing, rel=1e-6)
+        assert found == pytest.approx(removing, rel=1e-6, abs=0)
 
 
 @given(ORDERS, SCALES, RATES)
@@ -192,7 +194,7 @@ def test_the_best_order_is_the_best_of_those_allowed() -> None:
 def test_wrong_arguments_are_refused_in_a_sentence(call: Callable[[Any], float], told: str, bad: Any) -> None:
     with pytest.raises(UsageError, match=told) as caught:
         call(bad)
-    assert str(caught.value).endswith(f"not {bad}.")
+    assert str(caught.value).endswith(f"not {bad!r}.")
 
 
 @pytest.mark.parametrize(

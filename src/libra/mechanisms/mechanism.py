@@ -37,7 +37,7 @@ def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
 
     Example:
         >>> mechanism("libra2022", {"alpha": 2, "b": None})
-        Libra2022(alpha=2, b=2, gamma=0.05, delta=0.0001, subsamples=None, trace_noise=True, signed_times=False, omega=20.0)
+        Libra2022(alpha=2.0, b=2.0, gamma=0.05, delta=0.0001, subsamples=None, trace_noise=True, signed_times=False, omega=20.0)
     """
     if name not in HOMES:
         listed = ", ".join(HOMES)

@@ -51,6 +51,6 @@ def subsampled_laplace_epsilon(scale: float, rate: float, times: int, delta: flo
 
 def _largest_loss(loss: float, rate: float) -> float:
     """ln(1 + rate (e^loss - 1)), also where e^loss is no float."""
-    if loss < 1:
+    if loss <= LARGEST_EXPONENT:
         return math.log1p(rate * math.expm1(loss))
     return loss + math.log(rate + (1 - rate) * math.exp(-loss))

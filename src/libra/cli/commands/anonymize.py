@@ -145,9 +145,9 @@ def show_release(release: Release, output: Path, certificate: Path | None) -> No
     if release.shortfall:
         print(printable(f"Wrote {output}, an empty log{',' if beside else ''}{beside}"))
         return
-    size = release.to_dict()["released"]
-    lines = [f"Wrote {output}{beside}: {size['cases']:,} cases, {size['events']:,} events, {size['variants']:,} variants", ""]
-    lines.append(release.guarantee.statement)
+    sizes = release.to_dict()["released"].items()
+    told = ", ".join(f"{size:,} {things.removesuffix('s') if size == 1 else things}" for things, size in sizes)
+    lines = [f"Wrote {output}{beside}: {told}", "", release.guarantee.statement]
     if release.claimed is not None:
         lines.append(release.claimed.comparison())
     lines += [f"- {caveat}" for caveat in release.guarantee.caveats]

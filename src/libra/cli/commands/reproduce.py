@@ -52,19 +52,21 @@ def reproduce(
 ) -> None:
     """Compute the tables of the paper anew with libra2022, and print them as Markdown."""
     from libra.eventlog.files import atomic_output
+    from libra.privacy.arguments import checked_order
     from libra.reproduce import run
     from libra.reproduce.folder import log_files, read_logs
     from libra.reproduce.page import page
     from libra.targets import check_writable
 
     settings = settings_named(setting or ())
+    alphas = tuple(dict.fromkeys(checked_order(order, "alpha") for order in alpha or run.ALPHAS))
     files = log_files(logs)
     if out:
         for file in files:
             check_writable(file, out)
     read = read_logs(files, lambda path: progress_bar(f"reading {path.name}", quiet=quiet))
     with progress_bar("anonymizing and measuring", quiet=quiet) as progress:
-        found = run.reproduce(read, settings, alpha or run.ALPHAS, range(seeds), progress)
+        found = run.reproduce(read, settings, alphas, range(seeds), progress)
     text = "\n".join(map(printable, page(found))) + "\n"
     if out:
         with atomic_output(out) as stream:

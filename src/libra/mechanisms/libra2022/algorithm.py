@@ -7,7 +7,7 @@ subsample is a parameter: any function from cases and an epsilon to cases can ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from libra.errors import UsageError
@@ -149,7 +149,8 @@ class Libra2022:
 
     def _parameters(self) -> dict[str, Any]:
         """What was asked for, as far as it played a part."""
-        plain = {name: value for name, value in asdict(self).items() if name != "anonymizer"}
+        plain = {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
+        del plain["anonymizer"]
         if self.subsamples is None:
             plain["subsamples"] = default_subsamples(self.gamma)
         if self.anonymizer is None:

@@ -4,6 +4,7 @@ In: cases. Out: the same cases at other times. The start of a case is its distan
 time of an event its distance from the event before; both get noise in their unit, and adding them up again gives timestamps. The
 text lets a noisy cycle time fall below zero. Events would then be out of order and tools that sort by time would see variants
 that never occurred, against the paper's own promise, so that a millisecond is the least here unless `signed` asks for the text.
+At either end of the years that a log may have, each event leaves room for the others of its case.
 """
 
 from __future__ import annotations
@@ -48,5 +49,7 @@ def time_noise(cases: Cases, epsilon: float, random: Randomness, *, signed: bool
     millis = np.clip(np.rint(noisy / MILLISECOND), -span, span).astype(np.int64)
     total = np.cumsum(millis)
     of_case = total - np.repeat(total[first] - millis[first], cases.lengths)
-    since_1970 = np.clip(of_case + cases.micros.min() // MILLISECOND, EARLIEST, LATEST)
+    before = np.arange(len(total)) - np.repeat(first, cases.lengths)
+    after = np.repeat(cases.lengths - 1, cases.lengths) - before
+    since_1970 = np.clip(of_case + cases.micros.min() // MILLISECOND, EARLIEST + before, LATEST - after)
     return replace(cases, micros=since_1970 * MILLISECOND)

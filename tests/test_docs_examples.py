@@ -1,0 +1,38 @@
+"""The Python that the pages show runs as it stands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from libra.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _blocks(page: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder as the README leaves it: the small file of its example, and the demo."""
+    monkeypatch.chdir(tmp_path)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^    ((?:Patient;|P-0).*)$", readme, re.MULTILINE)
+    assert len(rows) == 4
+    Path("visits.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert main(["demo", "--out", "demo", "--quiet"]) == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize(("page", "shown"), [("README.md", 1), ("docs/libra2022.md", 2), ("docs/accounting.md", 1)])
+def test_every_python_block_runs(page: str, shown: int, desk: Path) -> None:
+    blocks = _blocks(page)
+    assert len(blocks) == shown
+    for block in blocks:
+        exec(compile(block, page, "exec"), {})  # noqa: S102  # our own pages
+    if page != "docs/accounting.md":
+        assert (desk / "anonymized.xes.gz").exists()
