@@ -26,7 +26,8 @@ def check_target(source: Source, target: str | Path) -> None:
     Example:
         >>> check_target("log.csv", "log.docx")
         Traceback (most recent call last):
-        libra.errors.UsageError: log.docx: cannot tell the format to write from this name. End it in .xes, .csv, ...
+        libra.errors.UsageError: log.docx: cannot tell the format to write from this name.
+        End it in .xes, .csv, .tsv (each also .gz or .zip) or .parquet.
     """
     from libra.eventlog.formats import output_format
 
