@@ -43,12 +43,12 @@ def check_certificate(source: Source, output: str | Path, certificate: str | Pat
         Traceback (most recent call last):
         libra.errors.UsageError: out.csv: the certificate would replace the output. Name another file.
     """
-    check_writable(source, certificate)
+    check_writable(source, certificate, what="certificate")
     if Path(certificate).resolve() == Path(output).resolve():
         raise UsageError(f"{Path(certificate)}: the certificate would replace the output. Name another file.")
 
 
-def check_writable(source: Source, target: str | Path) -> None:
+def check_writable(source: Source, target: str | Path, *, what: str = "output") -> None:
     """Refuse a file of any kind that cannot be written, or that is the source.
 
     Example:
@@ -65,7 +65,7 @@ def check_writable(source: Source, target: str | Path) -> None:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError(f"cannot be written ({reason})", place=str(path), remedy="Name another output file") from error
     if there and _is_file(source, there):
-        raise UsageError(f"{path}: the output would replace the input. Name another output file.")
+        raise UsageError(f"{path}: the {what} would replace the input. Name another file for it.")
     if not folder_is_there:
         raise InputError("there is no such folder", place=str(path.parent), remedy="Create it first, or write elsewhere")
     if there and not stat.S_ISREG(there.st_mode):

@@ -49,7 +49,7 @@ def test_the_document_has_these_keys_and_no_others(tmp_path: Path, run: Run) -> 
         *("renyi_order", "renyi_epsilon_one", "renyi_epsilon", "subsamples", "noise_scale", "comparison"),
     }
     assert document["released"].keys() == {"cases", "events", "variants"}
-    assert document["seconds"].keys() == {"read", "anonymize", "write"}
+    assert document["seconds"].keys() == {"read", "anonymize", "account", "write"}
     assert all(second > 0 for second in document["seconds"].values())
     assert document["confidential"].keys() == {"clipping_threshold"}
 

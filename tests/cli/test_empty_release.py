@@ -71,6 +71,6 @@ def test_where_nothing_was_drawn_that_is_the_reason_and_more_draws_help(crowd: P
     answer = run(*words, "--subsamples", "1")
     document = json.loads(answer.out)
     assert answer.code == 1
-    assert "run it again, or ask for more with --subsamples or --gamma" in answer.err
+    assert "run it anew, or ask for more with --subsamples or --gamma" in answer.err
     assert document["confidential"].keys() == {"clipping_threshold"}
     assert run(*words, "--subsamples", "2000").code == 0

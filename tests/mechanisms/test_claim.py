@@ -20,10 +20,11 @@ from libra.privacy.renyi import laplace_epsilon
 NO_GUARANTEE = (
     "This is no guarantee: the procedure does not have the privacy claimed. Do not release personal data on its strength."
 )
+ADD_UP = "they add up over all subsamples, whose number was computed from the log and is left out"
 EXACT_COUNTS = "Clipping compares exact counts."
 ONE_TRANSITION = "Trace noise is scaled for a case that touches one transition."
 TRUE_TRACES = "Only what occurs in a subsample gets noise, and true traces are released, some of them several times."
-SWITCHED_OFF = "Trace noise was switched off: only sampling stands between how often a variant occurs and what is released of it."
+SWITCHED_OFF = "Trace noise was switched off: how often a variant occurs is blurred by sampling and by the choice of relevant"
 REAL_CASES = "Each case released is a real one, its start moved by some days and its steps by some minutes."
 BOTH_SPEND = "Control flow and times both use up privacy in each subsample; one release for each subsample is counted."
 UNKNOWN = "The subsamples went through another anonymizer. What it reveals is not known here."
@@ -80,7 +81,7 @@ def test_a_number_of_subsamples_that_the_paper_also_has_stays_withheld_where_it_
     assert release.to_dict()["claimed"]["subsamples"] == 20
     assert release.guarantee.statement == (
         "As claimed by its authors, by their equations with a misprint corrected: Renyi epsilon 0.007258 at order 10 for each "
-        f"subsample. {NO_GUARANTEE}"
+        f"subsample; {ADD_UP}. {NO_GUARANTEE}"
     )
 
 
@@ -94,15 +95,18 @@ def test_order_and_number_of_subsamples_are_those_asked_for() -> None:
 def test_of_another_anonymizer_nothing_is_claimed(subsamples: Any) -> None:
     release = released(anonymizer=unchanged, subsamples=subsamples)
     figure = (
-        "Renyi epsilon 0.007258 at order 10 for each subsample"
+        f"Renyi epsilon 0.007258 at order 10 for each subsample; {ADD_UP}"
         if subsamples
         else "Renyi epsilon' = 0.1452 at order 10 for 20 subsamples together"
     )
     assert release.guarantee.statement == (
-        f"The equations of the paper give {figure}, for its own anonymizer. Another one was used, for which nothing is claimed. "
+        f"The equations of the paper give, for its own anonymizer: {figure}. Another one was used, for which nothing is claimed. "
         "This is no guarantee. Do not release personal data on its strength."
     )
     assert not {"trace_noise", "signed_times"} & set(release.certificate()["parameters"])
+    assert release.certificate()["claimed"]["noise_scale"] is None
+    assert release.claimed is not None
+    assert "reveals more" not in json.dumps(release.to_dict()) + release.claimed.comparison()
 
 
 @pytest.mark.parametrize(
@@ -122,7 +126,7 @@ def test_caveats_are_about_what_ran(parameters: dict[str, Any], beginnings: tupl
 
 def test_caveats_say_how_bad_it_is() -> None:
     clipping, traces, _, times, *_ = released().guarantee.caveats
-    assert "whoever knows the other cases learns almost for certain whether that one is there" in clipping
+    assert "if it is there, whoever knows the other cases knows that this one is" in clipping
     assert "A case touches all transitions on its path, up to hundreds." in traces
     assert "does not hide whether a case is there" in times
     assert "the losses of a case add up" in times
@@ -144,7 +148,7 @@ def test_the_comparison_names_its_releases_and_is_not_a_figure_of_this_one() -> 
     releases = "7 Laplace releases of scale 1.5 and sensitivity 1, each on a subsample"
     assert claimed.comparison() == (
         f"For comparison, not of this release: {releases}, would be "
-        f"({claimed.pld_epsilon:.4g}, 0.0001)-differentially private. This release reveals more:"
+        f"({claimed.pld_epsilon:.4g}, 0.0001)-differentially private. This release reveals more, and the figure has limits:"
     )
     assert claimed.to_dict()["comparison"] == {
         "meaning": "what textbook releases would cost; not a figure of this release, which reveals more",
@@ -152,6 +156,20 @@ def test_the_comparison_names_its_releases_and_is_not_a_figure_of_this_one() -> 
         "epsilon": claimed.pld_epsilon,
         "delta": 1e-4,
     }
+
+
+def test_one_subsample_is_one() -> None:
+    release = released(gamma=1.0)
+    assert "at order 10 for 1 subsample. " in release.guarantee.statement
+    assert release.to_dict()["claimed"]["comparison"]["releases"].startswith("1 Laplace release of scale 2 ")
+
+
+def test_a_number_computed_from_the_log_is_the_custodians_alone() -> None:
+    release = Libra2022(subsamples="paper").anonymize(log_of({"abc": 460}), Randomness())
+    assert release.claimed is not None
+    said = release.claimed.comparison()
+    assert "All 23 add up to 0.1669. This is a figure of your log: keep it to yourself." in said
+    assert "23" not in repr(release) + repr(release.claimed) + release.guarantee.statement
 
 
 def test_the_figures_are_those_of_the_equations() -> None:

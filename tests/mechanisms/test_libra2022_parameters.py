@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -165,3 +166,12 @@ def test_an_anonymizer_that_gives_no_cases_back_is_refused(given: object) -> Non
 
     with pytest.raises(UsageError, match=f"An anonymizer gives back cases, not {type(given).__name__}."):
         Libra2022(anonymizer=careless).anonymize(log_of(COUNTS), Randomness())
+
+
+@pytest.mark.parametrize("code", [-1, 99])
+def test_an_anonymizer_that_makes_up_an_activity_is_refused(code: int) -> None:
+    def made_up(cases: Cases, _epsilon: float, _random: Randomness) -> Cases:
+        return replace(cases, codes=np.full_like(cases.codes, code))
+
+    with pytest.raises(UsageError, match="made up a code"):
+        Libra2022(anonymizer=made_up).anonymize(log_of(COUNTS), Randomness(1))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from some_cases import COUNTS, log_of
 
 from libra.eventlog.log import empty_log
+from libra.mechanisms.cases import Cases
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.clip import clipping_threshold
 from libra.mechanisms.libra2022.shortfall import explain_clipping
@@ -91,3 +93,18 @@ def test_thresholds_are_told_in_full_up_to_where_nobody_could_read_them() -> Non
     told = explain_clipping(1_234_567, 35, 846, 10, 1e5, 1e-4)
     assert "only those with 1,234,567 cases or more are kept, and none has more than 35." in told
     assert told.endswith("These figures are of your log: keep them to yourself.")
+
+
+@pytest.mark.parametrize(("needed", "price"), [(35, "less protection"), (3, "next to no protection")])
+def test_the_price_of_a_lower_threshold_is_told(needed: int, price: str) -> None:
+    told = explain_clipping(39, needed, 846, 10, 2, 1e-4)
+    assert f" gives, for {price}. " in told
+    assert told.endswith("These figures are of your log: keep them to yourself.")
+
+
+def test_another_anonymizer_that_gives_back_nothing_is_not_answered_with_flags() -> None:
+    def none(cases: Cases, _epsilon: float, _random: Randomness) -> Cases:
+        return cases.take(np.zeros(0, np.int64))
+
+    release = Libra2022(anonymizer=none).anonymize(log_of(COUNTS), Randomness())
+    assert release.shortfall == "No case was drawn, or the anonymizer gave back none."

@@ -26,9 +26,7 @@ Json = Annotated[
 ]
 Quiet = Annotated[
     bool,
-    typer.Option(
-        "--quiet", "-q", help="No notes, no progress, no closing words; results and errors stay.", rich_help_panel=OUTPUT
-    ),
+    typer.Option("--quiet", "-q", help="No notes, no progress, no closing words; errors stay.", rich_help_panel=OUTPUT),
 ]
 
 

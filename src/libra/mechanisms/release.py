@@ -1,7 +1,7 @@
 """What a mechanism gives back: the log, what is promised of it, and what only the custodian may see.
 
-The certificate is publishable: parameters, promises and versions, and nothing that was computed from the original. `shortfall`
-and `confidential` are computed from the original; they stay with the custodian, and out of what Python prints of a release.
+The certificate is publishable: parameters, promises and versions, and nothing that was computed from the original. `shortfall`,
+`confidential` and part of `claimed` may be; they stay with the custodian, and out of what Python prints of a release.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Release:
         mechanism: The name of what made it.
         parameters: What it was asked with.
         guarantee: What is promised, by whom, and what that leaves out.
-        claimed: The figures behind a promise that is only claimed.
+        claimed: The figures behind a promise that is only claimed; `published()` leaves out those of the log.
         seeded: Whether the draws came from a seed; such a release is not private.
         notes: What the custodian should know about how it was made.
         shortfall: Why the log is empty and what would help; None where it is not. Confidential.

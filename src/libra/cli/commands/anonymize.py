@@ -118,6 +118,8 @@ def anonymize(
         original = api.read(log, **options)
     with watch.stage("anonymize"), progress_bar(f"anonymizing {log.name}", quiet=quiet) as progress:
         release = api.anonymize(original, mechanism=mechanism, seed=seed, progress=progress, **parameters)
+    with watch.stage("account"):
+        document = release.to_dict() if as_json else {}
     with watch.stage("write"), progress_bar(f"writing {output.name}", quiet=quiet) as progress:
         left_out = release.write(output, certificate=certificate, progress=progress)
     notes = (*original.notes, *release.notes, *left_out)
@@ -125,7 +127,7 @@ def anonymize(
     if as_json:
         files = {"output": str(output), "certificate": None if certificate is None else str(certificate)}
         found = {"columns": original.role_columns, "seconds": watch.seconds, "notes": list(notes)}
-        print_json(release.to_dict() | files | found)
+        print_json(document | files | found)
     elif not quiet:
         show_release(release, output, certificate)
     if release.shortfall:

@@ -110,14 +110,13 @@ class Libra2022:
             kept.append(relevant_cases(self._anonymized(subsample, epsilon, random), random, omega=self.omega))
             progress(number + 1, n_subsamples)
         released = combine(kept, log.activities, random)
-        claim = Libra2022Claim(self.alpha, self.b, self.gamma, self.delta, n_subsamples, from_log=self.subsamples == "paper")
-        own = self.anonymizer is None
-        persons = log.individual is not None
+        of_log, own, persons = self.subsamples == "paper", self.anonymizer is None, log.individual is not None
+        claim = Libra2022Claim(self.alpha, self.b, self.gamma, self.delta, n_subsamples, of_log, own)
         return Release(
             log=released,
             mechanism=self.name,
             parameters=self._parameters(),
-            guarantee=guarantee(claim, trace_noise=self.trace_noise, own_anonymizer=own, persons=persons),
+            guarantee=guarantee(claim, trace_noise=self.trace_noise, persons=persons),
             seeded=random.seeded,
             claimed=claim,
             notes=tuple(_notes(random.seeded, persons)),
@@ -129,6 +128,8 @@ class Libra2022:
             other = self.anonymizer(subsample, epsilon, random)
             if not isinstance(other, Cases):
                 raise UsageError(f"An anonymizer gives back cases, not {type(other).__name__}.")
+            if len(other.codes) and not 0 <= other.codes.min() <= other.codes.max() < subsample.n_activities:
+                raise UsageError("An anonymizer gives back activities of the log, and this one made up a code.")
             return other
         if self.trace_noise:
             subsample = trace_noise(subsample, epsilon, random)
@@ -142,7 +143,7 @@ class Libra2022:
         if not len(cases):
             return {"shortfall": "There was no case to begin with.", "confidential": confidential}
         if n_clipped:
-            return {"shortfall": explain_draws(), "confidential": confidential}
+            return {"shortfall": explain_draws(own_anonymizer=self.anonymizer is None), "confidential": confidential}
         needed = largest_count(cases)
         shortfall = explain_clipping(threshold, needed, len(log.variants), self.alpha, self.b, self.delta)
         return {"shortfall": shortfall, "confidential": confidential | {"needed_threshold": needed}}

@@ -8,7 +8,7 @@ reveal beyond both.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -22,22 +22,18 @@ ASSUMPTIONS = (
     "each person has one case, and cases are independent",
     "this is the only release of the log",
 )
-PRINTED: dict[float, float] = {
-    2: 0.04,
-    10: 0.37,
-    100: 4.7,
-}  # the paper's epsilon' by alpha, for b = 2 and 20 subsamples of rate 0.05
+PRINTED: dict[float, float] = {2: 0.04, 10: 0.37, 100: 4.7}  # the paper's epsilon' by alpha; b = 2, 20 subsamples of rate 0.05
 
 CLIPPING = (
-    "Clipping compares exact counts. A variant at the threshold appears, and with one case less it never does: whoever knows the "
-    "other cases learns almost for certain whether that one is there."
+    "Clipping compares exact counts. A variant at the threshold may appear, and with one case less it never does: if it is "
+    "there, whoever knows the other cases knows that this one is."
 )
 TRACES = (
     "Trace noise is scaled for a case that touches one transition. A case touches all transitions on its path, up to hundreds."
 )
 COPIES = "Only what occurs in a subsample gets noise, and true traces are released, some of them several times."
 NO_TRACE_NOISE = (
-    "Trace noise was switched off: only sampling stands between how often a variant occurs and what is released of it."
+    "Trace noise was switched off: how often a variant occurs is blurred by sampling and by the choice of relevant cases alone."
 )
 TIMES = (
     "Each case released is a real one, its start moved by some days and its steps by some minutes. Whoever knows about when they "
@@ -52,7 +48,10 @@ PERSONS = "A person may have several cases in this log. They are not protected t
 
 @dataclass(frozen=True)
 class Libra2022Claim:
-    """The claimed figure. `from_log` says that the number of subsamples was computed from the log, and must not be published.
+    """The claimed figure.
+
+    `from_log` says that the number of subsamples was computed from the log and must not be published, `own_anonymizer` that the
+    subsamples went through the paper's anonymizer and not another one.
 
     Example:
         >>> claim = Libra2022Claim(alpha=10, b=2, gamma=0.05, delta=1e-4, subsamples=20)
@@ -64,8 +63,9 @@ class Libra2022Claim:
     b: float
     gamma: float
     delta: float
-    subsamples: int
+    subsamples: int = field(repr=False)
     from_log: bool = False
+    own_anonymizer: bool = True
 
     @cached_property
     def renyi_epsilon_one(self) -> float:
@@ -94,14 +94,15 @@ class Libra2022Claim:
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, JSON-ready."""
+        beyond = ", which reveals more" if self.own_anonymizer else ""
         return {
             "renyi_order": self.alpha,
             "renyi_epsilon_one": self.renyi_epsilon_one,
             "renyi_epsilon": self.renyi_epsilon,
             "subsamples": self.subsamples,
-            "noise_scale": self.noise_scale,
+            "noise_scale": self.noise_scale if self.own_anonymizer else None,
             "comparison": {
-                "meaning": "what textbook releases would cost; not a figure of this release, which reveals more",
+                "meaning": f"what textbook releases would cost; not a figure of this release{beyond}",
                 "releases": self._textbook,
                 "epsilon": self.pld_epsilon,
                 "delta": self.delta,
@@ -112,56 +113,67 @@ class Libra2022Claim:
         """The same; where the number of subsamples came from the log, without it and without what follows from it."""
         if not self.from_log:
             return self.to_dict()
-        withheld = dict.fromkeys(("renyi_epsilon", "subsamples", "comparison"))
         return {
             "renyi_order": self.alpha,
             "renyi_epsilon_one": self.renyi_epsilon_one,
-            "noise_scale": self.noise_scale,
-            **withheld,
+            "renyi_epsilon": None,
+            "subsamples": None,
+            "noise_scale": self.noise_scale if self.own_anonymizer else None,
+            "comparison": None,
         }
 
     def comparison(self) -> str:
-        """What the claimed figure can be compared with, in one sentence for people."""
+        """What the claimed figure can be compared with, for the custodian; ends where the caveats begin."""
+        total = f" All {self.subsamples} add up to {self.renyi_epsilon:.4g}. This is a figure of your log: keep it to yourself."
         return (
             f"For comparison, not of this release: {self._textbook}, would be "
-            f"({self.pld_epsilon:.4g}, {self.delta:g})-differentially private. This release reveals more:"
+            f"({self.pld_epsilon:.4g}, {self.delta:g})-differentially private.{total if self.from_log else ''} "
+            + (
+                "This release reveals more, and the figure has limits:"
+                if self.own_anonymizer
+                else "Of this release is to be known:"
+            )
         )
 
     @property
     def _textbook(self) -> str:
-        return f"{self.subsamples} Laplace releases of scale {self.b:g} and sensitivity 1, each on a subsample"
+        releases = "1 Laplace release" if self.subsamples == 1 else f"{self.subsamples} Laplace releases"
+        return f"{releases} of scale {self.b:g} and sensitivity 1, each on a subsample"
 
 
-def guarantee(claim: Libra2022Claim, *, trace_noise: bool, own_anonymizer: bool, persons: bool) -> Guarantee:
+def guarantee(claim: Libra2022Claim, *, trace_noise: bool, persons: bool) -> Guarantee:
     """The claim in words, with what the steps that ran leave out of it.
 
     Args:
         claim: The figure.
         trace_noise: Whether the paper's trace noise ran.
-        own_anonymizer: Whether the subsamples went through the paper's anonymizer and not another one.
         persons: Whether cases belong to individuals who may have several.
 
     Example:
-        >>> guarantee(Libra2022Claim(10, 2, 0.05, 1e-4, 20), trace_noise=True, own_anonymizer=True, persons=False).kind
+        >>> guarantee(Libra2022Claim(10, 2, 0.05, 1e-4, 20), trace_noise=True, persons=False).kind
         'claimed'
     """
     return Guarantee(
         kind="claimed",
-        statement=_statement(claim, own_anonymizer),
+        statement=_statement(claim),
         source=SOURCE,
         assumptions=ASSUMPTIONS,
-        caveats=tuple(_caveats(trace_noise, own_anonymizer, persons)),
+        caveats=tuple(_caveats(claim.own_anonymizer, trace_noise, persons)),
     )
 
 
-def _statement(claim: Libra2022Claim, own_anonymizer: bool) -> str:
+def _statement(claim: Libra2022Claim) -> str:
     if claim.from_log:
-        figure = f"Renyi epsilon {claim.renyi_epsilon_one:.4g} at order {claim.alpha:g} for each subsample"
+        figure = (
+            f"Renyi epsilon {claim.renyi_epsilon_one:.4g} at order {claim.alpha:g} for each subsample; they add up over all "
+            "subsamples, whose number was computed from the log and is left out"
+        )
     else:
-        figure = f"Renyi epsilon' = {claim.renyi_epsilon:.4g} at order {claim.alpha:g} for {claim.subsamples} subsamples together"
-    if not own_anonymizer:
+        together = "1 subsample" if claim.subsamples == 1 else f"{claim.subsamples} subsamples together"
+        figure = f"Renyi epsilon' = {claim.renyi_epsilon:.4g} at order {claim.alpha:g} for {together}"
+    if not claim.own_anonymizer:
         return (
-            f"The equations of the paper give {figure}, for its own anonymizer. Another one was used, for which nothing is "
+            f"The equations of the paper give, for its own anonymizer: {figure}. Another one was used, for which nothing is "
             "claimed. This is no guarantee. Do not release personal data on its strength."
         )
     printed = f" (the paper prints {claim.printed:g})" if claim.printed is not None and not claim.from_log else ""
@@ -171,7 +183,7 @@ def _statement(claim: Libra2022Claim, own_anonymizer: bool) -> str:
     )
 
 
-def _caveats(trace_noise: bool, own_anonymizer: bool, persons: bool) -> Iterator[str]:
+def _caveats(own_anonymizer: bool, trace_noise: bool, persons: bool) -> Iterator[str]:
     yield CLIPPING
     if not own_anonymizer:
         yield OTHER_ANONYMIZER

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from libra.privacy.renyi import laplace_epsilon
 
+NEXT_TO_NONE = 0.5  # a scale below which a release of sensitivity 1 costs an epsilon above 2
+
 
 def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float, b: float, delta: float) -> str:
     """All variants are rare: the threshold in use, the one that was needed, and the parameters that give it.
@@ -17,25 +19,31 @@ def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float,
         The threshold would have to be 35 or lower, which --b 1.8 or --delta 0.00052 gives, for less protection.
         These figures are of your log: keep them to yourself.
     """
-    remedies = [f"--b {_two_digits(_fitting_scale(math.log(2 * n_variants / delta) / needed, alpha, b), math.floor)}"]
+    scale = _fitting_scale(math.log(2 * n_variants / delta) / needed, alpha, b)
+    remedies = [f"--b {_two_digits(scale, math.floor)}"]
     least_delta = 2 * n_variants * math.exp(-laplace_epsilon(alpha, b) * needed)
     if least_delta < 0.1:
         remedies.append(f"--delta {_two_digits(least_delta, math.ceil)}")
+    price = "less protection" if scale >= NEXT_TO_NONE else "next to no protection"
     return (
         f"All variants of this log are rare: only those with {_whole(threshold)} cases or more are kept, and none has more than "
-        f"{needed}. The threshold would have to be {needed} or lower, which {' or '.join(remedies)} gives, for less protection. "
+        f"{needed}. The threshold would have to be {needed} or lower, which {' or '.join(remedies)} gives, for {price}. "
         "These figures are of your log: keep them to yourself."
     )
 
 
-def explain_draws() -> str:
-    """Some variants were kept, and all that was drawn of them was deleted again.
+def explain_draws(*, own_anonymizer: bool) -> str:
+    """Some variants were kept, and none of their cases came through: not drawn, or deleted again, or lost in another anonymizer.
 
     Example:
-        >>> explain_draws().split(":")[0]
-        'Nothing was left of the few cases that were drawn'
+        >>> explain_draws(own_anonymizer=True).split(":")[0]
+        'None of the few cases was drawn, or all were deleted again'
     """
-    return "Nothing was left of the few cases that were drawn: run it again, or ask for more with --subsamples or --gamma."
+    if not own_anonymizer:
+        return "No case was drawn, or the anonymizer gave back none."
+    return (
+        "None of the few cases was drawn, or all were deleted again: run it anew, or ask for more with --subsamples or --gamma."
+    )
 
 
 def _fitting_scale(epsilon: float, alpha: float, b: float) -> float:

@@ -1,10 +1,10 @@
 """Step 3b, time noise: Laplace noise of scale 1/epsilon on the start of each case, in days, and on each cycle time, in minutes.
 
-In: cases. Out: the same cases at other times. The start of a case is its distance from the first start in the log, the cycle
-time of an event its distance from the event before; both get noise in their unit, and adding them up again gives timestamps. The
-text lets a noisy cycle time fall below zero. Events would then be out of order and tools that sort by time would see variants
-that never occurred, against the paper's own promise, so that a millisecond is the least here unless `signed` asks for the text.
-At either end of the years that a log may have, each event leaves room for the others of its case.
+In: cases. Out: the same cases at other times. The start of a case is its distance from the first start (of whichever log: it
+cancels out), the cycle time of an event its distance from the event before; both get noise in their unit, and adding them up
+again gives timestamps. The text lets a noisy cycle time fall below zero. Events would then be out of order and tools that sort
+by time would see variants that never occurred, against the paper's own promise, so that a millisecond is the least here unless
+`signed` asks for the text. At either end of the years that a log may have, each event leaves room for the others of its case.
 """
 
 from __future__ import annotations
