@@ -1,8 +1,8 @@
 """The keywords of `libra.read` and of everything else that reads a log, checked and turned into the options of the reader.
 
 In: what a caller said, in the types people write. Out: `ReadOptions`. Those of `libra.anonymize` are named here as well; each
-mechanism checks its own. None means the same as leaving a keyword out. A wrong
-name is a `TypeError`, as for any function of Python; a value that cannot be meant is a `UsageError` before any file is opened.
+mechanism checks its own. None means the same as leaving a keyword out. A wrong name is a `TypeError`, as for any function of
+Python; a value that cannot be meant is a `UsageError` before any file is opened.
 """
 
 from __future__ import annotations
