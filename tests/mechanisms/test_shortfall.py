@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,8 @@ def test_an_empty_release_says_which_parameters_would_have_kept_something() -> N
     suggested = suggestions(release.shortfall)
     assert set(suggested) == {"b", "delta"}
     for name, value in suggested.items():
-        again = Libra2022(subsamples=200, trace_noise=False, **{name: value}).anonymize(log, Randomness(seed=1))  # type: ignore[arg-type]
+        parameters: dict[str, Any] = {name: value}
+        again = Libra2022(subsamples=200, trace_noise=False, **parameters).anonymize(log, Randomness(seed=1))
         assert again.confidential["clipping_threshold"] <= 25
         assert again.log.n_cases > 0
         assert again.shortfall is None

@@ -38,8 +38,8 @@ def reproduce(
         typer.Option(
             "--setting",
             metavar="NAME",
-            help="How to read the paper: printed (what fits its tables best), text (with trace noise), or stated (everything as "
-            "it says). May be said several times; all three if not said.",
+            help="How to read the paper: printed (what fits its tables best), text (with trace noise), or stated (with "
+            "its delta too). May be said several times; all three if not said.",
             show_default=False,
         ),
     ] = None,

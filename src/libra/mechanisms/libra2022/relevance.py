@@ -22,7 +22,7 @@ from libra.privacy.randomness import Randomness
 
 Abstraction = Literal["activities", "starts", "ends", "edges", "cycle_times", "case_durations"]
 ALL: tuple[Abstraction, ...] = get_args(Abstraction)
-OMEGA_MINUTES = 20.0  # of the paper's experiments
+OMEGA_MINUTES = 20.0  # of the authors' experiments; the paper does not say
 
 
 def sufficient_after(d: float = 0.05, z: float = 0.99) -> int:
