@@ -1,8 +1,8 @@
 """Anonymizing with libra2022 beside its authors' code, and beside reading the same log.
 
 The authors' CPU seconds were recorded in an earlier run of their public prototype, on a machine that was not noted: the factor is
-an order of magnitude, not a ratio measured in one run. Ours are those of the whole process while it anonymizes, without reading or
-writing files, at alpha 10 with the paper's parameters and trace noise. The peak memory is that of the process, the log included.
+an order of magnitude, not a ratio measured in one run. Ours are those of the whole process while it anonymizes, without reading
+or writing files, at alpha 10 with the paper's parameters and trace noise. The peak memory is that of the process with the log.
 """
 
 from __future__ import annotations
