@@ -25,6 +25,7 @@ from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.write import write
 from libra.measures import measure
+from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
 from libra.privacy.randomness import Randomness
 
@@ -64,6 +65,13 @@ def measure_with_libra(log: Path, _folder: Path) -> Task:
     return lambda: measure(fresh, sample)
 
 
+def anonymize_with_libra(log: Path, _folder: Path) -> Task:
+    """Anonymize a log of which nothing is computed yet, with the operating system's randomness."""
+    loaded = read(log, ReadOptions())
+    fresh = EventLog(loaded.events, loaded.cases, loaded.metadata)
+    return lambda: Libra(epsilon=1, delta=1e-5).anonymize(fresh, Randomness())
+
+
 def anonymize_with_libra2022(log: Path, _folder: Path) -> Task:
     """Anonymize a log of which nothing is computed yet, with the operating system's randomness; bpic12 with COMPLETE only."""
     loaded = read(log, ReadOptions(lifecycle_keep=("COMPLETE",) if log.name.startswith("bpic12.") else ()))
@@ -79,6 +87,7 @@ TASKS: dict[tuple[str, str], Callable[[Path, Path], Task]] = {
     ("write .xes.gz", "libra"): lambda log, folder: write_with_libra(log, folder, ".xes.gz"),
     ("write .xes.gz", "r4pm"): lambda log, folder: write_with_r4pm(log, folder, ".xes.gz"),
     ("measure", "libra"): measure_with_libra,
+    ("anonymize libra", "libra"): anonymize_with_libra,
     ("anonymize libra2022", "libra"): anonymize_with_libra2022,
 }
 

@@ -107,23 +107,25 @@ def anonymize(
 
     Args:
         source: A path, a data frame or an `EventLog`.
-        mechanism: Its name; `"libra2022"` is Libra as published, the only one of this version.
+        mechanism: Its name; `"libra2022"` is Libra as published.
         seed: Makes the same draws again, for tests and benchmarks. A release with a seed is not private, and says so.
-        **keywords: The parameters of the mechanism (for libra2022: `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`,
-            `signed_times`, `omega`, `anonymizer`; see `libra.mechanisms.libra2022.Libra2022`) and those of `read`. `progress` is
-            called with the parts done and the parts in all, of the reading and then of the anonymizing.
+        **keywords: The parameters of the mechanism and those of `read`. For libra: `epsilon`, `delta`, `tail`, `budget`,
+            `private_labels`, `time_zone`, `gamma`, `subsamples`, `cases` (see `libra.mechanisms.libra.Libra`). For libra2022:
+            `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`, `signed_times`, `omega`, `anonymizer` (see
+            `libra.mechanisms.libra2022.Libra2022`). `progress` is called with the parts done and the parts in all, of the
+            reading and then of the anonymizing.
 
     Returns:
-        The release: `release.log`, `release.guarantee`, `release.certificate()`; `release.shortfall` says why where it is empty.
+        The release: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`.
 
     Raises:
         LibraError: The log cannot be read, or a parameter cannot be meant.
 
     Example:
         >>> import libra, libra.example
-        >>> release = libra.anonymize(libra.example.path(), mechanism="libra2022", alpha=10, b=2, gamma=0.05, delta=1e-4)
-        >>> release.guarantee.kind
-        'claimed'
+        >>> release = libra.anonymize(libra.example.path(), epsilon=1.0, delta=1e-5)
+        >>> release.guarantee.kind, release.guarantee.epsilon
+        ('proved', 1.0)
     """
     from libra.mechanisms.mechanism import mechanism as make
     from libra.privacy.randomness import Randomness

@@ -49,6 +49,11 @@ class MechanismKeywords(TypedDict, total=False):
     """The parameters of the mechanisms; None means the mechanism's default."""
 
     epsilon: float | None
+    tail: str | None
+    budget: Mapping[str, float] | str | None
+    private_labels: bool | None
+    time_zone: str | None
+    cases: int | None
     alpha: float | None
     b: float | None
     gamma: float | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +52,64 @@ def test_keywords_about_reading_count(crowd: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"mechanism": "libra"}, {"seed": "x"}, {"seed": True}, {"seed": -1}, {"trace_noise": "no"}, {"anonymizer": 3}]
+    "wrong", [{"mechanism": "amun"}, {"seed": "x"}, {"seed": True}, {"seed": -1}, {"trace_noise": "no"}, {"anonymizer": 3}]
 )
 def test_a_wrong_value_is_a_usage_error_before_anything_is_read(wrong: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         libra.anonymize(tmp_path / "missing.csv", **({"mechanism": "libra2022"} | wrong))
 
 
-def test_without_a_mechanism_it_is_libra_which_is_not_there_yet(small_log: EventLog) -> None:
-    with pytest.raises(UsageError, match=r'The mechanism "libra" is not part of this version\. Say --mechanism libra2022'):
-        libra.anonymize(small_log)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"epsilon": value} for value in (0, -1, math.nan, math.inf, "1", True)),
+        *({"delta": value} for value in (0, 1, math.nan)),
+        *({"budget": value} for value in ({"control": 0.0}, {"control": 0.5, "times": 0.2}, {"costs": 1.0}, {}, "control")),
+        *({"subsamples": value} for value in (0, 1.5, "paper")),
+        *({"cases": value} for value in (0, -3, 2.5)),
+        {"tail": "wag"},
+        {"private_labels": "yes"},
+        {"time_zone": "Mars/Base"},
+        {"gamma": 0},
+        {"alpha": 2},
+    ],
+)
+def test_a_value_that_libra_cannot_mean_is_a_usage_error_before_anything_is_read(wrong: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        libra.anonymize(tmp_path / "missing.csv", **wrong)
+
+
+def test_without_a_mechanism_it_is_the_sound_one(small_log: EventLog) -> None:
+    release = libra.anonymize(small_log)
+    assert (release.mechanism, release.guarantee.kind, release.seeded) == ("libra", "proved", False)
+    assert (release.guarantee.epsilon, release.guarantee.delta) == (1.0, 1e-5)
+    assert release.ledger is not None
+    assert release.claimed is None
+    assert release.shortfall is None
+
+
+def test_keywords_of_libra_reach_the_mechanism() -> None:
+    said: dict[str, Any] = {"epsilon": 2, "delta": 1e-4, "tail": "drop", "private_labels": True, "gamma": 0.5, "subsamples": 2}
+    said |= {"budget": {"control": 0.7}, "time_zone": "Asia/Tokyo", "cases": 100}
+    release = libra.anonymize(example.path(), **said)
+    assert release.parameters == said | {"budget": {"control": 0.7, "times": 0.3}}
+    assert release.log.n_cases == 100
+    assert release.ledger is not None
+    assert (release.ledger.rate, release.ledger.times) == (0.5, 2)
+
+
+def test_a_seed_draws_the_same_again_and_no_seed_does_not() -> None:
+    first, again, other, free = (libra.anonymize(example.path(), seed=seed).log.events for seed in (1, 1, 2, None))
+    assert first.equals(again)
+    assert not first.equals(other)
+    assert not free.equals(libra.anonymize(example.path()).log.events)
+
+
+def test_progress_of_libra_is_told_by_run() -> None:
+    calls: list[tuple[int, int]] = []
+    log = libra.read(example.path())
+    libra.anonymize(log, subsamples=3, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_misspelt_keyword_is_answered_with_the_right_one(small_log: EventLog) -> None:
@@ -68,15 +118,17 @@ def test_a_misspelt_keyword_is_answered_with_the_right_one(small_log: EventLog) 
         libra.anonymize(small_log, mechanism="libra2022", alhpa=3)  # type: ignore[call-arg]  # the mistake under test
 
 
-def test_nothing_of_the_original_but_labels_and_times_is_in_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mechanism", ["libra", "libra2022"])
+def test_nothing_of_the_original_but_labels_and_times_is_in_the_file(mechanism: str, tmp_path: Path) -> None:
     original = libra.read(example.path())
     secret = original.cases.with_columns(pl.col("concept:name") + "-secret-id", pl.lit("secret-attribute").alias("diagnosis"))
     log = EventLog(original.events, secret, original.metadata)
-    release = libra.anonymize(log, mechanism="libra2022")
+    release = libra.anonymize(log, mechanism=mechanism)
     for name in ("out.xes", "out.csv"):
         release.write(tmp_path / name)
         assert "secret" not in (tmp_path / name).read_text(encoding="utf-8")
     assert "secret" not in repr(release)
+    assert "secret" not in json.dumps(release.to_dict())
 
 
 def test_errors_are_libra_errors(tmp_path: Path) -> None:

@@ -18,14 +18,39 @@ from libra import example
 from .conftest import LIBRA2022, TABLE, Run
 
 PARAMETERS = "alpha, b, gamma, delta, subsamples, trace_noise, signed_times, omega"
+SOUND_PARAMETERS = "epsilon, delta, tail, budget, private_labels, time_zone, gamma, subsamples, cases"
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), 'The mechanism "libra" is not part of this version. Say --mechanism libra2022 for Libra as published.'),
-        (("--mechanism", "amun"), 'The mechanism "amun" is not part of this version. Say --mechanism libra2022'),
-        (("--mechanism", "lapras"), 'There is no mechanism "lapras". There is: libra2022.'),
+        (("--mechanism", "amun"), 'The mechanism "amun" is not part of this version. There is: libra, libra2022.'),
+        (("--mechanism", "lapras"), 'There is no mechanism "lapras". There is: libra, libra2022.'),
+        (("--epsilon", "0"), "epsilon has to be a number above 0"),
+        (("--epsilon", "-1"), "epsilon has to be a number above 0"),
+        (("--epsilon", "nan"), "epsilon has to be a number above 0"),
+        (("--epsilon", "inf"), "epsilon has to be a number above 0"),
+        (("--delta", "0"), "delta has to be a number above 0 and below 1"),
+        (("--delta", "1"), "delta has to be a number above 0 and below 1"),
+        (("--delta", "nan"), "delta has to be a number above 0 and below 1"),
+        (("--budget", "control=0"), "the share of control has to be a number above 0 and below 1"),
+        (("--budget", "control=1,times=0"), "the share of control has to be a number above 0 and below 1"),
+        (("--budget", "times=0"), "the share of times has to be a number above 0 and below 1"),
+        (("--budget", "control=0.5,times=0.2"), "The shares of the budget have to add up to 1."),
+        (("--budget", "costs=0.5"), 'There is no share of the budget called "costs". Say it as control=0.55,times=0.45.'),
+        (("--budget", "half"), 'The budget "half" cannot be read. Say it as control=0.55,times=0.45.'),
+        (("--budget", "control=much"), "the share of control has to be a number above 0 and below 1"),
+        (("--tail", "wag"), "tail is one of model, nearest, drop, not 'wag'."),
+        (("--time-zone", "Mars/Base"), 'There is no time zone "Mars/Base". Use a name such as Europe/Amsterdam or UTC.'),
+        (("--cases", "0"), "cases has to be a whole number from 1 to"),
+        (("--gamma", "0"), "gamma has to be a number above 0"),
+        (("--gamma", "1.5"), "gamma has to be a number above 0"),
+        (("--subsamples", "0"), "subsamples has to be a whole number from 1 to"),
+        (("--subsamples", "paper"), "subsamples has to be a whole number from 1 to"),
+        (("--alpha", "2"), f"libra does not take alpha. It takes {SOUND_PARAMETERS}."),
+        (("--seed", "-1"), "seed has to be a whole number"),
+        ((*LIBRA2022, "--explain"), "libra2022 has no plan to explain. Leave out --explain, or --mechanism."),
+        ((*LIBRA2022, "--tail", "drop"), "libra2022 does not take tail."),
         ((*LIBRA2022, "--epsilon", "1"), f"libra2022 does not take epsilon. It takes {PARAMETERS}"),
         ((*LIBRA2022, "--alpha", "1"), "alpha has to be a number above 1"),
         ((*LIBRA2022, "--alpha", "nan"), "alpha has to be a number above 1"),
@@ -50,6 +75,12 @@ def test_what_cannot_be_meant_is_a_usage_error_before_anything_is_read(
     assert len(answer.err.splitlines()) == 1
     assert len(answer.err) < 300
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_name_to_write_to_and_nothing_to_explain_that_is_asked_for(tmp_path: Path, run: Run) -> None:
+    answer = run("anonymize", tmp_path / "missing.csv")
+    assert (answer.code, answer.out) == (2, "")
+    assert "Say where the anonymized log goes: -o OUT." in answer.err
 
 
 def _linked(table: Path) -> Path:

@@ -47,7 +47,8 @@ def test_json_holds_the_files_and_the_figures(tmp_path: Path, run: Run) -> None:
     document = json.loads(run("demo", "--out", tmp_path, "--json").out)
     assert all(Path(file).exists() for file in document["files"])
     assert document["inspect"]["cases"] == 2000
-    assert document["anonymize"]["guarantee"]["kind"] == "claimed"
+    assert document["anonymize"]["mechanism"] == "libra"
+    assert document["anonymize"]["guarantee"]["kind"] == "proved"
     assert document["measure"]["emd_freq"] < document["measure"]["empty"]["emd_freq"]
 
 

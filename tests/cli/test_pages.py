@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import shlex
 from dataclasses import fields
@@ -11,47 +13,98 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from libra import example
 from libra.cli.app import app
-from libra.cli.commands.anonymize import EXAMPLES, PANEL
+from libra.cli.commands.anonymize import BOTH, EXAMPLES, PUBLISHED, SOUND
 from libra.keywords import MechanismKeywords
+from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
+from libra.mechanisms.mechanism import HOMES
+from libra.privacy.guarantee import Guarantee
 
 from .conftest import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]  # typer's own class is private
-PARAMETERS = {field.name: field.default for field in fields(Libra2022) if field.name != "anonymizer"}
-FLAGS = {option.name: option for option in COMMANDS["anonymize"].params if getattr(option, "rich_help_panel", "") == PANEL}
+PAGES = {"libra": "docs/how-it-works.md", "libra2022": "docs/libra2022.md"}
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "libra": {field.name: getattr(Libra(), field.name) for field in fields(Libra) if field.init},
+    "libra2022": {field.name: field.default for field in fields(Libra2022) if field.name != "anonymizer"},
+}
+PANELS = {"libra": (SOUND, BOTH), "libra2022": (BOTH, PUBLISHED)}
+OPTIONS = {option.name: option for option in COMMANDS["anonymize"].params}
 SHOWN = ("README.md", "CONTRIBUTING.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))))
 
 
-def _page(name: str = "docs/libra2022.md") -> str:
+def _page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def _table_of_flags() -> dict[str, str]:
+def _flags(mechanism: str) -> dict[str, Any]:
+    """The options in the help panels of a mechanism, by parameter."""
+    return {name: option for name, option in OPTIONS.items() if getattr(option, "rich_help_panel", "") in PANELS[mechanism]}
+
+
+def _table_of_flags(mechanism: str) -> dict[str, str]:
     """The default in the page by flag."""
-    rows = re.findall(r"^\| (`--[^|]*`) \| ([^|]*) \|", _page(), re.MULTILINE)
-    return {flag: default for cell, default in rows for flag in re.findall(r"`(--[a-z-]+)`", cell)}
+    rows = re.findall(r"^\| (`--[^|]*`) \| ([^|]*) \|", _page(PAGES[mechanism]), re.MULTILINE)
+    return {flag: default for cell, default in rows for flag in re.findall(r"`(--[a-z0-9-]+)`", cell)}
 
 
-def test_every_parameter_of_libra2022_has_a_flag_and_a_keyword() -> None:
-    assert set(FLAGS) == set(PARAMETERS)
-    assert set(MechanismKeywords.__annotations__) == {*PARAMETERS, "anonymizer", "epsilon"}
-    for name, option in FLAGS.items():
-        assert f"--{name.replace('_', '-')}" in option.opts
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
-def test_every_flag_of_libra2022_is_in_the_table_of_its_page_and_no_other() -> None:
-    flags = {flag for option in FLAGS.values() for flag in (*option.opts, *option.secondary_opts)}
-    assert set(_table_of_flags()) == flags | {"--seed"}
+def _told_defaults(name: str) -> list[str]:
+    """The defaults that the help of a flag tells: that of libra first, that of libra2022 last."""
+    return re.findall(r"(?:Default|of libra2022): (\S+?)[.;,]?(?:\s|$)", OPTIONS[name].help)
+
+
+@pytest.mark.parametrize("mechanism", PAGES)
+def test_every_parameter_of_a_mechanism_has_a_flag(mechanism: str) -> None:
+    flags = _flags(mechanism)
+    assert set(flags) - {"explain"} == set(PARAMETERS[mechanism])
+    for name, option in flags.items():
+        assert _flag(name) in option.opts
+        assert not option.default  # none: the mechanism has its own
+
+
+def test_every_parameter_is_a_keyword_and_no_other() -> None:
+    assert set(MechanismKeywords.__annotations__) == {*PARAMETERS["libra"], *PARAMETERS["libra2022"], "anonymizer"}
+
+
+@pytest.mark.parametrize("mechanism", PAGES)
+def test_every_flag_of_a_mechanism_is_in_the_table_of_its_page_and_no_other(mechanism: str) -> None:
+    flags = {flag for option in _flags(mechanism).values() for flag in (*option.opts, *option.secondary_opts)}
+    assert set(_table_of_flags(mechanism)) == flags | {"--seed"}
 
 
 @pytest.mark.parametrize("name", ["alpha", "b", "gamma", "delta", "omega"])
-def test_the_defaults_that_are_told_are_those_that_count(name: str) -> None:
-    assert float(_table_of_flags()[f"--{name}"]) == PARAMETERS[name]
-    assert float(FLAGS[name].help.split("Default: ")[1].removesuffix(".")) == PARAMETERS[name]
-    assert FLAGS[name].default is None
+def test_the_defaults_told_of_libra2022_are_those_that_count(name: str) -> None:
+    assert float(_table_of_flags("libra2022")[_flag(name)]) == PARAMETERS["libra2022"][name]
+    assert float(_told_defaults(name)[-1]) == PARAMETERS["libra2022"][name]
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta", "gamma", "subsamples"])
+def test_the_numbers_told_as_defaults_of_libra_are_those_that_count(name: str) -> None:
+    assert float(_table_of_flags("libra")[_flag(name)]) == PARAMETERS["libra"][name]
+    assert float(_told_defaults(name)[0]) == PARAMETERS["libra"][name]
+
+
+@pytest.mark.parametrize("name", ["tail", "budget", "time_zone"])
+def test_the_words_told_as_defaults_of_libra_are_those_that_count(name: str) -> None:
+    told = _table_of_flags("libra")[_flag(name)]
+    said: dict[str, Any] = {name: told}
+    assert getattr(Libra(**said), name) == PARAMETERS["libra"][name]
+    assert _told_defaults(name) == [told]
+
+
+def test_the_switches_of_libra_are_told_as_they_are() -> None:
+    table = _table_of_flags("libra")
+    assert (table["--private-labels"], PARAMETERS["libra"]["private_labels"]) == ("off", False)
+    assert (table["--explain"], OPTIONS["explain"].default) == ("off", False)
+    assert (table["--seed"], OPTIONS["seed"].default) == ("none", None)
+    assert PARAMETERS["libra"]["cases"] is None
 
 
 def _commands(page: str) -> list[list[str]]:
@@ -64,6 +117,14 @@ def _commands(page: str) -> list[list[str]]:
 def test_the_pages_do_show_commands() -> None:
     assert {words[0] for words in _commands("README.md")} >= {"inspect", "convert", "measure", "anonymize"}
     assert [words[0] for words in _commands("docs/libra2022.md")] == ["anonymize", "epsilon", "reproduce"]
+    assert [words[0] for words in _commands("docs/how-it-works.md")] == ["anonymize", "anonymize"]
+
+
+def test_the_first_command_of_the_readme_is_the_default_mechanism_with_an_epsilon() -> None:
+    words = _commands("README.md")[0]
+    assert words[0] == "anonymize"
+    parsed = COMMANDS[words[0]].make_context(words[0], words[1:]).params
+    assert (parsed["mechanism"], parsed["epsilon"]) == ("libra", 1.0)
 
 
 @pytest.mark.parametrize("page", SHOWN)
@@ -76,7 +137,7 @@ def test_every_command_that_a_page_shows_parses(page: str) -> None:
 def test_every_example_of_anonymize_parses_and_names_a_mechanism_that_is_there(example: str) -> None:
     words = shlex.split(example)
     assert words[0] == "libra"
-    assert COMMANDS[words[1]].make_context(words[1], words[2:]).params["mechanism"] == "libra2022"
+    assert COMMANDS[words[1]].make_context(words[1], words[2:]).params["mechanism"] in HOMES
 
 
 def test_the_readmes_table_of_commands_shows_flags_that_are_there(run: Run) -> None:
@@ -85,3 +146,60 @@ def test_the_readmes_table_of_commands_shows_flags_that_are_there(run: Run) -> N
     for row in re.findall(r"^\| `libra \w+.*$", _page("README.md"), re.MULTILINE):
         shown = run(re.findall(r"libra (\w+)", row)[0], "--help").out
         assert [flag for flag in re.findall(r"--[a-z-]+", row) if flag not in shown] == []
+
+
+def test_the_plan_that_the_page_shows_is_what_explain_prints(run: Run) -> None:
+    (words,) = re.findall(r"^`libra (anonymize .* --explain)`:$", _page(PAGES["libra"]), re.MULTILINE)
+    (shown,) = re.findall(r"^<!-- explain -->\n```text\n(.*?)```$", _page(PAGES["libra"]), re.MULTILINE | re.DOTALL)
+    assert run(*shlex.split(words)).out == shown
+
+
+def test_what_the_page_says_of_each_epsilon_is_true() -> None:
+    rows = re.findall(
+        r"^\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) % \| (\d+) cases \| ([\d.]+) \|$", _page(PAGES["libra"]), re.MULTILINE
+    )
+    assert [float(row[0]) for row in rows] == [0.1, 0.5, 1, 2, 5]
+    for epsilon, factor, belief, least, noise in (tuple(map(float, row)) for row in rows):
+        plan = Libra(epsilon=epsilon, delta=1e-5).plan
+        assert factor == pytest.approx(math.exp(epsilon), rel=5e-3)
+        assert belief == pytest.approx(100 * math.exp(epsilon) / (1 + math.exp(epsilon)), abs=0.05)
+        assert least == round(plan.calibration.least_count)
+        assert noise == pytest.approx(1 / math.hypot(plan.mu_second, plan.calibration.mu_variants), rel=0.03)
+
+
+def test_the_page_names_every_field_of_the_certificate(tmp_path: Path, run: Run) -> None:
+    words = ("-o", tmp_path / "out.csv", "--certificate", tmp_path / "c.json", "--quiet")
+    assert run("anonymize", example.path(), *words).code == 0
+    certificate = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    (section,) = re.findall(r"^## The certificate\n(.*?)^## ", _page(PAGES["libra"]), re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"`(\w+)`", section))
+    wanted = {*certificate, *certificate["ledger"][0], *certificate["subsampling"]}
+    wanted |= {field.name for field in fields(Guarantee)} | {"seeded"}
+    assert wanted - named == {"source"}
+
+
+def test_the_readme_repeats_the_figures_of_the_page() -> None:
+    rows = re.findall(r"^<!-- figures -->\n(.*?)\n\n", _page(PAGES["libra"]), re.MULTILINE | re.DOTALL)[0].splitlines()
+    heading, _, *logs = ([cell.strip() for cell in row.strip("|").split("|")] for row in rows)
+    at = {name: heading.index(f"`{name}`") for name in ("dfg_l1", "emd_freq")}
+    told = {log[0]: [log[at["dfg_l1"]].split(" / ")[1], log[at["emd_freq"]].split(" / ")[1], log[-1]] for log in logs}
+    shown = re.findall(
+        r"^\| (\w+) \| ([\d.]+) \| [\d.-]+ \| ([\d.,]+) \| [\d.,-]+ \| ([\d.,]+) \|$", _page("README.md"), re.MULTILINE
+    )
+    assert {name: list(figures) for name, *figures in shown} == told
+    assert len(told) == 8
+
+
+def test_what_the_readme_shows_of_libra2022_is_from_the_page_on_it() -> None:
+    page = _page("docs/reproduction.md")
+    (printed,) = re.findall(r'^### Table 1, setting "printed"\n(.*?)^### ', page, re.MULTILINE | re.DOTALL)
+    (renamed,) = re.findall(r"^## What the distances do not see\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    shown = re.findall(
+        r"^\| (\w+) \| [\d.]+ \| ([\d.-]+) \| [\d.,]+ \| ([\d.,-]+) \| [\d.,]+ \|$", _page("README.md"), re.MULTILINE
+    )
+    assert len(shown) == 8
+    for log, dfg_l1, emd_freq in shown:
+        told_freq = re.findall(rf"^\| {log} \| 10 \|[^|]*\|[^|]*\| ([\d.,]+) ", printed, re.MULTILINE)
+        told_l1 = re.findall(rf"^\| {log} \|[^|]*\|[^|]*\| ([\d.]+) \|", renamed, re.MULTILINE)
+        assert [dfg_l1] == (told_l1 or ["-"])
+        assert [emd_freq] == (["-"] if log == "bpic12" else told_freq)  # bpic12 is another log there: COMPLETE only

@@ -31,7 +31,19 @@ def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness) -> Ev
         >>> fresh_log(cases_of(log), log.activities, Randomness()).cases["concept:name"].head(3).to_list()
         ['case-1', 'case-2', 'case-3']
     """
-    cases = cases.take(random.permutation(len(cases)))
+    return log_of(cases.take(random.permutation(len(cases))), activities, seeded=random.seeded)
+
+
+def log_of(cases: Cases, activities: Sequence[str], *, seeded: bool) -> EventLog:
+    """A log of these cases in this order.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> from libra.mechanisms.cases import cases_of
+        >>> log = simulate(cases=50)
+        >>> log_of(cases_of(log), log.activities, seeded=True).cases["concept:name"][0]
+        'seeded-1'
+    """
     used, codes = np.unique(cases.codes, return_inverse=True)
     labels = pl.Series(ACTIVITY, [activities[code] for code in used], dtype=pl.String)
     events = pl.DataFrame(
@@ -41,9 +53,9 @@ def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness) -> Ev
             TIMESTAMP: pl.Series(cases.micros, dtype=pl.Int64).cast(UTC_MICROSECONDS),
         }
     )
-    prefix = "seeded-" if random.seeded else "case-"
+    prefix = "seeded-" if seeded else "case-"
     ids = pl.DataFrame({CASE_NAME: prefix + pl.int_range(1, len(cases) + 1, eager=True).cast(pl.String)})
     log = EventLog(events, ids)
-    if not random.seeded:
+    if not seeded:
         return log
     return replace(log, metadata=replace(default_metadata(log), attributes=(Attribute("privacy", "string", SEEDED),)))

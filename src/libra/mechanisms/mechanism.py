@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from libra.mechanisms.release import Release
     from libra.privacy.randomness import Randomness
 
-HOMES = {"libra2022": ("libra.mechanisms.libra2022", "Libra2022")}
-PLANNED = ("libra", "amun", "pripel", "sacofa", "travas", "prefix-laplace")
+HOMES = {"libra": ("libra.mechanisms.libra", "Libra"), "libra2022": ("libra.mechanisms.libra2022", "Libra2022")}
+PLANNED = ("amun", "pripel", "sacofa", "travas", "prefix-laplace")
 
 
 class Mechanism(Protocol):
@@ -42,14 +42,12 @@ def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
     if name not in HOMES:
         listed = ", ".join(HOMES)
         if name in PLANNED:
-            raise UsageError(
-                f'The mechanism "{name}" is not part of this version. Say --mechanism libra2022 for Libra as published.'
-            )
+            raise UsageError(f'The mechanism "{name}" is not part of this version. There is: {listed}.')
         raise UsageError(f'There is no mechanism "{name}". There is: {listed}.')
     module, kind = HOMES[name]
     made: type[Mechanism] = getattr(import_module(module), kind)
     said = {key: value for key, value in parameters.items() if value is not None}
-    known = [field.name for field in fields(made)]  # type: ignore[arg-type]  # mechanisms are dataclasses
+    known = [field.name for field in fields(made) if field.init]  # type: ignore[arg-type]  # mechanisms are dataclasses
     foreign = [key for key in said if key not in known]
     if foreign:
         raise UsageError(f"{name} does not take {foreign[0]}. It takes {', '.join(known)}.")

@@ -18,7 +18,9 @@ from libra.privacy.randomness import SEEDED
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
+    from libra.mechanisms.libra.figures import Figures
     from libra.privacy.guarantee import Guarantee
+    from libra.privacy.ledger import Ledger
 
 CONTENTS = "case ids made anew, activities, timestamps; no attribute and no header of the original"
 
@@ -50,6 +52,9 @@ class Release:
         notes: What the custodian should know about how it was made.
         shortfall: Why the log is empty and what would help; None where it is not. Confidential.
         confidential: Figures of the original that explain the result.
+        ledger: Every release that was counted, of a mechanism with a proved guarantee.
+        figures: The released figures that the log was generated from, of a mechanism that has them.
+        seconds: How long the stages took. Confidential: running times may depend on the original.
 
     Example:
         >>> import libra, libra.example
@@ -67,6 +72,9 @@ class Release:
     notes: tuple[str, ...] = ()
     shortfall: str | None = field(default=None, repr=False)
     confidential: Mapping[str, float] = field(default_factory=dict, repr=False)
+    ledger: Ledger | None = field(default=None, repr=False)
+    figures: tuple[Figures, ...] = field(default=(), repr=False)
+    seconds: Mapping[str, float] = field(default_factory=dict, repr=False)
 
     def certificate(self) -> dict[str, Any]:
         """A JSON-ready statement for whoever receives the log.
@@ -86,6 +94,7 @@ class Release:
             "contents": CONTENTS,
             "guarantee": self.guarantee.to_dict() | {"seeded": self.seeded},
             "claimed": None if self.claimed is None else self.claimed.published(),
+            **({} if self.ledger is None else self.ledger.to_dict()),
             "randomness": SEEDED if self.seeded else "operating system",
         }
 

@@ -37,8 +37,9 @@ def demo(
     log = api.read(example.path())
     original, table, anonymized, certificate = (out / name for name in FILES)
     notes = list(dict.fromkeys(note for file in (original, table) for note in (*log.notes, *api.write(log, file))))
-    release = api.anonymize(log, mechanism="libra2022")
+    release = api.anonymize(log)
     release.write(anonymized, certificate=certificate)
+    notes += release.notes
     summary, utility = summarize(log), measure(log, release.log)
     if not as_json and not quiet:
         show_summary(original, log, summary)
@@ -69,7 +70,7 @@ def next_steps(packed: Path, table: Path) -> list[str]:
         "Try next:",
         f"  {libra} inspect {csv}",
         f"  {libra} convert {csv} {parquet}",
-        f"  {libra} anonymize {csv} -o {out} --mechanism libra2022 --alpha 100",
+        f"  {libra} anonymize {csv} -o {out} --epsilon 0.5 --explain",
         f"  {libra} measure {log} {out}",
         f"  {libra} inspect YOUR-LOG.csv",
     ]

@@ -1,0 +1,76 @@
+"""Clipping: each case's counts are brought down to a given L2 norm, made whole, and only then summed.
+
+In: which case counts in which cell. Out: the summed table. The promise that sensitivities rest on: what one case adds never has
+an L2 norm above `clip * scale`, in exact arithmetic. A case within the norm counts in full; one beyond it is scaled down with a
+margin that is far larger than what floats may be off by, and rounded toward zero.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+SAFE = 1 - 1e-12  # more than all the rounding errors of a product of a few floats
+EXACT = 2**53  # up to here floats hold every whole number
+
+
+def add_clipped(
+    case: Integers,
+    cell: Integers,
+    cells: int,
+    clip: float,
+    scale: int,
+    weights: Integers | None = None,
+    amounts: Integers | None = None,
+) -> Integers:
+    """Sum what all cases count, each case clipped to an L2 norm.
+
+    Args:
+        case: For every occurrence the number of its case, from 0.
+        cell: For every occurrence the cell it counts in.
+        cells: How many cells there are.
+        clip: The largest norm of one case's counts.
+        scale: What counts are multiplied with before they are rounded toward zero.
+        weights: How many equal cases each case stands for; 1 by default.
+        amounts: How much each occurrence counts, where every (case, cell) is given once; else all count 1 and are added up.
+
+    Example:
+        >>> case, cell = np.array([0, 0, 0, 1]), np.array([1, 1, 0, 0])
+        >>> add_clipped(case, cell, cells=3, clip=1.0, scale=100).tolist()
+        [144, 89, 0]
+    """
+    if not len(case):
+        return np.zeros(cells, np.int64)
+    if amounts is None:
+        case, cell, amounts = _counted(case, cell, cells)
+    squares = np.bincount(case, np.square(amounts, dtype=np.float64))
+    limit = math.floor(Fraction(clip) ** 2)  # squares are whole numbers: within the clip means up to here
+    factors = np.full(len(squares), float(scale))
+    beyond = squares > limit
+    factors[beyond] = scale * clip / np.sqrt(squares[beyond]) * SAFE
+    contributions = np.floor(amounts * factors.take(case)).astype(np.int64)
+    return _summed(case, cell, cells, contributions, weights)
+
+
+def _counted(case: Integers, cell: Integers, cells: int) -> tuple[Integers, Integers, Integers]:
+    """Every pair of case and cell once, and how often it occurs."""
+    keys = case * np.int64(cells) + cell
+    keys.sort()
+    first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    keys, ends = keys[first], np.append(first[1:], len(keys))
+    case = keys // cells
+    return case, keys - case * cells, ends - first
+
+
+def _summed(case: Integers, cell: Integers, cells: int, contributions: Integers, weights: Integers | None) -> Integers:
+    if weights is not None:
+        contributions = contributions * weights[case]
+    if float(contributions.sum(dtype=np.float64)) < EXACT:
+        return np.bincount(cell, contributions, minlength=cells).astype(np.int64)
+    total = np.zeros(cells, np.int64)
+    np.add.at(total, cell, contributions)
+    return total

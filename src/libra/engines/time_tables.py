@@ -1,0 +1,292 @@
+"""What the mechanism asks about times: one request a table, and the public bins they all count in.
+
+Every parameter is public (bins, the time zone) or comes out of an earlier release (active years, edges, groups, clips). What
+one case adds to any of these tables has an L2 norm of at most `clip`. A case starts with its earliest event and lasts until its
+latest; a step is the time from the event before, in the order of the file, and a negative one counts as 0. A case without
+events counts nowhere.
+
+The calendar is the local one of `time_zone` and begins on Monday 1970-01-05, in weeks; a "year" is 52 of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from libra.engines.contract import FINE, Integers
+
+SECOND = 1_000_000  # microseconds
+MINUTE, HOUR = 60 * SECOND, 3600 * SECOND
+DAY, WEEK = 24 * HOUR, 7 * 24 * HOUR
+FIRST_MONDAY = 4 * DAY  # since 1970-01-01
+YEARS, WEEKS_A_YEAR, WEEKS_A_BLOCK = 131, 52, 4  # up to the middle of 2100
+HOUR_CELLS = 48  # 24 hours of Monday to Friday, then 24 of Saturday and Sunday
+
+A_DECADE = 10  # duration bins from a second to ten, to a hundred, and so on up to 12 years
+DURATION_BINS = 2 + 86  # no time at all; less than a second; from a second on, the last without an end
+TOTAL_BINS = 2 + 86 // 2  # those from a second on two by two
+
+GRAINS = (DAY, HOUR, MINUTE, SECOND, 1000, 1)  # what all times of a case may be whole multiples of
+
+
+def duration_bounds() -> npt.NDArray[np.float64]:
+    """Where the duration bins begin and end, in microseconds: one bound more than bins.
+
+    Example:
+        >>> duration_bounds()[[0, 1, 2, 12]].tolist()
+        [0.0, 0.0, 1000000.0, 10000000.0]
+    """
+    from_a_second = 10 ** (np.arange(DURATION_BINS - 1) / A_DECADE) * SECOND
+    return np.concatenate(([0.0, 0.0], from_a_second))
+
+
+def total_bounds() -> npt.NDArray[np.float64]:
+    """Where the bins of totals begin and end, in microseconds.
+
+    Example:
+        >>> total_bounds()[[1, 2, 7]].tolist(), len(total_bounds()) - 1 == TOTAL_BINS
+        ([0.0, 1000000.0, 10000000.0], True)
+    """
+    fine = duration_bounds()
+    return np.concatenate((fine[:2], fine[2::2]))
+
+
+def duration_bins(micros: Integers) -> Integers:
+    """The bin of every duration.
+
+    Example:
+        >>> duration_bins(np.array([-5, 0, 1, SECOND, 10 * SECOND, 10**18])).tolist()
+        [0, 0, 1, 2, 12, 87]
+    """
+    decades = np.log10(np.maximum(micros, 1) / SECOND)
+    bins = 2 + np.floor(A_DECADE * decades).astype(np.int64)
+    return np.where(micros <= 0, 0, np.clip(bins, 1, DURATION_BINS - 1))
+
+
+def total_bins(bins: Integers) -> Integers:
+    """The bins of totals that duration bins lie in.
+
+    Example:
+        >>> total_bins(np.array([0, 1, 2, 3, 4, 87])).tolist()
+        [0, 1, 2, 2, 3, 44]
+    """
+    return np.where(bins < 2, bins, 1 + bins // 2)
+
+
+@dataclass(frozen=True)
+class _OneCell:
+    """A case counts once, in one cell at most."""
+
+    @property
+    def clip(self) -> float:
+        """One: a case is in one cell."""
+        return 1.0
+
+    @property
+    def scale(self) -> int:
+        """One: nothing has to be rounded."""
+        return 1
+
+
+@dataclass(frozen=True)
+class StartYears(_OneCell):
+    """How many cases start in each year; those before the first or after the last count there."""
+
+    purpose: ClassVar[str] = "years in which cases start"
+    time_zone: str = "UTC"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A cell a year."""
+        return (YEARS,)
+
+
+@dataclass(frozen=True)
+class StartWeeks(_OneCell):
+    """How many cases start in each span of `width` weeks (which divides 52) of the given years; other starts count nowhere."""
+
+    purpose: ClassVar[str] = "weeks in which cases start"
+    years: tuple[int, ...]
+    width: int = 1
+    time_zone: str = "UTC"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A row a year, a cell a span."""
+        return (len(self.years), WEEKS_A_YEAR // self.width)
+
+
+@dataclass(frozen=True)
+class StartHours(_OneCell):
+    """How many cases start in each hour of weekdays and of weekends."""
+
+    purpose: ClassVar[str] = "hours in which cases start"
+    time_zone: str = "UTC"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A cell an hour of a weekday, then of a day at the weekend."""
+        return (HOUR_CELLS,)
+
+
+@dataclass(frozen=True)
+class StartDays(_OneCell):
+    """How many cases start on each day of the week, Monday first."""
+
+    purpose: ClassVar[str] = "days of the week on which cases start"
+    time_zone: str = "UTC"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A cell a day."""
+        return (7,)
+
+
+@dataclass(frozen=True)
+class CaseDurations(_OneCell):
+    """How many cases last how long."""
+
+    purpose: ClassVar[str] = "durations of cases"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A cell a bin of totals."""
+        return (TOTAL_BINS,)
+
+
+@dataclass(frozen=True)
+class LongestSteps(_OneCell):
+    """How many cases have a longest step that takes so long."""
+
+    purpose: ClassVar[str] = "longest steps of cases"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A cell a bin of totals."""
+        return (TOTAL_BINS,)
+
+
+@dataclass(frozen=True)
+class Granularity(_OneCell):
+    """How many cases have times that are whole multiples of nothing coarser than each of `GRAINS`."""
+
+    purpose: ClassVar[str] = "granularity of times"
+    time_zone: str = "UTC"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A cell a grain."""
+        return (len(GRAINS),)
+
+
+@dataclass(frozen=True)
+class _Clipped:
+    """A case counts in many cells and is clipped."""
+
+    clip: float
+
+    @property
+    def scale(self) -> int:
+        """Fine enough that rounding toward zero loses next to nothing."""
+        return FINE
+
+
+@dataclass(frozen=True)
+class StepDurations(_Clipped):
+    """How many steps take how long."""
+
+    purpose: ClassVar[str] = "durations of steps"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A cell a duration bin."""
+        return (DURATION_BINS,)
+
+
+@dataclass(frozen=True)
+class EdgeCells:
+    """Cells for the durations of edges: groups of duration bins, finer for some edges than for others.
+
+    Attributes:
+        edges: Edges as source code times `n_labels` plus target code, ascending. Steps of all other edges count together, in a
+            last row.
+        n_labels: How many labels there are.
+        groups: For every duration bin its group, ascending from 0.
+        merged: For every row, as a power of two, how many groups in a line it counts as one.
+    """
+
+    edges: tuple[int, ...]
+    n_labels: int
+    groups: tuple[int, ...]
+    merged: tuple[int, ...]
+
+    @cached_property
+    def first_cells(self) -> Integers:
+        """Where each row begins, and where the last one ends."""
+        sizes = (self.groups[-1] >> np.array(self.merged, np.int64)) + 1
+        return np.concatenate(([0], np.cumsum(sizes)))
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return int(self.first_cells[-1])
+
+
+@dataclass(frozen=True)
+class EdgeDurations(_Clipped):
+    """How many steps of each edge take how long."""
+
+    purpose: ClassVar[str] = "durations of the steps of each edge"
+    cells: EdgeCells
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One row after the other, each with as many cells as it needs."""
+        return (self.cells.size,)
+
+
+@dataclass(frozen=True)
+class LongestEdges(_OneCell):
+    """Of which edge the longest step of a case is, and how long it takes."""
+
+    purpose: ClassVar[str] = "edges and durations of the longest steps of cases"
+    cells: EdgeCells
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One row after the other, each with as many cells as it needs."""
+        return (self.cells.size,)
+
+
+@dataclass(frozen=True)
+class ActivityHours(_Clipped):
+    """In which hours each activity happens, where it had been waited for at least `after` microseconds."""
+
+    purpose: ClassVar[str] = "hours in which activities happen"
+    n_labels: int
+    after: int
+    time_zone: str = "UTC"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A row a label, a cell an hour of weekdays and of weekends."""
+        return (self.n_labels, HOUR_CELLS)
+
+
+TimeTable = (
+    StartYears
+    | StartWeeks
+    | StartHours
+    | StartDays
+    | CaseDurations
+    | LongestSteps
+    | Granularity
+    | StepDurations
+    | EdgeDurations
+    | LongestEdges
+    | ActivityHours
+)

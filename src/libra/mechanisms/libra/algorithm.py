@@ -1,0 +1,170 @@
+"""Libra, sound: clip, subsample, anonymize, balance, combine, each in a form whose guarantee is proved.
+
+In: a log and the guarantee that is wanted. Out: a `Release` with a complete log, what is promised, and the ledger of everything
+that was released. The flow is aggregate, privatize, generate: an engine counts small tables, the gate puts noise on them, and the
+log is generated from the noisy tables alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+
+from libra.engines.polars import engine_of
+from libra.errors import UsageError
+from libra.eventlog.log import EventLog
+from libra.eventlog.options import Progress, no_progress
+from libra.mechanisms.fresh_log import log_of
+from libra.mechanisms.libra.arguments import checked_budget, checked_rate_of, checked_time_zone
+from libra.mechanisms.libra.generate import in_order, labels_of, scaled, sharing_cases, with_times
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, TAILS, Budget, Plan, Tail, make_plan
+from libra.mechanisms.libra.release_run import Output, release_run
+from libra.mechanisms.release import Release
+from libra.privacy.accounting import delta_of_ledger
+from libra.privacy.arguments import checked_delta, checked_times, checked_whole
+from libra.privacy.gate import Gate
+from libra.privacy.gaussian import checked_epsilon
+from libra.privacy.guarantee import Guarantee, factor
+from libra.privacy.randomness import SEEDED, Randomness
+from libra.privacy.unit import CASE
+
+MOST_CASES = 100_000_000
+WEAK_EPSILON = 5.0
+LABELS_PUBLIC = "The set of activity labels is public: it is taken from the log as it is."
+LABELS_PRIVATE = "No label is public: those that are released were chosen privately, events of all others are left out."
+PUBLIC = "The parameters, the time zone and the code are public. Nothing else of the log is: not its size, not its time range."
+ONE_PERSON = "Every person has one case."
+
+
+@dataclass(frozen=True)
+class Libra:
+    """The sound mechanism, with its parameters.
+
+    Attributes:
+        epsilon: Of the guarantee.
+        delta: Of the guarantee; well below one over the number of cases.
+        tail: What happens to cases whose variant is too rare to be kept: "model" makes new traces like them, "nearest" counts
+            them to the most similar kept variant, "drop" leaves them out.
+        budget: Shares of control flow and times, as "control=0.55,times=0.45" or a mapping.
+        private_labels: Whether the set of labels is chosen privately as well, rather than taken as public.
+        time_zone: Whose hours and days the figures about times are in.
+        gamma: The rate of the Poisson subsamples; 1 means all cases. None leaves it to the plan.
+        subsamples: How many there are.
+        cases: How many cases to generate; None for about as many as there were.
+        plan: How the guarantee is spent; follows from the others.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> release = Libra(epsilon=1.0, delta=1e-4).anonymize(simulate(cases=500), Randomness())
+        >>> release.guarantee.kind, release.log.events.columns
+        ('proved', ['@case', 'concept:name', 'time:timestamp'])
+    """
+
+    name: ClassVar[str] = "libra"
+
+    epsilon: float = 1.0
+    delta: float = 1e-5
+    tail: Tail = "model"
+    budget: Budget | Mapping[str, float] | str = DEFAULT_BUDGET
+    private_labels: bool = False
+    time_zone: str = "UTC"
+    gamma: float | None = None
+    subsamples: int | None = None
+    cases: int | None = None
+    plan: Plan = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Bring the parameters into their one form and refuse what cannot be meant."""
+        if self.tail not in TAILS:
+            raise UsageError(f"tail is one of {', '.join(TAILS)}, not {self.tail!r}.")
+        if not isinstance(self.private_labels, bool):
+            raise UsageError(f"private_labels is either True or False, not {self.private_labels!r}.")
+        epsilon, delta, budget = checked_epsilon(self.epsilon), checked_delta(self.delta), checked_budget(self.budget)
+        subsamples = None if self.subsamples is None else checked_times(self.subsamples, "subsamples")
+        rate, runs = checked_rate_of(self.gamma, subsamples), subsamples or 1
+        made = make_plan(epsilon, delta, budget, tail=self.tail, private_labels=self.private_labels, rate=rate, runs=runs)
+        for name, value in (
+            ("epsilon", epsilon),
+            ("delta", delta),
+            ("budget", asdict(budget)),
+            ("time_zone", checked_time_zone(self.time_zone)),
+            ("gamma", rate),
+            ("subsamples", runs),
+            ("cases", None if self.cases is None else checked_whole("cases", self.cases, 1, MOST_CASES)),
+            ("plan", made),
+        ):
+            object.__setattr__(self, name, value)
+
+    def anonymize(self, log: EventLog, random: Randomness, progress: Progress = no_progress) -> Release:
+        """The release of a log; `progress` is called with the parts done and the parts in all."""
+        begin = perf_counter()
+        plan = self.plan
+        engine = engine_of(log)
+        counted = perf_counter() - begin
+        output = Output(tuple(engine.labels), self.time_zone, 1 / (plan.rate * plan.runs))
+        runs, weighted, gates = [], [], []
+        for number in range(plan.runs):
+            gate = Gate(engine, random)
+            gates.append(gate.subsampled(plan.rate) if plan.rate < 1 else gate)
+            run, traces, weights = release_run(gates[-1], plan, output, int(random.words(1)[0] >> np.uint64(1)))
+            runs.append(run)
+            weighted.append((traces, weights))
+            progress(number + 1, plan.runs)
+        ledger = max((gate.ledger(plan.runs) for gate in gates), key=lambda ledger: ledger.mu)
+        if delta_of_ledger(ledger, self.epsilon) > self.delta:
+            raise AssertionError("more was released than the guarantee allows; nothing is given out")
+        figures = sharing_cases(runs, [weights.sum() > 0 for _, weights in weighted], self.cases)
+        generated = [with_times(run, scaled(run, *one)) for run, one in zip(figures, weighted, strict=True)]
+        released = log_of(in_order(figures, generated), labels_of(figures), seeded=random.seeded)
+        aggregate = counted + sum(gate.seconds.aggregate for gate in gates)
+        privatize = sum(gate.seconds.privatize for gate in gates)
+        generate = perf_counter() - begin - aggregate - privatize
+        return Release(
+            log=released,
+            mechanism=self.name,
+            parameters=self._parameters(),
+            guarantee=self._guarantee(random.seeded),
+            seeded=random.seeded,
+            notes=tuple(self._notes(released, random.seeded, persons=log.individual is not None)),
+            ledger=ledger,
+            figures=tuple(figures),
+            seconds={"aggregate": aggregate, "privatize": privatize, "generate": generate},
+        )
+
+    def _guarantee(self, seeded: bool) -> Guarantee:
+        labels = LABELS_PRIVATE if self.private_labels else LABELS_PUBLIC
+        return Guarantee.proved(self.epsilon, self.delta, CASE, (labels, PUBLIC), seeded=seeded)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}
+
+    def _notes(self, released: EventLog, seeded: bool, *, persons: bool) -> Iterator[str]:
+        if seeded:
+            yield f"This release is {SEEDED}. Whoever has the seed can draw the same again."
+        if self.epsilon > WEAK_EPSILON:
+            yield (
+                f"Epsilon {self.epsilon:g} is a weak guarantee: somebody who knows all other cases may become "
+                f"{factor(self.epsilon)} times as sure that a case was in the log. Most recommend 1 or less."
+            )
+        if released.n_cases * self.delta > 1:
+            yield (
+                f"Delta {self.delta:g} is more than one over the number of cases released, which is too weak to protect every "
+                f"one of them. Ask for a smaller one, such as --delta {_smaller_delta(released.n_cases):g}."
+            )
+        if persons:
+            yield "libra protects cases, not persons: the column of the individual does not count yet."
+        if not released.n_cases:
+            yield (
+                "The anonymized log is empty: nothing in this log stood out from the noise. "
+                f"{self.plan.survives()} More cases, a larger --epsilon or a larger --delta would help."
+            )
+
+
+def _smaller_delta(released_cases: int) -> float:
+    """A power of ten that is well below one over the number of cases."""
+    return float(10.0 ** -(math.floor(math.log10(released_cases)) + 2))

@@ -1,0 +1,65 @@
+"""The control flow that is released: whole traces, one for every case to be generated.
+
+In: `ControlFigures`. Out: `Traces`. Kept variants come with their likeliest counts, the tail with its balanced weights; both are
+rounded together, so that sums over similar traces stay what they were (systematic sampling along traces ordered by their length).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.mechanisms.libra.figures import ControlFigures
+from libra.mechanisms.libra.kept import likeliest_counts
+from libra.mechanisms.libra.tail import weighted_traces
+from libra.privacy.randomness import Randomness
+
+Floats = npt.NDArray[np.float64]
+
+
+def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Floats]:
+    """Kept variants and candidates for the tail, and how many cases each stands for."""
+    traces, weights = figures.kept, kept_counts(figures)
+    if figures.tail is not None:
+        rare, rare_weights = weighted_traces(figures.tail, figures.kept, figures.n_labels, random)
+        traces, weights = concatenated([traces, rare]), np.concatenate((weights, rare_weights))
+    order = np.lexsort((traces.fingerprints(), traces.lengths))
+    return traces.take(order), weights[order]
+
+
+def whole_cases(traces: Traces, weights: Floats, weight: float, cases: int | None, random: Randomness) -> Traces:
+    """A trace for every case, `weight` times as many as the weights say, or `cases` in all.
+
+    Where nothing stood out from the noise there is no trace to repeat, whatever number of cases was asked for.
+
+    Example:
+        >>> from libra.eventlog.traces import traces_of
+        >>> whole_cases(traces_of([[0], [0, 1]]), np.array([1.5, 0.5]), 1.0, 4, Randomness(seed=1)).to_lists()
+        [[0], [0], [0], [0, 1]]
+    """
+    total = weights.sum()
+    if total <= 0:
+        return traces.take(np.zeros(0, np.int64))
+    return traces.take(np.repeat(np.arange(len(traces)), rounded(weights * (weight if cases is None else cases / total), random)))
+
+
+def kept_counts(figures: ControlFigures) -> Floats:
+    """How many cases each kept variant stands for."""
+    if figures.nearest:
+        return np.maximum(figures.second.values, 0.0)
+    return likeliest_counts(figures.first, figures.second, figures.threshold)
+
+
+def rounded(weights: Floats, random: Randomness) -> Integers:
+    """Whole numbers, each at most one away from its weight, whose running sums are at most one away from those of the weights.
+
+    Example:
+        >>> rounded(np.array([0.5, 0.5, 2.25, 0.75]), Randomness(seed=1)).sum()
+        np.int64(4)
+    """
+    sums = np.cumsum(weights)
+    near = np.rint(sums)
+    sums = np.where(np.abs(sums - near) < 1e-6, near, sums)  # a sum that is meant to be whole is
+    steps = np.floor(sums + random.uniform(1))
+    return np.diff(steps, prepend=0.0).astype(np.int64)

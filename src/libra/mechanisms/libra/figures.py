@@ -1,0 +1,94 @@
+"""Everything that was released of one run, and all that the log is generated from.
+
+Plain data that can be written to JSON and read back: another process that has it, and nothing else, generates the same log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from libra.eventlog.traces import Traces, traces_of
+from libra.mechanisms.libra.tail import TailFigures
+from libra.mechanisms.libra.times import TimeFigures
+from libra.privacy.noisy import NoisyTable
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ControlFigures:
+    """What was released about control flow.
+
+    Attributes:
+        n_labels: How many labels there are.
+        kept: The kept variants.
+        first: Their noisy counts in the first look, which had to pass the threshold.
+        second: Their noisy counts in the second look; with rare cases counted to the nearest, where that was asked for.
+        threshold: Of the first look.
+        tail: What was released about all other cases; None where they are not modelled.
+        nearest: Whether the second look counts every case.
+    """
+
+    n_labels: int
+    kept: Traces
+    first: NoisyTable
+    second: NoisyTable
+    threshold: float
+    tail: TailFigures | None
+    nearest: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Figures:
+    """What was released in one run.
+
+    Attributes:
+        labels: The labels that codes stand for.
+        control: About control flow.
+        times: About times.
+        time_zone: Whose hours and days they are.
+        weight: How many cases of the log one generated case stands for: more than 1 where cases were subsampled.
+        cases: How many cases to generate; None for as many as the figures say.
+        draw: The seed of everything random in the generation. It is no secret.
+    """
+
+    labels: tuple[str, ...]
+    control: ControlFigures
+    times: TimeFigures
+    time_zone: str
+    weight: float
+    cases: int | None
+    draw: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready copy."""
+        control = self.control
+        return {
+            "labels": list(self.labels),
+            "kept": control.kept.to_lists(),
+            "first": control.first.to_dict(),
+            "second": control.second.to_dict(),
+            "threshold": control.threshold,
+            "nearest": control.nearest,
+            "tail": None if control.tail is None else control.tail.to_dict(),
+            "times": self.times.to_dict(),
+            "time_zone": self.time_zone,
+            "weight": self.weight,
+            "cases": self.cases,
+            "draw": self.draw,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Figures:
+        """The figures of a JSON document."""
+        control = ControlFigures(
+            n_labels=len(plain["labels"]),
+            kept=traces_of(plain["kept"]),
+            first=NoisyTable.from_dict(plain["first"]),
+            second=NoisyTable.from_dict(plain["second"]),
+            threshold=plain["threshold"],
+            tail=None if plain["tail"] is None else TailFigures.from_dict(plain["tail"]),
+            nearest=plain["nearest"],
+        )
+        times = TimeFigures.from_dict(plain["times"])
+        return cls(tuple(plain["labels"]), control, times, *(plain[name] for name in ("time_zone", "weight", "cases", "draw")))

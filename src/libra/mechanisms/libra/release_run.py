@@ -1,0 +1,62 @@
+"""One run: the gate is asked in a few rounds, each request being made from what the rounds before released.
+
+In: the gate to the cases (or to a subsample of them) and the plan. Out: `Figures`, all of which went through the gate, and the
+control flow made from them. It is made between the rounds, because what is asked about times depends on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from libra.engines.control_flow_tables import NearestCounts, VariantCounts
+from libra.eventlog.traces import Traces
+from libra.mechanisms.libra.control_flow import Floats, weighted, whole_cases
+from libra.mechanisms.libra.figures import ControlFigures, Figures
+from libra.mechanisms.libra.plan import Plan
+from libra.mechanisms.libra.tail import release_tail
+from libra.mechanisms.libra.times import release_times
+from libra.privacy.gate import Gate
+from libra.privacy.randomness import Randomness
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a run is to give.
+
+    Attributes:
+        labels: The labels, as far as they are public.
+        time_zone: Whose hours and days count.
+        weight: How many cases of the log one generated case stands for.
+    """
+
+    labels: tuple[str, ...]
+    time_zone: str
+    weight: float
+
+
+def release_run(gate: Gate, plan: Plan, output: Output, draw: int) -> tuple[Figures, Traces, Floats]:
+    """The released figures of one run, and its traces with their weights; `draw` is the seed of the generation."""
+    labels = output.labels
+    noise = plan.calibration
+    if noise.label_threshold is not None:
+        labels = gate.select_labels(noise.mu_labels, noise.label_threshold, noise.scale, noise.most_labels)
+        gate = gate.with_labels(labels)
+    control = _release_control(gate, plan, len(labels))
+    traces, weights = weighted(control, Randomness(draw))
+    as_counted = whole_cases(traces, weights, 1.0, None, Randomness(draw ^ 2))
+    times = release_times(gate, as_counted, len(labels), plan.mu_times, output.time_zone)
+    figures = Figures(labels, control, times, output.time_zone, output.weight, None, draw)
+    return figures, traces, weights
+
+
+def _release_control(gate: Gate, plan: Plan, n_labels: int) -> ControlFigures:
+    noise = plan.calibration
+    kept, first = gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)
+    tail = None
+    if plan.tail == "nearest":
+        second = gate.release(NearestCounts(kept, n_labels), plan.mu_second)
+    else:
+        second = gate.release(VariantCounts(kept), plan.mu_second, group="kept")
+        if plan.tail == "model":
+            tail = release_tail(gate.tail(kept), kept, n_labels, plan.mu_second)
+    return ControlFigures(n_labels, kept, first, second, noise.least_count, tail, plan.tail == "nearest")

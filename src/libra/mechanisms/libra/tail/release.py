@@ -1,0 +1,179 @@
+"""What is released about the tail, in rounds: each request is made from what the rounds before gave.
+
+In: the gate to the tail's cases. Out: `TailFigures`. First how many cases there are, how long and how large; from that the clip
+of the edges; then the edges; from those which repeat; last, how cases go on after the frequent ones. The squares of all mu add up
+to at most the one that was given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from libra.engines.control_flow_tables import (
+    LENGTH_BINS,
+    LONGEST,
+    NORM_BINS,
+    BaseEdges,
+    BaseNorms,
+    Contexts,
+    ExcessEdges,
+    ExcessNorms,
+    Lengths,
+    Size,
+)
+from libra.engines.features import edge_uses
+from libra.eventlog.traces import Integers, Traces
+from libra.mechanisms.libra.tail.edges import significant_edges
+from libra.mechanisms.libra.tail.histograms import SMALLEST_CLIP, best_clip, last_bin, on_simplex
+from libra.privacy.gate import Gate
+from libra.privacy.noisy import NoisyTable
+
+SIZE, LENGTHS, NORMS, EXCESS_NORMS = 0.04, 0.12, 0.03, 0.03
+EXCESS, CONTEXTS = 0.28, 0.20  # of what those leave; the edges get the rest
+MANY_LABELS = 100  # with more of them the contexts are too thin to tell anything from noise
+EDGES_A_LABEL, MOST_EDGES = 4, 100  # how many edges the noise is expected to count on, before any is known
+REPEATED_SHARE = 1 / 4  # of the edges, those that a case repeats often
+CUT_OFF, CUT_OFF_REPEATED = 1.0, 2.0  # how much it weighs that large cases are scaled down: balancing makes up for much of it
+CERTAIN = 3.0  # standard deviations, for an edge to be a context
+PRESENT = 2.0  # standard deviations, for a tail to be there
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TailFigures:
+    """What was released about the tail.
+
+    Attributes:
+        size: The number of cases.
+        lengths: How many cases are how long.
+        norms: How many cases have how large a vector of base edges.
+        longest: The length beyond which no trace is generated; 0 where there is too little to model.
+        clip: The norm that base edges and continuations were clipped to.
+        base: Edges, the first two uses in a case.
+        edges: The edges that stand out, in ascending order.
+        excess_norms: How many cases have how large a vector of excess edges.
+        excess_clip: The norm that those were clipped to.
+        excess: Edges, all further uses in a case; None where hardly any case has some.
+        contexts: The edges whose continuations were counted, in ascending order.
+        continuations: Where cases go on from there.
+    """
+
+    size: NoisyTable
+    lengths: NoisyTable
+    norms: NoisyTable
+    longest: int = 0
+    clip: float = SMALLEST_CLIP
+    base: NoisyTable | None = None
+    edges: tuple[int, ...] = ()
+    excess_norms: NoisyTable | None = None
+    excess_clip: float = SMALLEST_CLIP
+    excess: NoisyTable | None = None
+    contexts: tuple[int, ...] = ()
+    continuations: NoisyTable | None = None
+
+    @property
+    def cases(self) -> tuple[float, float]:
+        """How many cases there are, from all that was released, and the standard deviation of that figure."""
+        tables = (self.size, self.lengths, self.norms)
+        trust = np.array([1 / (table.sd**2 * table.counts.size) for table in tables])
+        sums = np.array([table.values.sum() for table in tables])
+        return max(0.0, float((trust * sums).sum() / trust.sum())), 1 / math.sqrt(trust.sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready copy."""
+        return {
+            name: value.to_dict() if isinstance(value, NoisyTable) else list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> TailFigures:
+        """The figures of a JSON document."""
+        return cls(**{name: _from_plain(value) for name, value in plain.items()})
+
+
+def _from_plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return NoisyTable.from_dict(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigures:
+    """Ask the gate to the tail for everything about it; for a tail that is lost in noise, for its size and lengths alone."""
+
+    def ask(table: Any, share: float) -> NoisyTable:
+        return gate.release(table, mu * math.sqrt(share))
+
+    known: dict[str, Any] = {
+        "size": ask(Size(), SIZE),
+        "lengths": ask(Lengths(), LENGTHS),
+        "norms": ask(BaseNorms(), NORMS),
+    }
+    first = TailFigures(**known)
+    cases, sd = first.cases
+    longest = _longest(first.lengths, kept if cases > PRESENT * sd else None)
+    if not longest or cases <= PRESENT * sd:
+        return first
+    rest = 1 - SIZE - LENGTHS - NORMS - EXCESS_NORMS
+    context_share = CONTEXTS * rest if n_labels <= MANY_LABELS else 0.0
+    excess_share = EXCESS * rest
+    base_share = rest - context_share - excess_share
+    clip = _base_clip(first.norms, cases, n_labels, mu * math.sqrt(base_share))
+    base = ask(BaseEdges(n_labels, clip), base_share)
+    edges = significant_edges(base, np.unique(edge_uses(kept, n_labels).cell))
+    known |= {"longest": longest, "clip": clip, "base": base, "edges": tuple(edges.tolist())}
+    if not len(edges):
+        return TailFigures(**known)
+    norms = ask(ExcessNorms(edges, n_labels), EXCESS_NORMS)
+    known["excess_norms"] = norms
+    excess_clip = _excess_clip(norms, cases, len(edges), mu * math.sqrt(excess_share))
+    if excess_clip is None:
+        context_share += excess_share
+    else:
+        known |= {"excess_clip": excess_clip, "excess": ask(ExcessEdges(n_labels, excess_clip, edges), excess_share)}
+    contexts = _contexts(base, edges) if n_labels <= MANY_LABELS else edges[:0]
+    if len(contexts):
+        known["contexts"] = tuple(contexts.tolist())
+        known["continuations"] = ask(Contexts(n_labels, contexts, clip), context_share)
+    return TailFigures(**known)
+
+
+def _longest(lengths: NoisyTable, kept: Traces | None) -> int:
+    """The longest trace that can be believed: a tail reaches at least as far as the kept variants do."""
+    last = last_bin(lengths)
+    if kept is not None and len(kept):
+        last = max(-1 if last is None else last, int(np.searchsorted(LENGTH_BINS, kept.lengths.max(), side="right")) - 1)
+    if last is None:
+        return 0
+    return int(LENGTH_BINS[last + 1]) - 1 if last + 1 < len(LENGTH_BINS) else LONGEST
+
+
+def _base_clip(norms: NoisyTable, cases: float, n_labels: int, mu: float) -> float:
+    last = last_bin(norms)
+    if last is None:
+        return SMALLEST_CLIP
+    held = on_simplex(norms.values[: last + 1], cases)
+    advised = best_clip(held, min(EDGES_A_LABEL * n_labels, MOST_EDGES), mu, CUT_OFF)
+    return max(SMALLEST_CLIP, min(advised, math.sqrt(NORM_BINS[min(last + 1, len(NORM_BINS) - 1)])))
+
+
+def _excess_clip(norms: NoisyTable, cases: float, n_edges: int, mu: float) -> float | None:
+    """The clip of the excess edges; None where no case stands out that has any."""
+    repeating = NoisyTable(norms.counts[1:], norms.scale, norms.sd)
+    last = last_bin(repeating)
+    if last is None:
+        return None
+    held = on_simplex(norms.values[: last + 2], cases)
+    held[0] = 0.0
+    return best_clip(held, max(n_edges * REPEATED_SHARE, 1.0), mu, CUT_OFF_REPEATED)
+
+
+def _contexts(base: NoisyTable, edges: Integers) -> Integers:
+    """The edges that are frequent enough to ask how cases go on from them."""
+    to_label = edges % len(base.counts) != len(base.counts) - 1
+    chosen: Integers = edges[to_label & (base.values.ravel()[edges] > CERTAIN * base.sd)]
+    return chosen

@@ -1,0 +1,87 @@
+"""How long every step takes: drawn edge by edge, then fitted to how long whole cases last.
+
+In: noisy tables and the released control flow. Out: microseconds for every step. The steps of an edge are spread evenly over
+its distribution (stratified), in random order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from libra.engines import time_tables as tables
+from libra.mechanisms.libra.times.edges import edge_shares
+from libra.mechanisms.libra.times.histogram import TINY
+from libra.mechanisms.libra.times.release import TimeFigures
+from libra.mechanisms.libra.times.steps import Steps
+from libra.privacy.randomness import Randomness
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+LARGE = 0.1  # of a case's duration: a step that is stretched or shortened when the case is
+MOST_STRETCH = 4.0
+
+
+def draw_steps(figures: TimeFigures, steps: Steps, n_labels: int, random: Randomness) -> Floats:
+    """A duration for every step, in microseconds."""
+    row_of = np.full(n_labels**2, len(figures.cells.edges))
+    row_of[list(figures.cells.edges)] = np.arange(len(figures.cells.edges))
+    row = row_of[steps.edge]
+    counts = np.bincount(row, minlength=len(figures.cells.edges) + 1)
+    ordered = spread(edge_shares(figures, counts), counts, tables.duration_bounds(), random)
+    order = np.argsort((row.astype(np.uint64) << np.uint64(48)) + (random.words(len(row)) >> np.uint64(16)))
+    drawn = np.empty(len(row))
+    drawn[order] = ordered
+    return drawn
+
+
+def spread(shares: Floats, counts: Integers, bounds: Floats, random: Randomness) -> Floats:
+    """So many values of every row's histogram, row after row, ascending within a row: evenly spread, with a random start.
+
+    Example:
+        >>> halves = spread(np.array([[0.5, 0.0, 0.5]]), np.array([4]), np.array([0.0, 0.0, 1.0, 1.0]), Randomness(seed=1))
+        >>> halves.tolist()
+        [0.0, 0.0, 1.0, 1.0]
+    """
+    cumulative = np.cumsum(shares, axis=1)
+    cumulative /= np.maximum(cumulative[:, -1:], TINY)
+    ends = np.floor(cumulative * counts[:, None] + random.uniform(len(counts))[:, None]).astype(np.int64)
+    ends[:, -1] = counts
+    cells = np.diff(np.minimum(ends, counts[:, None]), axis=1, prepend=0).ravel()
+    n_bins = shares.shape[1]
+    bins = np.repeat(np.tile(np.arange(n_bins), len(counts)), cells)
+    first = np.repeat(np.cumsum(cells) - cells, cells)
+    quantile = (np.arange(len(bins)) - first + random.uniform(len(bins))) / np.repeat(cells, cells)
+    low, high = bounds[:-1], bounds[1:]
+    factor = np.log(np.divide(high, low, out=np.ones(n_bins), where=low > 0))
+    return np.asarray(np.where(low[bins] > 0, low[bins] * np.exp(quantile * factor[bins]), high[bins] * quantile))
+
+
+def fit_totals(shares: Floats, drawn: Floats, case: Integers, n_cases: int, random: Randomness) -> Floats:
+    """Stretch and shorten the large steps of each case so that cases last as long as released.
+
+    `shares` are those of the bins of totals; `drawn` a duration for every step and `case` its case.
+    """
+    totals = np.bincount(case, drawn, minlength=n_cases)
+    bounds = tables.total_bounds()
+    wanted = np.empty(n_cases)
+    wanted[np.argsort(totals, kind="stable")] = spread(shares[None, :], np.array([n_cases]), bounds, random)
+    factor = np.clip(wanted / np.maximum(totals, 1), 1 / MOST_STRETCH, MOST_STRETCH)
+    factor[(totals <= 0) | (wanted <= 0)] = 1.0
+    large = drawn >= LARGE * totals[case]
+    return np.asarray(np.where(large, drawn * factor[case], drawn))
+
+
+def shorten(gaps: Integers, case: Integers, grain: Integers, longest: int) -> Integers:
+    """The same gaps, but shorter in cases that would last longer than this, and still whole multiples of the grain of their case.
+
+    Example:
+        >>> shorten(np.array([40, 60, 50]), np.array([0, 0, 1]), np.array([10, 10]), longest=50).tolist()
+        [20, 30, 50]
+    """
+    totals = np.bincount(case, gaps, minlength=len(grain))
+    too_long = np.flatnonzero(totals[case] > longest)
+    shorter = gaps.copy()
+    of = case[too_long]
+    shorter[too_long] = np.floor(gaps[too_long] * (longest / totals[of]) / grain[of]).astype(np.int64) * grain[of]
+    return shorter

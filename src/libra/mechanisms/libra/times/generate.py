@@ -1,0 +1,105 @@
+"""Times for every event of a control flow, from released figures alone.
+
+In: `TimeFigures`, the control flow, and randomness that is no secret. Out: UTC microseconds, which never decrease within a
+case.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from libra.engines import time_tables as tables
+from libra.eventlog.local_time import to_utc
+from libra.eventlog.traces import Traces
+from libra.mechanisms.libra.times.durations import draw_steps, fit_totals, shorten
+from libra.mechanisms.libra.times.hours import nudge
+from libra.mechanisms.libra.times.overall import total_shares
+from libra.mechanisms.libra.times.release import WAITED, TimeFigures
+from libra.mechanisms.libra.times.significance import last_believed
+from libra.mechanisms.libra.times.starts import draw_starts, hour_shares
+from libra.mechanisms.libra.times.steps import steps_of
+from libra.privacy.noisy import NoisyTable
+from libra.privacy.randomness import Randomness
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+BELIEVED = 3.0  # standard deviations of a granularity that is generated
+
+
+def generate_times(figures: TimeFigures, traces: Traces, n_labels: int, time_zone: str, random: Randomness) -> Integers:
+    """The times of all events of the control flow, in UTC microseconds.
+
+    Example:
+        >>> from libra.engines.polars.engine import engine_of
+        >>> from libra.example.simulate import simulate
+        >>> from libra.mechanisms.libra.times.release import release_times
+        >>> from libra.privacy.gate import Gate
+        >>> engine = engine_of(simulate(cases=200))
+        >>> traces, labels = Traces(engine.cases.codes, engine.cases.offsets), len(engine.labels)
+        >>> figures = release_times(Gate(engine, Randomness()), traces, labels, mu=1.0)
+        >>> len(generate_times(figures, traces, labels, "UTC", Randomness())) == len(traces.codes)
+        True
+    """
+    if not len(traces.codes) or not figures.noisy:
+        return np.zeros(len(traces.codes), np.int64)
+    steps = steps_of(traces, n_labels)
+    grain = _grains(figures.noisy["granularity"], len(traces), random)
+    starts = draw_starts(figures, len(traces), random) // grain * grain
+    gaps = np.zeros(len(traces.codes), np.int64)
+    if len(steps.position):
+        last = last_believed(figures.noisy["totals"], figures.noisy["longest"])
+        longest, unit = int(tables.total_bounds()[last + 1]), grain[steps.row]
+        drawn = draw_steps(figures, steps, n_labels, random)
+        drawn = fit_totals(total_shares(figures.noisy["totals"], last), drawn, steps.row, len(traces), random)
+        gaps[steps.position] = shorten(np.rint(drawn / unit).astype(np.int64) * unit, steps.row, grain, longest)
+        shares = _activity_hours(figures.noisy["hours"])
+        gaps = nudge(starts, gaps, traces, grain, shares, WAITED, random)
+        gaps[steps.position] = shorten(gaps[steps.position], steps.row, grain, longest)
+    return in_utc(_times(starts, gaps, traces), traces, time_zone)
+
+
+def in_utc(local: Integers, traces: Traces, time_zone: str) -> Integers:
+    """Local times in UTC; where clocks are set and the order of a case would suffer, later events of it move along.
+
+    Example:
+        >>> from libra.eventlog.traces import traces_of
+        >>> in_utc(np.array([9 * tables.HOUR, 10 * tables.HOUR]), traces_of([[0, 0]]), "Asia/Tokyo").tolist()
+        [0, 3600000000]
+    """
+    if time_zone == "UTC":
+        return local
+    utc = to_utc(local, time_zone)
+    gaps = np.diff(utc, prepend=0)
+    first = traces.offsets[:-1][traces.lengths > 0]
+    gaps[first] = 0
+    starts = np.zeros(len(traces), np.int64)
+    starts[traces.lengths > 0] = utc[first]
+    return _times(starts, np.maximum(gaps, 0), traces)
+
+
+def _times(starts: Integers, gaps: Integers, traces: Traces) -> Integers:
+    """Start times and gaps added up case by case."""
+    sums = np.cumsum(gaps)
+    before = np.concatenate(([0], sums))[traces.offsets[:-1]]
+    return sums + np.repeat(starts - before, traces.lengths)
+
+
+def _grains(noisy: NoisyTable, n_cases: int, random: Randomness) -> Integers:
+    """What the times of each case are whole multiples of."""
+    values = np.where(noisy.values >= BELIEVED * noisy.sd, noisy.values, 0.0)
+    if not values.any():
+        values[int(np.argmax(noisy.values))] = 1.0
+    cumulative = np.cumsum(values) / values.sum()
+    return np.array(tables.GRAINS)[np.searchsorted(cumulative[:-1], random.uniform(n_cases), side="right")]
+
+
+def _activity_hours(noisy: NoisyTable) -> Floats:
+    """The shares of 48 hours, a row an activity; activities with little to go by follow all activities together."""
+    together = NoisyTable(noisy.counts.sum(0), noisy.scale, noisy.sd * np.sqrt(len(noisy.counts)))
+    overall = hour_shares(together)[0]
+    shares = np.tile(overall, (len(noisy.counts), 1))
+    visible = np.flatnonzero(noisy.values.sum(1) >= 2 * noisy.sd * np.sqrt(tables.HOUR_CELLS))
+    if len(visible):
+        shares[visible] = hour_shares(NoisyTable(noisy.counts[visible], noisy.scale, noisy.sd), overall)
+    return shares

@@ -1,0 +1,137 @@
+"""Which tables about times are asked for, with which shares of the budget.
+
+In: the gate and the control flow that is released. Out: `TimeFigures`, noisy tables and the released facts they were asked
+with; all that the generation of times sees. The squares of the shares' mu add up to the mu that was given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from libra.engines import time_tables as tables
+from libra.eventlog.traces import Traces
+from libra.mechanisms.libra.times.groups import duration_groups, merged_groups
+from libra.mechanisms.libra.times.overall import overall_steps
+from libra.mechanisms.libra.times.significance import active_years
+from libra.mechanisms.libra.times.steps import clip_of, steps_of
+from libra.privacy.gate import Gate
+from libra.privacy.noisy import NoisyTable
+
+SHARES = {  # of what is left when the years and the granularity have what they need
+    "weeks": 0.11,
+    "start_hours": 0.035,
+    "start_days": 0.015,
+    "totals": 0.13,
+    "steps": 0.06,
+    "longest": 0.06,
+    "edges": 0.46,
+    "longest_edges": 0.09,
+    "hours": 0.04,
+}
+YEARS_SEEN, YEARS_SHARES = 22.0, (0.03, 0.25)  # so many standard deviations for all cases; least and largest share for it
+GRAIN_SEEN, GRAIN_SHARES = 6.0, (0.005, 0.08)
+SINGLE_WEEKS = 1 / 3  # of the share of weeks, where single weeks are worth it
+WAITED = tables.HOUR  # an event counts for the hours of its activity if it comes at least this long after the one before
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TimeFigures:
+    """What was released about times.
+
+    Attributes:
+        noisy: The noisy tables by name.
+        years: The years in which cases start.
+        cells: The edges with durations of their own, and the groups of bins they were counted in.
+    """
+
+    noisy: Mapping[str, NoisyTable]
+    years: tuple[int, ...]
+    cells: tables.EdgeCells
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready copy."""
+        noisy = {name: table.to_dict() for name, table in self.noisy.items()}
+        return {"noisy": noisy, "years": list(self.years), "cells": asdict(self.cells)}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> TimeFigures:
+        """The figures of a JSON document."""
+        noisy = {name: NoisyTable.from_dict(table) for name, table in plain["noisy"].items()}
+        cells = plain["cells"]
+        edges, groups, merged = (tuple(cells[name]) for name in ("edges", "groups", "merged"))
+        return cls(noisy, tuple(plain["years"]), tables.EdgeCells(edges, cells["n_labels"], groups, merged))
+
+
+def release_times(gate: Gate, traces: Traces, n_labels: int, mu: float, time_zone: str = "UTC") -> TimeFigures:
+    """Ask the gate for everything about times, in two rounds; for a control flow without events, for nothing.
+
+    Args:
+        gate: Where to ask.
+        traces: The control flow that is released, a row a case.
+        n_labels: How many labels there are.
+        mu: What may be spent: the squares of all requests add up to its square.
+        time_zone: Whose hours and days are counted.
+
+    Example:
+        >>> from libra.engines.polars.engine import engine_of
+        >>> from libra.example.simulate import simulate
+        >>> from libra.privacy.randomness import Randomness
+        >>> engine = engine_of(simulate(cases=200))
+        >>> traces = Traces(engine.cases.codes, engine.cases.offsets)
+        >>> figures = release_times(Gate(engine, Randomness()), traces, len(engine.labels), mu=1.0)
+        >>> sorted(figures.noisy)[:4], figures.noisy["years"].counts.shape
+        (['blocks', 'edges', 'granularity', 'hours'], (131,))
+    """
+    if not len(traces.codes):
+        return TimeFigures({}, (), tables.EdgeCells((), n_labels, (), ()))
+    steps = steps_of(traces, n_labels)
+    clip = clip_of(steps, n_labels)
+    for_years = _enough(YEARS_SEEN, YEARS_SHARES, len(traces), mu)
+    for_grain = _enough(GRAIN_SEEN, GRAIN_SHARES, len(traces), mu)
+    rest = mu * math.sqrt((1 - for_years - for_grain) / sum(SHARES.values()))
+    mus = {name: rest * math.sqrt(share) for name, share in SHARES.items()}
+    noisy = {
+        "years": gate.release(tables.StartYears(time_zone), mu * math.sqrt(for_years)),
+        "granularity": gate.release(tables.Granularity(time_zone), mu * math.sqrt(for_grain)),
+    }
+
+    def ask(name: str, table: tables.TimeTable) -> None:
+        noisy[name] = gate.release(table, mus[name])
+
+    ask("start_hours", tables.StartHours(time_zone))
+    ask("start_days", tables.StartDays(time_zone))
+    ask("totals", tables.CaseDurations())
+    ask("longest", tables.LongestSteps())
+    ask("steps", tables.StepDurations(clip.norm))
+    ask("hours", tables.ActivityHours(1.0, n_labels, WAITED, time_zone))
+    years = active_years(noisy["years"])
+    noisy |= _release_weeks(gate, years, len(traces), mus["weeks"], time_zone)
+    overall = overall_steps(noisy["steps"], noisy["longest"], noisy["totals"])
+    counts = np.bincount(steps.edge, minlength=n_labels**2).astype(np.float64) * clip.kept
+    edges, merged = merged_groups(counts, clip.norm / mus["edges"])
+    cells = tables.EdgeCells(edges, n_labels, duration_groups(overall.shares), merged)
+    ask("edges", tables.EdgeDurations(clip.norm, cells))
+    ask("longest_edges", tables.LongestEdges(cells))
+    return TimeFigures(noisy, years, cells)
+
+
+def _enough(seen: float, shares: tuple[float, float], n_cases: int, mu: float) -> float:
+    """The share with which all cases together stand out by so many standard deviations, within bounds."""
+    return min(max((seen / (n_cases * mu)) ** 2, shares[0]), shares[1])
+
+
+def _release_weeks(gate: Gate, years: tuple[int, ...], n_cases: int, mu: float, time_zone: str) -> dict[str, NoisyTable]:
+    """Starts in blocks of four weeks; in single weeks too, where their counts would not drown in noise."""
+    for_single = mu * math.sqrt(SINGLE_WEEKS)
+    if n_cases * for_single < len(years) * tables.WEEKS_A_YEAR:
+        return {"blocks": gate.release(tables.StartWeeks(years, tables.WEEKS_A_BLOCK, time_zone), mu)}
+    for_blocks = mu * math.sqrt(1 - SINGLE_WEEKS)
+    return {
+        "blocks": gate.release(tables.StartWeeks(years, tables.WEEKS_A_BLOCK, time_zone), for_blocks),
+        "weeks": gate.release(tables.StartWeeks(years, 1, time_zone), for_single),
+    }

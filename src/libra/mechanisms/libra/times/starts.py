@@ -1,0 +1,100 @@
+"""When cases start: a week, a day of the week and an hour for each.
+
+In: noisy tables of years, blocks of weeks, weeks, days and hours. Out: local times, evenly spread over the weeks that were
+released as active, in random order.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from libra.engines import time_tables as tables
+from libra.mechanisms.libra.times.histogram import KNOWN, UNKNOWN, Level, above, combined, denoise, tree
+from libra.mechanisms.libra.times.release import TimeFigures
+from libra.privacy.noisy import NoisyTable
+from libra.privacy.randomness import Randomness
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+BLOCKS = tables.WEEKS_A_YEAR // tables.WEEKS_A_BLOCK
+PADDED_BLOCKS = 16  # the next power of two
+
+
+def _week_shares(figures: TimeFigures) -> Floats:
+    """The share of cases that start in each week of the active years, one year after the other."""
+    n_years = len(figures.years)
+    padded_years = 1 << (n_years - 1).bit_length()
+    real = np.zeros((padded_years, PADDED_BLOCKS, tables.WEEKS_A_BLOCK))
+    real[:n_years, :BLOCKS] = 1.0
+    weeks = figures.noisy.get("weeks")
+    if weeks is None:
+        levels = [_laid_out(np.zeros(n_years * tables.WEEKS_A_YEAR), math.sqrt(UNKNOWN), real)]
+    else:
+        levels = [_laid_out(weeks.values, weeks.sd, real)]
+    while levels[0].values.shape[1] > padded_years * PADDED_BLOCKS:
+        levels.insert(0, above(levels[0]))
+    blocks = figures.noisy["blocks"]
+    levels[0] = combined(levels[0], _laid_out(blocks.values, blocks.sd, real[:, :, 0]))
+    while levels[0].values.shape[1] > padded_years:
+        levels.insert(0, above(levels[0]))
+    years = figures.noisy["years"]
+    levels[0] = combined(levels[0], _laid_out(years.values[list(figures.years)], years.sd, real[:, 0, 0]))
+    while levels[0].values.shape[1] > 1:
+        levels.insert(0, above(levels[0]))
+    root = levels[0]
+    shares = denoise(levels, real.ravel(), np.maximum(root.values, np.sqrt(root.variances))[:, 0])
+    return shares.reshape(real.shape)[:n_years, :BLOCKS].ravel()
+
+
+def _laid_out(values: Floats, sd: float, real: Floats) -> Level:
+    """Noisy cells at their place in a tree whose other cells are empty for sure."""
+    padded, variances = np.zeros(real.shape), np.full(real.shape, KNOWN)
+    padded[real > 0], variances[real > 0] = values.ravel(), sd**2
+    return Level(padded.reshape(1, -1), variances.reshape(1, -1))
+
+
+def hour_shares(noisy: NoisyTable, expected: Floats | None = None) -> Floats:
+    """Rows of 48 shares (hours of weekdays, then of weekends) from noisy counts; thin rows follow what is expected.
+
+    Example:
+        >>> counts = np.zeros(48, np.int64)
+        >>> counts[9:17] = 5000
+        >>> hour_shares(NoisyTable(counts, 1, 3.0))[0, 8:11].round(1).tolist()
+        [0.0, 0.1, 0.1]
+    """
+    values = np.atleast_2d(noisy.values)
+    padded = np.zeros((len(values), 2, 32))
+    padded[:, :, :24] = values.reshape(len(values), 2, 24)
+    wanted = np.zeros((2, 32))
+    wanted[:, :24] = [[5.0], [2.0]] if expected is None else expected.reshape(2, 24)
+    totals = np.maximum(values.sum(1), 0)
+    shares = denoise(tree(padded.reshape(len(values), -1), noisy.sd**2), wanted.ravel(), totals)
+    return shares.reshape(len(values), 2, 32)[:, :, :24].reshape(len(values), -1)
+
+
+def _day_shares(noisy: NoisyTable) -> Floats:
+    """The share of each day of the week."""
+    padded, wanted = np.zeros((1, 8)), np.zeros(8)
+    padded[0, :7], wanted[:7] = noisy.values, 1.0
+    return denoise(tree(padded, noisy.sd**2), wanted, np.maximum(padded.sum(1), 0))[0, :7]
+
+
+def draw_starts(figures: TimeFigures, n_cases: int, random: Randomness) -> Integers:
+    """A local start time for every case."""
+    cumulative = np.cumsum(_week_shares(figures))
+    quantiles = (np.arange(n_cases) + random.uniform(n_cases)) / max(n_cases, 1)
+    week = np.searchsorted(cumulative[:-1] / cumulative[-1], quantiles, side="right")
+    years = np.array(figures.years)
+    week = years[week // tables.WEEKS_A_YEAR] * tables.WEEKS_A_YEAR + week % tables.WEEKS_A_YEAR
+    days = np.cumsum(_day_shares(figures.noisy["start_days"]))
+    day = np.searchsorted(days[:-1] / days[-1], random.uniform(n_cases), side="right")
+    hours = np.cumsum(hour_shares(figures.noisy["start_hours"])[0].reshape(2, 24) + 1e-12, axis=1)
+    kind = (day >= 5).astype(np.int64)
+    laid = (hours / hours[:, -1:] + np.arange(2)[:, None]).ravel()
+    hour = np.minimum(np.searchsorted(laid, random.uniform(n_cases) + kind, side="right") - 24 * kind, 23)
+    within = (random.uniform(n_cases) * tables.HOUR).astype(np.int64)
+    local = tables.FIRST_MONDAY + week * tables.WEEK + day * tables.DAY + hour * tables.HOUR + within
+    return np.asarray(local[random.permutation(n_cases)], np.int64)

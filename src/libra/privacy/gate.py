@@ -1,0 +1,112 @@
+"""The gate: raw counts go in, noisy tables come out, and every passage is written into the ledger.
+
+In: an engine that holds raw cases, and a source of randomness. Out: `NoisyTable`s, kept variants, selected labels. The promise:
+nothing leaves but through rounded Gaussian noise or a private selection, and all of it is in the ledger. What is asked for (which
+table, which clip, how much noise) has to be public or to follow from what has left already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from libra.engines.contract import Engine, Table
+from libra.eventlog.traces import Traces
+from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Group, Ledger
+from libra.privacy.noise import rounded_gaussian
+from libra.privacy.noisy import NoisyTable
+from libra.privacy.randomness import Randomness
+from libra.privacy.selection import labels_show, select_labels, select_variants, variant_shows
+
+
+@dataclass(repr=False)
+class Seconds:
+    """How long it took, by stage; running times are for the custodian and no part of a release."""
+
+    aggregate: float = 0.0
+    privatize: float = 0.0
+
+    @contextmanager
+    def of(self, stage: str) -> Iterator[None]:
+        """Count what is done inside towards a stage."""
+        begin = perf_counter()
+        yield
+        setattr(self, stage, getattr(self, stage) + perf_counter() - begin)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gate:
+    """Where raw counts become released figures.
+
+    Gates made from a gate (`tail`, `with_labels`) write into the same ledger; a subsample has its own, which knows its rate.
+    """
+
+    _engine: Engine
+    _random: Randomness
+    group: Group = "all"
+    rate: float = 1.0
+    seconds: Seconds = field(default_factory=Seconds)
+    _entries: list[Entry] = field(default_factory=list)
+
+    def release(self, table: Table, mu: float, group: Group | None = None) -> NoisyTable:
+        """The table with rounded Gaussian noise, such that the release is mu-Gaussian-differentially private.
+
+        Args:
+            table: What to count.
+            mu: How much may be spent on it.
+            group: "kept" where the table counts cases of kept variants alone; otherwise that of the gate.
+        """
+        with self.seconds.of("aggregate"):
+            counts = self._engine.count(table)
+        with self.seconds.of("privatize"):
+            sd = table.clip / mu
+            noise = rounded_gaussian(sd * table.scale, counts.size, self._random).reshape(counts.shape)
+            self._write(Entry(table.purpose, ROUNDED_GAUSSIAN, table.clip, sd, group or self.group))
+            return NoisyTable(counts + noise, table.scale, sd)
+
+    def select_variants(self, mu: float, threshold: int, scale: int) -> tuple[Traces, NoisyTable]:
+        """The variants whose noisy counts, times `scale`, reach the threshold, and these counts, the highest first."""
+        with self.seconds.of("aggregate"):
+            traces, counts = self._engine.variants()
+        with self.seconds.of("privatize"):
+            chosen = select_variants(traces, counts, mu, threshold, scale, self._random)
+            shows = variant_shows(mu, threshold, scale)
+            self._write(Entry("which variants are kept", VARIANT_SELECTION, 1.0, 1 / mu, self.group, shows))
+            return chosen
+
+    def select_labels(self, mu: float, threshold: int, scale: int, most: int) -> tuple[str, ...]:
+        """The labels whose noisy weights, times `scale`, reach the threshold, in the order of their names."""
+        with self.seconds.of("aggregate"):
+            case, label = self._engine.label_sets()
+        with self.seconds.of("privatize"):
+            chosen = select_labels(case, label, mu, threshold, scale, most, self._random)
+            shows = labels_show(mu, threshold, scale, most)
+            self._write(Entry("which labels are kept", LABEL_SELECTION, 1.0, 1 / mu, self.group, shows))
+            return tuple(sorted(self._engine.labels[code] for code in chosen))
+
+    def tail(self, kept: Traces) -> Gate:
+        """The gate to the cases whose trace is none of the kept ones."""
+        with self.seconds.of("aggregate"):
+            engine = self._engine.tail(kept)
+        return Gate(engine, self._random, "tail", self.rate, self.seconds, self._entries)
+
+    def with_labels(self, labels: tuple[str, ...]) -> Gate:
+        """The gate to the same cases without the events of all other labels."""
+        with self.seconds.of("aggregate"):
+            engine = self._engine.with_labels(labels)
+        return Gate(engine, self._random, self.group, self.rate, self.seconds, self._entries)
+
+    def subsampled(self, rate: float) -> Gate:
+        """The gate to a Poisson subsample: every case with this probability, independently."""
+        with self.seconds.of("aggregate"):
+            engine = self._engine.subsampled(rate, self._random)
+        return Gate(engine, self._random, self.group, self.rate * rate, self.seconds)
+
+    def ledger(self, times: int = 1) -> Ledger:
+        """What went through so far; `times` says how often the same was done, each time on a subsample of its own."""
+        return Ledger(tuple(self._entries), self.rate, times)
+
+    def _write(self, entry: Entry) -> None:
+        self._entries.append(entry)

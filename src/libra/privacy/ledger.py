@@ -1,0 +1,102 @@
+"""The ledger: every release as plain immutable data, so that what was spent can be counted by anyone, at any time.
+
+An `Entry` says what was released and with what noise; a `Ledger` is all of them, and how the cases they were counted from were
+drawn. The promise: nothing in it comes from raw data. Sensitivities are fixed in advance or follow from earlier releases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Group = Literal["all", "kept", "tail"]
+ROUNDED_GAUSSIAN = "rounded gaussian"
+VARIANT_SELECTION = "thresholded rounded gaussian"
+LABEL_SELECTION = "label selection"
+LAPLACE = "laplace"
+DISCRETE_LAPLACE = "discrete laplace"
+TRUNCATED_GEOMETRIC = "truncated geometric"
+GAUSSIAN = (ROUNDED_GAUSSIAN, VARIANT_SELECTION, LABEL_SELECTION)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release.
+
+    Attributes:
+        purpose: What it is for.
+        mechanism: What kind of noise, one of the names above.
+        sensitivity: By how much one case can move it: in L2 norm for Gaussian noise; for the others, one number by that much.
+        noise: The standard deviation of Gaussian noise; the scale of the others (1 / epsilon of the truncated geometric).
+        group: Which cases it was counted from: all, those of kept variants, or the tail. A case is in one of the latter two.
+        shows: Of a selection: the largest probability that something shows which no other case has.
+        bound: Of a truncated geometric: the largest noise.
+
+    Example:
+        >>> Entry("trace lengths", ROUNDED_GAUSSIAN, sensitivity=1.0, noise=4.0, group="tail").mu
+        0.25
+    """
+
+    purpose: str
+    mechanism: str
+    sensitivity: float
+    noise: float
+    group: Group = "all"
+    shows: float = 0.0
+    bound: int | None = None
+
+    @property
+    def mu(self) -> float | None:
+        """The mu of Gaussian differential privacy; None for noise that is not Gaussian."""
+        return self.sensitivity / self.noise if self.mechanism in GAUSSIAN else None
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All releases of a run.
+
+    Attributes:
+        entries: The releases, in their order.
+        rate: The probability with which a case took part (Poisson subsampling); 1 without.
+        times: How often the whole was done, each time on a subsample of its own.
+
+    Example:
+        >>> lengths = Entry("trace lengths", ROUNDED_GAUSSIAN, 1.0, 4.0, "tail")
+        >>> counts = Entry("counts of kept variants", ROUNDED_GAUSSIAN, 1.0, 2.0, "kept")
+        >>> Ledger((lengths, counts)).mu
+        0.5
+        >>> Ledger.from_dict(Ledger((lengths, counts)).to_dict()) == Ledger((lengths, counts))
+        True
+    """
+
+    entries: tuple[Entry, ...] = ()
+    rate: float = 1.0
+    times: int = 1
+
+    @property
+    def mu(self) -> float:
+        """The mu of all Gaussian entries together: a case is in the tail or not, so only the dearer of the two groups counts."""
+        spent = {group: sum((entry.mu or 0.0) ** 2 for entry in self.entries if entry.group == group) for group in _GROUPS}
+        return math.sqrt(spent["all"] + max(spent["kept"], spent["tail"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready copy; each Gaussian entry with its mu and its share of the mu^2 of the whole."""
+        total = self.mu**2
+        entries = [
+            {name: value for name, value in asdict(entry).items() if value is not None}
+            | ({} if entry.mu is None else {"mu": entry.mu, "share": entry.mu**2 / total})
+            for entry in self.entries
+        ]
+        return {"ledger": entries, "subsampling": {"rate": self.rate, "times": self.times}}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Ledger:
+        """The ledger of a JSON document."""
+        derived = ("mu", "share")
+        entries = [Entry(**{name: value for name, value in one.items() if name not in derived}) for one in plain["ledger"]]
+        return cls(tuple(entries), **plain["subsampling"])
+
+
+_GROUPS: tuple[Group, ...] = ("all", "kept", "tail")

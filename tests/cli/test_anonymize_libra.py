@@ -1,0 +1,241 @@
+"""`libra anonymize` with the default mechanism: what it writes, prints, notes and certifies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import libra
+from libra import example
+from libra.mechanisms.libra import Libra
+from libra.privacy.accounting import epsilon_of_ledger
+from libra.privacy.ledger import Ledger
+
+from .conftest import Run, write_rare
+
+SEEDED = "not private: seeded"
+ENTRY = {"purpose", "mechanism", "sensitivity", "noise", "group", "shows", "mu", "share"}
+
+
+def _released(run: Run, folder: Path, *words: str | Path, log: Path | None = None) -> dict[str, Any]:
+    answer = run("anonymize", log or example.path(), "-o", folder / "out.csv", "--json", *words)
+    assert answer.code == 0, answer.err
+    document: dict[str, Any] = json.loads(answer.out)
+    return document
+
+
+def test_json_keeps_its_contract(tmp_path: Path, run: Run) -> None:
+    document = _released(run, tmp_path, "--epsilon", "0.5", "--delta", "1e-6")
+    guarantee = document["guarantee"]
+    assert document["mechanism"] == "libra"
+    assert (guarantee["epsilon"], guarantee["delta"], guarantee["kind"], guarantee["seeded"]) == (0.5, 1e-6, "proved", False)
+    assert guarantee["unit"] == "one case, added or removed"
+    log = libra.read(tmp_path / "out.csv", allow_empty=True)
+    assert document["released"] == {"cases": log.n_cases, "events": log.n_events, "variants": len(log.variants)}
+    assert document["seconds"].keys() >= {"read", "aggregate", "privatize", "generate", "write"}
+    assert all(second > 0 for second in document["seconds"].values())
+    assert document["claimed"] is document["shortfall"] is None
+    assert document["confidential"] == {}
+
+
+def test_the_ledger_in_json_adds_up_to_no_more_than_was_asked_for(tmp_path: Path, run: Run) -> None:
+    document = _released(run, tmp_path, "--epsilon", "0.7", "--delta", "1e-5")
+    assert isinstance(document["ledger"], list)
+    assert len(document["ledger"]) > 10
+    assert all(entry.keys() == ENTRY for entry in document["ledger"])
+    spent = epsilon_of_ledger(Ledger.from_dict(document), delta=1e-5)
+    assert 0.6 < spent <= 0.7 + 1e-9
+
+
+def test_the_default_is_one_and_1e_5(tmp_path: Path, run: Run) -> None:
+    guarantee = _released(run, tmp_path)["guarantee"]
+    assert (guarantee["epsilon"], guarantee["delta"]) == (1.0, 1e-5)
+
+
+def test_every_flag_reaches_the_mechanism(tmp_path: Path, run: Run) -> None:
+    numbers = ("--epsilon", "2", "--delta", "1e-4", "--gamma", "0.5", "--subsamples", "2", "--cases", "100")
+    words = ("--tail", "drop", "--budget", "times=0.3", "--private-labels", "--time-zone", "Asia/Tokyo", "--seed", "3")
+    document = _released(run, tmp_path, *numbers, *words)
+    assert document["parameters"] == {
+        "epsilon": 2.0,
+        "delta": 1e-4,
+        "tail": "drop",
+        "budget": {"control": 0.7, "times": 0.3},
+        "private_labels": True,
+        "time_zone": "Asia/Tokyo",
+        "gamma": 0.5,
+        "subsamples": 2,
+        "cases": 100,
+    }
+    assert document["released"]["cases"] == 100
+    assert document["subsampling"] == {"rate": 0.5, "times": 2}
+    same = libra.anonymize(example.path(), seed=3, **document["parameters"])
+    assert libra.read(tmp_path / "out.csv").events.equals(same.log.events)
+
+
+@pytest.mark.parametrize(("gamma", "subsamples"), [("0.05", "20"), ("0.2", "5"), ("1", "3"), ("0.1", "1"), ("0.01", "50")])
+def test_however_cases_are_subsampled_what_is_released_stays_within_what_was_asked_for(
+    gamma: str, subsamples: str, crowd: Path, run: Run
+) -> None:
+    document = _released(run, crowd.parent, "--gamma", gamma, "--subsamples", subsamples, log=crowd)
+    assert document["subsampling"] == {"rate": float(gamma), "times": int(subsamples)}
+    assert epsilon_of_ledger(Ledger.from_dict(document), delta=1e-5) <= 1 + 1e-9
+
+
+def test_what_comes_out_is_a_valid_log_under_fresh_ids(tmp_path: Path, run: Run) -> None:
+    assert run("anonymize", example.path(), "-o", tmp_path / "out.xes.gz").code == 0
+    released, original = libra.read(tmp_path / "out.xes.gz"), libra.read(example.path())
+    assert released.to_polars().columns == ["case:concept:name", "concept:name", "time:timestamp"]
+    assert released.cases["concept:name"].to_list() == [f"case-{number}" for number in range(1, released.n_cases + 1)]
+    assert set(released.activities) <= set(original.activities)
+    inside = np.ones(released.n_events - 1, bool)
+    inside[released.case_offsets[1:-1] - 1] = False
+    assert (np.diff(released.timestamps)[inside] >= 0).all()
+    assert 0.8 < released.n_cases / original.n_cases < 1.2
+    assert (libra.measure(original, released).dfg_l1 or 0) < 0.4
+
+
+def test_people_see_sizes_the_promise_and_what_it_does_not_cover(tmp_path: Path, run: Run) -> None:
+    out, certificate = tmp_path / "out.csv", tmp_path / "c.json"
+    answer = run("anonymize", example.path(), "-o", out, "--certificate", certificate)
+    log = libra.read(out)
+    sizes = f"{log.n_cases:,} cases, {log.n_events:,} events, {len(log.variants):,} variants"
+    assert answer.out.splitlines()[0] == f"Wrote {out} and {certificate}: {sizes}"
+    guarantee = json.loads(certificate.read_text(encoding="utf-8"))["guarantee"]
+    assert guarantee["statement"] in answer.out.splitlines()
+    assert "(1, 1e-05)-differential privacy" in guarantee["statement"]
+    assert [caveat for caveat in guarantee["caveats"] if f"- {caveat}" not in answer.out.splitlines()] == []
+    assert any("A person with several cases is protected less" in caveat for caveat in guarantee["caveats"])
+    assert "laim" not in answer.out
+
+
+def test_explain_without_an_output_reads_and_writes_nothing(tmp_path: Path, run: Run) -> None:
+    words = ("anonymize", tmp_path / "missing.csv", "--epsilon", "0.5", "--explain")
+    answer = run(*words)
+    plan = Libra(epsilon=0.5).plan.explain()
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.splitlines() == [f"- {line}" for line in plan]
+    with_json = run(*words, "--json")
+    assert (with_json.code, json.loads(with_json.out)) == (0, {"plan": plan})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_explain_with_an_output_comes_first_and_goes_into_json(tmp_path: Path, run: Run) -> None:
+    words = ("anonymize", example.path(), "-o", tmp_path / "out.csv", "--explain")
+    lines = run(*words).out.splitlines()
+    plan = Libra().plan.explain()
+    assert lines[: len(plan)] == [f"- {line}" for line in plan]
+    assert lines[len(plan)].startswith("Wrote ")
+    assert json.loads(run(*words, "--json").out)["plan"] == plan
+    assert "plan" not in _released(run, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--private-labels",), "Labels are private"),
+        (("--gamma", "0.5"), "One run on a subsample with 0.5 of the cases"),
+        (("--subsamples", "4"), "4 runs, each on a subsample with 0.25 of the cases"),
+        (("--tail", "nearest"), "no variant is invented"),
+        (("--tail", "drop"), "All other cases are left out."),
+        (("--budget", "times=0.2"), "Times get 20% of the budget"),
+    ],
+)
+def test_explain_tells_what_was_chosen(words: tuple[str, ...], told: str, tmp_path: Path, run: Run) -> None:
+    said = run("anonymize", tmp_path / "missing.csv", "--explain", *words).out
+    assert told in said
+    assert told not in run("anonymize", tmp_path / "missing.csv", "--explain").out
+
+
+def test_with_the_defaults_there_is_nothing_to_warn_of(tmp_path: Path, run: Run) -> None:
+    assert _released(run, tmp_path)["notes"] == []
+
+
+def test_a_weak_epsilon_is_warned_of_in_plain_words(tmp_path: Path, run: Run) -> None:
+    assert _released(run, tmp_path, "--epsilon", "5")["notes"] == []
+    (note,) = _released(run, tmp_path, "--epsilon", "5.5")["notes"]
+    assert note.startswith("Epsilon 5.5 is a weak guarantee")
+    answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", "--epsilon", "5.5")
+    assert f"note: {note}" in answer.err.splitlines()
+
+
+def test_a_delta_above_one_over_the_released_cases_is_warned_of_and_what_is_advised_is_not(tmp_path: Path, run: Run) -> None:
+    (note,) = _released(run, tmp_path, "--delta", "1e-3")["notes"]
+    assert "Delta 0.001 is more than one over the number of cases released" in note
+    advised = note.split("--delta ")[1].removesuffix(".")
+    assert _released(run, tmp_path, "--delta", advised)["notes"] == []
+
+
+def test_a_person_with_several_cases_is_not_protected_and_that_is_said(crowd: Path, run: Run) -> None:
+    notes = _released(run, crowd.parent, "--individual", "case", log=crowd)["notes"]
+    assert sum("libra protects cases, not persons" in note for note in notes) == 1
+    assert not any("persons" in note for note in _released(run, crowd.parent, log=crowd)["notes"])
+
+
+def test_a_seed_stamps_everything_not_private(tmp_path: Path, run: Run) -> None:
+    document = _released(run, tmp_path, "--seed", "1", "--certificate", tmp_path / "c.json")
+    certificate = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    for statement in (document, certificate):
+        assert (statement["randomness"], statement["guarantee"]["seeded"]) == (SEEDED, True)
+        assert statement["guarantee"]["statement"].startswith("Not private: seeded")
+    assert any(SEEDED in note for note in document["notes"])
+    assert libra.read(tmp_path / "out.csv").cases["concept:name"].str.starts_with("seeded-").all()
+
+
+def test_the_certificate_holds_the_promise_the_assumptions_and_the_ledger(tmp_path: Path, run: Run) -> None:
+    document = _released(run, tmp_path, "--certificate", tmp_path / "c.json", "--private-labels")
+    certificate = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    assert certificate.keys() == {
+        *("document", "version", "issued", "mechanism", "parameters", "contents", "guarantee", "claimed", "ledger"),
+        *("subsampling", "randomness", "output"),
+    }
+    assert certificate["document"] == "Libra certificate"
+    for shared in ("version", "mechanism", "parameters", "guarantee", "ledger", "subsampling"):
+        assert certificate[shared] == document[shared]
+    assert certificate["ledger"][0]["purpose"] == "which labels are kept"
+    assert any("No label is public" in fact for fact in certificate["guarantee"]["assumptions"])
+    fingerprint = hashlib.sha256((tmp_path / "out.csv").read_bytes()).hexdigest()
+    assert certificate["output"] == {"file": "out.csv", "sha256": fingerprint}
+
+
+@pytest.mark.parametrize("per_variant", [1, 3])
+def test_a_hopeless_log_gives_an_empty_one_and_a_note_that_follows_from_the_parameters(
+    per_variant: int, tmp_path: Path, run: Run
+) -> None:
+    log = write_rare(tmp_path / "rare.csv", per_variant)
+    document = _released(run, tmp_path, "--seed", "1", "--certificate", tmp_path / "c.json", log=log)
+    assert document["released"] == {"cases": 0, "events": 0, "variants": 0}
+    assert document["shortfall"] is None
+    assert document["confidential"] == {}
+    assert [note for note in document["notes"] if "empty" in note] == [
+        "The anonymized log is empty: nothing in this log stood out from the noise. A variant needs about 50 cases to be kept. "
+        "More cases, a larger --epsilon or a larger --delta would help."
+    ]
+    assert libra.read(tmp_path / "out.csv", allow_empty=True).n_cases == 0
+    assert (tmp_path / "c.json").exists()
+
+
+def test_an_empty_release_ends_well_and_says_so_to_people(tmp_path: Path, rare: Path, run: Run) -> None:
+    answer = run("anonymize", rare, "-o", tmp_path / "out.xes", "--seed", "1")
+    assert answer.code == 0
+    assert answer.out.splitlines()[0] == f"Wrote {tmp_path / 'out.xes'}: 0 cases, 0 events, 0 variants"
+    assert sum("The anonymized log is empty" in line for line in answer.err.splitlines()) == 1
+    quiet = run("anonymize", rare, "-o", tmp_path / "out.xes", "--seed", "1", "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+
+
+def test_quiet_says_nothing(crowd: Path, run: Run) -> None:
+    answer = run("anonymize", crowd, "-o", crowd.parent / "out.csv", "--quiet")
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+
+
+@pytest.mark.parametrize("tail", ["model", "nearest", "drop"])
+def test_only_the_model_invents_variants(tail: str, tmp_path: Path, run: Run) -> None:
+    _released(run, tmp_path, "--tail", tail, "--seed", "1")
+    unseen = libra.measure(example.path(), tmp_path / "out.csv").unseen_variant_share
+    assert (unseen > 0) == (tail == "model")

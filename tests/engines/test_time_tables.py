@@ -1,0 +1,232 @@
+"""One case, added or removed, moves no table about times by more than its clip; and the tables count what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from libra.engines import time_tables as tables
+from libra.engines.contract import FINE, Integers, Table
+from libra.engines.polars.clipping import add_clipped
+from libra.engines.polars.times import COUNTERS
+from libra.eventlog.local_time import to_local, to_utc
+from libra.mechanisms.cases import Cases
+
+LABELS = 4
+FIRST, LAST = (
+    int((datetime(year, 1, 1, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
+    for year in (1678, 2261)
+)
+Events = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """As much of an engine as counting times needs."""
+
+    cases: Cases
+
+    def count(self, table: Table) -> Integers:
+        return COUNTERS[type(table)](self, table).reshape(table.shape)
+
+
+def engine(cases: list[Events]) -> Counting:
+    events = [event for case in cases for event in case]
+    codes, micros = (np.array([event[i] for event in events], np.int64) for i in (0, 1))
+    offsets = np.concatenate(([0], np.cumsum([len(case) for case in cases], dtype=np.int64))).astype(np.int64)
+    return Counting(Cases(codes, micros, offsets, np.zeros(len(cases), np.int64), LABELS))
+
+
+def at(*moments: str) -> Events:
+    """Events of label 0, 1, 2, ... at these moments."""
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    return [
+        (i % LABELS, (datetime.fromisoformat(moment).replace(tzinfo=UTC) - epoch) // timedelta(microseconds=1))
+        for i, moment in enumerate(moments)
+    ]
+
+
+moments = st.one_of(
+    st.integers(FIRST, LAST),
+    st.sampled_from([FIRST, LAST, 0, -1, tables.FIRST_MONDAY, tables.DAY, tables.DAY + 1]),
+    st.integers(0, 40).map(lambda hours: 1_300_000_000_000_000 + hours * tables.HOUR),
+)
+short_cases = st.lists(st.tuples(st.integers(0, LABELS - 1), moments), max_size=12)
+long_cases = st.builds(
+    lambda start, steps, repeats: [(i % 2, start + (i * steps) % tables.WEEK) for i in range(repeats)],
+    st.integers(FIRST, LAST - tables.WEEK),
+    st.sampled_from([0, 1, tables.SECOND, tables.HOUR, -tables.HOUR]),
+    st.integers(50, 400),
+)
+any_case = st.one_of(short_cases, long_cases)
+
+CELLS = tables.EdgeCells((0, 1, 4, 6), LABELS, tuple(min(i // 3, 31) for i in range(tables.DURATION_BINS)), (0, 1, 3, 0, 2))
+ZONES = ("UTC", "Europe/Amsterdam", "Asia/Kathmandu")
+REQUESTS: list[tables.TimeTable] = [
+    *(tables.StartYears(zone) for zone in ZONES),
+    *(tables.StartWeeks((0, 44, 130), width, zone) for zone in ZONES for width in (1, 4)),
+    *(tables.StartHours(zone) for zone in ZONES),
+    *(tables.StartDays(zone) for zone in ZONES),
+    *(tables.Granularity(zone) for zone in ZONES),
+    tables.CaseDurations(),
+    tables.LongestSteps(),
+    tables.LongestEdges(CELLS),
+    *(tables.StepDurations(clip) for clip in (1.0, 3**0.5, 2.7, 50.0)),
+    *(tables.EdgeDurations(clip, CELLS) for clip in (1.0, 2**0.5, 3.3)),
+    *(tables.ActivityHours(1.0, LABELS, tables.HOUR, zone) for zone in ZONES),
+]
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=repr)
+@settings(max_examples=25)
+@given(st.lists(any_case, min_size=1, max_size=4))
+def test_one_case_moves_a_table_by_at_most_its_clip(request_: tables.TimeTable, cases: list[Events]) -> None:
+    difference = engine(cases).count(request_) - engine(cases[1:]).count(request_)
+    squares = sum(int(cell) ** 2 for cell in difference.ravel())
+    assert squares <= (Fraction(request_.clip) * request_.scale) ** 2
+    assert (difference >= 0).all()
+
+
+def test_every_request_is_tried_above() -> None:
+    assert {type(request_) for request_ in REQUESTS} == set(COUNTERS)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=60),
+    st.floats(0.3, 40),
+    st.sampled_from([1, 10, 1024]),
+)
+def test_clipping_keeps_the_norm_in_exact_arithmetic(pairs: list[tuple[int, int]], clip: float, scale: int) -> None:
+    for number in range(4):
+        own = [cell for case, cell in pairs if case == number]
+        counted = add_clipped(np.zeros(len(own), np.int64), np.array(own, np.int64), 5, clip, scale)
+        assert sum(int(cell) ** 2 for cell in counted) <= (Fraction(clip) * scale) ** 2
+        plain = np.bincount(np.array(own, np.int64), minlength=5)
+        if int(plain @ plain) <= Fraction(clip) ** 2:
+            assert (counted == plain * scale).all()
+        else:
+            lost = np.linalg.norm(plain * (scale * clip / np.linalg.norm(plain)) - counted)
+            assert lost <= 5**0.5 + 1e-6
+
+
+def test_cases_are_clipped_one_by_one_and_weights_stand_for_equal_cases() -> None:
+    case, cell = np.array([0, 0, 0, 1]), np.array([2, 2, 0, 0])
+    once = add_clipped(case, cell, 3, 1.0, 1000)
+    assert once.tolist() == [1000 + 447, 0, 894]
+    assert add_clipped(case, cell, 3, 1.0, 1000, weights=np.array([5, 2])).tolist() == [2000 + 5 * 447, 0, 5 * 894]
+    given_amounts = add_clipped(np.array([0, 0, 1]), np.array([2, 0, 0]), 3, 1.0, 1000, amounts=np.array([2, 1, 1]))
+    assert given_amounts.tolist() == once.tolist()
+
+
+def test_sums_beyond_what_floats_hold_stay_exact() -> None:
+    weights = np.array([2**53, 1])
+    summed = add_clipped(np.array([0, 1]), np.array([0, 0]), 1, 1.0, 1, weights=weights)
+    assert summed.tolist() == [2**53 + 1]
+
+
+def test_a_case_starts_with_its_earliest_event_and_lasts_until_its_latest() -> None:
+    unordered = engine([at("2024-05-06T10:00:00", "2024-05-04T09:00:00", "2024-05-06T11:00:00")])
+    hours = unordered.count(tables.StartHours())
+    assert hours[24 + 9] == 1  # a Saturday
+    assert unordered.count(tables.StartDays()).tolist() == [0, 0, 0, 0, 0, 1, 0]
+    two_days_two_hours = 50 * 3600 * tables.SECOND
+    bounds = tables.total_bounds()
+    (cell,) = np.flatnonzero(unordered.count(tables.CaseDurations()))
+    assert bounds[cell] <= two_days_two_hours < bounds[cell + 1]
+
+
+def test_negative_steps_count_as_no_time() -> None:
+    unordered = engine([at("2024-05-06T10:00:00", "2024-05-04T09:00:00")])
+    assert unordered.count(tables.StepDurations(1.0))[0] == FINE
+    assert unordered.count(tables.LongestSteps())[0] == 1
+
+
+def test_hours_and_days_are_those_of_the_zone() -> None:
+    late_sunday = engine([at("2024-05-05T23:30:00")])
+    assert late_sunday.count(tables.StartHours())[24 + 23] == 1
+    assert late_sunday.count(tables.StartHours("Europe/Amsterdam"))[1] == 1  # half past one on Monday
+    assert late_sunday.count(tables.StartDays("Europe/Amsterdam"))[0] == 1
+
+
+def test_starts_outside_the_calendar_count_at_its_ends() -> None:
+    outside = engine([[(0, FIRST)], [(0, LAST)]])
+    years = outside.count(tables.StartYears())
+    assert years[0] == years[-1] == 1
+    assert outside.count(tables.StartWeeks((0, 130)))[[0, 1], [0, -1]].tolist() == [1, 1]
+
+
+def test_starts_in_other_years_count_nowhere() -> None:
+    assert engine([at("2024-05-06T10:00:00")]).count(tables.StartWeeks((0, 130))).sum() == 0
+
+
+def test_edges_without_cells_count_in_the_last_row() -> None:
+    some = engine([at("2024-05-06T10:00:00", "2024-05-06T10:00:01", "2024-05-06T10:00:01")])  # edges 1 and 6
+    others = tables.EdgeCells((6,), LABELS, CELLS.groups, (0, 0))
+    counts = some.count(tables.EdgeDurations(2.0, others)) // FINE
+    assert np.flatnonzero(counts).tolist() == [0, int(others.first_cells[1]) + others.groups[2]]
+
+
+def test_the_longest_step_is_the_only_one_of_its_case_that_counts() -> None:
+    some = engine([at("2024-05-06T10:00:00", "2024-05-06T10:00:01", "2024-05-06T11:00:00", "2024-05-06T11:00:02")])
+    counts = some.count(tables.LongestEdges(CELLS))
+    row = int(np.searchsorted(CELLS.first_cells, np.flatnonzero(counts)[0], side="right")) - 1
+    assert counts.sum() == 1
+    assert CELLS.edges[row] == 1 * LABELS + 2
+
+
+@pytest.mark.parametrize(
+    ("times", "grain"),
+    [
+        (("2024-05-06T00:00:00", "2024-05-09T00:00:00"), tables.DAY),
+        (("2024-05-06T00:00:00", "2024-05-09T04:00:00"), tables.HOUR),
+        (("2024-05-06T00:00:00", "2024-05-09T04:30:00"), tables.MINUTE),
+        (("2024-05-06T00:00:01", "2024-05-09T04:30:00"), tables.SECOND),
+        (("2024-05-06T00:00:00.250", "2024-05-09T00:00:00"), 1000),
+        (("2024-05-06T00:00:00.000250", "2024-05-09T00:00:00"), 1),
+    ],
+)
+def test_granularity_is_that_of_the_finest_time_of_a_case(times: tuple[str, ...], grain: int) -> None:
+    counts = engine([at(*times)]).count(tables.Granularity())
+    assert tables.GRAINS[int(np.argmax(counts))] == grain
+    assert counts.sum() == 1
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=repr)
+def test_cases_without_events_count_nowhere(request_: tables.TimeTable) -> None:
+    assert not engine([[], []]).count(request_).any()
+    alone, among = (
+        engine([at("2024-05-06T10:00:00", "2024-05-06T12:00:00")]),
+        engine([[], at("2024-05-06T10:00:00", "2024-05-06T12:00:00"), []]),
+    )
+    assert (alone.count(request_) == among.count(request_)).all()
+
+
+@given(st.integers(0, 10**18))
+def test_a_duration_lies_within_the_bounds_of_its_bin(micros: int) -> None:
+    bounds = tables.duration_bounds()
+    found = int(tables.duration_bins(np.array([micros]))[0])
+    if micros:
+        assert bounds[found] * (1 - 1e-9) <= micros
+        assert found == tables.DURATION_BINS - 1 or micros <= bounds[found + 1] * (1 + 1e-9)
+    else:
+        assert found == 0
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_wall_clock_and_back(zone: str) -> None:
+    micros = np.arange(-(10**15), 4 * 10**15, 987_654_321_987)
+    local = to_local(micros, zone)
+    back = to_utc(local, zone)
+    assert (np.abs(back - micros) <= tables.HOUR).all()
+    assert (back == micros).mean() > 0.99
+
+
+def test_a_wall_clock_time_that_is_skipped_is_an_hour_later() -> None:
+    skipped = at("2024-03-31T02:30:00")[0][1]
+    assert to_utc(np.array([skipped]), "Europe/Amsterdam").tolist() == [at("2024-03-31T01:30:00")[0][1]]

@@ -1,0 +1,142 @@
+"""Runs of the mechanism up to its released figures, with and without a canary, and what an adversary makes of them.
+
+The adversary knows all other cases, the canary and the code. From a run's released figures it computes the logarithm of the
+likelihood ratio of "with the canary" to "without": by Neyman and Pearson no other figure tells more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from audit import Floats
+
+from libra.engines.contract import Table
+from libra.engines.polars.engine import PolarsEngine, engine_of
+from libra.eventlog.log import UTC_MICROSECONDS, EventLog
+from libra.eventlog.traces import Traces, traces_of
+from libra.mechanisms.libra.plan import Plan
+from libra.privacy.gate import Gate
+from libra.privacy.noisy import NoisyTable
+from libra.privacy.normal import upper_tail
+from libra.privacy.randomness import Randomness
+
+LABELS = ("a", "b", "c")
+HOUR = 3_600_000_000  # microseconds
+DAY = 24 * HOUR
+MONDAY = 19_849 * DAY  # in May 2024
+CERTAIN = 50.0  # the logarithm of a likelihood ratio that leaves no doubt
+Run = Callable[[Gate, Plan], None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case: letters for activities, when it starts, and how long a step takes."""
+
+    word: str
+    start: int = MONDAY + 9 * HOUR
+    step: int = HOUR
+
+    def codes(self) -> tuple[int, ...]:
+        return tuple(LABELS.index(letter) for letter in self.word)
+
+
+def engine_with(cases: list[Case]) -> PolarsEngine:
+    """The engine of these cases, all labels being public."""
+    rows = [(i, letter, case.start + case.step * place) for i, case in enumerate(cases) for place, letter in enumerate(case.word)]
+    number, letters, micros = zip(*rows, strict=True)
+    events = pl.DataFrame(
+        {
+            "@case": pl.Series(number, dtype=pl.UInt32),
+            "concept:name": pl.Series(letters, dtype=pl.String),
+            "time:timestamp": pl.Series(micros, dtype=pl.Int64).cast(UTC_MICROSECONDS),
+        }
+    )
+    ids = pl.DataFrame({"concept:name": [f"case {i}" for i in range(len(cases))]})
+    return engine_of(EventLog(events, ids)).with_labels(LABELS)
+
+
+class Known:
+    """What the adversary knows before a run: the other cases, the canary, and what each of them counts in any table."""
+
+    def __init__(self, others: list[Case], canary: Case) -> None:
+        self.others, self.canary, self.trace = engine_with(others), engine_with([canary]), canary.codes()
+        row = int(self.others.rows_of(traces_of([self.trace]))[0])
+        self.same = int(self.others.counts[row]) if row >= 0 else 0
+        self._tails: dict[tuple[bytes, ...], tuple[PolarsEngine, PolarsEngine]] = {}
+
+    def engines(self, tail_of: Traces | None) -> tuple[PolarsEngine, PolarsEngine]:
+        """The other cases and the canary, all or as far as they are in the tail."""
+        if tail_of is None:
+            return self.others, self.canary
+        key = tuple(tail_of.as_bytes())
+        if key not in self._tails:
+            self._tails[key] = self.others.tail(tail_of), self.canary.tail(tail_of)
+        return self._tails[key]
+
+
+class Adversary:
+    """Follows a run release by release."""
+
+    def __init__(self, known: Known) -> None:
+        self.known, self.kept = known, traces_of([])
+        self.evidence, self.zeros, self.tables = 0.0, 0, 0
+
+    def sees_kept(self, kept: Traces, first: NoisyTable, mu: float, threshold: int, scale: int) -> None:
+        """Weigh which variants were kept."""
+        self.kept = kept
+        same, sd = self.known.same, scale / mu
+        for trace, noisy in zip(kept.to_lists(), first.counts.tolist(), strict=True):
+            if tuple(trace) == self.known.trace:
+                self.evidence += CERTAIN if same == 0 else ((noisy - scale * same) * scale - scale**2 / 2) / sd**2
+                return
+        hidden = [1.0 if count == 0 else 1 - upper_tail((threshold - 0.5 - scale * count) / sd) for count in (same, same + 1)]
+        self.evidence += math.log(max(hidden[1], 1e-300) / max(hidden[0], 1e-300))
+
+    def sees(self, table: Table, noisy: NoisyTable, *, of_tail: bool) -> None:
+        """Weigh a noisy table."""
+        others, canary = self.known.engines(self.kept if of_tail else None)
+        more = canary.count(table).ravel().astype(np.float64)
+        off = noisy.counts.ravel() - others.count(table).ravel()
+        self.evidence += float(off @ more - more @ more / 2) / (noisy.sd * noisy.scale) ** 2
+        self.tables += 1
+        self.zeros += int(of_tail and not noisy.counts.any())
+
+    def figures(self) -> list[float]:
+        """What it decides from."""
+        return [self.evidence, float(len(self.kept)), float(self.zeros), float(self.tables)]
+
+
+def observed(others: list[Case], canary: Case, run: Run, plan: Plan, runs: int, seed: int) -> tuple[Floats, Floats]:
+    """The adversary's figures of many runs with the canary, and of as many without: it sees whatever leaves any gate."""
+    known, random = Known(others, canary), Randomness(seed=seed)
+    release, select = Gate.release, Gate.select_variants
+    adversary = Adversary(known)
+
+    def heard_release(self: Gate, table: Table, mu: float, group: Any = None) -> NoisyTable:
+        noisy = release(self, table, mu, group)
+        adversary.sees(table, noisy, of_tail=self.group == "tail")
+        return noisy
+
+    def heard_select(self: Gate, mu: float, threshold: int, scale: int) -> tuple[Traces, NoisyTable]:
+        kept, first = select(self, mu, threshold, scale)
+        adversary.sees_kept(kept, first, mu, threshold, scale)
+        return kept, first
+
+    sides = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Gate, "release", heard_release)
+        patch.setattr(Gate, "select_variants", heard_select)
+        for engine in (engine_with([*others, canary]), known.others):
+            rows = []
+            for _ in range(runs):
+                adversary = Adversary(known)
+                run(Gate(engine, random), plan)
+                rows.append(adversary.figures())
+            sides.append(np.array(rows))
+    return sides[0], sides[1]

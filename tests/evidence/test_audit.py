@@ -1,0 +1,158 @@
+"""An audit: thousands of runs with and without one case stay within the claim, and the same audit catches broken mechanisms.
+
+Delta is large here, so that what may go wrong with that probability is seen to go wrong, and no more often. Everything is seeded.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from audit import audited_epsilon, clopper_pearson
+from canaries import DAY, HOUR, LABELS, MONDAY, Case, engine_with, observed
+from scipy.stats import binom
+
+from libra.engines.polars.engine import PolarsEngine
+from libra.eventlog.traces import Traces, traces_of
+from libra.mechanisms.libra.plan import Budget, Plan, make_plan
+from libra.mechanisms.libra.release_run import _release_control
+from libra.mechanisms.libra.times import release_times
+from libra.privacy import gate as gates
+from libra.privacy import selection
+from libra.privacy.gate import Gate
+from libra.privacy.gaussian import epsilon_of, mu_of
+from libra.privacy.noise import rounded_gaussian
+from libra.privacy.noisy import NoisyTable
+from libra.privacy.randomness import Randomness
+
+EPSILON, DELTA = 3.0, 1e-2
+N_LABELS = len(LABELS)
+CONTROL = make_plan(EPSILON, DELTA, Budget(0.999, 0.001))  # all but nothing is left for times, which are not released
+NEAREST = make_plan(EPSILON, DELTA, Budget(0.999, 0.001), tail="nearest")
+TIMES = make_plan(EPSILON, DELTA, Budget(0.001, 0.999))
+BOTH = make_plan(EPSILON, DELTA)
+RARE = ("abc", "acb", "bc", "cb", "ccccc", "aab")
+OTHERS = [Case(word, MONDAY + day * DAY) for day, word in enumerate(["ab"] * 40 + ["ac"] * 17 + list(RARE) * 5)]
+NO_TAIL = [Case("ab", MONDAY + day * DAY) for day in range(90)]
+CANARIES = {
+    "joins a frequent variant": Case("ab"),
+    "joins one that is kept half of the time": Case("ac"),
+    "has a variant of its own": Case("cba"),
+    "is very long": Case("abc" * 500),
+    "repeats itself for long": Case("a" + "b" * 800),
+}
+TIMED_CANARIES = {
+    "takes for ever": Case("ab", step=40 * 365 * DAY),
+    "starts in a far year": Case("ab", start=20 * 365 * DAY, step=HOUR // 7),
+}
+PUBLIC_TRACES = traces_of([(0, 1)] * 57 + [(0, 2)] * 30)  # as if control flow had been released before, so
+
+
+def control(gate: Gate, plan: Plan) -> None:
+    _release_control(gate, plan, N_LABELS)
+
+
+def times(gate: Gate, plan: Plan) -> None:
+    release_times(gate, PUBLIC_TRACES, N_LABELS, plan.mu_times)
+
+
+def both(gate: Gate, plan: Plan) -> None:
+    control(gate, plan)
+    times(gate, plan)
+
+
+@pytest.mark.parametrize("name", CANARIES)
+def test_control_flow_stays_within_the_claim(name: str) -> None:
+    found = audited_epsilon(*observed(OTHERS, CANARIES[name], control, CONTROL, 600, seed=1), DELTA)
+    assert found <= EPSILON
+
+
+@pytest.mark.parametrize("name", ["joins a frequent variant", "has a variant of its own"])
+def test_counting_to_the_nearest_variant_stays_within_the_claim(name: str) -> None:
+    found = audited_epsilon(*observed(OTHERS, CANARIES[name], control, NEAREST, 2000, seed=1), DELTA)
+    assert found <= EPSILON
+
+
+@pytest.mark.parametrize("name", TIMED_CANARIES)
+def test_times_stay_within_the_claim(name: str) -> None:
+    found = audited_epsilon(*observed(OTHERS, TIMED_CANARIES[name], times, TIMES, 300, seed=2), DELTA)
+    assert found <= EPSILON
+
+
+def test_everything_together_stays_within_the_claim() -> None:
+    everything = Case("cab" * 300, start=9 * 365 * DAY, step=30 * DAY)
+    assert audited_epsilon(*observed(OTHERS, everything, both, BOTH, 300, seed=3), DELTA) <= EPSILON
+
+
+def test_half_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gates, "rounded_gaussian", lambda sd, n, random: rounded_gaussian(sd / 2, n, random))
+    monkeypatch.setattr(selection, "rounded_gaussian", lambda sd, n, random: rounded_gaussian(sd / 2, n, random))
+    canary = CANARIES["joins a frequent variant"]
+    assert audited_epsilon(*observed(OTHERS, canary, control, NEAREST, 3000, seed=4), DELTA) > EPSILON
+
+
+def test_a_threshold_on_raw_counts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def by_raw_counts(self: Gate, mu: float, threshold: int, scale: int) -> tuple[Traces, NoisyTable]:
+        traces, counts = self._engine.variants()
+        kept = np.flatnonzero(scale * counts >= threshold)
+        noise = rounded_gaussian(scale / mu, len(kept), self._random)
+        return traces.take(kept), NoisyTable(scale * counts[kept] + noise, scale, 1 / mu)
+
+    monkeypatch.setattr(Gate, "select_variants", by_raw_counts)
+    needed = -(-CONTROL.calibration.variant_threshold // CONTROL.calibration.scale)
+    others = [Case("ab")] * 40 + [Case("ac")] * (needed - 1)
+    assert audited_epsilon(*observed(others, Case("ac"), control, CONTROL, 300, seed=5), DELTA) > EPSILON
+
+
+def test_a_branch_on_an_exactly_empty_tail_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mistake: where the tail is empty nothing has to be hidden, so no noise is put on its tables."""
+    release = Gate.release
+
+    def without_noise_on_nothing(self: Gate, table, mu, group=None):  # type: ignore[no-untyped-def]
+        noisy = release(self, table, mu, group)
+        assert isinstance(self._engine, PolarsEngine)
+        if self.group == "tail" and not self._engine.counts.sum():
+            return NoisyTable(np.zeros_like(noisy.counts), noisy.scale, noisy.sd)
+        return noisy
+
+    sound = audited_epsilon(*observed(NO_TAIL, Case("cba"), control, CONTROL, 600, seed=6), DELTA)
+    monkeypatch.setattr(Gate, "release", without_noise_on_nothing)
+    broken = audited_epsilon(*observed(NO_TAIL, Case("cba"), control, CONTROL, 600, seed=6), DELTA)
+    assert sound <= EPSILON
+    assert broken > EPSILON
+
+
+def test_a_threshold_of_two_cases_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The part that delta is for: a variant of one case shows more often than that."""
+    select = Gate.select_variants
+    monkeypatch.setattr(Gate, "select_variants", lambda self, mu, threshold, scale: select(self, mu, 2 * scale, scale))
+    assert audited_epsilon(*observed(NO_TAIL, Case("cba"), control, CONTROL, 1200, seed=7), DELTA) > EPSILON
+
+
+def test_a_variant_of_one_case_shows_as_rarely_as_the_calibration_says() -> None:
+    noise = CONTROL.calibration
+    engine, runs = engine_with([*NO_TAIL, Case("cba")]), 4000
+    gate = Gate(engine, Randomness(seed=8))
+    chosen = [gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)[0] for _ in range(runs)]
+    shown = sum([2, 1, 0] in kept.to_lists() for kept in chosen)
+    assert noise.variant_shows < DELTA
+    assert binom.cdf(shown, runs, noise.variant_shows) > 1e-3
+    assert binom.sf(shown - 1, runs, noise.variant_shows) > 1e-3
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_the_audit_itself_reaches_most_of_a_true_epsilon_and_finds_an_overspend(epsilon: float) -> None:
+    """On Gaussian noise, where the truth is known."""
+    mu, random = mu_of(epsilon, DELTA), np.random.Generator(np.random.PCG64(9))
+    noise = random.normal(size=(2, 40_000, 1))
+    honest = audited_epsilon(noise[0] + mu, noise[1], DELTA)
+    assert 0.6 * epsilon < honest <= epsilon == pytest.approx(epsilon_of(mu, DELTA))
+    assert audited_epsilon(noise[0] + 1.4 * mu, noise[1], DELTA) > epsilon
+
+
+@pytest.mark.parametrize("truth", [0.002, 0.1, 0.5, 0.97])
+def test_bounds_on_a_probability_are_wrong_no_more_often_than_they_say(truth: float) -> None:
+    hits = np.arange(201)
+    bounds = [clopper_pearson(int(hit), 200, 0.05) for hit in hits]
+    weights = binom.pmf(hits, 200, truth)
+    assert sum(weight for weight, (low, _) in zip(weights, bounds, strict=True) if low > truth) <= 0.05
+    assert sum(weight for weight, (_, high) in zip(weights, bounds, strict=True) if high < truth) <= 0.05

@@ -1,0 +1,106 @@
+"""The denoiser gives distributions, follows strong signals, falls back on what is expected, and does not invent a tail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libra.mechanisms.libra.times.histogram import UNKNOWN, Level, above, combined, denoise, tree
+from libra.mechanisms.libra.times.overall import overall_steps, total_shares
+from libra.mechanisms.libra.times.significance import active_years, last_believed, last_bin
+from libra.privacy.noisy import NoisyTable
+
+
+def noisy(counts: np.typing.NDArray[np.int64], sd: float, seed: int = 1) -> NoisyTable:
+    noise = np.rint(np.random.default_rng(seed).normal(0, sd, counts.shape)).astype(np.int64)
+    return NoisyTable(counts + noise, 1, sd)
+
+
+@given(
+    st.lists(st.lists(st.floats(-1e6, 1e6), min_size=8, max_size=8), min_size=1, max_size=5),
+    st.floats(1e-3, 1e6),
+    st.floats(0, 1e7),
+    st.lists(st.sampled_from([0.0, 1e-9, 1.0, 5.0]), min_size=8, max_size=8).filter(any),
+)
+def test_shares_are_a_distribution_whatever_comes_in(
+    rows: list[list[float]], sd: float, total: float, expected: list[float]
+) -> None:
+    values, wanted = np.array(rows), np.array(expected)
+    shares = denoise(tree(values, sd**2), wanted, np.full(len(rows), total))
+    assert (shares >= 0).all()
+    assert np.allclose(shares.sum(1), 1)
+    assert not shares[:, wanted == 0].any()
+
+
+def test_counts_far_above_the_noise_are_kept() -> None:
+    counts = np.array([[5000.0, 20, 0, 0, 900, 0, 0, 3000]])
+    shares = denoise(tree(counts, 1.0), np.ones(8), counts.sum(1))
+    assert np.abs(shares - counts / counts.sum()).max() < 0.003
+
+
+def test_without_a_signal_rows_follow_what_is_expected() -> None:
+    expected = np.array([0.5, 0.2, 0.2, 0.1])
+    levels = tree(np.zeros((3, 4)), UNKNOWN)
+    assert np.allclose(denoise(levels, expected, np.full(3, 100.0)), expected)
+
+
+def test_denoising_brings_noisy_counts_nearer_to_the_truth() -> None:
+    random = np.random.default_rng(3)
+    truth = np.concatenate((np.linspace(100, 0, 16), np.zeros(16)))
+    values = truth + random.normal(0, 25, (40, 32))
+    shares = np.concatenate([denoise(tree(row[None], 625.0), np.ones(32), np.array([truth.sum()])) for row in values])
+    naive = np.maximum(values, 0) / np.maximum(values, 0).sum(1, keepdims=True)
+    target = truth / truth.sum()
+    assert np.abs(shares - target).sum(1).mean() < 0.6 * np.abs(naive - target).sum(1).mean()
+
+
+def test_many_rows_teach_each_other_to_be_all_or_nothing() -> None:
+    random = np.random.default_rng(4)
+    truth = np.where(random.integers(0, 2, (200, 1)) == 1, [[60.0, 0.0]], [[0.0, 60.0]])
+    shares = denoise(tree(truth + random.normal(0, 20, truth.shape), 400.0), np.ones(2), np.full(200, 60.0))
+    assert np.abs(shares - truth / 60).mean() < 0.05
+
+
+def test_two_looks_at_a_count_weigh_by_precision_and_unknown_weighs_nothing() -> None:
+    known, unknown = Level(np.array([[3.0]]), np.array([[2.0]])), Level(np.array([[99.0]]), np.array([[UNKNOWN]]))
+    assert combined(known, unknown).values[0, 0] == pytest.approx(3.0)
+    both = combined(known, Level(np.array([[5.0]]), np.array([[2.0]])))
+    assert (both.values[0, 0], both.variances[0, 0]) == (4.0, 1.0)
+    assert above(Level(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))).variances[0, 0] == 7.0
+
+
+def test_a_false_year_is_as_good_as_never_taken_and_true_years_are() -> None:
+    counts = np.zeros(131, np.int64)
+    counts[[40, 41, 42]] = [400, 300, 80]
+    taken = [active_years(noisy(counts, 25.0, seed)) for seed in range(300)]
+    assert all({40, 41} <= set(years) for years in taken)
+    assert all(set(years) <= {39, 40, 41, 42, 43} for years in taken)
+    assert np.mean([set(years) <= {40, 41, 42} for years in taken]) > 0.98
+
+
+def test_where_no_year_stands_out_the_best_one_is_taken() -> None:
+    assert active_years(NoisyTable(np.array([1, 0, 3, -2]), 1, 1.0)) == (2,)
+
+
+def test_bins_of_pure_noise_beyond_the_tail_are_not_believed() -> None:
+    counts = np.zeros(45, np.int64)
+    counts[10:30] = 200
+    lasts = np.array([last_bin(noisy(counts, 15.0, seed).values / 15) for seed in range(300)])
+    assert (lasts >= 29).all()
+    assert np.mean(lasts > 33) < 0.03
+
+
+def test_shares_of_durations_end_with_the_last_believed_bin() -> None:
+    totals, steps, longest = np.zeros(45, np.int64), np.zeros(88, np.int64), np.zeros(45, np.int64)
+    totals[20:30], longest[15:30], steps[[0, 40, 50]] = 300, 200, [9000, 4000, 2000]
+    for seed in range(5):
+        tables = [noisy(counts, sd, seed + i) for i, (counts, sd) in enumerate(((steps, 90.0), (longest, 20.0), (totals, 15.0)))]
+        end = last_believed(tables[2], tables[1])
+        assert end >= 29
+        assert not total_shares(tables[2], end)[end + 1 :].any()
+        shares = overall_steps(*tables).shares
+        assert not shares[2 * end :].any()
+        assert shares.sum() == pytest.approx(1)
+        assert shares[0] == pytest.approx(0.5, abs=0.1)

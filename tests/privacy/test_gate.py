@@ -1,0 +1,153 @@
+"""The gate: noise on everything, every passage in the ledger, nothing raw outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from libra.engines.contract import Table
+from libra.eventlog.traces import Traces, traces_of
+from libra.privacy.accounting import delta_of_ledger
+from libra.privacy.calibration import calibrate
+from libra.privacy.gate import Gate
+from libra.privacy.ledger import Entry
+from libra.privacy.noisy import NoisyTable
+from libra.privacy.randomness import Randomness
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Trace lengths, up to a bound."""
+
+    bound: int
+    purpose: ClassVar[str] = "trace lengths"
+    clip: ClassVar[float] = 1.0
+    scale: ClassVar[int] = 16
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.bound + 1,)
+
+
+class ListEngine:
+    """Cases as lists of codes; what the contract asks, written plainly."""
+
+    def __init__(self, cases: Sequence[Sequence[int]], labels: tuple[str, ...] = ("c", "a", "b")) -> None:
+        self.cases, self.labels = [tuple(case) for case in cases], labels
+
+    def count(self, table: Table) -> Integers:
+        lengths = [min(len(case), table.shape[0] - 1) for case in self.cases]
+        return table.scale * np.bincount(np.array(lengths, np.int64), minlength=table.shape[0])
+
+    def variants(self) -> tuple[Traces, Integers]:
+        distinct = sorted(set(self.cases))
+        return traces_of(distinct), np.array([self.cases.count(one) for one in distinct], np.int64)
+
+    def label_sets(self) -> tuple[Integers, Integers]:
+        pairs = [(row, code) for row, case in enumerate(self.cases) for code in sorted(set(case))]
+        case, label = np.array(pairs, np.int64).reshape(-1, 2).T
+        return case, label
+
+    def subsampled(self, rate: float, random: Randomness) -> ListEngine:
+        taken = random.uniform(len(self.cases)) < rate
+        return ListEngine([case for case, one in zip(self.cases, taken, strict=True) if one], self.labels)
+
+    def tail(self, kept: Traces) -> ListEngine:
+        known = {tuple(one) for one in kept.to_lists()}
+        return ListEngine([case for case in self.cases if case not in known], self.labels)
+
+    def with_labels(self, labels: tuple[str, ...]) -> ListEngine:
+        new = {self.labels.index(label): code for code, label in enumerate(labels)}
+        return ListEngine([[new[code] for code in case if code in new] for case in self.cases], labels)
+
+
+def some_engine() -> ListEngine:
+    return ListEngine([[0, 1]] * 500 + [[1]] * 300 + [[0, 1, 1, 0]] * 3 + [[2, 0]])
+
+
+def test_a_release_is_the_count_with_noise_of_its_sensitivity() -> None:
+    gate = Gate(some_engine(), Randomness(seed=3))
+    tables = [gate.release(Lengths(4), mu=0.25) for _ in range(400)]
+    errors = np.array([table.values for table in tables]) - np.array([0, 300, 501, 0, 3])
+    assert tables[0].sd == 4.0
+    assert np.std(errors) == pytest.approx(4.0, rel=0.06)
+    assert abs(errors.mean()) < 0.5
+
+
+def test_every_passage_is_in_the_ledger_with_its_group() -> None:
+    gate = Gate(some_engine(), Randomness(seed=3))
+    plan = calibrate(1.0, 1e-5, variants=0.3)
+    kept, noisy = gate.select_variants(plan.mu_variants, plan.variant_threshold, plan.scale)
+    gate.release(Lengths(4), 0.1)
+    gate.release(Lengths(4), 0.05, group="kept")
+    gate.tail(kept).release(Lengths(4), 0.07)
+    ledger = gate.ledger()
+    assert [(entry.purpose, entry.group) for entry in ledger.entries] == [
+        ("which variants are kept", "all"),
+        ("trace lengths", "all"),
+        ("trace lengths", "kept"),
+        ("trace lengths", "tail"),
+    ]
+    assert ledger.mu**2 == pytest.approx(plan.mu_variants**2 + 0.1**2 + 0.07**2)
+    assert 0 < delta_of_ledger(ledger, 1.0) < 1e-5
+    assert kept.to_lists() == [[0, 1], [1]]
+    assert isinstance(noisy, NoisyTable)
+
+
+def test_the_ledger_is_the_same_whatever_the_log() -> None:
+    """With the same requests: nothing that was counted leaves through the ledger."""
+
+    def entries(engine: ListEngine) -> tuple[Entry, ...]:
+        gate = Gate(engine, Randomness(seed=5))
+        gate.select_labels(0.1, 60_000, 1024, 8)
+        gate.select_variants(0.1, 60_000, 1024)
+        gate.tail(traces_of([[1]])).release(Lengths(7), 0.3)
+        return gate.ledger().entries
+
+    assert entries(some_engine()) == entries(ListEngine([])) == entries(ListEngine([[1] * 9] * 50))
+
+
+def test_labels_come_in_the_order_of_their_names_and_rare_ones_not_at_all() -> None:
+    gate = Gate(some_engine(), Randomness(seed=3))
+    plan = calibrate(1.0, 1e-5, variants=0.3, labels=0.1)
+    assert plan.label_threshold is not None
+    labels = gate.select_labels(plan.mu_labels, plan.label_threshold, plan.scale, plan.most_labels)
+    assert labels == ("a", "c")
+    kept, _ = gate.with_labels(labels).select_variants(plan.mu_variants, plan.variant_threshold, plan.scale)
+    assert kept.to_lists() == [[1, 0], [0]]
+    assert [entry.mechanism for entry in gate.ledger().entries] == ["label selection", "thresholded rounded gaussian"]
+
+
+def test_a_subsample_has_a_ledger_of_its_own_that_knows_its_rate() -> None:
+    gate = Gate(some_engine(), Randomness(seed=3))
+    part = gate.subsampled(0.25)
+    part.tail(traces_of([[1]])).release(Lengths(4), 0.5)
+    assert gate.ledger().entries == ()
+    assert (part.ledger(times=4).rate, part.ledger(times=4).times, len(part.ledger().entries)) == (0.25, 4, 1)
+    assert delta_of_ledger(part.ledger(), 1.0) < delta_of_ledger(gate.ledger(), 1.0) + 1e-4
+
+
+def test_a_seed_makes_the_same_releases_again() -> None:
+    def run() -> list[list[int]]:
+        gate = Gate(some_engine(), Randomness(seed=12))
+        kept, noisy = gate.select_variants(0.3, 9000, 1024)
+        return [noisy.counts.tolist(), gate.tail(kept).release(Lengths(4), 0.2).counts.tolist()]
+
+    assert run() == run()
+
+
+def test_time_is_kept_by_stage_and_nothing_raw_is_shown() -> None:
+    gate = Gate(some_engine(), Randomness(seed=3))
+    gate.release(Lengths(4), 0.2)
+    gate.tail(traces_of([])).release(Lengths(4), 0.2)
+    assert gate.seconds.aggregate > 0
+    assert gate.seconds.privatize > 0
+    assert "500" not in repr(gate)
+    assert "ListEngine" not in repr(gate)

@@ -1,0 +1,165 @@
+"""The accountant: closed form against privacy loss distributions, ledgers as data, and no guess about what it does not know."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from libra.privacy.accounting import UnknownReleaseError, delta_of_ledger, epsilon_of_ledger
+from libra.privacy.calibration import calibrate, selections_delta
+from libra.privacy.gaussian import delta_of
+from libra.privacy.ledger import (
+    DISCRETE_LAPLACE,
+    LABEL_SELECTION,
+    LAPLACE,
+    ROUNDED_GAUSSIAN,
+    TRUNCATED_GEOMETRIC,
+    VARIANT_SELECTION,
+    Entry,
+    Ledger,
+)
+from libra.privacy.loss_distribution import subsampled_laplace_epsilon
+from libra.privacy.noise_table import truncated_geometric
+
+
+def gaussian(mu: float, group: str = "all") -> Entry:
+    return Entry("a table", ROUNDED_GAUSSIAN, 2.0, 2.0 / mu, group)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mus", [(0.3,), (0.1, 0.2, 0.05), (1.0, 0.7)])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_the_closed_form_agrees_with_privacy_loss_distributions(mus: tuple[float, ...], epsilon: float) -> None:
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    whole = pld.identity()
+    for mu in mus:
+        whole = whole.compose(pld.from_gaussian_mechanism(1 / mu, value_discretization_interval=1e-4))
+    delta = delta_of_ledger(Ledger(tuple(gaussian(mu) for mu in mus)), epsilon)
+    if delta > 1e-9:
+        assert delta == pytest.approx(whole.get_delta_for_epsilon(epsilon), rel=1e-3)
+    assert epsilon_of_ledger(Ledger(tuple(gaussian(mu) for mu in mus)), 1e-5) == pytest.approx(
+        whole.get_epsilon_for_delta(1e-5), rel=1e-3
+    )
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "share"), [(0.1, 1e-4, 0.3), (1.0, 1e-5, 0.1), (1.0, 1e-5, 0.6), (5.0, 1e-8, 0.3)])
+def test_what_calibration_plans_the_accountant_confirms(epsilon: float, delta: float, share: float) -> None:
+    plan = calibrate(epsilon, delta, share)
+    ledger = Ledger(
+        (
+            Entry("variants", VARIANT_SELECTION, 1.0, 1 / plan.mu_variants, "all", plan.variant_shows),
+            gaussian(plan.mu_rest * math.sqrt(0.4)),
+            gaussian(plan.mu_rest * math.sqrt(0.6), "tail"),
+            gaussian(plan.mu_rest * math.sqrt(0.6), "kept"),
+        )
+    )
+    assert delta * (1 - 1e-5) < delta_of_ledger(ledger, epsilon) <= delta
+    assert epsilon_of_ledger(ledger, delta) == pytest.approx(epsilon, rel=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_what_calibration_plans_with_private_labels_the_accountant_confirms(epsilon: float) -> None:
+    plan = calibrate(epsilon, 1e-5, 0.3, labels=0.1)
+    ledger = Ledger(
+        (
+            Entry("labels", LABEL_SELECTION, 1.0, 1 / plan.mu_labels, "all", plan.labels_show),
+            Entry("variants", VARIANT_SELECTION, 1.0, 1 / plan.mu_variants, "all", plan.variant_shows),
+            gaussian(plan.mu_rest),
+        )
+    )
+    assert 0.9e-5 < delta_of_ledger(ledger, epsilon) <= 1e-5
+
+
+def test_only_the_dearer_of_kept_and_tail_counts() -> None:
+    ledger = Ledger((gaussian(0.3), gaussian(0.4, "kept"), gaussian(0.2, "tail"), gaussian(0.1, "tail")))
+    assert ledger.mu == pytest.approx(0.5)
+    assert delta_of_ledger(ledger, 1.0) == pytest.approx(delta_of(0.5, 1.0))
+
+
+def test_an_empty_ledger_costs_nothing() -> None:
+    assert delta_of_ledger(Ledger(), 1.0) == 0
+    assert epsilon_of_ledger(Ledger(), 1e-9) == 0
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-5])
+def test_laplace_entries_agree_with_their_own_accounting(delta: float) -> None:
+    ledger = Ledger((Entry("a count", LAPLACE, 1.0, 2.0),) * 5)
+    assert epsilon_of_ledger(ledger, delta) == pytest.approx(subsampled_laplace_epsilon(2.0, 1.0, 5, delta), rel=2e-3)
+
+
+def test_a_truncated_geometric_has_the_epsilon_and_delta_it_was_made_for() -> None:
+    table = truncated_geometric(1.0, 1e-3)
+    ledger = Ledger((Entry("variants", TRUNCATED_GEOMETRIC, 1.0, 1.0, bound=-table.first),))
+    pmf = table.pmf()
+    here, above = np.append(pmf, 0.0), np.insert(pmf, 0, 0.0)
+    for epsilon in (0.5, 1.0, 1.5):
+        exact = float(np.maximum(0, here - math.exp(epsilon) * above).sum())
+        assert exact <= delta_of_ledger(ledger, epsilon) <= exact * 1.01 + 1e-9
+    assert delta_of_ledger(ledger, 1.001) <= 1e-3
+
+
+def test_a_discrete_laplace_has_its_epsilon() -> None:
+    ledger = Ledger((Entry("a count", DISCRETE_LAPLACE, 1.0, 2.0),))
+    assert epsilon_of_ledger(ledger, 1e-9) == pytest.approx(0.5, rel=1e-3)
+
+
+def test_gaussian_noise_and_selections_beside_other_noise_count_too() -> None:
+    laplace = Entry("a count", LAPLACE, 1.0, 4.0)
+    selection = Entry("variants", VARIANT_SELECTION, 1.0, 5.0, "all", 1e-5)
+    alone = delta_of_ledger(Ledger((laplace,)), 0.2)
+    both = delta_of_ledger(Ledger((laplace, gaussian(0.3))), 0.2)
+    all_three = delta_of_ledger(Ledger((laplace, gaussian(0.3), selection)), 0.2)
+    assert alone < both < all_three - 1e-5
+    nearly_none = Ledger((Entry("a count", LAPLACE, 1.0, 1e6), gaussian(0.3), selection))
+    expected = selections_delta(math.hypot(0.3, 0.2), 1e-5, 1.0)
+    assert delta_of_ledger(nearly_none, 1.0) == pytest.approx(expected, rel=2e-3)
+
+
+def test_subsampling_lowers_and_repeating_raises_the_price() -> None:
+    entries = (gaussian(0.5),)
+    sampled = delta_of_ledger(Ledger(entries, rate=0.1), 1.0)
+    assert sampled == pytest.approx(0.1 * delta_of(0.5, math.log1p(math.expm1(1.0) / 0.1)))
+    assert sampled < delta_of_ledger(Ledger(entries, rate=0.1, times=10), 1.0) < 1
+
+
+def test_a_selection_that_shows_too_often_has_no_epsilon() -> None:
+    ledger = Ledger((Entry("variants", VARIANT_SELECTION, 1.0, 5.0, "all", 1e-3),))
+    assert epsilon_of_ledger(ledger, 1e-4) == math.inf
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        Entry("a table", "exact count", 1.0, 1.0),
+        Entry("a table", "Rounded Gaussian", 1.0, 1.0),
+        Entry("variants", TRUNCATED_GEOMETRIC, 1.0, 1.0),
+        Entry("variants", TRUNCATED_GEOMETRIC, 2.0, 1.0, bound=9),
+        Entry("a count", DISCRETE_LAPLACE, 1.5, 1.0),
+    ],
+)
+def test_what_the_accountant_does_not_know_it_refuses(entry: Entry) -> None:
+    with pytest.raises(UnknownReleaseError):
+        delta_of_ledger(Ledger((gaussian(0.1), entry)), 1.0)
+
+
+def test_a_ledger_survives_json_and_says_what_each_entry_took() -> None:
+    ledger = Ledger((gaussian(0.3), gaussian(0.4, "kept"), Entry("c", TRUNCATED_GEOMETRIC, 1.0, 1.0, bound=9)), 0.5, 3)
+    plain = json.loads(json.dumps(ledger.to_dict(), allow_nan=False))
+    assert Ledger.from_dict(plain) == ledger
+    assert [round(entry["share"], 6) for entry in plain["ledger"][:2]] == [0.36, 0.64]
+    assert "mu" not in plain["ledger"][2]
+
+
+def test_gaussian_ledgers_are_counted_without_heavy_imports() -> None:
+    code = (
+        "import sys; from libra.privacy.accounting import epsilon_of_ledger as e\n"
+        "from libra.privacy.ledger import Entry, Ledger\n"
+        "e(Ledger((Entry('a', 'rounded gaussian', 1.0, 3.0),)), 1e-5); print({'scipy', 'dp_accounting'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
