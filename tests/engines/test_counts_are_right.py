@@ -58,6 +58,12 @@ def test_a_case_counts_for_itself_or_for_the_variant_with_the_most_similar_edges
     assert cosines[chosen] >= max(cosines) * (1 - 1e-12)
 
 
+def test_of_kept_variants_with_the_same_edges_a_case_counts_for_its_own() -> None:
+    table = NearestCounts(traces_of([(0, 1, 0, 2, 0), (0, 2, 0, 1, 0)]), 3)
+    assert engine_from([(0, 2, 0, 1, 0)], 3).count(table).tolist() == [0, 1]
+    assert engine_from([(0, 1, 0, 2, 0)], 3).count(table).tolist() == [1, 0]
+
+
 def test_nearest_counts_are_the_same_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     from libra.engines.polars import control_flow
 

@@ -50,13 +50,14 @@ def repeated(curve: Curve, times: int) -> Curve:
         return curve
 
     def whole(epsilon: float) -> float:
-        low, high, smallest = epsilon / times, epsilon, 1.0
+        low, high, smallest = 1.0, float(times), 1.0
         for _ in range(FINER):
-            each = np.geomspace(low, high, STEPS)
-            deltas = [composed_delta(epsilon, float(one), curve(float(one)), times) for one in each]
+            factors = np.geomspace(low, high, STEPS)
+            each = [float(factor) * epsilon / times for factor in factors]
+            deltas = [composed_delta(epsilon, one, curve(one), times) for one in each]
             best = int(np.argmin(deltas))
             smallest = min(smallest, deltas[best])
-            low, high = each[max(best - 1, 0)], each[min(best + 1, STEPS - 1)]
+            low, high = factors[max(best - 1, 0)], factors[min(best + 1, STEPS - 1)]
         return smallest
 
     return whole

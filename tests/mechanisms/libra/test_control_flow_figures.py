@@ -16,7 +16,7 @@ from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Floats = NDArray[np.float64]
-weights = st.lists(st.one_of(st.just(0.0), st.floats(0, 3), st.floats(0, 1e5)), min_size=1, max_size=60)
+weights = st.lists(st.one_of(st.just(0.0), st.floats(1e-9, 3), st.floats(1e-9, 1e5)), min_size=1, max_size=60)
 
 
 def likelihood(counts: Floats, looks: tuple[float, float], sds: tuple[float, float], threshold: float) -> Floats:
@@ -69,11 +69,24 @@ def test_as_many_cases_as_were_asked_for(values: list[float], cases: int, seed: 
     assert {code for (code,) in made.to_lists()} <= {code for code, value in enumerate(values) if value > 0}
 
 
+class Extreme(Randomness):
+    """A randomness that draws the same number again and again."""
+
+    def __init__(self, number: float) -> None:
+        super().__init__(seed=1)
+        self.number = number
+
+    def uniform(self, n: int) -> Floats:
+        """So many times the number."""
+        return np.full(n, self.number)
+
+
+@pytest.mark.parametrize("drawn", [2.0**-53, 0.5, 1 - 2.0**-20])
 @pytest.mark.parametrize("cases", [1, 999, 123_457, 100_000_000])
-def test_a_total_that_is_meant_to_be_whole_is_at_any_size(cases: int) -> None:
-    uneven = np.random.Generator(np.random.PCG64(1)).gamma(0.1, 1.0, 20_000)
+def test_a_total_that_is_meant_to_be_whole_is_at_any_size_and_draw(cases: int, drawn: float) -> None:
     for seed in range(20):
-        assert rounded(uneven * (cases / uneven.sum()), Randomness(seed=seed)).sum() == cases
+        uneven = np.random.Generator(np.random.PCG64(seed)).gamma(0.1, 1.0, 20_000)
+        assert rounded(uneven * (cases / uneven.sum()), Extreme(drawn)).sum() == cases
 
 
 def test_a_case_of_a_subsample_stands_for_several_and_nothing_comes_from_nothing() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -71,6 +73,21 @@ def test_where_it_has_run_to_the_end_the_weights_are_the_same(monkeypatch: pytes
     found = balance(tables, prior)
     stationary = TAU * np.log(found / prior) + matrix.T @ (matrix @ found - target)
     assert np.abs(stationary).max() < 1e-3
+
+
+def test_what_is_minimised_has_the_gradient_that_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    duals = []
+
+    def heard(function: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
+        duals.append(function)
+        return start
+
+    monkeypatch.setattr(balancing, "minimum", heard)
+    tables, prior = a_problem(2)
+    balance(tables, prior)
+    at = np.random.Generator(np.random.PCG64(1)).normal(0, 0.3, sum(len(table.target) for table in tables))
+    _, gradient = duals[0](at)
+    assert approx_fprime(at, lambda point: duals[0](point)[0]) == pytest.approx(gradient, rel=1e-3, abs=1e-2)
 
 
 def test_figures_that_are_trusted_more_are_matched_more_closely() -> None:

@@ -26,19 +26,14 @@ def standing_out_plainly(table: NoisyTable) -> set[int]:
     """Starts, ends and all other edges, each family by itself; never from the start to the end."""
     nodes = len(table.counts)
     outside = nodes - 1
-    family = {"start": [], "end": [], "inner": []}  # type: dict[str, list[int]]
-    for cell in range(nodes * nodes):
+    families: dict[str, list[int]] = {"start": [], "end": [], "inner": []}
+    for cell in range(nodes * nodes - 1):
         source, target = divmod(cell, nodes)
-        if source == target == outside:
-            continue
-        family["start" if source == outside else "end" if target == outside else "inner"].append(cell)
+        families["start" if source == outside else "end" if target == outside else "inner"].append(cell)
     found = set()
-    for name, cells in family.items():
+    for cells in families.values():
         scores = table.values.ravel()[cells] / table.sd
-        tails = norm.sf(scores)
-        if name != "inner":  # the impossible edge counts among the tests
-            tails = np.append(tails, 1.0)
-        adjusted = false_discovery_control(tails)[: len(cells)]
+        adjusted = false_discovery_control(norm.sf(scores))
         found |= {cell for cell, tail, score in zip(cells, adjusted, scores, strict=True) if tail <= FALSE_SHARE and score > 1}
     return found
 

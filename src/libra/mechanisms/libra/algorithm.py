@@ -38,7 +38,6 @@ WEAK_EPSILON = 5.0
 LABELS_PUBLIC = "The set of activity labels is public: it is taken from the log as it is."
 LABELS_PRIVATE = "No label is public: those that are released were chosen privately, events of all others are left out."
 PUBLIC = "The parameters, the time zone and the code are public. Nothing else of the log is: not its size, not its time range."
-ONE_PERSON = "Every person has one case."
 
 
 @dataclass(frozen=True)

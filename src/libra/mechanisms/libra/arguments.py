@@ -55,6 +55,8 @@ def checked_time_zone(said: str) -> str:
     import polars as pl
 
     try:
+        if not said:
+            raise ValueError("no name")
         pl.Series([0]).cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(said)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         raise UsageError(f'There is no time zone "{said}". Use a name such as Europe/Amsterdam or UTC.') from error

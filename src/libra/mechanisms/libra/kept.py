@@ -39,7 +39,8 @@ def likeliest_counts(first: NoisyTable, second: NoisyTable, threshold: float) ->
 
 def _hazard(scores: Floats) -> Floats:
     """The normal density over its upper tail."""
-    found = np.maximum(scores, 0.0) + 1 / np.maximum(scores, FAR)
+    far = np.maximum(scores, FAR)
+    found = far + 1 / far - 2 / far**3
     near = np.flatnonzero(scores < FAR)
     tails = np.array([upper_tail(score) for score in scores[near]])
     found[near] = np.exp(-(scores[near] ** 2) / 2) / math.sqrt(2 * math.pi) / tails

@@ -86,18 +86,20 @@ class Plan:
             )
         if noise.label_threshold is not None:
             yield (
-                f"Labels are private: one that is alone in its cases needs about {noise.label_threshold / noise.scale:.0f} "
-                "of them to be kept."
+                "Labels are private: one that is alone in its cases needs about "
+                f"{noise.label_threshold / noise.scale / self.rate:,.0f} of them to be kept."
             )
         yield self.survives()
-        kept = self._sd_of_kept()
+        in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
+        kept = self._sd_of_kept() * in_log
         yield f"Counts of kept variants carry noise of about {_rounded(kept)} cases (one standard deviation)."
         if self.tail == "model":
             size, length = (1 / (self.mu_second * math.sqrt(share)) for share in (SIZE, LENGTHS))
             yield (
-                f"All other cases go through a model of traces, from their number (noise {_rounded(size)}), their lengths "
-                f"({_rounded(length)} for each), and their directly-follows edges, repetitions and continuations; fewer than "
-                f"about {_rounded(STANDS_OUT * size)} such cases are lost in the noise."
+                "All other cases go through a model of traces, from their number "
+                f"(noise {_rounded(size * in_log)}), their lengths ({_rounded(length * in_log)} for each), and their "
+                "directly-follows edges, repetitions and continuations; fewer than about "
+                f"{_rounded(STANDS_OUT * size / self.rate)} such cases are lost in the noise."
             )
         elif self.tail == "nearest":
             yield "Every other case counts for the most similar kept variant; no variant is invented."

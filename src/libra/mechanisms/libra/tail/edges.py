@@ -39,7 +39,7 @@ def weak_edges(base: NoisyTable, edges: Integers) -> Integers:
     Example:
         >>> noisy = NoisyTable(np.array([[11, 90, 0], [0, 5, 80], [70, 1, 0]]), scale=1, sd=5.0)
         >>> weak_edges(noisy, np.array([1, 5, 6])).tolist()
-        []
+        [0]
         >>> weak_edges(noisy, np.array([0, 1, 5])).tolist()
         []
     """
@@ -47,7 +47,9 @@ def weak_edges(base: NoisyTable, edges: Integers) -> Integers:
     leaves, comes = np.zeros(nodes, bool), np.zeros(nodes, bool)
     leaves[edges // nodes], comes[edges % nodes] = True, True
     weak = np.setdiff1d(_standing_out(base, WEAK_FALSE_SHARE), edges)
-    return weak[leaves[weak // nodes] & comes[weak % nodes]]
+    source, target = np.divmod(weak, nodes)
+    inside = (source < nodes - 1) & (target < nodes - 1)
+    return weak[inside & leaves[source] & comes[target]]
 
 
 def believed(base: NoisyTable, weak: Integers) -> NoisyTable:
