@@ -11,25 +11,27 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
-from libra.measures import Utility, measure
+from libra.measures import measure
+from libra.measures.edges import pair_edges
 from libra.mechanisms.libra import Libra
 from libra.privacy.randomness import Randomness
 
 DELTA = 1e-4
 EPSILONS = (0.1, 1.0, 5.0)
-MEASURES = ("dfg_l1", "unseen_variant_share", "edge_duration_w1_log", "arrival_w1_days", "emd_freq")
+MEASURES = ("dfg_l1", "false_edge_share", "unseen_variant_share", "edge_duration_w1_log", "arrival_w1_days", "emd_freq")
 OF_EMPTY = ("edge_duration_w1_log", "emd_freq")  # an empty log has a dfg_l1 of 1 and no arrivals
 SUBSAMPLED_LOGS = ("bpic13", "roadtraffic", "sepsis")
 SUBSAMPLED_EPSILONS = (1.0, 0.1)
 SUBSAMPLES = ((1.0, 1), (0.5, 1), (0.1, 1), (0.2, 5), (0.05, 20))  # the rate, and how many
 NONE = "-"
+Measured = Mapping[str, float | None]
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -53,7 +55,7 @@ def table(logs: Iterable[Path], seeds: int) -> Iterator[tuple[str, ...]]:
     for path in logs:
         log = read(path, ReadOptions())
         runs = [utilities(log, Libra(epsilon=epsilon, delta=DELTA), seeds, name_of(path)) for epsilon in EPSILONS]
-        empty = measure(log, empty_log(log))
+        empty = measured(log, empty_log(log))
         yield (
             name_of(path),
             *(" / ".join(shown(mean(run, name)) for run in runs) for name in MEASURES),
@@ -75,20 +77,29 @@ def subsampling_table(logs: Iterable[Path], seeds: int) -> Iterator[tuple[str, .
             yield (name_of(path), f"{epsilon:g}", *map(shown, found))
 
 
-def utilities(log: EventLog, libra: Libra, seeds: int, name: str) -> list[Utility]:
+def utilities(log: EventLog, libra: Libra, seeds: int, name: str) -> list[Measured]:
     """What some runs lose, a seed each."""
     found = []
     for seed in range(seeds):
-        found.append(measure(log, libra.anonymize(log, Randomness(seed)).log))
+        found.append(measured(log, libra.anonymize(log, Randomness(seed)).log))
         said = f"epsilon {libra.epsilon:g}, {_way(libra.plan.rate, libra.plan.runs)}, seed {seed}"
-        print(f"{name}, {said}: dfg_l1 {found[-1].dfg_l1}", file=sys.stderr, flush=True)
+        print(f"{name}, {said}: dfg_l1 {found[-1]['dfg_l1']}", file=sys.stderr, flush=True)
     return found
 
 
-def mean(runs: Sequence[Utility], name: str) -> float | None:
+def measured(log: EventLog, released: EventLog) -> Measured:
+    """All measures of a release, and the share of its steps on edges that the original does not have."""
+    edges = pair_edges(log, released)
+    steps = edges.anonymized.counts
+    false_steps = steps[edges.original.counts == 0]
+    return vars(measure(log, released)) | {"false_edge_share": false_steps.sum() / max(steps.sum(), 1)}
+
+
+def mean(runs: Sequence[Measured], name: str) -> float | None:
     """The mean of a measure; None where it is not defined for a run, because its log is empty."""
-    values = [getattr(run, name) for run in runs]
-    return None if None in values else fmean(values)
+    values = [run[name] for run in runs]
+    known = [value for value in values if value is not None]
+    return fmean(known) if len(known) == len(values) else None
 
 
 def shown(value: float | None) -> str:

@@ -49,6 +49,6 @@ def test_the_figures_of_the_page_are_those_of_a_run(shared_logs: Path, tmp_path:
     (tmp_path / "urineweginfectie.xes.gz").symlink_to(shared_logs / "urineweginfectie.xes.gz")
     (row,) = _printed(tmp_path)[2:]
     (told,) = (line for line in _told("figures") if line.startswith("| urineweginfectie |"))
-    assert len(_figures(row)) == 18
+    assert len(_figures(row)) == 21
     for found, shown in zip(_figures(row)[1:], _figures(told)[1:], strict=True):
         assert float(found) == pytest.approx(float(shown), rel=0.05, abs=0.002)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
 
 
+SOUND = "libra"
 TEXT_OPTIONS = ("encoding", "delimiter", "decimal", "timestamp_format")  # about how the text of a table is written
 
 
@@ -134,6 +135,8 @@ def anonymize(
     reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
     made = make(mechanism, {name: value for name, value in keywords.items() if name not in reading})
     random = Randomness(seed)
+    if mechanism == SOUND:
+        reading["allow_empty"] = True  # whether there is a release must not depend on a single case
     log = read(source, **cast("ReadKeywords", reading))
     return made.anonymize(log, random, keywords.get("progress") or no_progress)
 

@@ -20,7 +20,8 @@ from libra.keywords import MechanismKeywords
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.mechanism import HOMES
-from libra.privacy.guarantee import Guarantee
+from libra.privacy.guarantee import Guarantee, from_even_odds
+from libra.privacy.normal import upper_tail
 
 from .conftest import Run
 
@@ -156,13 +157,18 @@ def test_the_plan_that_the_page_shows_is_what_explain_prints(run: Run) -> None:
 
 def test_what_the_page_says_of_each_epsilon_is_true() -> None:
     rows = re.findall(
-        r"^\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) % \| (\d+) cases \| ([\d.]+) \|$", _page(PAGES["libra"]), re.MULTILINE
+        r"^\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) % \| (0\.\d+) \| (\d+) cases \| ([\d.]+) \|$",
+        _page(PAGES["libra"]),
+        re.MULTILINE,
     )
     assert [float(row[0]) for row in rows] == [0.1, 0.5, 1, 2, 5]
-    for epsilon, factor, belief, least, noise in (tuple(map(float, row)) for row in rows):
+    for epsilon, factor, belief, beyond, least, noise in (tuple(map(float, row)) for row in rows):
         plan = Libra(epsilon=epsilon, delta=1e-5).plan
-        assert factor == pytest.approx(math.exp(epsilon), rel=5e-3)
-        assert belief == pytest.approx(100 * math.exp(epsilon) / (1 + math.exp(epsilon)), abs=0.05)
+        mu, rest, shows = plan.calibration.mu, plan.calibration.mu_rest, plan.calibration.variant_shows
+        assert math.exp(epsilon) < factor < 1.005 * math.exp(epsilon)
+        assert f"{belief:g} %" == from_even_odds(epsilon)
+        assert beyond == pytest.approx(upper_tail(epsilon / mu - mu / 2), rel=0.03)
+        assert shows + upper_tail(epsilon / rest - rest / 2) < beyond  # a case with a variant of its own
         assert least == round(plan.calibration.least_count)
         assert noise == pytest.approx(1 / math.hypot(plan.mu_second, plan.calibration.mu_variants), rel=0.03)
 
@@ -173,7 +179,7 @@ def test_the_page_names_every_field_of_the_certificate(tmp_path: Path, run: Run)
     certificate = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
     (section,) = re.findall(r"^## The certificate\n(.*?)^## ", _page(PAGES["libra"]), re.MULTILINE | re.DOTALL)
     named = set(re.findall(r"`(\w+)`", section))
-    wanted = {*certificate, *certificate["ledger"][0], *certificate["subsampling"]}
+    wanted = {*certificate, *certificate["ledger"][0], *certificate["subsampling"], *certificate["spent"]}
     wanted |= {field.name for field in fields(Guarantee)} | {"seeded"}
     assert wanted - named == {"source"}
 

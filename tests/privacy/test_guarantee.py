@@ -9,7 +9,7 @@ import re
 import pytest
 
 from libra.errors import UsageError
-from libra.privacy.guarantee import Guarantee
+from libra.privacy.guarantee import Guarantee, from_even_odds, several_cases
 from libra.privacy.unit import CASE, Unit
 
 
@@ -50,3 +50,25 @@ def test_a_seeded_release_says_first_that_it_is_not_private() -> None:
 
 def test_several_cases_of_a_person_are_a_caveat_only_where_the_unit_is_a_case() -> None:
     assert not any("several cases" in caveat for caveat in Guarantee.proved(1.0, 1e-5, Unit(most_cases=3)).caveats)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-5), (5.0, 1e-3)])
+def test_what_two_cases_of_a_person_are_promised_follows_by_going_one_case_at_a_time(epsilon: float, delta: float) -> None:
+    """P(D2) <= e^epsilon P(D1) + delta, and P(D1) <= e^epsilon P(D0) + delta."""
+    found = re.search(r"Two cases together are \(([^,]*), ([^)]*)\)-", several_cases(epsilon, delta))
+    assert found is not None
+    assert float(found[1]) == pytest.approx(2 * epsilon)
+    two = math.exp(epsilon) * delta + delta
+    assert two <= float(found[2]) <= 1.001 * two
+    assert two == pytest.approx(delta * math.expm1(2 * epsilon) / math.expm1(epsilon))
+
+
+def test_where_two_cases_have_no_protection_left_that_is_said() -> None:
+    assert several_cases(20.0, 1e-5).endswith("For two cases together this promises nothing.")
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 0.1, 0.5, 1.0, 2.0, 5.0, 6.0, 10.0, 13.0])
+def test_even_odds_become_no_more_than_is_said(epsilon: float) -> None:
+    said, true = float(from_even_odds(epsilon).removesuffix(" %")), 100 / (1 + math.exp(-epsilon))
+    assert true <= said < 100
+    assert said - true < min(0.1, 0.1 * (100 - true))

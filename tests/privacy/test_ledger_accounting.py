@@ -153,6 +153,18 @@ def test_a_ledger_survives_json_and_says_what_each_entry_took() -> None:
     assert Ledger.from_dict(plain) == ledger
     assert [round(entry["share"], 6) for entry in plain["ledger"][:2]] == [0.36, 0.64]
     assert "mu" not in plain["ledger"][2]
+    assert plain["spent"]["asked"] is None
+
+
+def test_shares_are_of_what_was_asked_for_and_add_up_by_group() -> None:
+    entries = (gaussian(0.3), gaussian(0.4, "kept"), gaussian(0.2, "tail"), gaussian(0.1, "tail"))
+    ledger = Ledger(entries, asked=1.0)
+    plain = json.loads(json.dumps(ledger.to_dict()))
+    assert Ledger.from_dict(plain) == ledger
+    assert [entry["share"] for entry in plain["ledger"]] == pytest.approx([0.09, 0.16, 0.04, 0.01])
+    assert plain["spent"]["shares"] == pytest.approx({"all": 0.09, "kept": 0.16, "tail": 0.05})
+    assert (plain["spent"]["share"], plain["spent"]["mu"], plain["spent"]["asked"]) == pytest.approx((0.25, 0.5, 1.0))
+    assert Ledger(asked=1.0).to_dict()["spent"]["share"] == Ledger().to_dict()["spent"]["share"] == 0
 
 
 def test_gaussian_ledgers_are_counted_without_heavy_imports() -> None:

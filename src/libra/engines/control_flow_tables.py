@@ -19,7 +19,7 @@ LONGEST = 5_000
 LENGTH_BINS = np.unique(
     np.concatenate((np.arange(SINGLE_LENGTHS + 1), np.geomspace(SINGLE_LENGTHS + 1, LONGEST, 22).round().astype(np.int64)))
 )
-NORM_BINS = np.concatenate(([0.0], 2.0 ** (np.arange(28) / 2)))  # left ends, of the squared norm
+NORM_BINS = np.concatenate(([0.0], 2.0 ** (np.arange(50) / 2)))  # left ends, of the squared norm
 
 
 class OneCell:
@@ -33,7 +33,7 @@ class OneCell:
 class Size(OneCell):
     """How many cases there are."""
 
-    purpose: ClassVar[str] = "number of cases"
+    purpose: ClassVar[str] = "number of rare cases"
     shape: ClassVar[tuple[int, ...]] = (1,)
 
 
@@ -41,7 +41,7 @@ class Size(OneCell):
 class VariantCounts(OneCell):
     """How many cases follow each of these variants."""
 
-    purpose: ClassVar[str] = "cases of each kept variant"
+    purpose: ClassVar[str] = "cases that follow each kept variant"
     variants: Traces
 
     @property
@@ -54,7 +54,7 @@ class VariantCounts(OneCell):
 class NearestCounts(OneCell):
     """How many cases each of these variants is nearest to, by the cosine of their edges; no case where there is no variant."""
 
-    purpose: ClassVar[str] = "cases nearest to each kept variant"
+    purpose: ClassVar[str] = "cases that each kept variant is nearest to"
     variants: Traces
     n_labels: int
 
@@ -68,7 +68,7 @@ class NearestCounts(OneCell):
 class Lengths(OneCell):
     """How long the traces are."""
 
-    purpose: ClassVar[str] = "trace lengths"
+    purpose: ClassVar[str] = "lengths of rare cases"
     shape: ClassVar[tuple[int, ...]] = (len(LENGTH_BINS),)
 
 
@@ -76,7 +76,7 @@ class Lengths(OneCell):
 class BaseNorms(OneCell):
     """How large the cases' vectors of base edges are."""
 
-    purpose: ClassVar[str] = "sizes of base edges"
+    purpose: ClassVar[str] = "sizes of rare cases: the norm of their edges, each used twice at most"
     shape: ClassVar[tuple[int, ...]] = (len(NORM_BINS),)
 
 
@@ -84,7 +84,7 @@ class BaseNorms(OneCell):
 class ExcessNorms(OneCell):
     """How large the cases' vectors of excess edges are, as far as they are among these edges."""
 
-    purpose: ClassVar[str] = "sizes of repeated edges"
+    purpose: ClassVar[str] = "repetitions of rare cases: the norm of their uses of edges beyond the second"
     shape: ClassVar[tuple[int, ...]] = (len(NORM_BINS),)
     edges: Integers
     n_labels: int
@@ -94,7 +94,7 @@ class ExcessNorms(OneCell):
 class BaseEdges:
     """Directly-follows edges, the first two uses in a case."""
 
-    purpose: ClassVar[str] = "edges"
+    purpose: ClassVar[str] = "edges of rare cases, the first two uses"
     scale: ClassVar[int] = FINE
     n_labels: int
     clip: float
@@ -109,7 +109,7 @@ class BaseEdges:
 class ExcessEdges:
     """Directly-follows edges, all further uses in a case, as far as they are among these edges."""
 
-    purpose: ClassVar[str] = "repeated edges"
+    purpose: ClassVar[str] = "edges of rare cases, all uses beyond the second"
     scale: ClassVar[int] = FINE
     n_labels: int
     clip: float
@@ -125,7 +125,7 @@ class ExcessEdges:
 class Contexts:
     """Where cases go on after each of these edges, the first two times."""
 
-    purpose: ClassVar[str] = "continuations"
+    purpose: ClassVar[str] = "what rare cases do next after each frequent edge"
     scale: ClassVar[int] = FINE
     n_labels: int
     contexts: Integers

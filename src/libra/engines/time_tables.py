@@ -55,6 +55,18 @@ def total_bounds() -> npt.NDArray[np.float64]:
     return np.concatenate((fine[:2], fine[2::2]))
 
 
+def part_bounds(parts: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Where parts of the bins of totals begin and end: bins from a second on, each cut in 2 to the power given, evenly in logarithms.
+
+    Example:
+        >>> part_bounds((0,) * 6 + (1,) + (0,) * (TOTAL_BINS - 7))[6:9].round(-4).tolist()
+        [6310000.0, 7940000.0, 10000000.0]
+    """
+    exponents = [np.arange(1 << part) / (1 << part) + i for i, part in enumerate(parts[2:])]
+    from_a_second = 10 ** (np.concatenate((*exponents, [TOTAL_BINS - 2])) * 2 / A_DECADE) * SECOND
+    return np.concatenate(([0.0, 0.0], from_a_second))
+
+
 def duration_bins(micros: Integers) -> Integers:
     """The bin of every duration.
 
@@ -109,7 +121,7 @@ class StartYears(_OneCell):
 class StartWeeks(_OneCell):
     """How many cases start in each span of `width` weeks (which divides 52) of the given years; other starts count nowhere."""
 
-    purpose: ClassVar[str] = "weeks in which cases start"
+    purpose: ClassVar[str] = "weeks, or blocks of four weeks, in which cases start"
     years: tuple[int, ...]
     width: int = 1
     time_zone: str = "UTC"
@@ -124,7 +136,7 @@ class StartWeeks(_OneCell):
 class StartHours(_OneCell):
     """How many cases start in each hour of weekdays and of weekends."""
 
-    purpose: ClassVar[str] = "hours in which cases start"
+    purpose: ClassVar[str] = "hours of the day in which cases start"
     time_zone: str = "UTC"
 
     @property
@@ -150,7 +162,7 @@ class StartDays(_OneCell):
 class CaseDurations(_OneCell):
     """How many cases last how long."""
 
-    purpose: ClassVar[str] = "durations of cases"
+    purpose: ClassVar[str] = "durations of cases, from first to last event"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -159,10 +171,32 @@ class CaseDurations(_OneCell):
 
 
 @dataclass(frozen=True)
+class CaseDurationParts(_OneCell):
+    """How many cases last how long, in parts of the bins of totals.
+
+    Attributes:
+        parts: For every bin of totals, as a power of two, how many parts it is counted in; the first two are whole.
+    """
+
+    purpose: ClassVar[str] = "durations of cases, in finer bins"
+    parts: tuple[int, ...]
+
+    @cached_property
+    def first_cells(self) -> Integers:
+        """Where each bin of totals begins, and where the last one ends."""
+        return np.concatenate(([0], np.cumsum(np.left_shift(1, np.array(self.parts, np.int64)))))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One bin after the other, each with as many cells as it has parts."""
+        return (int(self.first_cells[-1]),)
+
+
+@dataclass(frozen=True)
 class LongestSteps(_OneCell):
     """How many cases have a longest step that takes so long."""
 
-    purpose: ClassVar[str] = "longest steps of cases"
+    purpose: ClassVar[str] = "duration of the longest step of each case"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -174,7 +208,7 @@ class LongestSteps(_OneCell):
 class Granularity(_OneCell):
     """How many cases have times that are whole multiples of nothing coarser than each of `GRAINS`."""
 
-    purpose: ClassVar[str] = "granularity of times"
+    purpose: ClassVar[str] = "granularity of times: days, hours, minutes, seconds or finer"
     time_zone: str = "UTC"
 
     @property
@@ -199,7 +233,7 @@ class _Clipped:
 class StepDurations(_Clipped):
     """How many steps take how long."""
 
-    purpose: ClassVar[str] = "durations of steps"
+    purpose: ClassVar[str] = "durations of all steps"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -253,7 +287,7 @@ class EdgeDurations(_Clipped):
 class LongestEdges(_OneCell):
     """Of which edge the longest step of a case is, and how long it takes."""
 
-    purpose: ClassVar[str] = "edges and durations of the longest steps of cases"
+    purpose: ClassVar[str] = "edge and duration of the longest step of each case"
     cells: EdgeCells
 
     @property
@@ -266,7 +300,7 @@ class LongestEdges(_OneCell):
 class ActivityHours(_Clipped):
     """In which hours each activity happens, where it had been waited for at least `after` microseconds."""
 
-    purpose: ClassVar[str] = "hours in which activities happen"
+    purpose: ClassVar[str] = "hours of the day in which activities happen after a wait"
     n_labels: int
     after: int
     time_zone: str = "UTC"
@@ -283,6 +317,7 @@ TimeTable = (
     | StartHours
     | StartDays
     | CaseDurations
+    | CaseDurationParts
     | LongestSteps
     | Granularity
     | StepDurations

@@ -66,6 +66,7 @@ class EventLog:
     roles: tuple[FoundRole, ...] = ()
     notes: tuple[str, ...] = ()
     individual: str | None = None  # the column of `cases` that says whose case it is
+    has_zone: bool = True  # whether the source said which zone its times are in; if not, they are a clock on some wall
 
     def __post_init__(self) -> None:
         """Bring the frames into their one form and refuse what cannot be a log."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -94,9 +95,22 @@ class Release:
             "contents": CONTENTS,
             "guarantee": self.guarantee.to_dict() | {"seeded": self.seeded},
             "claimed": None if self.claimed is None else self.claimed.published(),
-            **({} if self.ledger is None else self.ledger.to_dict()),
+            **self._counted,
             "randomness": SEEDED if self.seeded else "operating system",
         }
+
+    @cached_property
+    def _counted(self) -> dict[str, Any]:
+        """The ledger, and what the accountant makes of it at the delta that is promised."""
+        if self.ledger is None:
+            return {}
+        from libra.privacy.accounting import epsilon_of_ledger
+
+        counted, delta = self.ledger.to_dict(), self.guarantee.delta
+        if delta is None:
+            return counted
+        totals = {"epsilon": epsilon_of_ledger(self.ledger, delta), "delta": delta}
+        return counted | {"spent": totals | counted["spent"]}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the log, JSON-ready, for the custodian alone: it holds what the certificate withholds.

@@ -17,7 +17,6 @@ from libra.privacy.gaussian import LARGEST_EPSILON, checked_epsilon, most, mu_of
 Curve = Callable[[float], float]
 STEPS = 40
 FINER = 6  # rounds, each between the neighbours of the best so far: as near as calibration, which looks for the same
-DRAWN = 2.0**-52  # by how much a drawn rate may be above the one asked for, uniform numbers having 52 bits
 SLACK = 1 - 1e-12  # of an epsilon that is multiplied again
 ROUNDING = 1 + 1e-9  # for sums of floats
 LARGEST_DELTA = 0.5  # a run of which less than that is asked may as well have it
@@ -32,8 +31,8 @@ def subsampled(curve: Curve, rate: float) -> Curve:
         >>> math.isclose(inside(math.log1p(0.1 * math.expm1(2.0))), 0.1 * delta_of(1.0, 2.0))
         True
     """
-    drawn = min(1.0, _checked_rate(rate) + DRAWN)
-    return curve if drawn == 1 else lambda epsilon: drawn * curve(_inside(epsilon, drawn))
+    rate = _checked_rate(rate)
+    return curve if rate == 1 else lambda epsilon: rate * curve(_inside(epsilon, rate))
 
 
 def repeated(curve: Curve, times: int) -> Curve:
@@ -53,7 +52,7 @@ def repeated(curve: Curve, times: int) -> Curve:
         low, high, smallest = 1.0, float(times), 1.0
         for _ in range(FINER):
             factors = np.geomspace(low, high, STEPS)
-            each = [float(factor) * epsilon / times for factor in factors]
+            each = [float(factor) * epsilon / times * SLACK for factor in factors]
             deltas = [composed_delta(epsilon, one, curve(one), times) for one in each]
             best = int(np.argmin(deltas))
             smallest = min(smallest, deltas[best])

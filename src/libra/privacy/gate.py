@@ -20,6 +20,8 @@ from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
 from libra.privacy.selection import labels_show, select_labels, select_variants, variant_shows
 
+KEPT_VARIANTS, KEPT_LABELS = "which variants are kept", "which labels are kept"
+
 
 @dataclass(repr=False)
 class Seconds:
@@ -73,7 +75,7 @@ class Gate:
         with self.seconds.of("privatize"):
             chosen = select_variants(traces, counts, mu, threshold, scale, self._random)
             shows = variant_shows(mu, threshold, scale)
-            self._write(Entry("which variants are kept", VARIANT_SELECTION, 1.0, 1 / mu, self.group, shows))
+            self._write(Entry(KEPT_VARIANTS, VARIANT_SELECTION, 1.0, 1 / mu, self.group, shows))
             return chosen
 
     def select_labels(self, mu: float, threshold: int, scale: int, most: int) -> tuple[str, ...]:
@@ -83,7 +85,7 @@ class Gate:
         with self.seconds.of("privatize"):
             chosen = select_labels(case, label, mu, threshold, scale, most, self._random)
             shows = labels_show(mu, threshold, scale, most)
-            self._write(Entry("which labels are kept", LABEL_SELECTION, 1.0, 1 / mu, self.group, shows))
+            self._write(Entry(KEPT_LABELS, LABEL_SELECTION, 1.0, 1 / mu, self.group, shows))
             return tuple(sorted(self._engine.labels[code] for code in chosen))
 
     def tail(self, kept: Traces) -> Gate:
@@ -104,9 +106,14 @@ class Gate:
             engine = self._engine.subsampled(rate, self._random)
         return Gate(engine, self._random, self.group, self.rate * rate, self.seconds)
 
-    def ledger(self, times: int = 1) -> Ledger:
-        """What went through so far; `times` says how often the same was done, each time on a subsample of its own."""
-        return Ledger(tuple(self._entries), self.rate, times)
+    def ledger(self, times: int = 1, asked: float | None = None) -> Ledger:
+        """What went through so far.
+
+        Args:
+            times: How often the same was done, each time on a subsample of its own.
+            asked: The mu that could have been spent.
+        """
+        return Ledger(tuple(self._entries), self.rate, times, asked)
 
     def _write(self, entry: Entry) -> None:
         self._entries.append(entry)

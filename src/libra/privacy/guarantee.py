@@ -18,9 +18,7 @@ NOT_COVERED = (
     "Several releases of the same log add up: their epsilons and their deltas.",
     "Running time, memory and messages to the person who runs the program are no part of the release.",
 )
-SEVERAL_CASES = (
-    "A person with several cases is protected less: for k cases epsilon is up to k times as large, and delta more than k times."
-)
+SURE = 1e-6  # what is left to certainty where a bound on what somebody may think says nothing any more
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Guarantee:
             f"with {unit} in the original as without it, nor the other way round. "
             f"This is ({epsilon:g}, {delta:g})-differential privacy."
         )
-        caveats = NOT_COVERED if unit.most_cases is not None else (*NOT_COVERED, SEVERAL_CASES)
+        caveats = NOT_COVERED if unit.most_cases is not None else (*NOT_COVERED, several_cases(epsilon, delta))
         if seeded:
             said = f"{SEEDED[0].upper()}{SEEDED[1:]}; whoever knows the seed can undo the noise. Without a seed: {said}"
         return cls("proved", said, "Libra", epsilon, delta, unit.statement(), assumptions, caveats)
@@ -85,4 +83,42 @@ def factor(epsilon: float) -> str:
         '2.72'
     """
     times = math.exp(epsilon)
-    return f"{times * 1.0005:.4g}" if times < 1e6 else f"e^{epsilon:g}"
+    return _rounded_up(times) if times < 1e6 else f"e^{epsilon:g}"
+
+
+def several_cases(epsilon: float, delta: float) -> str:
+    """What a promise for one case is worth to a person with several, by group privacy.
+
+    Example:
+        >>> print(several_cases(1.0, 1e-5))
+        A person with several cases is protected less: for k cases epsilon becomes k * epsilon, and delta becomes
+        delta * (e^(k * epsilon) - 1) / (e^epsilon - 1). Two cases together are (2, 3.72e-05)-differentially private.
+    """
+    of_two = delta * (math.exp(epsilon) + 1)
+    example = (
+        f"Two cases together are ({2 * epsilon:g}, {_rounded_up(of_two)})-differentially private."
+        if of_two < 1
+        else "For two cases together this promises nothing."
+    )
+    return (
+        "A person with several cases is protected less: for k cases epsilon becomes k * epsilon, and delta becomes "
+        f"delta * (e^(k * epsilon) - 1) / (e^epsilon - 1). {example}"
+    )
+
+
+def from_even_odds(epsilon: float) -> str:
+    """How sure somebody who gives a case even odds may become that it was there, rounded up: the bound of (epsilon, 0).
+
+    Example:
+        >>> from_even_odds(1.0), from_even_odds(6.0), from_even_odds(50.0)
+        ('73.2 %', '99.76 %', '100 %')
+    """
+    doubt = 1 / (1 + math.exp(epsilon))
+    if doubt < SURE:
+        return "100 %"
+    decimals = max(1, 1 + math.ceil(-math.log10(100 * doubt)))
+    return f"{math.ceil((1 - doubt) * 10 ** (decimals + 2)) / 10**decimals:.{decimals}f} %"
+
+
+def _rounded_up(figure: float) -> str:
+    return f"{figure * 1.0005:.4g}"

@@ -19,6 +19,11 @@ LAPLACE = "laplace"
 DISCRETE_LAPLACE = "discrete laplace"
 TRUNCATED_GEOMETRIC = "truncated geometric"
 GAUSSIAN = (ROUNDED_GAUSSIAN, VARIANT_SELECTION, LABEL_SELECTION)
+ADDING_UP = (
+    "Shares are of the square of the mu asked for, and add up: first within each group, then all plus the larger of kept and "
+    "tail. A case counts either among the kept variants or in the tail, so of these two groups only the dearer one counts. "
+    "With subsamples, mu and shares are those of one run, before subsampling; epsilon is that of the whole."
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Entry:
         bound: Of a truncated geometric: the largest noise.
 
     Example:
-        >>> Entry("trace lengths", ROUNDED_GAUSSIAN, sensitivity=1.0, noise=4.0, group="tail").mu
+        >>> Entry("lengths of rare cases", ROUNDED_GAUSSIAN, sensitivity=1.0, noise=4.0, group="tail").mu
         0.25
     """
 
@@ -61,12 +66,15 @@ class Ledger:
         entries: The releases, in their order.
         rate: The probability with which a case took part (Poisson subsampling); 1 without.
         times: How often the whole was done, each time on a subsample of its own.
+        asked: The mu that could have been spent; shares are shares of its square. None where it is not known: then of what was.
 
     Example:
-        >>> lengths = Entry("trace lengths", ROUNDED_GAUSSIAN, 1.0, 4.0, "tail")
-        >>> counts = Entry("counts of kept variants", ROUNDED_GAUSSIAN, 1.0, 2.0, "kept")
+        >>> lengths = Entry("lengths of rare cases", ROUNDED_GAUSSIAN, 1.0, 4.0, "tail")
+        >>> counts = Entry("cases that follow each kept variant", ROUNDED_GAUSSIAN, 1.0, 2.0, "kept")
         >>> Ledger((lengths, counts)).mu
         0.5
+        >>> Ledger((lengths, counts), asked=1.0).to_dict()["spent"]["shares"]
+        {'all': 0.0, 'kept': 0.25, 'tail': 0.0625}
         >>> Ledger.from_dict(Ledger((lengths, counts)).to_dict()) == Ledger((lengths, counts))
         True
     """
@@ -74,29 +82,36 @@ class Ledger:
     entries: tuple[Entry, ...] = ()
     rate: float = 1.0
     times: int = 1
+    asked: float | None = None
 
     @property
     def mu(self) -> float:
         """The mu of all Gaussian entries together: a case is in the tail or not, so only the dearer of the two groups counts."""
-        spent = {group: sum((entry.mu or 0.0) ** 2 for entry in self.entries if entry.group == group) for group in _GROUPS}
-        return math.sqrt(spent["all"] + max(spent["kept"], spent["tail"]))
+        squares = self._squares()
+        return math.sqrt(squares["all"] + max(squares["kept"], squares["tail"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready copy; each Gaussian entry with its mu and its share of the mu^2 of the whole."""
-        total = self.mu**2
+        """A JSON-ready copy; each Gaussian entry with its mu and its share, and what they come to by group and together."""
+        whole = (self.mu if self.asked is None else self.asked) ** 2 or 1.0
         entries = [
             {name: value for name, value in asdict(entry).items() if value is not None}
-            | ({} if entry.mu is None else {"mu": entry.mu, "share": entry.mu**2 / total})
+            | ({} if entry.mu is None else {"mu": entry.mu, "share": entry.mu**2 / whole})
             for entry in self.entries
         ]
-        return {"ledger": entries, "subsampling": {"rate": self.rate, "times": self.times}}
+        shares = {group: square / whole for group, square in self._squares().items()}
+        spent = {"mu": self.mu, "asked": self.asked, "share": self.mu**2 / whole, "shares": shares, "explanation": ADDING_UP}
+        return {"ledger": entries, "subsampling": {"rate": self.rate, "times": self.times}, "spent": spent}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Ledger:
         """The ledger of a JSON document."""
         derived = ("mu", "share")
         entries = [Entry(**{name: value for name, value in one.items() if name not in derived}) for one in plain["ledger"]]
-        return cls(tuple(entries), **plain["subsampling"])
+        return cls(tuple(entries), **plain["subsampling"], asked=plain["spent"]["asked"])
+
+    def _squares(self) -> dict[Group, float]:
+        """The mu^2 of the Gaussian entries, by group."""
+        return {group: sum((entry.mu or 0.0) ** 2 for entry in self.entries if entry.group == group) for group in _GROUPS}
 
 
 _GROUPS: tuple[Group, ...] = ("all", "kept", "tail")

@@ -172,6 +172,8 @@ def anonymize(
     watch = Stopwatch()
     with watch.stage("read"), progress_bar(f"reading {log.name}", quiet=quiet) as progress:
         options["progress"] = progress
+        if mechanism == api.SOUND:
+            options["allow_empty"] = True
         original = api.read(log, **options)
     with watch.stage("anonymize"), progress_bar(f"anonymizing {log.name}", quiet=quiet) as progress:
         release = api.anonymize(original, mechanism=mechanism, seed=seed, progress=progress, **parameters)
@@ -227,7 +229,7 @@ def show_release(release: Release, output: Path, certificate: Path | None) -> No
     lines = [f"Wrote {output}{beside}: {told}", "", release.guarantee.statement]
     if release.claimed is not None:
         lines.append(release.claimed.comparison())
-    lines += [f"- {caveat}" for caveat in release.guarantee.caveats]
+    lines += [f"- {sentence}" for sentence in (*release.guarantee.assumptions, *release.guarantee.caveats)]
     console = people_console()
     for line in lines:
         console.print(printable(line), soft_wrap=not console.is_terminal)

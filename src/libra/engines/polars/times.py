@@ -144,6 +144,16 @@ def _case_durations(engine: HasCases, table: tables.CaseDurations) -> Integers:
     return np.bincount(bins, minlength=tables.TOTAL_BINS)
 
 
+def _case_duration_parts(engine: HasCases, table: tables.CaseDurationParts) -> Integers:
+    """Count how long cases last, in parts of bins."""
+    earliest, latest = _spans(engine.cases)
+    bins = tables.total_bins(tables.duration_bins(latest - earliest))
+    place = np.log10(np.maximum(latest - earliest, 1) / tables.SECOND) * (tables.A_DECADE / 2) - (bins - 2)
+    parts = np.left_shift(1, np.array(table.parts, np.int64)).take(bins)
+    part = np.clip(np.floor(place * parts).astype(np.int64), 0, parts - 1)
+    return np.bincount(table.first_cells.take(bins) + part, minlength=table.shape[0])
+
+
 def _granularity(engine: HasCases, table: tables.Granularity) -> Integers:
     """Count the coarsest grain that all times of a case are whole multiples of."""
     cases = engine.cases
@@ -196,6 +206,7 @@ COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
     tables.StartHours: _start_hours,
     tables.StartDays: _start_days,
     tables.CaseDurations: _case_durations,
+    tables.CaseDurationParts: _case_duration_parts,
     tables.Granularity: _granularity,
     tables.StepDurations: _step_durations,
     tables.LongestSteps: _longest_steps,

@@ -22,7 +22,7 @@ from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.attributes import as_attributes, as_text
 from libra.eventlog.tables.clock_times import read_clock_times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
-from libra.eventlog.tables.timestamps import read_timestamps
+from libra.eventlog.tables.timestamps import naive_note, read_timestamps
 
 Place = Callable[[int], str]
 _ROW = "@row"
@@ -77,7 +77,13 @@ def from_flat(
         attributes = attributes.drop(columns["individual"][0], CASE_PREFIX + individual, strict=False)
     events, cases = _with_attributes(events, cases, attributes, split, said)
     return EventLog(
-        events.insert_column(0, index.alias(CASE_INDEX)), cases, metadata or LogMetadata(), tuple(roles), tuple(said), individual
+        events.insert_column(0, index.alias(CASE_INDEX)),
+        cases,
+        metadata or LogMetadata(),
+        tuple(roles),
+        tuple(said),
+        individual,
+        has_zone=naive_note(columns["timestamp"][0]) not in said,
     )
 
 

@@ -141,7 +141,7 @@ def _read(values: pl.Series, options: ReadOptions, column: _Column) -> tuple[pl.
     dtype = values.dtype
     if isinstance(dtype, pl.Date | pl.Datetime):
         zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
-        return utc_moments(values), [] if zoned else [_naive_note(column.name)]
+        return utc_moments(values), [] if zoned else [naive_note(column.name)]
     if dtype.is_float():
         return _epochs(values, column.name)
     if dtype.is_integer():
@@ -225,7 +225,7 @@ def _by_format(values: pl.Series, pattern: str, column: _Column) -> tuple[pl.Ser
     except pl.exceptions.PolarsError as error:
         remedy = "Use strftime codes, such as %d.%m.%Y %H:%M:%S"
         raise InputError(f'--timestamp-format "{pattern}" does not describe a moment', remedy=remedy) from error
-    return (read, []) if zoned else (read.dt.replace_time_zone("UTC"), [] if "%s" in pattern else [_naive_note(column.name)])
+    return (read, []) if zoned else (read.dt.replace_time_zone("UTC"), [] if "%s" in pattern else [naive_note(column.name)])
 
 
 def _epochs(numbers: pl.Series, column: str) -> tuple[pl.Series, list[str]]:
@@ -269,7 +269,7 @@ def _date_notes(reading: DateReading, column: _Column) -> list[str]:
 def _zone_notes(offsets: list[str | None], column: str) -> list[str]:
     zones = {offset for offset in offsets if offset is not None}
     if not zones:
-        return [_naive_note(column)] if offsets else []
+        return [naive_note(column)] if offsets else []
     if None in offsets:
         return [f'Some timestamps in "{column}" carry no time zone and were read as UTC, the others were converted to UTC.']
     if len({"+00:00" if zone in ("Z", "+0000", "+00", "0") else zone for zone in zones}) > 1:
@@ -277,7 +277,8 @@ def _zone_notes(offsets: list[str | None], column: str) -> list[str]:
     return []
 
 
-def _naive_note(column: str) -> str:
+def naive_note(column: str) -> str:
+    """What is said about a column whose times are in no zone."""
     return f'The timestamps in "{column}" carry no time zone and were read as UTC.'
 
 

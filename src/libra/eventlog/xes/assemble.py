@@ -32,7 +32,7 @@ from libra.eventlog.names import (
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
-from libra.eventlog.xes.columns import read_iso_dates
+from libra.eventlog.xes.columns import NAIVE, read_iso_dates
 
 PLACEHOLDER = f'timestamp "{{:%Y-%m-%d}}" is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder'
 DROP = "Correct it, or leave such events out with --drop-invalid"
@@ -123,7 +123,8 @@ def _standard(
     events, cases = (frame.with_columns(pl.when(~no_text).then(CASE_NAME)) for frame in (events, cases))
     events = _usable(events, cases, notes, place, options)
     events, cases = _without_empty_cases(events, cases, notes)
-    return EventLog(events, _unique_ids(cases, notes), metadata, _roles(events), tuple(notes))
+    ids = _unique_ids(cases, notes)
+    return EventLog(events, ids, metadata, _roles(events), tuple(notes), has_zone=NAIVE not in notes)
 
 
 def _usable(

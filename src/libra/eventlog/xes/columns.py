@@ -17,6 +17,7 @@ import polars as pl
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.xes.parts import Part
 
+NAIVE = "Some timestamps carry no time zone and were read as UTC."
 BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 FLOATS = {"INF": "inf", "+INF": "inf", "-INF": "-inf", "Infinity": "inf", "-Infinity": "-inf", "nan": "NaN"}
 ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
@@ -59,7 +60,7 @@ class Columns:
 
     def notes(self) -> list[str]:
         """What is worth knowing about the types, as sentences; complete once `frame` has been asked for."""
-        notes = ["Some timestamps carry no time zone and were read as UTC."] if self.naive else []
+        notes = [NAIVE] if self.naive else []
         reasons = (
             (self.mixed, "declared with different types in different places"),
             (self.unreadable, "with values that are not of their declared type"),

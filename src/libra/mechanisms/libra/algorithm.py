@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -21,23 +21,33 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.fresh_log import log_of
 from libra.mechanisms.libra.arguments import checked_budget, checked_rate_of, checked_time_zone
+from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.generate import in_order, labels_of, scaled, sharing_cases, with_times
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, TAILS, Budget, Plan, Tail, make_plan
 from libra.mechanisms.libra.release_run import Output, release_run
 from libra.mechanisms.release import Release
 from libra.privacy.accounting import delta_of_ledger
-from libra.privacy.arguments import checked_delta, checked_times, checked_whole
+from libra.privacy.arguments import checked_delta, checked_whole
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
-from libra.privacy.guarantee import Guarantee, factor
+from libra.privacy.guarantee import Guarantee, from_even_odds
 from libra.privacy.randomness import SEEDED, Randomness
 from libra.privacy.unit import CASE
 
 MOST_CASES = 100_000_000
+MOST_SUBSAMPLES = 1_000
+PERSONS = "The custodian named a column of individuals: persons may have several cases here, and are not protected as a whole."
 WEAK_EPSILON = 5.0
-LABELS_PUBLIC = "The set of activity labels is public: it is taken from the log as it is."
+LABELS_PUBLIC = (
+    "The set of activity labels is public: it is taken from the log as it is, so a label that one case alone has may show. "
+    "Where that would give somebody away, ask for --private-labels."
+)
 LABELS_PRIVATE = "No label is public: those that are released were chosen privately, events of all others are left out."
 PUBLIC = "The parameters, the time zone and the code are public. Nothing else of the log is: not its size, not its time range."
+AS_READ = (
+    "The logs that differ by one case are logs as read. Which column is what, encoding, delimiter, the order of day and month, "
+    "the unit of epochs and whether times have a zone are settled from the whole file, where not named, and taken as public."
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ class Libra:
         if not isinstance(self.private_labels, bool):
             raise UsageError(f"private_labels is either True or False, not {self.private_labels!r}.")
         epsilon, delta, budget = checked_epsilon(self.epsilon), checked_delta(self.delta), checked_budget(self.budget)
-        subsamples = None if self.subsamples is None else checked_times(self.subsamples, "subsamples")
+        subsamples = None if self.subsamples is None else checked_whole("subsamples", self.subsamples, 1, MOST_SUBSAMPLES)
         rate, runs = checked_rate_of(self.gamma, subsamples), subsamples or 1
         made = make_plan(epsilon, delta, budget, tail=self.tail, private_labels=self.private_labels, rate=rate, runs=runs)
         for name, value in (
@@ -105,7 +115,8 @@ class Libra:
         plan = self.plan
         engine = engine_of(log)
         counted = perf_counter() - begin
-        output = Output(tuple(engine.labels), self.time_zone, 1 / (plan.rate * plan.runs))
+        time_zone = self.time_zone if log.has_zone else "UTC"
+        output = Output(tuple(engine.labels), time_zone, 1 / (plan.rate * plan.runs))
         runs, weighted, gates = [], [], []
         for number in range(plan.runs):
             gate = Gate(engine, random)
@@ -114,7 +125,7 @@ class Libra:
             runs.append(run)
             weighted.append((traces, weights))
             progress(number + 1, plan.runs)
-        ledger = max((gate.ledger(plan.runs) for gate in gates), key=lambda ledger: ledger.mu)
+        ledger = max((gate.ledger(plan.runs, asked=plan.calibration.mu) for gate in gates), key=lambda ledger: ledger.mu)
         if delta_of_ledger(ledger, self.epsilon) > self.delta:
             raise AssertionError("more was released than the guarantee allows; nothing is given out")
         figures = sharing_cases(runs, [weights.sum() > 0 for _, weights in weighted], self.cases)
@@ -126,42 +137,63 @@ class Libra:
         return Release(
             log=released,
             mechanism=self.name,
-            parameters=self._parameters(),
-            guarantee=self._guarantee(random.seeded),
+            parameters=self._parameters() | {"time_zone": time_zone},
+            guarantee=self._guarantee(random.seeded, persons=log.individual is not None),
             seeded=random.seeded,
-            notes=tuple(self._notes(released, random.seeded, persons=log.individual is not None)),
+            notes=(
+                *self._notes(released, random.seeded),
+                *_notes_on_log(log, self.time_zone),
+                *(_note_on_edges(figures[0]) if released.n_cases else ()),
+            ),
             ledger=ledger,
             figures=tuple(figures),
             seconds={"aggregate": aggregate, "privatize": privatize, "generate": generate},
         )
 
-    def _guarantee(self, seeded: bool) -> Guarantee:
+    def _guarantee(self, seeded: bool, *, persons: bool) -> Guarantee:
         labels = LABELS_PRIVATE if self.private_labels else LABELS_PUBLIC
-        return Guarantee.proved(self.epsilon, self.delta, CASE, (labels, PUBLIC), seeded=seeded)
+        made = Guarantee.proved(self.epsilon, self.delta, CASE, (labels, PUBLIC, AS_READ), seeded=seeded)
+        return replace(made, caveats=(*made.caveats, PERSONS)) if persons else made
 
     def _parameters(self) -> dict[str, Any]:
         return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}
 
-    def _notes(self, released: EventLog, seeded: bool, *, persons: bool) -> Iterator[str]:
+    def _notes(self, released: EventLog, seeded: bool) -> Iterator[str]:
         if seeded:
             yield f"This release is {SEEDED}. Whoever has the seed can draw the same again."
         if self.epsilon > WEAK_EPSILON:
             yield (
-                f"Epsilon {self.epsilon:g} is a weak guarantee: somebody who knows all other cases may become "
-                f"{factor(self.epsilon)} times as sure that a case was in the log. Most recommend 1 or less."
+                f"Epsilon {self.epsilon:g} is a weak guarantee: somebody who knows all other cases may go from even odds to at "
+                f"most {from_even_odds(self.epsilon)} that a case was in the log, rare outcomes aside. Most recommend 1 or less."
             )
         if released.n_cases * self.delta > 1:
             yield (
                 f"Delta {self.delta:g} is more than one over the number of cases released, which is too weak to protect every "
                 f"one of them. Ask for a smaller one, such as --delta {_smaller_delta(released.n_cases):g}."
             )
-        if persons:
-            yield "libra protects cases, not persons: the column of the individual does not count yet."
         if not released.n_cases:
             yield (
                 "The anonymized log is empty: nothing in this log stood out from the noise. "
                 f"{self.plan.survives()} More cases, a larger --epsilon or a larger --delta would help."
             )
+
+
+def _notes_on_log(log: EventLog, time_zone: str) -> Iterator[str]:
+    if log.individual is not None:
+        yield "libra protects cases, not persons: the column of the individual does not count yet."
+    if not log.has_zone and time_zone != "UTC":
+        yield "The times of this log are in no zone, so their hours and days are kept as they stand; --time-zone did not count."
+
+
+def _note_on_edges(figures: Figures) -> Iterator[str]:
+    """How far the control flow of rare cases can be believed: a released figure."""
+    tail = figures.control.tail
+    if tail is not None and tail.base is not None:
+        noise = max(round(tail.base.sd * figures.weight), 1)
+        yield (
+            f"Counts of steps carry noise of about {noise:,} where rare cases take them: a step, a first or a last activity that "
+            f"occurs fewer than about {3 * noise:,} times may be one that nobody took."
+        )
 
 
 def _smaller_delta(released_cases: int) -> float:

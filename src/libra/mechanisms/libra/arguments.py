@@ -20,6 +20,8 @@ def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
     """
     if isinstance(said, Budget):
         said = vars(said)
+    if not isinstance(said, Mapping | str):
+        raise UsageError(f"The budget is text or a mapping, not {said!r}. {WAYS}.")
     parsed = _parsed(said) if isinstance(said, str) else dict(said)
     for name in parsed:
         if name not in ("control", "times"):
@@ -27,10 +29,10 @@ def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
     shares = {name: _share(name, value) for name, value in parsed.items()}
     if len(shares) == 1:
         (name,) = shares
-        shares["times" if name == "control" else "control"] = round(1 - shares[name], 12)
+        shares["times" if name == "control" else "control"] = 1 - shares[name]
     if len(shares) != 2 or abs(sum(shares.values()) - 1) > 1e-9:
         raise UsageError(f"The shares of the budget have to add up to 1. {WAYS}.")
-    return Budget(**shares)
+    return Budget(control=shares["control"], times=round(1 - shares["control"], 12))
 
 
 def checked_rate_of(gamma: float | None, subsamples: int | None) -> float:
@@ -46,7 +48,7 @@ def checked_rate_of(gamma: float | None, subsamples: int | None) -> float:
 
 
 def checked_time_zone(said: str) -> str:
-    """The name of a time zone that is known.
+    """The name of a time zone that is known, or an offset.
 
     Example:
         >>> checked_time_zone("Europe/Amsterdam")
@@ -55,11 +57,12 @@ def checked_time_zone(said: str) -> str:
     import polars as pl
 
     try:
-        if not said:
+        if not isinstance(said, str) or not said:
             raise ValueError("no name")
         pl.Series([0]).cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(said)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
-        raise UsageError(f'There is no time zone "{said}". Use a name such as Europe/Amsterdam or UTC.') from error
+        remedy = "Use a name such as Europe/Amsterdam, or an offset such as +01:00."
+        raise UsageError(f'There is no time zone "{said}". {remedy}') from error
     return said
 
 

@@ -11,13 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from libra.errors import UsageError
 from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
+from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.calibration import Calibration, calibrate
 from libra.privacy.composition import before_subsampling
+from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
 
 Tail: TypeAlias = Literal["model", "nearest", "drop"]
 TAILS: tuple[Tail, ...] = ("model", "nearest", "drop")
 FIRST_LOOK = {"model": 0.2, "nearest": 0.6, "drop": 0.6}  # of control flow; without a model of the tail nothing else needs it
+SMALLEST_MU = 1e-5  # of a stage: with less, noise would outgrow what can be drawn exactly, and any log
 LABELS = 0.1  # of everything, where labels are private
 STANDS_OUT = 3.0  # standard deviations of a count that is not mistaken for noise
 
@@ -67,23 +71,32 @@ class Plan:
     mu_times: float
     tail: Tail
 
+    def spent(self) -> Ledger:
+        """The ledger of a run that spends all it may, for the accountant."""
+        noise = self.calibration
+        labels = Entry("labels", LABEL_SELECTION, noise.mu_labels, 1.0, shows=noise.labels_show)
+        entries = (
+            Entry("variants", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows),
+            Entry("counts or tail", ROUNDED_GAUSSIAN, self.mu_second, 1.0),
+            Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0),
+        )
+        return Ledger(entries if noise.label_threshold is None else (labels, *entries), self.rate, self.runs)
+
     def explain(self) -> list[str]:
         """What will be released, with what noise, and what survives it, in sentences."""
         return list(self._explained())
 
     def survives(self) -> str:
         """What a variant needs to be kept, in a sentence."""
-        return f"A variant needs about {self.calibration.least_count / self.rate:,.0f} cases to be kept."
+        return f"A variant needs about {_cases(f'{self.calibration.least_count / self.rate:,.0f}')} to be kept."
 
     def _explained(self) -> Iterator[str]:
         noise = self.calibration
         yield f"Everything together is ({self.epsilon:g}, {self.delta:g})-differentially private for one case, added or removed."
         if self.rate < 1 or self.runs > 1:
             runs = "One run" if self.runs == 1 else f"{self.runs:,} runs, each"
-            yield (
-                f"{runs} on a subsample with {self.rate:g} of the cases; a run by itself is "
-                f"({noise.epsilon:.3g}, {noise.delta:.2g})-differentially private."
-            )
+            cases = f"a subsample with {100 * self.rate:.3g} % of the cases" if self.rate < 1 else "all cases"
+            yield f"{runs} on {cases}; a run by itself is ({noise.epsilon:.3g}, {noise.delta:.2g})-differentially private."
         if noise.label_threshold is not None:
             yield (
                 "Labels are private: one that is alone in its cases needs about "
@@ -92,14 +105,14 @@ class Plan:
         yield self.survives()
         in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
         kept = self._sd_of_kept() * in_log
-        yield f"Counts of kept variants carry noise of about {_rounded(kept)} cases (one standard deviation)."
+        yield f"Counts of kept variants carry noise of about {_cases(_rounded(kept))} (one standard deviation)."
         if self.tail == "model":
             size, length = (1 / (self.mu_second * math.sqrt(share)) for share in (SIZE, LENGTHS))
             yield (
                 "All other cases go through a model of traces, from their number "
                 f"(noise {_rounded(size * in_log)}), their lengths ({_rounded(length * in_log)} for each), and their "
                 "directly-follows edges, repetitions and continuations; fewer than about "
-                f"{_rounded(STANDS_OUT * size / self.rate)} such cases are lost in the noise."
+                f"{_rounded(STANDS_OUT * size / self.rate)} of them are lost in the noise."
             )
         elif self.tail == "nearest":
             yield "Every other case counts for the most similar kept variant; no variant is invented."
@@ -107,8 +120,8 @@ class Plan:
             yield "All other cases are left out."
         share = self.mu_times**2 / noise.mu**2
         yield (
-            f"Times get {share:.0%} of the budget: starts by year, month and week, hours and days of the week, durations of "
-            "cases and of steps."
+            f"Times get {100 * share:.0f} % of the budget: starts by year, block of four weeks and week, hours and days of the "
+            "week, durations of cases and of steps."
         )
 
     def _sd_of_kept(self) -> float:
@@ -136,10 +149,23 @@ def make_plan(
     labels = LABELS if private_labels else 0.0
     control, times = budget.control * (1 - labels), budget.times * (1 - labels)
     first = FIRST_LOOK[tail] * control
-    noise = calibrate(*before_subsampling(epsilon, delta, rate, runs), variants=first, labels=labels)
-    rest = noise.mu_rest / math.sqrt(1 - first - labels)
-    return Plan(epsilon, delta, rate, runs, noise, rest * math.sqrt(control - first), rest * math.sqrt(times), tail)
+    aimed = delta
+    while True:
+        noise = calibrate(*before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=labels)
+        rest = noise.mu_rest / math.sqrt(1 - first - labels)
+        plan = Plan(epsilon, delta, rate, runs, noise, rest * math.sqrt(control - first), rest * math.sqrt(times), tail)
+        if min(plan.mu_second, plan.mu_times, noise.mu_variants) < SMALLEST_MU:
+            raise UsageError(
+                "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."
+            )
+        if delta_of_ledger(plan.spent(), epsilon) <= delta:
+            return plan
+        aimed *= 0.99  # floats, where several runs are composed
 
 
 def _rounded(figure: float) -> str:
     return f"{figure:.2g}" if figure < 10 else f"{figure:,.0f}"
+
+
+def _cases(figure: str) -> str:
+    return f"{figure} case{'' if figure == '1' else 's'}"

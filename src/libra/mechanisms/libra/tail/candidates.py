@@ -52,7 +52,8 @@ def _chain(figures: TailFigures, base: NoisyTable, weak: Integers, strength: flo
     row = usual[contexts % len(first)]
     share = row / np.maximum(row.sum(axis=1, keepdims=True), 1e-300)
     noisy, sd = figures.continuations.values, figures.continuations.sd
-    counted = np.where(sure[contexts % len(first)], np.maximum(noisy, 0.0), 0.0)
+    again = (usual / np.maximum(plain.reshape(usual.shape), LEAST * base.sd)).clip(min=1.0)  # continuations count two uses a case
+    counted = np.where(sure[contexts % len(first)], np.maximum(noisy, 0.0), 0.0) * again[contexts % len(first)]
     second = counted + SHRINKAGE * sd * share
     second *= np.where(row > 0, first[contexts % len(first)] / np.where(row > 0, row, 1.0), 1.0)
     return Chain(first, contexts, second)

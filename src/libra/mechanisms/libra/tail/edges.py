@@ -16,7 +16,7 @@ from libra.privacy.normal import upper_tail
 Floats = npt.NDArray[np.float64]
 FALSE_SHARE = 0.1  # of the edges that are taken, at most so many are false (Benjamini and Hochberg, 1995)
 WEAK_FALSE_SHARE = 0.5  # the same of all edges together, once weak ones are added
-WEAK_COUNTS = 0.3  # what a weak edge counts of its noisy value
+WEAK_COUNTS = 0.2  # what a weak edge counts of its noisy value
 LIKELY = 0.5  # standard deviations, for an edge that a kept variant has: the tail is near to what is kept
 
 

@@ -36,7 +36,7 @@ def weighted_traces(figures: TailFigures, kept: Traces, n_labels: int, random: R
         return nothing
     weights = balance(_described(figures, base, traces, n_labels), cases * shares)
     total = float(weights.sum())
-    return traces, weights * (min(max(total, cases - WITHIN * sd, 0.0), cases + WITHIN * sd) / total) if total else weights
+    return traces, weights * min(1.0, (cases + WITHIN * sd) / total) if total else weights
 
 
 def _described(figures: TailFigures, edges: NoisyTable, traces: Traces, n_labels: int) -> list[Figures]:

@@ -34,7 +34,7 @@ from libra.privacy.gate import Gate
 from libra.privacy.noisy import NoisyTable
 
 SIZE, LENGTHS, NORMS, EXCESS_NORMS = 0.04, 0.12, 0.03, 0.03
-EXCESS, CONTEXTS = 0.28, 0.20  # of what those leave; the edges get the rest
+EXCESS, CONTEXTS = 0.28, 0.12  # of what those leave; the edges get the rest
 MANY_LABELS = 100  # with more of them the contexts are too thin to tell anything from noise
 EDGES_A_LABEL, MOST_EDGES = 4, 100  # how many edges the noise is expected to count on, before any is known
 REPEATED_SHARE = 1 / 4  # of the edges, those that a case repeats often

@@ -14,6 +14,7 @@ from libra.mechanisms.libra.times.edges import edge_shares
 from libra.mechanisms.libra.times.histogram import TINY
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.mechanisms.libra.times.steps import Steps
+from libra.mechanisms.libra.times.totals import Histogram
 from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
@@ -49,26 +50,51 @@ def spread(shares: Floats, counts: Integers, bounds: Floats, random: Randomness)
     ends[:, -1] = counts
     cells = np.diff(np.minimum(ends, counts[:, None]), axis=1, prepend=0).ravel()
     n_bins = shares.shape[1]
-    bins = np.repeat(np.tile(np.arange(n_bins), len(counts)), cells)
+    cell = np.repeat(np.arange(len(cells)), cells)
     first = np.repeat(np.cumsum(cells) - cells, cells)
-    quantile = (np.arange(len(bins)) - first + random.uniform(len(bins))) / np.repeat(cells, cells)
+    quantile = (np.arange(len(cell)) - first + random.uniform(len(cell))) / np.repeat(cells, cells)
     low, high = bounds[:-1], bounds[1:]
-    factor = np.log(np.divide(high, low, out=np.ones(n_bins), where=low > 0))
-    return np.asarray(np.where(low[bins] > 0, low[bins] * np.exp(quantile * factor[bins]), high[bins] * quantile))
+    width = np.log(np.divide(high, low, out=np.ones(n_bins), where=low > 0))
+    place, bins = _sloped(quantile, _slopes(shares, width).ravel().take(cell)), cell % n_bins
+    return np.asarray(np.where(low[bins] > 0, low[bins] * np.exp(place * width[bins]), high[bins] * place))
 
 
-def fit_totals(shares: Floats, drawn: Floats, case: Integers, n_cases: int, random: Randomness) -> Floats:
+def _slopes(shares: Floats, width: Floats) -> Floats:
+    """How much denser, relatively, a cell is at its upper end than in its middle, between -1 and 1, going by both neighbours.
+
+    Where one neighbour is denser and the other one is not, the nearer of the two counts; at a peak or in a valley, neither.
+    Cells without width on a logarithmic scale have no slope.
+    """
+    density = np.divide(shares, width, out=np.zeros_like(shares), where=width > 0)
+    step = np.diff(density, axis=1)
+    before, after = np.pad(step, ((0, 0), (1, 0))), np.pad(step, ((0, 0), (0, 1)))
+    nearer = np.where(before * after > 0, np.where(np.abs(before) < np.abs(after), before, after), 0.0)
+    return np.asarray(np.clip(nearer / np.maximum(2 * density, TINY), -1, 1))
+
+
+def _sloped(quantile: Floats, slope: Floats) -> Floats:
+    """Where in a cell a quantile lies if its density grows evenly, from 1 - slope to 1 + slope.
+
+    Example:
+        >>> _sloped(np.array([0.5, 0.5, 0.25]), np.array([0.0, 1.0, -1.0])).round(3).tolist()
+        [0.5, 0.707, 0.134]
+    """
+    begin = 1 - slope
+    return np.asarray(2 * quantile / (begin + np.sqrt(begin**2 + 4 * slope * quantile)))
+
+
+def fit_totals(totals: Histogram, drawn: Floats, case: Integers, n_cases: int, random: Randomness) -> Floats:
     """Stretch and shorten the large steps of each case so that cases last as long as released.
 
-    `shares` are those of the bins of totals; `drawn` a duration for every step and `case` its case.
+    `drawn` has a duration for every step and `case` its case.
     """
-    totals = np.bincount(case, drawn, minlength=n_cases)
-    bounds = tables.total_bounds()
+    lasts = np.bincount(case, drawn, minlength=n_cases)
+    large = drawn >= LARGE * lasts[case]
+    stretched = np.bincount(case[large], drawn[large], minlength=n_cases)
     wanted = np.empty(n_cases)
-    wanted[np.argsort(totals, kind="stable")] = spread(shares[None, :], np.array([n_cases]), bounds, random)
-    factor = np.clip(wanted / np.maximum(totals, 1), 1 / MOST_STRETCH, MOST_STRETCH)
-    factor[(totals <= 0) | (wanted <= 0)] = 1.0
-    large = drawn >= LARGE * totals[case]
+    wanted[np.argsort(lasts, kind="stable")] = spread(totals.shares[None, :], np.array([n_cases]), totals.bounds, random)
+    factor = np.clip((wanted - (lasts - stretched)) / np.maximum(stretched, 1), 1 / MOST_STRETCH, MOST_STRETCH)
+    factor[(lasts <= 0) | (wanted <= 0)] = 1.0
     return np.asarray(np.where(large, drawn * factor[case], drawn))
 
 

@@ -14,6 +14,7 @@ from libra.mechanisms.libra.times.groups import DEPTH
 from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, combined, denoise, tree
 from libra.mechanisms.libra.times.overall import Overall, overall_steps, with_longest
 from libra.mechanisms.libra.times.release import TimeFigures
+from libra.mechanisms.libra.times.totals import last_total
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -27,7 +28,7 @@ def edge_shares(figures: TimeFigures, counts: Integers) -> Floats:
 
     `counts` says how many steps of the control flow each row has.
     """
-    overall = overall_steps(figures.noisy["steps"], figures.noisy["longest"], figures.noisy["totals"])
+    overall = overall_steps(figures.noisy["steps"], figures.noisy["longest"], last_total(figures.noisy, figures.parts))
     groups = np.array(figures.cells.groups)
     expected = np.bincount(groups, overall.shares, minlength=FINEST).astype(np.float64)
     levels = _levels(figures, overall, expected, None)

@@ -14,11 +14,10 @@ from libra.eventlog.local_time import to_utc
 from libra.eventlog.traces import Traces
 from libra.mechanisms.libra.times.durations import draw_steps, fit_totals, shorten
 from libra.mechanisms.libra.times.hours import nudge
-from libra.mechanisms.libra.times.overall import total_shares
 from libra.mechanisms.libra.times.release import WAITED, TimeFigures
-from libra.mechanisms.libra.times.significance import last_believed
 from libra.mechanisms.libra.times.starts import draw_starts, hour_shares
 from libra.mechanisms.libra.times.steps import steps_of
+from libra.mechanisms.libra.times.totals import last_total, total_histogram
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
 
@@ -48,10 +47,11 @@ def generate_times(figures: TimeFigures, traces: Traces, n_labels: int, time_zon
     starts = draw_starts(figures, len(traces), random) // grain * grain
     gaps = np.zeros(len(traces.codes), np.int64)
     if len(steps.position):
-        last = last_believed(figures.noisy["totals"], figures.noisy["longest"])
+        last = last_total(figures.noisy, figures.parts)
         longest, unit = int(tables.total_bounds()[last + 1]), grain[steps.row]
         drawn = draw_steps(figures, steps, n_labels, random)
-        drawn = fit_totals(total_shares(figures.noisy["totals"], last), drawn, steps.row, len(traces), random)
+        totals = total_histogram(figures.noisy["totals"], figures.noisy["total_parts"], figures.parts, last)
+        drawn = fit_totals(totals, drawn, steps.row, len(traces), random)
         gaps[steps.position] = shorten(np.rint(drawn / unit).astype(np.int64) * unit, steps.row, grain, longest)
         shares = _activity_hours(figures.noisy["hours"])
         gaps = nudge(starts, gaps, traces, grain, shares, WAITED, random)

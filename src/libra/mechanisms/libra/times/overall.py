@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from libra.engines.time_tables import DURATION_BINS
 from libra.mechanisms.libra.times.histogram import KNOWN, UNKNOWN, Level, above, combined, denoise, tree
-from libra.mechanisms.libra.times.significance import last_believed
 from libra.privacy.noisy import NoisyTable
 
 Floats = npt.NDArray[np.float64]
@@ -32,10 +31,10 @@ class Overall(NamedTuple):
     longest: Floats
 
 
-def overall_steps(steps: NoisyTable, longest: NoisyTable, totals: NoisyTable) -> Overall:
-    """The shares of all steps, none longer than cases last."""
-    last = max(last_believed(totals, longest), 1)  # bins of totals are pairs of duration bins, but for the first two
-    end = 2 * last
+def overall_steps(steps: NoisyTable, longest: NoisyTable, last: int) -> Overall:
+    """The shares of all steps, none longer than the last bin of totals that is believed."""
+    last = max(last, 1)
+    end = 2 * last  # bins of totals are pairs of duration bins, but for the first two
     wanted = np.zeros(CELLS)
     wanted[:end] = 1.0
     leaves = Level(np.zeros((1, CELLS)), np.full((1, CELLS), KNOWN))
@@ -76,17 +75,3 @@ def with_longest(steps: Level, longest: Floats, variance: float, part: Floats) -
     guess = longest / safe
     variances = np.where(usable, variance / safe**2 + (OFF * np.maximum(guess, 0)) ** 2, UNKNOWN)
     return combined(steps, Level(guess, variances))
-
-
-def total_shares(totals: NoisyTable, last: int) -> Floats:
-    """The share of cases in each bin of totals, none above the last bin that can be believed.
-
-    Example:
-        >>> total_shares(NoisyTable(np.array([0, 0, 500, 500, 3, -3, 2, 0]), 1, 3.0), last=3).round(1).tolist()
-        [0.0, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0]
-    """
-    cells = 1 << (len(totals.values) - 1).bit_length()
-    padded, wanted = np.zeros((1, cells)), np.zeros(cells)
-    padded[0, : last + 1], wanted[: last + 1] = totals.values[: last + 1], 1.0
-    shares = denoise(tree(padded, totals.sd**2), wanted, np.array([max(float(padded.sum()), totals.sd)]))
-    return np.asarray(shares[0, : len(totals.values)])

@@ -19,6 +19,7 @@ from libra.mechanisms.libra.times.groups import duration_groups, merged_groups
 from libra.mechanisms.libra.times.overall import overall_steps
 from libra.mechanisms.libra.times.significance import active_years
 from libra.mechanisms.libra.times.steps import clip_of, steps_of
+from libra.mechanisms.libra.times.totals import last_total, parts_of
 from libra.privacy.gate import Gate
 from libra.privacy.noisy import NoisyTable
 
@@ -26,7 +27,8 @@ SHARES = {  # of what is left when the years and the granularity have what they 
     "weeks": 0.11,
     "start_hours": 0.035,
     "start_days": 0.015,
-    "totals": 0.13,
+    "totals": 0.065,
+    "total_parts": 0.065,
     "steps": 0.06,
     "longest": 0.06,
     "edges": 0.46,
@@ -46,17 +48,19 @@ class TimeFigures:
     Attributes:
         noisy: The noisy tables by name.
         years: The years in which cases start.
+        parts: In how many parts, as a power of two, each bin of case durations was counted.
         cells: The edges with durations of their own, and the groups of bins they were counted in.
     """
 
     noisy: Mapping[str, NoisyTable]
     years: tuple[int, ...]
+    parts: tuple[int, ...]
     cells: tables.EdgeCells
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
         noisy = {name: table.to_dict() for name, table in self.noisy.items()}
-        return {"noisy": noisy, "years": list(self.years), "cells": asdict(self.cells)}
+        return {"noisy": noisy, "years": list(self.years), "parts": list(self.parts), "cells": asdict(self.cells)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> TimeFigures:
@@ -64,7 +68,7 @@ class TimeFigures:
         noisy = {name: NoisyTable.from_dict(table) for name, table in plain["noisy"].items()}
         cells = plain["cells"]
         edges, groups, merged = (tuple(cells[name]) for name in ("edges", "groups", "merged"))
-        return cls(noisy, tuple(plain["years"]), tables.EdgeCells(edges, cells["n_labels"], groups, merged))
+        return cls(noisy, tuple(plain["years"]), tuple(plain["parts"]), tables.EdgeCells(edges, cells["n_labels"], groups, merged))
 
 
 def release_times(gate: Gate, traces: Traces, n_labels: int, mu: float, time_zone: str = "UTC") -> TimeFigures:
@@ -88,7 +92,7 @@ def release_times(gate: Gate, traces: Traces, n_labels: int, mu: float, time_zon
         (['blocks', 'edges', 'granularity', 'hours'], (131,))
     """
     if not len(traces.codes):
-        return TimeFigures({}, (), tables.EdgeCells((), n_labels, (), ()))
+        return TimeFigures({}, (), (), tables.EdgeCells((), n_labels, (), ()))
     steps = steps_of(traces, n_labels)
     clip = clip_of(steps, n_labels)
     for_years = _enough(YEARS_SEEN, YEARS_SHARES, len(traces), mu)
@@ -106,18 +110,20 @@ def release_times(gate: Gate, traces: Traces, n_labels: int, mu: float, time_zon
     ask("start_hours", tables.StartHours(time_zone))
     ask("start_days", tables.StartDays(time_zone))
     ask("totals", tables.CaseDurations())
+    parts = parts_of(noisy["totals"], 1 / mus["total_parts"])
+    ask("total_parts", tables.CaseDurationParts(parts))
     ask("longest", tables.LongestSteps())
     ask("steps", tables.StepDurations(clip.norm))
     ask("hours", tables.ActivityHours(1.0, n_labels, WAITED, time_zone))
     years = active_years(noisy["years"])
     noisy |= _release_weeks(gate, years, len(traces), mus["weeks"], time_zone)
-    overall = overall_steps(noisy["steps"], noisy["longest"], noisy["totals"])
+    overall = overall_steps(noisy["steps"], noisy["longest"], last_total(noisy, parts))
     counts = np.bincount(steps.edge, minlength=n_labels**2).astype(np.float64) * clip.kept
     edges, merged = merged_groups(counts, clip.norm / mus["edges"])
     cells = tables.EdgeCells(edges, n_labels, duration_groups(overall.shares), merged)
     ask("edges", tables.EdgeDurations(clip.norm, cells))
     ask("longest_edges", tables.LongestEdges(cells))
-    return TimeFigures(noisy, years, cells)
+    return TimeFigures(noisy, years, parts, cells)
 
 
 def _enough(seen: float, shares: tuple[float, float], n_cases: int, mu: float) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from libra.mechanisms.libra.times.histogram import Level
 from libra.privacy.noisy import NoisyTable
 
 Floats = npt.NDArray[np.float64]
@@ -38,7 +39,7 @@ def active_years(years: NoisyTable) -> tuple[int, ...]:
         active = grown
 
 
-def last_believed(totals: NoisyTable, longest: NoisyTable) -> int:
+def last_believed(totals: Level, longest: NoisyTable) -> int:
     """The last bin of totals that can be believed, by the durations of cases alone or together with their longest steps.
 
     Where cases last long because of one long step, both tables show it, each with noise of its own.
@@ -46,11 +47,12 @@ def last_believed(totals: NoisyTable, longest: NoisyTable) -> int:
     Example:
         >>> longest, totals = np.zeros(20, np.int64), np.zeros(20, np.int64)
         >>> longest[:8], totals[:8] = 30, [90, 90, 90, 90, 90, 28, 28, 28]
-        >>> last_believed(NoisyTable(totals, 1, 15.0), NoisyTable(longest, 1, 15.0))
+        >>> last_believed(Level(totals[None, :], np.full((1, 20), 15.0**2)), NoisyTable(longest, 1, 15.0))
         7
     """
-    score, other = totals.values / totals.sd, longest.values / longest.sd
-    together = (score / totals.sd + other / longest.sd) / np.hypot(1 / totals.sd, 1 / longest.sd)
+    sd = np.sqrt(totals.variances[0])
+    score, other = totals.values[0] / sd, longest.values / longest.sd
+    together = (score / sd + other / longest.sd) / np.hypot(1 / sd, 1 / longest.sd)
     return max(last_bin(score), last_bin(together))
 
 
