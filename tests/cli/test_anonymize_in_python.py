@@ -13,8 +13,8 @@ import pytest
 import libra
 from libra import example
 from libra.errors import InputError, LibraError, UsageError
+from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog
-from libra.mechanisms.cases import Cases
 from libra.privacy.randomness import Randomness
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,9 @@ def test_people_see_sizes_the_promise_and_what_it_does_not_cover(tmp_path: Path,
     guarantee = json.loads(certificate.read_text(encoding="utf-8"))["guarantee"]
     assert guarantee["statement"] in answer.out.splitlines()
     assert "(1, 1e-05)-differential privacy" in guarantee["statement"]
-    assert [caveat for caveat in guarantee["caveats"] if f"- {caveat}" not in answer.out.splitlines()] == []
+    assert len(guarantee["assumptions"]) == 3
+    told = (*guarantee["assumptions"], *guarantee["caveats"])
+    assert [line for line in answer.out.splitlines() if line.startswith("- ")] == [f"- {sentence}" for sentence in told]
     assert any("A person with several cases is protected less" in caveat for caveat in guarantee["caveats"])
     assert "laim" not in answer.out
 
@@ -176,6 +179,32 @@ def test_a_delta_above_one_over_the_released_cases_is_warned_of_and_what_is_advi
     assert "Delta 0.001 is more than one over the number of cases released" in note
     advised = note.split("--delta ")[1].removesuffix(".")
     assert _warnings(_released(run, tmp_path, "--delta", advised)) == []
+
+
+def _noise_of_steps(document: dict[str, Any]) -> list[int]:
+    """The two figures in the note on the noise of steps; none without a note."""
+    notes = [note for note in document["notes"] if note.startswith("Counts of steps carry noise of about ")]
+    return [int(figure.replace(",", "")) for note in notes for figure in re.findall(r"about ([\d,]+)", note)]
+
+
+@pytest.mark.parametrize("words", [("--epsilon", "1"), ("--epsilon", "4", "--gamma", "0.25"), ("--epsilon", "0.8")])
+def test_how_far_rare_steps_can_be_believed_is_noted_from_the_noise_in_the_ledger(
+    words: tuple[str, ...], tmp_path: Path, run: Run
+) -> None:
+    document = _released(run, tmp_path, *words)
+    (noise,) = [entry["noise"] for entry in document["ledger"] if entry["purpose"] == "edges of rare cases, the first two uses"]
+    about = round(noise / document["subsampling"]["rate"])
+    assert about > 1
+    assert _noise_of_steps(document) == [about, 3 * about]
+    answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", *words)
+    assert sum(line.startswith("note: Counts of steps carry noise of about ") for line in answer.err.splitlines()) == 1
+
+
+def test_without_a_model_of_rare_cases_or_without_any_case_there_is_no_note_on_their_steps(
+    tmp_path: Path, rare: Path, run: Run
+) -> None:
+    for words, log in ((("--tail", "drop"), None), (("--tail", "nearest"), None), (("--seed", "1"), rare)):
+        assert _noise_of_steps(_released(run, tmp_path, *words, log=log)) == []
 
 
 def test_a_person_with_several_cases_is_not_protected_and_that_is_said(crowd: Path, run: Run) -> None:

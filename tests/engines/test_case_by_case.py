@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -26,6 +27,19 @@ class Drawn(Randomness):
     def words(self, n: int) -> NDArray[np.uint64]:
         """The first n of them."""
         return np.array([int(number * 2**64) for number in self.numbers[:n]], np.uint64)
+
+
+class Words(Randomness):
+    """A randomness whose words are known."""
+
+    def __init__(self, known: Sequence[int]) -> None:
+        super().__init__(seed=1)
+        self.known = known
+
+    def words(self, n: int) -> NDArray[np.uint64]:
+        """All of them."""
+        assert n == len(self.known)
+        return np.array(self.known, np.uint64)
 
 
 numbers = st.lists(st.floats(0.01, 0.99), min_size=20, max_size=20)
@@ -74,6 +88,16 @@ def test_every_case_is_drawn_with_the_rate(rate: float) -> None:
     sizes = [int(engine.subsampled(rate, random).count(Size())[0]) for _ in range(100)]
     assert np.mean(sizes) == pytest.approx(1000 * rate, abs=5 * np.sqrt(1000 * rate * (1 - rate) / 100))
     assert np.var(sizes) == pytest.approx(1000 * rate * (1 - rate), rel=0.6)
+
+
+@pytest.mark.parametrize("rate", [1e-6, 0.1, 0.5, 0.97, 1 - 2**-53, 1.0])
+def test_the_probability_to_be_drawn_is_the_rate_or_the_last_number_of_64_bits_below_it(rate: float) -> None:
+    """The guarantee counts with the rate, so that more would be too much."""
+    boundary = int(Fraction(rate) * 2**64)
+    words = [boundary - 2, boundary - 1, min(boundary, 2**64 - 1)]
+    engine = engine_from([(0,), (0, 0), (0, 0, 0)], 1)
+    drawn = [trace for trace, _ in cases_in(engine.subsampled(rate, Words(words)))]
+    assert drawn == ([(0,), (0, 0)] if rate < 1 else [(0,)])
 
 
 @given(scenes())

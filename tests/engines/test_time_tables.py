@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from libra.engines import time_tables as tables
-from libra.engines.contract import FINE, Integers, Table
+from libra.engines.contract import Integers, Table
 from libra.engines.polars.clipping import add_clipped
 from libra.engines.polars.times import COUNTERS
+from libra.eventlog.cases import Cases
 from libra.eventlog.local_time import to_local, to_utc
-from libra.mechanisms.cases import Cases
+from libra.privacy.noisy import FINE
 
 LABELS = 4
 FIRST, LAST = (
@@ -67,6 +68,7 @@ long_cases = st.builds(
 any_case = st.one_of(short_cases, long_cases)
 
 CELLS = tables.EdgeCells((0, 1, 4, 6), LABELS, tuple(min(i // 3, 31) for i in range(tables.DURATION_BINS)), (0, 1, 3, 0, 2))
+PARTS = (0, 0, *(i % 7 for i in range(tables.TOTAL_BINS - 2)))
 ZONES = ("UTC", "Europe/Amsterdam", "Asia/Kathmandu")
 REQUESTS: list[tables.TimeTable] = [
     *(tables.StartYears(zone) for zone in ZONES),
@@ -75,6 +77,7 @@ REQUESTS: list[tables.TimeTable] = [
     *(tables.StartDays(zone) for zone in ZONES),
     *(tables.Granularity(zone) for zone in ZONES),
     tables.CaseDurations(),
+    tables.CaseDurationParts(PARTS),
     tables.LongestSteps(),
     tables.LongestEdges(CELLS),
     *(tables.StepDurations(clip) for clip in (1.0, 3**0.5, 2.7, 50.0)),
@@ -216,6 +219,19 @@ def test_a_duration_lies_within_the_bounds_of_its_bin(micros: int) -> None:
         assert found == tables.DURATION_BINS - 1 or micros <= bounds[found + 1] * (1 + 1e-9)
     else:
         assert found == 0
+
+
+@given(st.integers(0, 10**18))
+def test_a_part_lies_within_its_bin_and_a_duration_within_its_part(micros: int) -> None:
+    one = engine([[(0, FIRST), (1, FIRST + micros)]])
+    (cell,) = np.flatnonzero(one.count(tables.CaseDurationParts(PARTS)))
+    (found,) = np.flatnonzero(one.count(tables.CaseDurations()))
+    first = tables.CaseDurationParts(PARTS).first_cells
+    assert first[found] <= cell < first[found + 1]
+    bounds = tables.part_bounds(PARTS)
+    assert len(bounds) == first[-1] + 1
+    assert bounds[cell] * (1 - 1e-9) <= micros
+    assert cell == len(bounds) - 2 or micros <= bounds[cell + 1] * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("zone", ZONES)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import polars as pl
 
+from libra.eventlog.cases import Cases, Integers
 from libra.eventlog.log import EventLog
-from libra.mechanisms.cases import Cases, Integers
 from libra.privacy.randomness import Randomness
 
 MINUTE = 60_000_000  # microseconds

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from some_cases import as_lists, cases_from
 
+from libra.eventlog.cases import Cases, cases_of, together
 from libra.eventlog.log import EventLog, empty_log
-from libra.mechanisms.cases import Cases, cases_of, together
 from strategies import event_logs
 
 TRACES = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=8)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from some_cases import COUNTS, log_of
 
-from libra.mechanisms.cases import Cases
+from libra.eventlog.cases import Cases
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import Libra2022Claim
 from libra.mechanisms.release import Release

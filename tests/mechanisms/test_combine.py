@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 from some_cases import as_lists, cases_from
 
+from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
-from libra.mechanisms.cases import Cases, cases_of
 from libra.mechanisms.libra2022.combine import combine
 from libra.privacy.randomness import SEEDED, Randomness
 

@@ -15,7 +15,7 @@ import pytest
 from some_cases import COUNTS, log_of
 
 from libra.errors import UsageError
-from libra.mechanisms.cases import Cases
+from libra.eventlog.cases import Cases
 from libra.mechanisms.libra2022 import Libra2022
 from libra.privacy.randomness import Randomness
 from libra.privacy.renyi import laplace_epsilon

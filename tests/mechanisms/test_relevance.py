@@ -16,7 +16,7 @@ from scipy import stats
 from some_cases import DAY, MINUTE, InOrder, as_lists, cases_from
 
 from libra.errors import UsageError
-from libra.mechanisms.cases import Cases
+from libra.eventlog.cases import Cases
 from libra.mechanisms.libra2022.relevance import ALL, Abstraction, relevant_cases, sufficient_after
 from libra.privacy.randomness import Randomness
 

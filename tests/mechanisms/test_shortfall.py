@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from some_cases import COUNTS, log_of
 
+from libra.eventlog.cases import Cases
 from libra.eventlog.log import empty_log
-from libra.mechanisms.cases import Cases
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.clip import clipping_threshold
 from libra.mechanisms.libra2022.shortfall import explain_clipping

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from some_cases import DAY, MINUTE, as_lists, cases_from
 
-from libra.mechanisms.cases import Cases
+from libra.eventlog.cases import Cases
 from libra.mechanisms.libra2022.time_noise import EARLIEST, LATEST, MILLISECOND, time_noise
 from libra.privacy.randomness import Randomness
 

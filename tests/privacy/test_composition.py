@@ -80,6 +80,11 @@ def test_what_a_run_may_have_keeps_the_whole_within_its_target(rate: float, time
     assert mu_of(each_epsilon, each_delta) >= mu_of(*basic) * (1 - 1e-9)
 
 
+@pytest.mark.parametrize(("epsilon", "times"), [(25.02983703228959, 5), (1.1, 3), (0.7, 7), (60.1, 7)])
+def test_runs_without_a_delta_add_up_to_none_whatever_a_division_rounds_to(epsilon: float, times: int) -> None:
+    assert repeated(lambda one: 0.0, times)(epsilon) == 0
+
+
 def test_many_small_repetitions_are_better_than_adding_up() -> None:
     each_epsilon, _ = before_subsampling(0.5, 1e-5, 1.0, 400)
     assert each_epsilon > 2 * 0.5 / 400

@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import chi2, norm
 
 from libra.engines.contract import Table
 from libra.eventlog.traces import Traces, traces_of
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.calibration import calibrate
-from libra.privacy.gate import Gate
+from libra.privacy.gate import Gate, Seconds
 from libra.privacy.ledger import Entry
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
@@ -34,6 +35,14 @@ class Lengths:
     @property
     def shape(self) -> tuple[int, ...]:
         return (self.bound + 1,)
+
+
+@dataclass(frozen=True)
+class Clipped(Lengths):
+    """The same with another clip."""
+
+    clip: float  # type: ignore[misc]  # of this class a field
+    scale: ClassVar[int] = 64
 
 
 class ListEngine:
@@ -79,6 +88,39 @@ def test_a_release_is_the_count_with_noise_of_its_sensitivity() -> None:
     assert tables[0].sd == 4.0
     assert np.std(errors) == pytest.approx(4.0, rel=0.06)
     assert abs(errors.mean()) < 0.5
+
+
+@pytest.mark.parametrize(("clip", "mu"), [(1.0, 0.3), (3.7, 0.3), (12.0, 2.0), (1.0, 40.0)])
+def test_the_noise_that_is_drawn_is_the_noise_in_the_ledger(clip: float, mu: float) -> None:
+    """Of nobody's counts only noise is left: its sum of squares, in the unit of the ledger, is chi-squared."""
+    gate = Gate(ListEngine([]), Randomness(seed=4))
+    released = gate.release(Clipped(20_000, clip), mu)
+    (entry,) = gate.ledger().entries
+    assert released.sd == entry.noise == clip / mu
+    assert entry.sensitivity == clip
+    counted = released.values[1:]
+    low, high = chi2.ppf((1e-6, 1 - 1e-6), len(counted))
+    rounding = 1 / (12 * released.scale**2 * entry.noise**2)  # what the variance of rounding adds
+    assert low < (counted**2).sum() / entry.noise**2 / (1 + rounding) < high
+
+
+def test_the_noise_of_a_selection_is_the_noise_in_the_ledger() -> None:
+    gate = Gate(ListEngine([[code] for code in range(8_000)]), Randomness(seed=4))
+    _, noisy = gate.select_variants(0.25, -1_000_000, 1024)
+    (entry,) = gate.ledger().entries
+    assert noisy.sd == entry.noise == 4.0
+    low, high = chi2.ppf((1e-6, 1 - 1e-6), 8_000)
+    assert low < ((noisy.values - 1) ** 2).sum() / entry.noise**2 < high
+
+
+def test_the_noise_of_chosen_labels_is_the_noise_in_the_ledger() -> None:
+    """A label passes a threshold at its own weight as often as not, and one a standard deviation below five times in six."""
+    cases, sd, scale = [[0]] * 50, 4.0, 1024
+    for beyond, often in ((0.0, 0.5), (-sd, norm.cdf(1)), (sd, norm.cdf(-1))):
+        gate = Gate(ListEngine(cases), Randomness(seed=6))
+        passed = [len(gate.select_labels(1 / sd, round((50 + beyond) * scale), scale, 3)) for _ in range(1_500)]
+        assert np.mean(passed) == pytest.approx(often, abs=0.05)
+        assert {entry.noise for entry in gate.ledger().entries} == {sd}
 
 
 def test_every_passage_is_in_the_ledger_with_its_group() -> None:
@@ -141,6 +183,13 @@ def test_a_seed_makes_the_same_releases_again() -> None:
         return [noisy.counts.tolist(), gate.tail(kept).release(Lengths(4), 0.2).counts.tolist()]
 
     assert run() == run()
+
+
+def test_time_is_kept_of_what_fails_too() -> None:
+    seconds = Seconds()
+    with pytest.raises(ValueError, match="broken"), seconds.of("aggregate"):
+        raise ValueError("broken")
+    assert seconds.aggregate > 0
 
 
 def test_time_is_kept_by_stage_and_nothing_raw_is_shown() -> None:

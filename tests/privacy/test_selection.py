@@ -60,6 +60,17 @@ def test_the_order_of_kept_variants_does_not_depend_on_that_of_the_cases(order: 
     assert noisy.counts.tolist() == [60, 50, 40, 40, 40]
 
 
+def test_kept_variants_come_in_the_order_of_their_noisy_counts_not_of_the_true_ones() -> None:
+    """The order leaves with the variants: that of the true counts would be one more release."""
+    counts = np.arange(300, 400)
+    kept, noisy = select_variants(traces_of([[code] for code in range(100)]), counts, 0.05, 1, 1, Randomness(seed=2))
+    assert len(kept) == 100
+    assert (np.diff(noisy.counts) <= 0).all()
+    in_order = counts[kept.codes]
+    assert (np.diff(in_order) > 0).any(), "the case under test did not happen"
+    assert np.std(noisy.counts - in_order) == pytest.approx(20, rel=0.3), "counts stay with their variants"
+
+
 def test_nothing_is_selected_from_nothing() -> None:
     none = np.zeros(0, np.int64)
     kept, noisy = select_variants(traces_of([]), none, 0.3, 10, 1, Randomness(seed=1))

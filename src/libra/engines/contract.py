@@ -17,7 +17,6 @@ from libra.eventlog.traces import Traces
 from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
-FINE = 1024  # the scale of tables whose cases are clipped: what rounding toward zero loses is below a thousandth of a count
 
 
 class Table(Protocol):

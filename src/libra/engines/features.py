@@ -76,7 +76,14 @@ def edge_uses(traces: Traces, n_labels: int) -> Uses:
 
 
 def edges_of(traces: Traces, n_labels: int) -> tuple[Integers, Integers]:
-    """Row and edge of every single step, start and end included, in the order of the traces."""
+    """Row and edge of every single step, start and end included, in the order of the traces.
+
+    Example:
+        >>> from libra.eventlog.traces import traces_of
+        >>> row, edge = edges_of(traces_of([[0, 1], [1]]), n_labels=2)
+        >>> row.tolist(), edge.tolist()
+        ([0, 0, 0, 1, 1], [6, 1, 5, 7, 5])
+    """
     whole = padded(traces, n_labels)
     row = whole.rows
     edge = whole.codes[:-1] * (n_labels + 1) + whole.codes[1:]

@@ -17,7 +17,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from libra.engines.contract import FINE, Integers
+from libra.engines.contract import Integers
+from libra.privacy.noisy import FINE
 
 SECOND = 1_000_000  # microseconds
 MINUTE, HOUR = 60 * SECOND, 3600 * SECOND
@@ -56,7 +57,7 @@ def total_bounds() -> npt.NDArray[np.float64]:
 
 
 def part_bounds(parts: tuple[int, ...]) -> npt.NDArray[np.float64]:
-    """Where parts of the bins of totals begin and end: bins from a second on, each cut in 2 to the power given, evenly in logarithms.
+    """Where parts of the bins of totals begin and end: each is cut, evenly in logarithms, in two to the power given for it.
 
     Example:
         >>> part_bounds((0,) * 6 + (1,) + (0,) * (TOTAL_BINS - 7))[6:9].round(-4).tolist()

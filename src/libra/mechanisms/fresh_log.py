@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from libra.eventlog.cases import Cases
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.metadata import Attribute
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.xes.header import default_metadata
-from libra.mechanisms.cases import Cases
 from libra.privacy.randomness import SEEDED, Randomness
 
 
@@ -26,7 +26,7 @@ def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness) -> Ev
 
     Example:
         >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.cases import cases_of
+        >>> from libra.eventlog.cases import cases_of
         >>> log = simulate(cases=50)
         >>> fresh_log(cases_of(log), log.activities, Randomness()).cases["concept:name"].head(3).to_list()
         ['case-1', 'case-2', 'case-3']
@@ -39,7 +39,7 @@ def log_of(cases: Cases, activities: Sequence[str], *, seeded: bool) -> EventLog
 
     Example:
         >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.cases import cases_of
+        >>> from libra.eventlog.cases import cases_of
         >>> log = simulate(cases=50)
         >>> log_of(cases_of(log), log.activities, seeded=True).cases["concept:name"][0]
         'seeded-1'

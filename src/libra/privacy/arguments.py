@@ -52,25 +52,51 @@ def _short(value: object) -> str:
 
 
 def checked_order(value: float, name: str = "order") -> float:
-    """The order of a Renyi divergence; its limit keeps the sums over all lower orders small."""
+    """The order of a Renyi divergence; its limit keeps the sums over all lower orders small.
+
+    Example:
+        >>> checked_order(2)
+        2.0
+    """
     return checked(name, value, lambda order: 1 < order <= LARGEST_ORDER, f"above 1 and at most {LARGEST_ORDER:,}")
 
 
 def checked_scale(value: float, name: str = "scale") -> float:
-    """The scale of Laplace noise; its limits keep squares and exponents within what a float holds."""
+    """The scale of Laplace noise; its limits keep squares and exponents within what a float holds.
+
+    Example:
+        >>> checked_scale(0.5)
+        0.5
+    """
     return checked(name, value, lambda scale: 1e-100 <= scale <= 1e100, "above 0 (from 1e-100 to 1e100)")
 
 
 def checked_rate(value: float, name: str = "rate") -> float:
-    """The probability with which a case is in a subsample."""
+    """The probability with which a case is in a subsample.
+
+    Example:
+        >>> checked_rate(1)
+        1.0
+    """
     return checked(name, value, lambda rate: 0 <= rate <= 1, "from 0 to 1")
 
 
 def checked_delta(value: float, name: str = "delta") -> float:
-    """The delta of an (epsilon, delta) statement."""
+    """The delta of an (epsilon, delta) statement.
+
+    Example:
+        >>> checked_delta(1)
+        Traceback (most recent call last):
+        libra.errors.UsageError: delta has to be a number above 0 and below 1, not 1.
+    """
     return checked(name, value, lambda delta: 0 < delta < 1, "above 0 and below 1")
 
 
 def checked_times(value: int, name: str = "times") -> int:
-    """How many releases are composed."""
+    """How many releases are composed.
+
+    Example:
+        >>> checked_times(20)
+        20
+    """
     return checked_whole(name, value, 1, LARGEST_TIMES)

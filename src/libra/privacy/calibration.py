@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from libra.engines.contract import FINE
 from libra.privacy.arguments import checked, checked_delta
 from libra.privacy.gaussian import LARGEST_MU, checked_epsilon, delta_of, most, mu_of
+from libra.privacy.noisy import FINE
 from libra.privacy.selection import labels_show, variant_shows
 
 MOST_LABELS = 64  # how many labels of a case count where labels are private

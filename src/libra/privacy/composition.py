@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from libra.errors import UsageError
 from libra.privacy.arguments import checked, checked_delta, checked_times
-from libra.privacy.gaussian import LARGEST_EPSILON, checked_epsilon, most, mu_of
+from libra.privacy.gaussian import LARGEST_EPSILON, SMALLEST_EPSILON, checked_epsilon, most, mu_of
 
 Curve = Callable[[float], float]
 STEPS = 40
@@ -96,7 +97,10 @@ def before_subsampling(epsilon: float, delta: float, rate: float, times: int = 1
         each_delta = float(part) * delta / times
         each = epsilon if times == 1 else _each_epsilon(epsilon, delta, each_delta, times)
         inside = min(_inside(each, rate), LARGEST_EPSILON), min(each_delta / rate, LARGEST_DELTA)
-        best = max(best, (mu_of(*inside), *inside))
+        if inside[0] >= SMALLEST_EPSILON:
+            best = max(best, (mu_of(*inside), *inside))
+    if not best[0]:
+        raise UsageError(f"Epsilon {epsilon:g} leaves too little for each of {times:,} runs. Ask for a larger one or fewer runs.")
     return best[1], best[2]
 
 

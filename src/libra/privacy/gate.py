@@ -25,7 +25,15 @@ KEPT_VARIANTS, KEPT_LABELS = "which variants are kept", "which labels are kept"
 
 @dataclass(repr=False)
 class Seconds:
-    """How long it took, by stage; running times are for the custodian and no part of a release."""
+    """How long it took, by stage; running times are for the custodian and no part of a release.
+
+    Example:
+        >>> seconds = Seconds()
+        >>> with seconds.of("aggregate"):
+        ...     pass
+        >>> seconds.aggregate > seconds.privatize
+        True
+    """
 
     aggregate: float = 0.0
     privatize: float = 0.0
@@ -34,8 +42,10 @@ class Seconds:
     def of(self, stage: str) -> Iterator[None]:
         """Count what is done inside towards a stage."""
         begin = perf_counter()
-        yield
-        setattr(self, stage, getattr(self, stage) + perf_counter() - begin)
+        try:
+            yield
+        finally:
+            setattr(self, stage, getattr(self, stage) + perf_counter() - begin)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,6 +53,14 @@ class Gate:
     """Where raw counts become released figures.
 
     Gates made from a gate (`tail`, `with_labels`) write into the same ledger; a subsample has its own, which knows its rate.
+
+    Example:
+        >>> from libra.engines.control_flow_tables import Size
+        >>> from libra.engines.polars import engine_of
+        >>> from libra.example.simulate import simulate
+        >>> gate = Gate(engine_of(simulate(cases=500)), Randomness())
+        >>> gate.release(Size(), mu=0.5).sd, gate.ledger().entries[0].mu
+        (2.0, 0.5)
     """
 
     _engine: Engine

@@ -59,7 +59,13 @@ def mu_of(epsilon: float, delta: float) -> float:
 
 
 def checked_epsilon(value: float, name: str = "epsilon") -> float:
-    """The epsilon of an (epsilon, delta) statement."""
+    """The epsilon of an (epsilon, delta) statement.
+
+    Example:
+        >>> checked_epsilon(0)
+        Traceback (most recent call last):
+        libra.errors.UsageError: epsilon has to be a number above 0 (from 1e-06 to 100), not 0.
+    """
     bounds = f"above 0 (from {SMALLEST_EPSILON:g} to {LARGEST_EPSILON:g})"
     return checked(name, value, lambda epsilon: SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON, bounds)
 

@@ -1,7 +1,8 @@
 """Noise from a table: whole numbers with weights that add up to 2^64, drawn by looking up a random word.
 
 In: the parameters of a truncated geometric or a discrete Laplace distribution. Out: a `NoiseTable`. The promise: the table says
-how far it is from the distribution it stands for, in total variation, so that this can be added to delta.
+how far it is from the distribution it stands for, in total variation, so that this can be added to delta. The sound mechanism
+draws none of it; it is for mechanisms that release counts with such noise, and the accountant counts it already.
 """
 
 from __future__ import annotations

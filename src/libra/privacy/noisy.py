@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+FINE = 1024  # the scale of tables whose cases are clipped: what rounding toward zero loses is below a thousandth of a count
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisyTable:

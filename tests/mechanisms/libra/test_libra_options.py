@@ -211,6 +211,17 @@ def test_notes_say_what_weakens_the_promise() -> None:
     assert seeded.certificate()["randomness"] == SEEDED
 
 
+def test_where_nothing_is_generated_nothing_is_said_of_its_steps() -> None:
+    log, met = log_from(all_different(220, "abcdefghijklmnopqrstuvwxyz")), 0
+    for seed in range(6):
+        release = Libra(delta=1e-4).anonymize(log, Randomness(seed=seed))
+        tail = release.figures[0].control.tail
+        assert tail is not None
+        assert any("Counts of steps" in note for note in release.notes) == (release.log.n_cases > 0)
+        met += not release.log.n_cases and tail.base is not None
+    assert met, "the case under test did not happen"
+
+
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 8.0])
 def test_the_plan_says_what_a_variant_needs_and_means_it(epsilon: float) -> None:
     plan = make_plan(epsilon, 1e-4)

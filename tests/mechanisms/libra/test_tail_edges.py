@@ -7,12 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, norm
 
-from libra.mechanisms.libra.tail.edges import FALSE_SHARE, LIKELY, joined, significant_edges
+from libra.mechanisms.libra.tail.edges import believed, joined, significant_edges, weak_edges
 from libra.privacy.noise import rounded_gaussian
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Edge = tuple[int, int]
+FALSE_SHARE, LIKELY = 0.1, 0.5  # said here once more: a change has to be meant
+NONE = np.zeros(0, np.int64)
 
 
 @st.composite
@@ -92,8 +94,48 @@ def test_of_what_is_taken_few_are_false() -> None:
     taken = false = 0
     for seed in range(30):
         noise = rounded_gaussian(10.0, truth.size, Randomness(seed=seed)).reshape(truth.shape)
-        found = significant_edges(NoisyTable(truth + noise, 1, 10.0), np.zeros(0, np.int64))
+        found = significant_edges(NoisyTable(truth + noise, 1, 10.0), NONE)
         taken += len(found)
         false += int((truth.ravel()[found] == 0).sum())
     assert taken > 30 * 18
     assert false / taken < 1.5 * FALSE_SHARE
+
+
+def test_of_noise_alone_hardly_any_table_gives_an_edge() -> None:
+    some = 0
+    for seed in range(100):
+        noise = rounded_gaussian(10.0, 400, Randomness(seed=seed)).reshape(20, 20)
+        some += len(significant_edges(NoisyTable(noise, 1, 10.0), NONE)) > 0
+    assert some < 45  # three families, each a tenth of the time
+
+
+def test_an_edge_of_a_kept_variant_is_taken_if_its_count_speaks_for_it_and_no_other_with_so_small_a_one() -> None:
+    counts = np.zeros((4, 4), np.int64)
+    counts[3, 0] = counts[0, 1] = counts[1, 3] = 100
+    counts[0, 2], counts[2, 1], counts[1, 0], counts[1, 2] = 8, 3, 0, -8
+    table = NoisyTable(counts, 1, 10.0)
+    frequent = [1, 7, 12]
+    assert significant_edges(table, NONE).tolist() == frequent
+    assert significant_edges(table, np.array([2, 4, 6, 9])).tolist() == sorted([*frequent, 2, 11])  # and an end for it
+    assert significant_edges(table, np.array([4, 6, 9])).tolist() == frequent
+
+
+def test_weak_edges_lie_between_known_nodes_and_are_never_starts_or_ends() -> None:
+    nodes = 8
+    counts = np.zeros((nodes, nodes), np.int64)
+    strong = [(7, 0), (0, 1), (1, 2), (2, 7)]
+    weak = [(0, 2), (2, 1), (7, 1), (7, 2), (0, 7), (1, 7), (4, 5), (0, 5), (5, 1)]
+    for edges, count in ((strong, 200), (weak, 24)):
+        for source, target in edges:
+            counts[source, target] = count
+    table = NoisyTable(counts, 1, 10.0)
+    cells = np.array(sorted(source * nodes + target for source, target in strong), np.int64)
+    assert weak_edges(table, cells).tolist() == [2, 2 * nodes + 1]
+
+
+def test_a_weak_edge_counts_a_fifth_and_all_others_in_full() -> None:
+    table = NoisyTable(np.array([[100, 50], [-30, 7]]), 1, 9.0)
+    found = believed(table, np.array([1, 2]))
+    assert found.counts.tolist() == [[100, 10], [-6, 7]]
+    assert (found.scale, found.sd) == (1, 9.0)
+    assert table.counts[0, 1] == 50

@@ -14,16 +14,16 @@ from timed import MONDAY, Counting, counting, gaps, office, released, traces_of_
 import libra
 from libra.engines import time_tables as tables
 from libra.engines.contract import Integers
+from libra.eventlog.cases import cases_of
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.traces import Traces, traces_of
 from libra.measures.edges import pair_edges
 from libra.measures.times import arrival_w1_days, step_durations
-from libra.mechanisms.cases import cases_of
-from libra.mechanisms.libra.times import generate_times
+from libra.mechanisms.libra.times import generate_times, hours
 from libra.mechanisms.libra.times.durations import shorten, spread
 from libra.mechanisms.libra.times.generate import in_utc
 from libra.mechanisms.libra.times.hours import nudge
-from libra.mechanisms.libra.times.significance import last_believed
+from libra.mechanisms.libra.times.totals import last_total
 from libra.privacy.randomness import Randomness
 
 DAY, HOUR, SECOND = tables.DAY, tables.HOUR, tables.SECOND
@@ -62,7 +62,7 @@ def test_every_log_gets_times_that_do_not_decrease_and_stay_within_the_calendar(
     assert (gaps(micros, traces) >= 0).all()
     assert micros.min() >= -DAY
     assert micros[traces.offsets[:-1]].max() <= tables.FIRST_MONDAY + tables.YEARS * tables.WEEKS_A_YEAR * tables.WEEK
-    last = last_believed(figures.noisy["totals"], figures.noisy["longest"])
+    last = last_total(figures.noisy, figures.parts)
     assert durations(micros, traces).max() <= tables.total_bounds()[last + 1] + (0 if zone == "UTC" else 2 * HOUR)
 
 
@@ -133,6 +133,48 @@ def test_durations_follow_their_edge() -> None:
     assert abs(steps[:, 1].mean() / original[:, 1].mean() - 1) < 0.25
 
 
+def test_case_durations_get_better_with_the_budget_and_do_not_pile_up() -> None:
+    n = 8000
+    random = np.random.default_rng(1)
+    lasts = np.where(random.random(n) < 0.4, 31 * DAY, random.integers(DAY, 20 * DAY, n)) + random.integers(0, HOUR, n)
+    start = MONDAY + random.integers(0, 300 * DAY, n)
+    engine = counting(np.tile([0, 1], n), np.stack((start, start + lasts), axis=1).ravel(), np.full(n, 2), 2)
+
+    def error(mu: float) -> float:
+        found = [np.sort(durations(released(engine, mu, seed)[1], traces_of_engine(engine))) for seed in (1, 2)]
+        assert all((each == each[-1]).sum() <= 5 for each in found)
+        return float(np.mean([np.abs(each - np.sort(lasts)).mean() / DAY for each in found]))
+
+    assert error(1.5) < min(0.5 * error(0.05), 0.35)
+
+
+def working(hours_worked: Integers) -> Integers:
+    """The moments after so many hours of work, from 8 to 17 on weekdays."""
+    day, into_day = np.divmod(hours_worked, 9 * HOUR)
+    return np.asarray(MONDAY + (day // 5 * 7 + day % 5) * DAY + 8 * HOUR + into_day, np.int64)
+
+
+def test_hardly_anybody_works_at_night_or_at_weekends_where_nobody_did() -> None:
+    n = 5000
+    random = np.random.default_rng(1)
+    steps = np.where(random.random((n, 3)) < 0.5, random.exponential(6 * HOUR, (n, 3)), random.exponential(30 * HOUR, (n, 3)))
+    steps = np.concatenate((random.integers(0, 200 * 9 * HOUR, (n, 1)), steps), axis=1).astype(np.int64)
+    engine = counting(np.tile(np.arange(4), n), working(np.cumsum(steps, axis=1)).ravel(), np.full(n, 4), 4)
+    _, micros = released(engine, 0.5)
+    assert ((hours_of(micros) < 8) | (hours_of(micros) >= 17)).mean() < 0.06
+    assert ((micros - tables.FIRST_MONDAY) // DAY % 7 >= 5).mean() < 0.03
+
+
+def test_no_case_starts_long_after_the_last_one() -> None:
+    engine = office(3000)
+    starts = engine.cases.micros[engine.cases.offsets[:-1]]
+    for seed in range(8):
+        _, micros = released(engine, 0.2, seed)
+        found = micros[engine.cases.offsets[:-1]]
+        outside = (found < starts.min() - 8 * tables.WEEK) | (found > starts.max() + 8 * tables.WEEK)
+        assert outside.mean() < 0.003
+
+
 def test_activities_happen_in_their_hours_and_rarely_at_weekends() -> None:
     engine = office(5000)
     _, micros = released(engine, 0.5)
@@ -192,11 +234,11 @@ def test_values_are_spread_evenly_over_a_histogram() -> None:
 
 def test_a_case_is_never_longer_than_believed_and_keeps_its_grain() -> None:
     gaps_, case = np.array([7 * DAY, 3 * DAY, 2 * DAY]), np.array([0, 0, 1])
-    shorter = shorten(gaps_, case, np.array([DAY, DAY]), 5 * DAY)
+    shorter = shorten(gaps_, case, np.array([DAY, DAY]), 6 * DAY, np.array([5.0 * DAY, DAY]))
     assert shorter.tolist() == [3 * DAY, DAY, 2 * DAY]
 
 
-def test_events_move_within_half_of_their_wait_and_others_stay() -> None:
+def test_events_move_within_half_of_their_wait_and_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     n = 4000
     traces = Traces(np.tile([0, 1], n), np.arange(0, 2 * n + 1, 2))
     wait = np.random.default_rng(1).integers(0, 100 * HOUR, n)
@@ -204,12 +246,31 @@ def test_events_move_within_half_of_their_wait_and_others_stay() -> None:
     shares = np.zeros((2, 48))
     shares[:, 8:16] = 1 / 8  # weekdays, 8 to 16
     starts = MONDAY + np.arange(n) * 7 * tables.MINUTE
+    monkeypatch.setattr(hours, "TRIES", 0)
     moved = nudge(starts, gaps_, traces, np.ones(n, np.int64), shares, HOUR, Randomness(seed=1))[1::2]
-    assert (np.abs(moved - wait) <= np.minimum(wait // 2, 36 * HOUR) + 1).all()
+    assert (np.abs(moved - wait) <= np.minimum(wait / 2, 36 * HOUR) + 1).all()
     assert (moved[wait < HOUR] == wait[wait < HOUR]).all()
     far = wait > 80 * HOUR
-    hours = hours_of(starts + moved)[far]
-    assert ((hours >= 8) & (hours < 16)).mean() > 0.95
+    found = hours_of(starts + moved)[far]
+    assert ((found >= 8) & (found < 16)).mean() > 0.95
+
+
+def test_exchanged_waits_stay_within_their_edge_and_help() -> None:
+    n = 6000
+    random = np.random.default_rng(1)
+    before = MONDAY + random.integers(0, 5, n) * DAY + random.integers(8 * HOUR, 16 * HOUR, n)
+    wait, edge = random.integers(HOUR, 48 * HOUR, n), np.sort(random.integers(0, 3, n))
+    profiles = np.zeros((1, 168))
+    profiles[0, :120] = np.tile((np.arange(24) >= 8) & (np.arange(24) < 16), 5) * 168 / 40
+    sums = hours.Sums(*(np.pad(np.cumsum(np.maximum(profiles - less, 0), axis=1), ((0, 0), (1, 0))) for less in (1, 0)))
+    found = hours.exchanged(before, wait, edge, np.zeros(n, np.int64), profiles, sums, Randomness(seed=1))
+
+    def closed(waits: Integers) -> float:
+        return float((profiles[0, (before + waits - tables.FIRST_MONDAY) % tables.WEEK // HOUR] == 0).mean())
+
+    for kind in range(3):
+        assert (np.sort(found[edge == kind]) == np.sort(wait[edge == kind])).all()
+    assert closed(found) < 0.95 * closed(wait)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra.engines.time_tables import CaseDurationParts, total_bounds
 from libra.mechanisms.libra.times.histogram import UNKNOWN, Level, above, combined, denoise, tree
-from libra.mechanisms.libra.times.overall import overall_steps, total_shares
-from libra.mechanisms.libra.times.significance import active_years, last_believed, last_bin
+from libra.mechanisms.libra.times.overall import overall_steps
+from libra.mechanisms.libra.times.significance import active_years, busy_spans, last_bin
+from libra.mechanisms.libra.times.totals import last_total, parts_of, total_histogram
 from libra.privacy.noisy import NoisyTable
 
 
@@ -80,8 +82,27 @@ def test_a_false_year_is_as_good_as_never_taken_and_true_years_are() -> None:
     assert np.mean([set(years) <= {40, 41, 42} for years in taken]) > 0.98
 
 
-def test_where_no_year_stands_out_the_best_one_is_taken() -> None:
-    assert active_years(NoisyTable(np.array([1, 0, 3, -2]), 1, 1.0)) == (2,)
+def test_where_no_year_stands_out_a_window_does_or_a_public_year_is_taken() -> None:
+    counts = np.zeros(131, np.int64)
+    counts[40:44] = 60
+    assert all(set(active_years(noisy(counts, 20.0, seed))) & {40, 41, 42, 43} for seed in range(50))
+    taken = [active_years(noisy(np.zeros(131, np.int64), 20.0, seed)) for seed in range(300)]
+    assert np.mean([years == (30,) for years in taken]) > 0.95
+
+
+def test_spans_at_the_ends_of_active_years_have_to_stand_out() -> None:
+    counts = np.zeros(39, np.int64)
+    counts[8:21] = 150
+    for seed in range(100):
+        busy = busy_spans((50, 51, 60), (noisy(counts, 18.0, seed).values / 18).reshape(3, 13))
+        assert busy.ravel()[8:21].all()
+    runs = [busy_spans((50, 51), (noisy(counts[:26], 18.0, seed).values / 18).reshape(2, 13)).ravel() for seed in range(200)]
+    assert np.mean([each[:6].any() or each[23:].any() for each in runs]) < 0.2
+
+
+def test_where_nothing_stands_out_no_case_lasts_for_years() -> None:
+    lasts = [last_bin(noisy(np.zeros(45, np.int64), 15.0, seed).values / 15) for seed in range(200)]
+    assert np.mean([last > 36 for last in lasts]) < 0.03
 
 
 def test_bins_of_pure_noise_beyond_the_tail_are_not_believed() -> None:
@@ -96,11 +117,36 @@ def test_shares_of_durations_end_with_the_last_believed_bin() -> None:
     totals, steps, longest = np.zeros(45, np.int64), np.zeros(88, np.int64), np.zeros(45, np.int64)
     totals[20:30], longest[15:30], steps[[0, 40, 50]] = 300, 200, [9000, 4000, 2000]
     for seed in range(5):
-        tables = [noisy(counts, sd, seed + i) for i, (counts, sd) in enumerate(((steps, 90.0), (longest, 20.0), (totals, 15.0)))]
-        end = last_believed(tables[2], tables[1])
+        tables = {
+            "steps": noisy(steps, 90.0, seed),
+            "longest": noisy(longest, 20.0, seed + 1),
+            "totals": noisy(totals, 20.0, seed + 2),
+        }
+        parts = parts_of(tables["totals"], 20.0)
+        cut = np.concatenate([np.full(1 << part, count >> part) for count, part in zip(totals.tolist(), parts, strict=True)])
+        tables["total_parts"] = noisy(cut, 20.0, seed + 3)
+        end = last_total(tables, parts)
         assert end >= 29
-        assert not total_shares(tables[2], end)[end + 1 :].any()
-        shares = overall_steps(*tables).shares
+        found = total_histogram(tables["totals"], tables["total_parts"], parts, end)
+        assert found.shares.sum() == pytest.approx(1)
+        assert not found.shares[found.bounds[:-1] >= total_bounds()[end + 1]].any()
+        shares = overall_steps(tables["steps"], tables["longest"], end).shares
         assert not shares[2 * end :].any()
         assert shares.sum() == pytest.approx(1)
         assert shares[0] == pytest.approx(0.5, abs=0.1)
+
+
+def test_bins_of_totals_are_cut_as_far_as_counts_allow_and_spikes_are_found() -> None:
+    totals = np.zeros(45, np.int64)
+    totals[30], totals[33] = 64_000, 40
+    coarse = noisy(totals, 20.0)
+    parts = parts_of(coarse, 20.0)
+    assert parts[30] == 6
+    assert max(parts[:30]) == 0
+    assert parts[33] <= 1
+    first = CaseDurationParts(parts).first_cells
+    cut = np.zeros(first[-1], np.int64)
+    cut[first[30] + 17], cut[first[33]] = 64_000, 40
+    found = total_histogram(coarse, noisy(cut, 20.0, seed=2), parts, 33)
+    assert found.shares[47] > 0.99
+    assert found.bounds[48] / found.bounds[47] < 1.01

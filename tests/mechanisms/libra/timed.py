@@ -9,8 +9,8 @@ import numpy as np
 from libra.engines.contract import Integers, Table
 from libra.engines.polars.times import COUNTERS
 from libra.engines.time_tables import HOUR
+from libra.eventlog.cases import Cases
 from libra.eventlog.traces import Traces
-from libra.mechanisms.cases import Cases
 from libra.mechanisms.libra.times import TimeFigures, generate_times, release_times
 from libra.privacy.gate import Gate
 from libra.privacy.randomness import Randomness

@@ -13,10 +13,10 @@ import numpy as np
 from libra.engines.contract import Integers, Table
 from libra.engines.features import Uses, edge_uses
 from libra.engines.polars import control_flow, times
+from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.traces import Traces
 from libra.eventlog.variants import Variants, variants_of
-from libra.mechanisms.cases import Cases, cases_of
 from libra.privacy.randomness import Randomness
 
 COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {**control_flow.COUNTERS, **times.COUNTERS}
@@ -108,7 +108,15 @@ class PolarsEngine:
 
 
 def engine_of(log: EventLog) -> PolarsEngine:
-    """The engine of a log."""
+    """The engine of a log.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=50)
+        >>> traces, counts = engine_of(log).variants()
+        >>> len(traces) == len(log.variants), int(counts.sum())
+        (True, 50)
+    """
     return _engine(cases_of(log), log.variants, tuple(log.activities))
 
 

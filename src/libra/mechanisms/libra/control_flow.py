@@ -19,7 +19,16 @@ Floats = npt.NDArray[np.float64]
 
 
 def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Floats]:
-    """Kept variants and candidates for the tail, and how many cases each stands for."""
+    """Kept variants and candidates for the tail, and how many cases each stands for.
+
+    Example:
+        >>> import libra
+        >>> from libra.example.simulate import simulate
+        >>> (figures,) = libra.anonymize(simulate(cases=2000), epsilon=3.0, seed=1).figures
+        >>> traces, weights = weighted(figures.control, Randomness(seed=1))
+        >>> len(traces) == len(weights) > len(figures.control.kept), bool(1900 < weights.sum() < 2100)
+        (True, True)
+    """
     traces, weights = figures.kept, kept_counts(figures)
     if figures.tail is not None:
         rare, rare_weights = weighted_traces(figures.tail, figures.kept, figures.n_labels, random)
@@ -45,7 +54,15 @@ def whole_cases(traces: Traces, weights: Floats, weight: float, cases: int | Non
 
 
 def kept_counts(figures: ControlFigures) -> Floats:
-    """How many cases each kept variant stands for."""
+    """How many cases each kept variant stands for.
+
+    Example:
+        >>> import libra
+        >>> from libra.example.simulate import simulate
+        >>> (figures,) = libra.anonymize(simulate(cases=2000), tail="drop").figures
+        >>> len(kept_counts(figures.control)) == len(figures.control.kept) > 0
+        True
+    """
     if figures.nearest:
         return np.maximum(figures.second.values, 0.0)
     return likeliest_counts(figures.first, figures.second, figures.threshold)

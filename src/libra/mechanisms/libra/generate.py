@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from libra.eventlog.cases import Cases, together
 from libra.eventlog.traces import Traces
-from libra.mechanisms.cases import Cases, together
 from libra.mechanisms.libra.control_flow import Floats, weighted, whole_cases
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.times import generate_times
@@ -19,17 +19,41 @@ from libra.privacy.randomness import Randomness
 
 
 def generate(runs: Sequence[Figures]) -> Cases:
-    """The cases of all runs together, in the codes of `labels_of`."""
+    """The cases of all runs together, in the codes of `labels_of`.
+
+    Example:
+        >>> import libra
+        >>> from libra.example.simulate import simulate
+        >>> release = libra.anonymize(simulate(cases=500), delta=1e-4)
+        >>> generate(release.figures).micros.tolist() == release.log.timestamps.tolist()
+        True
+    """
     return in_order(runs, [with_times(run, traces_of_run(run)) for run in runs])
 
 
 def labels_of(runs: Sequence[Figures]) -> tuple[str, ...]:
-    """The labels of all runs; where labels are private, each run has chosen its own."""
+    """The labels of all runs; where labels are private, each run has chosen its own.
+
+    Example:
+        >>> import libra
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=500)
+        >>> labels_of(libra.anonymize(log, delta=1e-4).figures) == tuple(sorted(log.activities))
+        True
+    """
     return tuple(sorted({label for run in runs for label in run.labels}))
 
 
 def sharing_cases(runs: Sequence[Figures], filled: Sequence[bool], cases: int | None) -> list[Figures]:
-    """The figures with so many cases to generate in all, in even parts for the runs in which there is anything."""
+    """The figures with so many cases to generate in all, in even parts for the runs in which there is anything.
+
+    Example:
+        >>> import libra
+        >>> from libra.example.simulate import simulate
+        >>> runs = libra.anonymize(simulate(cases=500), delta=1e-4, subsamples=3).figures
+        >>> [run.cases for run in sharing_cases(runs, [True, False, True], 101)]
+        [50, 0, 51]
+    """
     if cases is None:
         return list(runs)
     bounds = cases * np.cumsum([0, *filled]) // max(sum(filled), 1)
@@ -37,24 +61,60 @@ def sharing_cases(runs: Sequence[Figures], filled: Sequence[bool], cases: int | 
 
 
 def traces_of_run(figures: Figures) -> Traces:
-    """The control flow of one run."""
+    """The control flow of one run.
+
+    Example:
+        >>> import libra
+        >>> from libra.example.simulate import simulate
+        >>> release = libra.anonymize(simulate(cases=500), delta=1e-4)
+        >>> len(traces_of_run(release.figures[0])) == release.log.n_cases
+        True
+    """
     return scaled(figures, *weighted(figures.control, Randomness(figures.draw)))
 
 
 def scaled(figures: Figures, traces: Traces, weights: Floats) -> Traces:
-    """As many traces as there are cases to be generated."""
+    """As many traces as there are cases to be generated.
+
+    Example:
+        >>> import libra
+        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.example.simulate import simulate
+        >>> (figures,) = libra.anonymize(simulate(cases=500), gamma=0.5).figures
+        >>> scaled(figures, traces_of([[0], [0, 1]]), np.array([2.0, 1.0])).to_lists()
+        [[0], [0], [0], [0], [0, 1], [0, 1]]
+    """
     return whole_cases(traces, weights, figures.weight, figures.cases, Randomness(figures.draw ^ 2))
 
 
 def with_times(figures: Figures, traces: Traces) -> Cases:
-    """The control flow of one run with a time for every event."""
+    """The control flow of one run with a time for every event.
+
+    Example:
+        >>> import libra
+        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.example.simulate import simulate
+        >>> (figures,) = libra.anonymize(simulate(cases=500), delta=1e-4).figures
+        >>> cases = with_times(figures, traces_of([[0, 1], [2]]))
+        >>> cases.codes.tolist(), len(cases.micros)
+        ([0, 1, 2], 3)
+    """
     random = Randomness(figures.draw ^ 1)
     micros = generate_times(figures.times, traces, figures.control.n_labels, figures.time_zone, random)
     return Cases(traces.codes, micros, traces.offsets, np.zeros(len(traces), np.int64), figures.control.n_labels)
 
 
 def in_order(runs: Sequence[Figures], generated: Sequence[Cases]) -> Cases:
-    """All cases in the codes of `labels_of`, the one that starts first coming first."""
+    """All cases in the codes of `labels_of`, the one that starts first coming first.
+
+    Example:
+        >>> import libra
+        >>> from libra.example.simulate import simulate
+        >>> runs = libra.anonymize(simulate(cases=500), delta=1e-4).figures
+        >>> cases = in_order(runs, [with_times(run, traces_of_run(run)) for run in runs])
+        >>> bool((np.diff(cases.micros[cases.offsets[:-1]]) >= 0).all())
+        True
+    """
     code = {label: code for code, label in enumerate(labels_of(runs))}
     parts = []
     for run, cases in zip(runs, generated, strict=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
+from libra.errors import UsageError
 from libra.eventlog.traces import Traces
 from libra.mechanisms.libra.control_flow import Floats, weighted, whole_cases
 from libra.mechanisms.libra.figures import ControlFigures, Figures
@@ -18,6 +19,8 @@ from libra.mechanisms.libra.times import release_times
 from libra.privacy.gate import Gate
 from libra.privacy.randomness import Randomness
 
+MOST_LABELS = 5_000  # tables of edges have a cell for every pair: 25 million of them
+
 
 @dataclass(frozen=True)
 class Output:
@@ -26,7 +29,11 @@ class Output:
     Attributes:
         labels: The labels, as far as they are public.
         time_zone: Whose hours and days count.
-        weight: How many cases of the log one generated case stands for.
+        weight: How many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs.
+
+    Example:
+        >>> Output(("admit", "leave"), "UTC", 1 / (0.5 * 1)).weight
+        2.0
     """
 
     labels: tuple[str, ...]
@@ -35,7 +42,18 @@ class Output:
 
 
 def release_run(gate: Gate, plan: Plan, output: Output, draw: int) -> tuple[Figures, Traces, Floats]:
-    """The released figures of one run, and its traces with their weights; `draw` is the seed of the generation."""
+    """The released figures of one run, and its traces with their weights; `draw` is the seed of the generation.
+
+    Example:
+        >>> from libra.engines.polars import engine_of
+        >>> from libra.example.simulate import simulate
+        >>> from libra.mechanisms.libra.plan import make_plan
+        >>> engine = engine_of(simulate(cases=500))
+        >>> gate, output = Gate(engine, Randomness()), Output(engine.labels, "UTC", 1.0)
+        >>> figures, traces, weights = release_run(gate, make_plan(1.0, 1e-4), output, draw=1)
+        >>> figures.labels == engine.labels, len(traces) == len(weights)
+        (True, True)
+    """
     labels = output.labels
     noise = plan.calibration
     if noise.label_threshold is not None:
@@ -50,6 +68,11 @@ def release_run(gate: Gate, plan: Plan, output: Output, draw: int) -> tuple[Figu
 
 
 def _release_control(gate: Gate, plan: Plan, n_labels: int) -> ControlFigures:
+    if n_labels > MOST_LABELS:
+        raise UsageError(
+            f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many. "
+            "Group them into fewer labels, or keep frequent ones alone with --private-labels."
+        )
     noise = plan.calibration
     kept, first = gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)
     tail = None

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from libra.errors import UsageError
+from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.mechanisms.cases import Cases, cases_of
 from libra.mechanisms.libra2022.accounting import default_subsamples
 from libra.mechanisms.libra2022.claim import Libra2022Claim, guarantee
 from libra.mechanisms.libra2022.clip import clip, clipping_threshold, largest_count

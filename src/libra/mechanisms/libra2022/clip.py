@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from libra.mechanisms.cases import Cases
+from libra.eventlog.cases import Cases
 
 
 def clipping_threshold(epsilon: float, delta: float, n_variants: int) -> int:
@@ -28,7 +28,7 @@ def clip(cases: Cases, threshold: int) -> Cases:
 
     Example:
         >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.cases import cases_of
+        >>> from libra.eventlog.cases import cases_of
         >>> kept = clip(cases_of(simulate(cases=500)), 10)
         >>> bool((np.bincount(kept.variant)[kept.variant] >= 10).all())
         True
@@ -42,7 +42,7 @@ def largest_count(cases: Cases) -> int:
 
     Example:
         >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.cases import cases_of
+        >>> from libra.eventlog.cases import cases_of
         >>> cases = cases_of(simulate(cases=500))
         >>> len(clip(cases, largest_count(cases))) > 0, len(clip(cases, largest_count(cases) + 1))
         (True, 0)

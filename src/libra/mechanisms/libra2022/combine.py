@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from libra.eventlog.cases import Cases, together
 from libra.eventlog.log import EventLog
-from libra.mechanisms.cases import Cases, together
 from libra.mechanisms.fresh_log import fresh_log
 from libra.privacy.randomness import Randomness
 
@@ -15,7 +15,7 @@ def combine(subsamples: Sequence[Cases], activities: Sequence[str], random: Rand
 
     Example:
         >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.cases import cases_of
+        >>> from libra.eventlog.cases import cases_of
         >>> log = simulate(cases=50)
         >>> combine([cases_of(log), cases_of(log)], log.activities, Randomness()).n_cases
         100

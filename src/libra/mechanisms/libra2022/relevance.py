@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from libra.errors import UsageError
-from libra.mechanisms.cases import MINUTE, Cases
+from libra.eventlog.cases import MINUTE, Cases
 from libra.privacy.randomness import Randomness
 
 Abstraction = Literal["activities", "starts", "ends", "edges", "cycle_times", "case_durations"]
@@ -54,7 +54,7 @@ def relevant_cases(
 
     Example:
         >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.cases import cases_of
+        >>> from libra.eventlog.cases import cases_of
         >>> cases = cases_of(simulate(cases=500))
         >>> len(relevant_cases(cases, Randomness(), abstractions=["edges"])) < 100
         True

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from libra.mechanisms.cases import Cases
+from libra.eventlog.cases import Cases
 from libra.mechanisms.libra2022.accounting import default_subsamples
 from libra.privacy.randomness import Randomness
 
@@ -20,7 +20,7 @@ def poisson_subsample(cases: Cases, rate: float, random: Randomness) -> Cases:
 
     Example:
         >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.cases import cases_of
+        >>> from libra.eventlog.cases import cases_of
         >>> cases = cases_of(simulate(cases=500))
         >>> len(poisson_subsample(cases, 1.0, Randomness())), len(poisson_subsample(cases, 0.0, Randomness()))
         (500, 0)

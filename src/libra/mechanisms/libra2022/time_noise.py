@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from libra.eventlog.cases import DAY, MINUTE, Cases
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
-from libra.mechanisms.cases import DAY, MINUTE, Cases
 from libra.privacy.randomness import Randomness
 
 MILLISECOND = 1000  # microseconds
@@ -27,7 +27,7 @@ def time_noise(cases: Cases, epsilon: float, random: Randomness, *, signed: bool
 
     Example:
         >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.cases import cases_of
+        >>> from libra.eventlog.cases import cases_of
         >>> cases = cases_of(simulate(cases=50))
         >>> noisy = time_noise(cases, 0.4, Randomness())
         >>> bool((noisy.codes == cases.codes).all()), bool((noisy.micros == cases.micros).all())

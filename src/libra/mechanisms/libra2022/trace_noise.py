@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from libra.mechanisms.cases import Cases, Integers
+from libra.eventlog.cases import Cases, Integers
 from libra.mechanisms.libra2022.automaton import minimal_automaton
 from libra.privacy.randomness import Randomness
 
@@ -22,7 +22,7 @@ def trace_noise(cases: Cases, epsilon: float, random: Randomness) -> Cases:
 
     Example:
         >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.cases import cases_of
+        >>> from libra.eventlog.cases import cases_of
         >>> cases = cases_of(simulate(cases=500))
         >>> noisy = trace_noise(cases, 0.4, Randomness(seed=1))
         >>> len(noisy) != len(cases), set(noisy.variant) <= set(cases.variant)

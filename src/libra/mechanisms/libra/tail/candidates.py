@@ -17,14 +17,26 @@ from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Floats = npt.NDArray[np.float64]
-CANDIDATES = 10_000
-REPEATING = ((1.0, 0.5), (0.2, 0.2), (5.0, 0.3))  # how strongly repeated edges count, and the share of candidates
+CANDIDATES = 10_000  # half or twice as many move the mean error on the eight public logs by 3 % at most; time grows with them
+# How strongly repeated edges count, and the share of candidates. On the eight public logs one chain does as well; on a log whose
+# loops last for dozens of rounds, and for how many differs, three of them more than halve the error.
+REPEATING = ((1.0, 0.5), (0.2, 0.2), (5.0, 0.3))
 LEAST, CLEAR = 0.5, 2.0  # standard deviations: what an edge that stands out counts at least; what is clearly there
 SHRINKAGE = 2.0  # standard deviations of cases, spread over a context's row as the order-1 chain would
 
 
 def candidates(figures: TailFigures, base: NoisyTable, weak: Integers, kept: Traces, random: Randomness) -> tuple[Traces, Floats]:
-    """Distinct candidates and the share of draws that gave each; `base` are the edges as far as they are believed."""
+    """Distinct candidates and the share of draws that gave each; `base` are the edges as far as they are believed.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> from libra.mechanisms.libra import Libra
+        >>> (figures,) = Libra(epsilon=3.0).anonymize(simulate(cases=1000), Randomness(seed=1)).figures
+        >>> tail, none = figures.control.tail, np.zeros(0, np.int64)
+        >>> traces, shares = candidates(tail, tail.base, none, figures.control.kept, Randomness(seed=1))
+        >>> len(traces) == len(set(traces.as_bytes())), round(float(shares.sum()), 6)
+        (True, 1.0)
+    """
     parts = []
     for strength, share in REPEATING if figures.excess is not None else ((1.0, 1.0),):
         chain = _chain(figures, base, weak, strength)

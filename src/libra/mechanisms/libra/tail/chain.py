@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.traces import Integers, Traces, order_of
 from libra.privacy.randomness import Randomness
 
 Floats = npt.NDArray[np.float64]
@@ -66,7 +66,7 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
         what.append(node)
         row = np.where(row_of_edge[edge] >= 0, row_of_edge[edge], node)
     walkers, codes = np.concatenate(who), np.concatenate(what)
-    order = np.argsort(walkers, kind="stable")
+    order = order_of(walkers)
     lengths = np.bincount(walkers, minlength=n)
     drawn = Traces(codes[order], np.concatenate(([0], np.cumsum(lengths))))
     return drawn.take(np.flatnonzero(finished & (lengths > 0) & (lengths <= longest)))

@@ -20,11 +20,22 @@ from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Floats = npt.NDArray[np.float64]
-WITHIN = 3.0  # standard deviations: how far the balanced number of cases may be from the released one
+WITHIN = 3.0  # standard deviations: how far the balanced number of cases may be above the released one
 
 
 def weighted_traces(figures: TailFigures, kept: Traces, n_labels: int, random: Randomness) -> tuple[Traces, Floats]:
-    """Candidate traces and how many cases each stands for; none where the tail is lost in noise."""
+    """Candidate traces and how many cases each stands for; none where the tail is lost in noise.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> from libra.mechanisms.libra import Libra
+        >>> (figures,) = Libra(epsilon=3.0).anonymize(simulate(cases=1000), Randomness(seed=1)).figures
+        >>> control = figures.control
+        >>> traces, weights = weighted_traces(control.tail, control.kept, control.n_labels, Randomness(seed=1))
+        >>> cases, sd = control.tail.cases
+        >>> bool(0.8 * cases < weights.sum() < cases + 3.01 * sd)
+        True
+    """
     nothing = kept.take(np.zeros(0, np.int64)), np.zeros(0)
     cases, sd = figures.cases
     if figures.base is None or not figures.edges:

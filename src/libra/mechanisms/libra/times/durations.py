@@ -83,10 +83,10 @@ def _sloped(quantile: Floats, slope: Floats) -> Floats:
     return np.asarray(2 * quantile / (begin + np.sqrt(begin**2 + 4 * slope * quantile)))
 
 
-def fit_totals(totals: Histogram, drawn: Floats, case: Integers, n_cases: int, random: Randomness) -> Floats:
+def fit_totals(totals: Histogram, drawn: Floats, case: Integers, n_cases: int, random: Randomness) -> tuple[Floats, Floats]:
     """Stretch and shorten the large steps of each case so that cases last as long as released.
 
-    `drawn` has a duration for every step and `case` its case.
+    `drawn` has a duration for every step and `case` its case. Gives the new durations of steps, and what each case should last.
     """
     lasts = np.bincount(case, drawn, minlength=n_cases)
     large = drawn >= LARGE * lasts[case]
@@ -95,19 +95,21 @@ def fit_totals(totals: Histogram, drawn: Floats, case: Integers, n_cases: int, r
     wanted[np.argsort(lasts, kind="stable")] = spread(totals.shares[None, :], np.array([n_cases]), totals.bounds, random)
     factor = np.clip((wanted - (lasts - stretched)) / np.maximum(stretched, 1), 1 / MOST_STRETCH, MOST_STRETCH)
     factor[(lasts <= 0) | (wanted <= 0)] = 1.0
-    return np.asarray(np.where(large, drawn * factor[case], drawn))
+    return np.where(large, drawn * factor[case], drawn), wanted
 
 
-def shorten(gaps: Integers, case: Integers, grain: Integers, longest: int) -> Integers:
-    """The same gaps, but shorter in cases that would last longer than this, and still whole multiples of the grain of their case.
+def shorten(gaps: Integers, case: Integers, grain: Integers, longest: int, wanted: Floats) -> Integers:
+    """The same gaps, but in cases that last longer than the longest may, shorter: those last as long as is wanted of them.
+
+    They are still whole multiples of the grain of their case. What is wanted is never longer than the longest.
 
     Example:
-        >>> shorten(np.array([40, 60, 50]), np.array([0, 0, 1]), np.array([10, 10]), longest=50).tolist()
+        >>> shorten(np.array([40, 60, 50]), np.array([0, 0, 1]), np.array([10, 10]), 60, np.array([50.0, 20.0])).tolist()
         [20, 30, 50]
     """
     totals = np.bincount(case, gaps, minlength=len(grain))
     too_long = np.flatnonzero(totals[case] > longest)
     shorter = gaps.copy()
     of = case[too_long]
-    shorter[too_long] = np.floor(gaps[too_long] * (longest / totals[of]) / grain[of]).astype(np.int64) * grain[of]
+    shorter[too_long] = np.floor(gaps[too_long] * (wanted[of] / totals[of]) / grain[of]).astype(np.int64) * grain[of]
     return shorter

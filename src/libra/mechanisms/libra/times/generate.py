@@ -51,11 +51,11 @@ def generate_times(figures: TimeFigures, traces: Traces, n_labels: int, time_zon
         longest, unit = int(tables.total_bounds()[last + 1]), grain[steps.row]
         drawn = draw_steps(figures, steps, n_labels, random)
         totals = total_histogram(figures.noisy["totals"], figures.noisy["total_parts"], figures.parts, last)
-        drawn = fit_totals(totals, drawn, steps.row, len(traces), random)
-        gaps[steps.position] = shorten(np.rint(drawn / unit).astype(np.int64) * unit, steps.row, grain, longest)
+        drawn, wanted = fit_totals(totals, drawn, steps.row, len(traces), random)
+        gaps[steps.position] = shorten(np.rint(drawn / unit).astype(np.int64) * unit, steps.row, grain, longest, wanted)
         shares = _activity_hours(figures.noisy["hours"])
         gaps = nudge(starts, gaps, traces, grain, shares, WAITED, random)
-        gaps[steps.position] = shorten(gaps[steps.position], steps.row, grain, longest)
+        gaps[steps.position] = shorten(gaps[steps.position], steps.row, grain, longest, wanted)
     return in_utc(_times(starts, gaps, traces), traces, time_zone)
 
 

@@ -68,7 +68,9 @@ class TimeFigures:
         noisy = {name: NoisyTable.from_dict(table) for name, table in plain["noisy"].items()}
         cells = plain["cells"]
         edges, groups, merged = (tuple(cells[name]) for name in ("edges", "groups", "merged"))
-        return cls(noisy, tuple(plain["years"]), tuple(plain["parts"]), tables.EdgeCells(edges, cells["n_labels"], groups, merged))
+        return cls(
+            noisy, tuple(plain["years"]), tuple(plain["parts"]), tables.EdgeCells(edges, cells["n_labels"], groups, merged)
+        )
 
 
 def release_times(gate: Gate, traces: Traces, n_labels: int, mu: float, time_zone: str = "UTC") -> TimeFigures:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from libra.engines import time_tables as tables
 from libra.mechanisms.libra.times.histogram import KNOWN, UNKNOWN, Level, above, combined, denoise, tree
 from libra.mechanisms.libra.times.release import TimeFigures
+from libra.mechanisms.libra.times.significance import busy_spans
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
 
@@ -27,32 +28,34 @@ def _week_shares(figures: TimeFigures) -> Floats:
     """The share of cases that start in each week of the active years, one year after the other."""
     n_years = len(figures.years)
     padded_years = 1 << (n_years - 1).bit_length()
+    blocks, years, weeks = figures.noisy["blocks"], figures.noisy["years"], figures.noisy.get("weeks")
+    shape = (n_years, BLOCKS, tables.WEEKS_A_BLOCK)
+    single = np.zeros(shape) if weeks is None else weeks.values.reshape(shape)
+    single_sd = math.sqrt(UNKNOWN) if weeks is None else weeks.sd
+    month = Level(blocks.values, np.full((n_years, BLOCKS), blocks.sd**2))
+    together = combined(month, Level(single.sum(2), np.full((n_years, BLOCKS), tables.WEEKS_A_BLOCK * single_sd**2)))
     real = np.zeros((padded_years, PADDED_BLOCKS, tables.WEEKS_A_BLOCK))
     real[:n_years, :BLOCKS] = 1.0
-    weeks = figures.noisy.get("weeks")
-    if weeks is None:
-        levels = [_laid_out(np.zeros(n_years * tables.WEEKS_A_YEAR), math.sqrt(UNKNOWN), real)]
-    else:
-        levels = [_laid_out(weeks.values, weeks.sd, real)]
+    levels = [_laid_out(single, single_sd, real)]
     while levels[0].values.shape[1] > padded_years * PADDED_BLOCKS:
         levels.insert(0, above(levels[0]))
-    blocks = figures.noisy["blocks"]
     levels[0] = combined(levels[0], _laid_out(blocks.values, blocks.sd, real[:, :, 0]))
     while levels[0].values.shape[1] > padded_years:
         levels.insert(0, above(levels[0]))
-    years = figures.noisy["years"]
-    levels[0] = combined(levels[0], _laid_out(years.values[list(figures.years)], years.sd, real[:, 0, 0]))
+    levels[0] = combined(levels[0], _laid_out(years.values[list(figures.years)], years.sd, real.max((1, 2))))
     while levels[0].values.shape[1] > 1:
         levels.insert(0, above(levels[0]))
     root = levels[0]
     shares = denoise(levels, real.ravel(), np.maximum(root.values, np.sqrt(root.variances))[:, 0])
-    return shares.reshape(real.shape)[:n_years, :BLOCKS].ravel()
+    busy = busy_spans(figures.years, together.values / np.sqrt(together.variances))
+    return (shares.reshape(real.shape)[:n_years, :BLOCKS] * busy[:, :, None]).ravel()
 
 
 def _laid_out(values: Floats, sd: float, real: Floats) -> Level:
     """Noisy cells at their place in a tree whose other cells are empty for sure."""
-    padded, variances = np.zeros(real.shape), np.full(real.shape, KNOWN)
-    padded[real > 0], variances[real > 0] = values.ravel(), sd**2
+    padded = np.zeros(real.shape)
+    padded[tuple(slice(size) for size in values.shape)] = values
+    padded, variances = np.where(real > 0, padded, 0.0), np.where(real > 0, sd**2, KNOWN)
     return Level(padded.reshape(1, -1), variances.reshape(1, -1))
 
 

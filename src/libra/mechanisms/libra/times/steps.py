@@ -15,6 +15,8 @@ from libra.eventlog.traces import Traces
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+LARGEST = 256.0  # norm: more would need more noise than can be drawn exactly, at a tiny budget
+
 
 class Steps(NamedTuple):
     """For every step: the position of the event it leads to, its trace, its edge (source code times labels plus target code)."""
@@ -46,7 +48,7 @@ class Clip(NamedTuple):
 
 
 def clip_of(steps: Steps, n_labels: int) -> Clip:
-    """The median norm of the edge counts of a trace, at least 1.
+    """The median norm of the edge counts of a trace, at least 1 and at most `LARGEST`.
 
     Example:
         >>> from libra.eventlog.traces import traces_of
@@ -60,5 +62,5 @@ def clip_of(steps: Steps, n_labels: int) -> Clip:
     counts, row = np.diff(first, append=len(keys)), keys[first] // n_labels**2
     squares, sizes = np.bincount(row, np.square(counts, dtype=np.float64)), np.bincount(row, counts)
     norms, sizes = np.sqrt(squares[sizes > 0]), sizes[sizes > 0]
-    norm = max(float(np.median(norms)), 1.0)
+    norm = min(max(float(np.median(norms)), 1.0), LARGEST)
     return Clip(norm, float(np.minimum(1.0, norm / norms) @ sizes / sizes.sum()))

@@ -84,7 +84,7 @@ def _trees(cut: NoisyTable, parts: tuple[int, ...]) -> list[Level]:
     levels = [
         Level(np.zeros((len(parts), 1 << depth)), np.full((len(parts), 1 << depth), UNKNOWN)) for depth in range(FINEST + 1)
     ]
-    for row, part in enumerate(parts):
+    for row in range(len(parts)):
         for level, own in zip(levels, tree(cut.values[None, first[row] : first[row + 1]], cut.sd**2), strict=False):
             level.values[row], level.variances[row] = own.values[0], own.variances[0]
     return levels
