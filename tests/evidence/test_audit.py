@@ -126,7 +126,7 @@ def test_a_threshold_of_two_cases_is_caught(monkeypatch: pytest.MonkeyPatch) -> 
     """The part that delta is for: a variant of one case shows more often than that."""
     select = Gate.select_variants
     monkeypatch.setattr(Gate, "select_variants", lambda self, mu, threshold, scale: select(self, mu, 2 * scale, scale))
-    assert audited_epsilon(*observed(NO_TAIL, Case("cba"), control, CONTROL, 1200, seed=7), DELTA) > EPSILON
+    assert audited_epsilon(*observed(NO_TAIL, Case("cba"), control, CONTROL, 3000, seed=7), DELTA) > EPSILON
 
 
 def test_a_variant_of_one_case_shows_as_rarely_as_the_calibration_says() -> None:
