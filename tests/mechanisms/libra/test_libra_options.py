@@ -232,3 +232,11 @@ def test_the_plan_says_what_a_variant_needs_and_means_it(epsilon: float) -> None
     chosen = [gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)[0].to_lists() for _ in range(400)]
     assert np.mean([[0, 1] in kept for kept in chosen]) == pytest.approx(0.5, abs=0.1)
     assert np.mean([[2, 3] in kept for kept in chosen]) > 0.98
+
+
+@pytest.mark.parametrize("subsamples", [1, 3])
+def test_progress_is_told_stage_by_stage_up_to_the_end(subsamples: int) -> None:
+    told: list[tuple[int, int]] = []
+    Libra(subsamples=subsamples).anonymize(structured(), Randomness(), lambda done, total: told.append((done, total)))
+    stages = 3 * subsamples + 2
+    assert told == [(done, stages) for done in range(1, stages + 1)]

@@ -7,6 +7,7 @@ log is generated from the noisy tables alone.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -24,7 +25,7 @@ from libra.mechanisms.libra.arguments import checked_budget, checked_rate_of, ch
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.generate import in_order, labels_of, scaled, sharing_cases, with_times
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, TAILS, Budget, Plan, Tail, make_plan
-from libra.mechanisms.libra.release_run import Output, release_run
+from libra.mechanisms.libra.release_run import STAGES, Output, release_run
 from libra.mechanisms.release import Release
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.arguments import checked_delta, checked_whole
@@ -110,27 +111,35 @@ class Libra:
             object.__setattr__(self, name, value)
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress = no_progress) -> Release:
-        """The release of a log; `progress` is called with the parts done and the parts in all."""
+        """The release of a log; `progress` is called with the stages done and the stages in all."""
         begin = perf_counter()
         plan = self.plan
+        stages = itertools.count(1)
+        in_all = STAGES * plan.runs + 2  # finding the variants before, generating after
+
+        def stage_done() -> None:
+            progress(next(stages), in_all)
+
         engine = engine_of(log)
         counted = perf_counter() - begin
+        stage_done()
         time_zone = self.time_zone if log.has_zone else "UTC"
         output = Output(tuple(engine.labels), time_zone, 1 / (plan.rate * plan.runs))
         runs, weighted, gates = [], [], []
-        for number in range(plan.runs):
+        for _ in range(plan.runs):
             gate = Gate(engine, random)
             gates.append(gate.subsampled(plan.rate) if plan.rate < 1 else gate)
-            run, traces, weights = release_run(gates[-1], plan, output, int(random.words(1)[0] >> np.uint64(1)))
+            draw = int(random.words(1)[0] >> np.uint64(1))
+            run, traces, weights = release_run(gates[-1], plan, output, draw, stage_done)
             runs.append(run)
             weighted.append((traces, weights))
-            progress(number + 1, plan.runs)
         ledger = max((gate.ledger(plan.runs, asked=plan.calibration.mu) for gate in gates), key=lambda ledger: ledger.mu)
         if delta_of_ledger(ledger, self.epsilon) > self.delta:
             raise AssertionError("more was released than the guarantee allows; nothing is given out")
         figures = sharing_cases(runs, [weights.sum() > 0 for _, weights in weighted], self.cases)
         generated = [with_times(run, scaled(run, *one)) for run, one in zip(figures, weighted, strict=True)]
         released = log_of(in_order(figures, generated), labels_of(figures), seeded=random.seeded)
+        stage_done()
         aggregate = counted + sum(gate.seconds.aggregate for gate in gates)
         privatize = sum(gate.seconds.privatize for gate in gates)
         generate = perf_counter() - begin - aggregate - privatize

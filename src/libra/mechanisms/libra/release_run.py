@@ -6,6 +6,7 @@ control flow made from them. It is made between the rounds, because what is aske
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
@@ -20,6 +21,8 @@ from libra.privacy.gate import Gate
 from libra.privacy.randomness import Randomness
 
 MOST_LABELS = 5_000  # tables of edges have a cell for every pair: 25 million of them
+
+STAGES = 3
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,12 @@ class Output:
     weight: float
 
 
-def release_run(gate: Gate, plan: Plan, output: Output, draw: int) -> tuple[Figures, Traces, Floats]:
+def release_run(
+    gate: Gate, plan: Plan, output: Output, draw: int, stage_done: Callable[[], None] = lambda: None
+) -> tuple[Figures, Traces, Floats]:
     """The released figures of one run, and its traces with their weights; `draw` is the seed of the generation.
+
+    `stage_done` is called after each of the `STAGES`: control flow released, control flow generated, times released.
 
     Example:
         >>> from libra.engines.polars import engine_of
@@ -60,9 +67,12 @@ def release_run(gate: Gate, plan: Plan, output: Output, draw: int) -> tuple[Figu
         labels = gate.select_labels(noise.mu_labels, noise.label_threshold, noise.scale, noise.most_labels)
         gate = gate.with_labels(labels)
     control = _release_control(gate, plan, len(labels))
+    stage_done()
     traces, weights = weighted(control, Randomness(draw))
+    stage_done()
     as_counted = whole_cases(traces, weights, 1.0, None, Randomness(draw ^ 2))
     times = release_times(gate, as_counted, len(labels), plan.mu_times, output.time_zone)
+    stage_done()
     figures = Figures(labels, control, times, output.time_zone, output.weight, None, draw)
     return figures, traces, weights
 
