@@ -108,7 +108,7 @@ def test_a_branch_on_an_exactly_empty_tail_is_caught(monkeypatch: pytest.MonkeyP
     """The mistake: where the tail is empty nothing has to be hidden, so no noise is put on its tables."""
     release = Gate.release
 
-    def without_noise_on_nothing(self: Gate, table, mu, group=None):  # type: ignore[no-untyped-def]
+    def without_noise_on_nothing(self: Gate, table, mu, group=None):  # type: ignore[no-untyped-def]  # as the one it replaces
         noisy = release(self, table, mu, group)
         assert isinstance(self._engine, PolarsEngine)
         if self.group == "tail" and not self._engine.counts.sum():

@@ -106,7 +106,10 @@ def before_subsampling(epsilon: float, delta: float, rate: float, times: int = 1
 
 def _each_epsilon(epsilon: float, delta: float, each_delta: float, times: int) -> float:
     """The largest epsilon that each run may have; epsilon over the number of runs is always allowed."""
-    fits: Callable[[float], bool] = lambda each: composed_delta(epsilon, each, each_delta, times) <= delta  # noqa: E731
+
+    def fits(each: float) -> bool:
+        return composed_delta(epsilon, each, each_delta, times) <= delta
+
     each = max(epsilon / times, most(fits, 0.0, epsilon)) if fits(0.0) else epsilon / times
     return each * SLACK
 

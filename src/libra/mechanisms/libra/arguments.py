@@ -78,4 +78,5 @@ def _share(name: str, value: object) -> float:
         number = float(value) if isinstance(value, str) else value
     except ValueError:
         number = value
-    return checked(f"the share of {name}", number, lambda share: 0 < share < 1, "above 0 and below 1")  # type: ignore[arg-type]
+    bounds = "above 0 and below 1"
+    return checked(f"the share of {name}", number, lambda share: 0 < share < 1, bounds)  # type: ignore[arg-type]  # it checks that

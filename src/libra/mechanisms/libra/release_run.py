@@ -21,8 +21,7 @@ from libra.privacy.gate import Gate
 from libra.privacy.randomness import Randomness
 
 MOST_LABELS = 5_000  # tables of edges have a cell for every pair: 25 million of them
-
-STAGES = 3
+STAGES = 3  # of a run, after each of which the caller is told
 
 
 @dataclass(frozen=True)
