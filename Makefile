@@ -15,7 +15,7 @@ PYTHON ?= python3
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 RECIPE := pyproject.toml constraints.txt
 
-.PHONY: help install demo test check bench clean another-python
+.PHONY: help install demo test check bench audit clean another-python
 
 help:
 	@echo "make demo      a tour on the bundled example log"
@@ -23,6 +23,7 @@ help:
 	@echo "make install   install Libra into $(VENV); then: $(BIN)/libra --help"
 	@echo "make check     lint, format and types"
 	@echo "make bench     time and memory, beside other tools"
+	@echo "make audit     audit every mechanism: docs/audit-results.md (a quarter of an hour)"
 	@echo "make clean     remove what was built"
 
 install: $(VENV)/.installed
@@ -41,6 +42,9 @@ check: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks
+
+audit: $(VENV)/.installed-dev
+	@$(BIN)/python -m benchmarks.audits > docs/audit-results.new && mv docs/audit-results.new docs/audit-results.md
 
 clean:
 	rm -rf $(VENV) demo libra-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

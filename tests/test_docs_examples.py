@@ -28,7 +28,14 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-PAGES = {"README.md": 1, "docs/how-it-works.md": 1, "docs/guarantees.md": 1, "docs/libra2022.md": 2, "docs/accounting.md": 1}
+PAGES = {
+    "README.md": 1,
+    "docs/how-it-works.md": 1,
+    "docs/guarantees.md": 1,
+    "docs/libra2022.md": 2,
+    "docs/accounting.md": 1,
+    "docs/certificate.md": 1,
+}
 
 
 @pytest.mark.parametrize(("page", "shown"), PAGES.items())

@@ -17,14 +17,26 @@ from typing import TYPE_CHECKING, Any
 from libra._version import __version__
 
 if TYPE_CHECKING:
-    from libra.api import anonymize, convert, inspect, measure, read, write
+    from libra.api import anonymize, audit, convert, inspect, measure, read, verify, write
     from libra.errors import LibraError
     from libra.eventlog.log import EventLog
 
-__all__ = ["EventLog", "LibraError", "__version__", "anonymize", "convert", "inspect", "measure", "read", "write"]
+__all__ = [
+    "EventLog",
+    "LibraError",
+    "__version__",
+    "anonymize",
+    "audit",
+    "convert",
+    "inspect",
+    "measure",
+    "read",
+    "verify",
+    "write",
+]
 
 _HOMES = {
-    **dict.fromkeys(("anonymize", "convert", "inspect", "measure", "read", "write"), "libra.api"),
+    **dict.fromkeys(("anonymize", "audit", "convert", "inspect", "measure", "read", "verify", "write"), "libra.api"),
     "EventLog": "libra.eventlog.log",
     "LibraError": "libra.errors",
 }

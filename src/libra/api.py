@@ -1,4 +1,4 @@
-"""The functions people call: read, write, convert, anonymize, inspect, measure.
+"""The functions people call: read, write, convert, anonymize, inspect, measure, audit, verify.
 
 Thin on purpose. Each takes a path, a data frame or an `EventLog`, turns keyword arguments into the options of the
 reader, and hands over to the module that does the work. The command line calls the same functions, so that a
@@ -7,28 +7,32 @@ notebook and a shell give the same answer.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
-from libra.errors import MissingColumnError
+from libra.errors import MissingColumnError, UsageError
 from libra.eventlog.options import Progress, ReadOptions, RoleNames, no_progress
-from libra.keywords import AnonymizeKeywords, ReadKeywords, read_options, refuse_unknown
+from libra.keywords import AnonymizeKeywords, AuditKeywords, ReadKeywords, read_options, refuse_unknown
 from libra.targets import check_target
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from libra.certificate.check import Verification
     from libra.eventlog.log import EventLog
     from libra.eventlog.summary import Summary
     from libra.measures import Utility
+    from libra.measures.audit import Audit
     from libra.mechanisms.release import Release
 
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
 
 
 SOUND = "libra"
+CERTIFICATE_WITHOUT_RISK = "The certificate is for the attack on membership. Ask for the risk as well: --risk, or risk=True."
 TEXT_OPTIONS = ("encoding", "delimiter", "decimal", "timestamp_format")  # about how the text of a table is written
 
 
@@ -141,25 +145,94 @@ def anonymize(
     return made.anonymize(log, random, keywords.get("progress") or no_progress)
 
 
-def inspect(source: Source, **keywords: Unpack[ReadKeywords]) -> Summary:
-    """The figures of a log, its columns, its most frequent variants, and how many cases stand out; keywords as for `read`.
+def audit(
+    source: Source,
+    *,
+    mechanism: str = SOUND,
+    epsilon: float | None = None,
+    delta: float = 1e-2,
+    runs: int = 10_000,
+    seconds: float = 240.0,
+    processes: int = 1,
+    canaries: Sequence[str] | None = None,
+    seed: int | None = None,
+    **keywords: Unpack[AuditKeywords],
+) -> Audit:
+    """Try to refute what a mechanism claims: a lower bound on its epsilon from thousands of runs with and without one case.
+
+    The runs are on small logs made of cases of the log; docs/audit.md says how. The outcome is confidential.
+
+    Args:
+        source: A path, a pandas or Polars frame in pm4py's column convention, or an `EventLog`.
+        mechanism: The name of a mechanism.
+        epsilon: The claim to test. If left out: 1, which is what libra is asked for; of a mechanism whose authors state another
+            figure, what that implies.
+        delta: Of the claim. A tiny one cannot be tested by any number of runs.
+        runs: How many in all.
+        seconds: When to stop, whatever is done by then.
+        processes: How many runs at once. More than 1 needs a script that can be imported, as with `multiprocessing`.
+        canaries: Which of `libra.measures.audit.NAMES` to try; all if left out.
+        seed: For the same audit again.
+        **keywords: Those of `read`, and the other parameters of the mechanism.
 
     Example:
         >>> import libra, libra.example
-        >>> summary = libra.inspect(libra.example.path())
-        >>> summary.cases
-        2000
+        >>> found = libra.audit(libra.example.path(), mechanism="libra2022", runs=1000)
+        >>> found.refuted
+        True
+    """
+    from libra.measures import audit as audits
+    from libra.mechanisms.mechanism import mechanism as make
+    from libra.mechanisms.mechanism import parameters_of
+
+    refuse_unknown("libra.audit", keywords, AuditKeywords)
+    reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
+    parameters: dict[str, Any] = {name: value for name, value in keywords.items() if name not in reading}
+    asked = {"epsilon": epsilon, "delta": delta}
+    made = make(mechanism, parameters | {name: asked[name] for name in parameters_of(mechanism) if name in asked})
+    effort = audits.Effort(runs, seconds, processes, seed)
+    log = read(source, **cast("ReadKeywords", reading))
+    progress = keywords.get("progress") or no_progress
+    return audits.audit(log, made, lambda release: audits.implied_claim(release, epsilon, delta), effort, canaries, progress)
+
+
+def inspect(source: Source, *, risk: bool = False, **keywords: Unpack[ReadKeywords]) -> Summary:
+    """The figures of a log, its columns, its most frequent variants, and how many cases stand out; keywords as for `read`.
+
+    With `risk=True` also how many cases somebody singles out who knows a few events of them, as `summary.risk`: confidential.
+
+    Example:
+        >>> import libra, libra.example
+        >>> summary = libra.inspect(libra.example.path(), risk=True)
+        >>> summary.cases, summary.risk.singled_out[0].knowledge
+        (2000, 'set')
     """
     from libra.eventlog.summary import summarize
 
-    return summarize(read(source, **keywords))
+    log = read(source, **keywords)
+    if not risk:
+        return summarize(log)
+    from libra.measures.risk import risk_of_log
+
+    return replace(summarize(log), risk=risk_of_log(log))
 
 
-def measure(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywords]) -> Utility:
+def measure(
+    original: Source,
+    anonymized: Source,
+    *,
+    risk: bool = False,
+    certificate: str | Path | Mapping[str, Any] | None = None,
+    **keywords: Unpack[ReadKeywords],
+) -> Utility:
     """How far a log is from its original, in the measures of the field; keywords as for `read`.
 
     The keywords count for both logs, but for columns that the anonymized log does not have (it often has other names) and, where
     it is not a CSV file from another tool, for those about text. Read both yourself, with `read`, to see the notes.
+
+    With `risk=True` also what an attacker gets from the anonymized log, as `utility.risk`: confidential. For an attack on
+    membership it takes the certificate of the release, a file or what `release.certificate()` gives, to run the mechanism again;
+    `progress` is then called with the rounds of the attack as well.
 
     Example:
         >>> import libra, libra.example
@@ -169,7 +242,46 @@ def measure(original: Source, anonymized: Source, **keywords: Unpack[ReadKeyword
     """
     from libra.measures import measure as compare
 
-    return compare(*read_pair(original, anonymized, **keywords))
+    if not risk:
+        if certificate is not None:
+            raise UsageError(CERTIFICATE_WITHOUT_RISK)
+        return compare(*read_pair(original, anonymized, **keywords))
+    from libra.measures.risk import certified, risk_of_release
+
+    named = None if certificate is None else certified(certificate)
+    first, second = read_pair(original, anonymized, **keywords)
+    file = Path(anonymized) if isinstance(anonymized, str | Path) else None
+    progress = keywords.get("progress") or no_progress
+    return replace(compare(first, second), risk=risk_of_release(first, second, certified=named, released=file, progress=progress))
+
+
+def verify(certificate: str | Path, output: str | Path, *, progress: Progress = no_progress) -> Verification:
+    """Check a certificate against its schema, against itself and against the released file.
+
+    Args:
+        certificate: The certificate that was written with a release.
+        output: The released file.
+        progress: Called with the bytes done and the bytes in all, of the file.
+
+    Returns:
+        The checks, one by one, whether all of them hold (`ok`), and the verdict in a sentence. It does not show who wrote the
+        certificate: docs/certificate.md.
+
+    Raises:
+        LibraError: One of the two cannot be read, or the first is no certificate.
+
+    Example:
+        >>> import libra, libra.example, tempfile
+        >>> from pathlib import Path
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> release = libra.anonymize(libra.example.path(), epsilon=1.0)
+        >>> _ = release.write(folder / "log.csv", certificate=folder / "certificate.json")
+        >>> libra.verify(folder / "certificate.json", folder / "log.csv").ok
+        True
+    """
+    from libra.certificate.verify import verify as check
+
+    return check(Path(certificate), Path(output), progress)
 
 
 def read_pair(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywords]) -> tuple[EventLog, EventLog]:

@@ -60,6 +60,7 @@ def examine() -> tuple[Check, ...]:
         _required("polars", "polars", "holds the log"),
         _required("numpy", "numpy", "counts and measures"),
         _required("dp-accounting", "dp_accounting.pld.privacy_loss_distribution", "accounts for noise"),
+        _required("fastjsonschema", "fastjsonschema", "checks certificates"),
         _required("zlib-ng", "zlib_ng.gzip_ng", "packs and unpacks .gz"),
         _optional("pandas", ("pandas", "pyarrow"), "data frames of pandas", pip_install("libra-pm[pandas]")),
         _optional("pm4py", ("pm4py",), "process discovery and conformance", pip_install("libra-pm[pm4py]")),

@@ -7,6 +7,7 @@ command line prints that line and exits with `exit_code` (1 not met, 2 usage, 3 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from libra.shell import pip_install
 
@@ -15,6 +16,10 @@ class LibraError(Exception):
     """Base of all errors raised on purpose. `str(error)` is one line for people."""
 
     exit_code = 3
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it goes from one process to another: as it is, its line not composed a second time."""
+        return _again, (type(self), *self.args), self.__dict__
 
 
 class InputError(LibraError):
@@ -62,3 +67,7 @@ class EmptyReleaseError(LibraError):
     """An anonymized log came out empty, and was written as such; the text says why and what would help."""
 
     exit_code = 1
+
+
+def _again(kind: type[LibraError], *told: object) -> LibraError:
+    return kind.__new__(kind, *told)

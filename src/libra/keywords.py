@@ -45,24 +45,34 @@ class ReadKeywords(TypedDict, total=False):
     progress: Progress
 
 
-class MechanismKeywords(TypedDict, total=False):
-    """The parameters of the mechanisms; None means the mechanism's default."""
+class OtherParameters(TypedDict, total=False):
+    """The parameters of the mechanisms beside those of the guarantee; None means the mechanism's default."""
 
-    epsilon: float | None
     tail: str | None
     budget: Mapping[str, float] | str | None
     private_labels: bool | None
     time_zone: str | None
     cases: int | None
+    most_cases: int | None
     alpha: float | None
     b: float | None
     gamma: float | None
-    delta: float | None
     subsamples: int | Literal["paper"] | None
     trace_noise: bool | None
     signed_times: bool | None
     omega: float | None
     anonymizer: Anonymizer | None
+
+
+class MechanismKeywords(OtherParameters, total=False):
+    """The parameters of the mechanisms; None means the mechanism's default."""
+
+    epsilon: float | None
+    delta: float | None
+
+
+class AuditKeywords(ReadKeywords, OtherParameters, total=False):
+    """What may be said to `libra.audit`: about reading, and the parameters of the mechanism that are no part of the claim."""
 
 
 class AnonymizeKeywords(ReadKeywords, MechanismKeywords, total=False):

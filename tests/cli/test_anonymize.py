@@ -39,7 +39,8 @@ def test_a_log_comes_out_under_fresh_ids_with_three_columns(tmp_path: Path, run:
 def test_the_document_has_these_keys_and_no_others(tmp_path: Path, run: Run) -> None:
     document = _released(run, tmp_path)
     assert document.keys() == {
-        *("document", "version", "issued", "mechanism", "parameters", "contents", "guarantee", "claimed", "randomness"),
+        *("document", "version", "issued", "in_plain_words", "mechanism", "parameters", "contents", "guarantee", "claimed"),
+        "randomness",
         *("released", "shortfall", "confidential", "output", "certificate", "columns", "seconds", "notes"),
     }
     assert document["guarantee"].keys() == {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from libra import example
 from libra.mechanisms.libra import Libra
 from libra.privacy.accounting import epsilon_of_ledger
 from libra.privacy.ledger import Ledger
+from libra.shell import libra_command
 
 from .conftest import Run, write_rare
 
@@ -77,9 +79,10 @@ def test_every_flag_reaches_the_mechanism(tmp_path: Path, run: Run) -> None:
         "gamma": 0.5,
         "subsamples": 2,
         "cases": 100,
+        "most_cases": None,
     }
     assert document["released"]["cases"] == 100
-    assert document["subsampling"] == {"rate": 0.5, "times": 2}
+    assert document["subsampling"] == {"rate": 0.5, "times": 2, "most_cases": 1}
     same = libra.anonymize(example.path(), seed=3, **document["parameters"])
     assert libra.read(tmp_path / "out.csv").events.equals(same.log.events)
 
@@ -89,7 +92,7 @@ def test_however_cases_are_subsampled_what_is_released_stays_within_what_was_ask
     gamma: str, subsamples: str, crowd: Path, run: Run
 ) -> None:
     document = _released(run, crowd.parent, "--gamma", gamma, "--subsamples", subsamples, log=crowd)
-    assert document["subsampling"] == {"rate": float(gamma), "times": int(subsamples)}
+    assert document["subsampling"] == {"rate": float(gamma), "times": int(subsamples), "most_cases": 1}
     assert epsilon_of_ledger(Ledger.from_dict(document), delta=1e-5) <= 1 + 1e-9
 
 
@@ -120,6 +123,8 @@ def test_people_see_sizes_the_promise_and_what_it_does_not_cover(tmp_path: Path,
     assert [line for line in answer.out.splitlines() if line.startswith("- ")] == [f"- {sentence}" for sentence in told]
     assert any("A person with several cases is protected less" in caveat for caveat in guarantee["caveats"])
     assert "laim" not in answer.out
+    (check,) = [line.partition(": ")[2] for line in answer.out.splitlines() if line.startswith("Anyone can check this: ")]
+    assert run(*shlex.split(check.removeprefix(libra_command()))).code == 0
 
 
 def test_explain_without_an_output_reads_and_writes_nothing(tmp_path: Path, run: Run) -> None:
@@ -207,10 +212,15 @@ def test_without_a_model_of_rare_cases_or_without_any_case_there_is_no_note_on_t
         assert _noise_of_steps(_released(run, tmp_path, *words, log=log)) == []
 
 
-def test_a_person_with_several_cases_is_not_protected_and_that_is_said(crowd: Path, run: Run) -> None:
-    notes = _released(run, crowd.parent, "--individual", "case", log=crowd)["notes"]
-    assert sum("libra protects cases, not persons" in note for note in notes) == 1
-    assert not any("persons" in note for note in _released(run, crowd.parent, log=crowd)["notes"])
+def test_individuals_are_protected_where_a_column_says_who_they_are_and_that_is_said(crowd: Path, run: Run) -> None:
+    released = _released(run, crowd.parent, "--individual", "case", log=crowd)
+    assert sum("Individuals are protected as a whole" in note for note in released["notes"]) == 1
+    assert released["guarantee"]["unit"] == "one individual, with all cases, added or removed"
+    by_case = _released(run, crowd.parent, log=crowd)
+    assert not any("Individuals" in note for note in by_case["notes"])
+    assert by_case["guarantee"]["unit"] == "one case, added or removed"
+    explained = run("anonymize", crowd, "--individual", "case", "--explain").out
+    assert "differentially private for one individual, with all cases, added or removed" in explained
 
 
 def test_a_seed_stamps_everything_not_private(tmp_path: Path, run: Run) -> None:
@@ -227,16 +237,16 @@ def test_the_certificate_holds_the_promise_the_assumptions_and_the_ledger(tmp_pa
     document = _released(run, tmp_path, "--certificate", tmp_path / "c.json", "--private-labels")
     certificate = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
     assert certificate.keys() == {
-        *("document", "version", "issued", "mechanism", "parameters", "contents", "guarantee", "claimed", "ledger"),
-        *("subsampling", "spent", "randomness", "output"),
+        *("document", "format", "version", "issued", "in_plain_words", "mechanism", "parameters", "contents", "guarantee"),
+        *("claimed", "ledger", "subsampling", "spent", "randomness", "output", "checksum"),
     }
     assert certificate["document"] == "Libra certificate"
     for shared in ("version", "mechanism", "parameters", "guarantee", "ledger", "subsampling", "spent"):
         assert certificate[shared] == document[shared]
     assert certificate["ledger"][0]["purpose"] == "which labels are kept"
     assert any("No label is public" in fact for fact in certificate["guarantee"]["assumptions"])
-    fingerprint = hashlib.sha256((tmp_path / "out.csv").read_bytes()).hexdigest()
-    assert certificate["output"] == {"file": "out.csv", "sha256": fingerprint}
+    content = (tmp_path / "out.csv").read_bytes()
+    assert certificate["output"] == {"file": "out.csv", "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def test_a_reader_of_the_certificate_can_add_it_up(tmp_path: Path, run: Run) -> None:

@@ -139,7 +139,9 @@ def test_writing_and_converting_refuse_a_missing_folder_in_the_same_words(table:
             function(table, target)
 
 
-@pytest.mark.parametrize("function", [libra.read, libra.write, libra.convert, libra.anonymize, libra.inspect, libra.measure])
+@pytest.mark.parametrize(
+    "function", [libra.read, libra.write, libra.convert, libra.anonymize, libra.inspect, libra.measure, libra.verify]
+)
 def test_examples_run_when_pasted(function: Callable[..., object]) -> None:
     (example,) = doctest.DocTestFinder().find(function, function.__name__, globs={})
     assert example.examples

@@ -30,24 +30,38 @@ def test_it_names_the_file_and_holds_the_claim(tmp_path: Path, run: Run) -> None
     assert document["document"] == "Libra certificate"
     assert document["guarantee"]["kind"] == "claimed"
     assert document["claimed"]["subsamples"] == 20
-    fingerprint = hashlib.sha256((tmp_path / "out.csv").read_bytes()).hexdigest()
-    assert document["output"] == {"file": "out.csv", "sha256": fingerprint}
+    content = (tmp_path / "out.csv").read_bytes()
+    assert document["output"] == {"file": "out.csv", "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     today = datetime.now(UTC).date()
     assert document["issued"] in {today.isoformat(), (today - timedelta(days=1)).isoformat()}
 
 
 def test_it_has_these_keys_and_nothing_that_is_for_the_custodian(tmp_path: Path, run: Run) -> None:
     assert _certificate(run, example.path(), tmp_path).keys() == {
-        *("document", "version", "issued", "mechanism", "parameters", "contents", "guarantee", "claimed", "randomness", "output"),
+        *(
+            "document",
+            "format",
+            "version",
+            "issued",
+            "in_plain_words",
+            "mechanism",
+            "parameters",
+            "contents",
+            "guarantee",
+            "claimed",
+        ),
+        *("randomness", "output", "checksum"),
     }
 
 
 @pytest.mark.parametrize("words", [(), LIKE_THE_PAPER, ("--delta", "0.5", "--alpha", "2"), ("--no-trace-noise", "--seed", "3")])
 def test_it_is_the_same_whatever_the_log(words: tuple[str, ...], tmp_path: Path, rare: Path, run: Run) -> None:
-    """Nothing in it is computed from the original: only the day and the fingerprint of the released file differ."""
+    """Nothing in it is computed from the original: only the day, the released file and so the checksum differ."""
     empty = _certificate(run, rare, tmp_path, *words, code=1)
     full = _certificate(run, example.path(), tmp_path, *words, code=0)
-    assert empty["output"].pop("sha256") != full["output"].pop("sha256")
+    for figure in ("bytes", "sha256"):
+        assert empty["output"].pop(figure) != full["output"].pop(figure)
+    assert empty.pop("checksum") != full.pop("checksum")
     for document in (empty, full):
         del document["issued"]
     assert empty == full

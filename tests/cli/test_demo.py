@@ -27,6 +27,12 @@ def test_the_demo_writes_the_bundled_log_in_two_formats_and_anonymized(tmp_path:
     assert libra.read(tmp_path / "new" / "tour" / "emergency.csv").events.equals(original.events)
 
 
+def test_the_demo_verifies_its_own_certificate(tmp_path: Path, run: Run) -> None:
+    answer = run("demo", "--out", tmp_path)
+    assert "Verified: the file is the one certified" in answer.out
+    assert libra.verify(tmp_path / "certificate.json", tmp_path / "anonymized.xes.gz").ok
+
+
 def test_without_a_folder_it_writes_to_libra_demo(tmp_path: Path, shell: Run) -> None:
     answer = shell("demo")
     assert answer.code == 0
@@ -38,8 +44,8 @@ def test_what_it_tells_to_try_next_works(tmp_path: Path, run: Run) -> None:
     lines = [line.strip() for line in answer.out.split("Try next:")[1].splitlines() if line.strip()]
     assert all(line.startswith(libra_command()) for line in lines)
     advice = [shlex.split(line.removeprefix(libra_command())) for line in lines]
-    assert [words[0] for words in advice] == ["inspect", "convert", "anonymize", "measure", "inspect"]
-    for words in advice[:4]:
+    assert [words[0] for words in advice] == ["inspect", "convert", "certificate", "anonymize", "measure", "inspect"]
+    for words in advice[:5]:
         assert run(*words).code == 0
 
 
@@ -49,6 +55,7 @@ def test_json_holds_the_files_and_the_figures(tmp_path: Path, run: Run) -> None:
     assert document["inspect"]["cases"] == 2000
     assert document["anonymize"]["mechanism"] == "libra"
     assert document["anonymize"]["guarantee"]["kind"] == "proved"
+    assert document["verify"]["ok"] is True
     assert document["measure"]["emd_freq"] < document["measure"]["empty"]["emd_freq"]
 
 

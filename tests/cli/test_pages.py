@@ -14,8 +14,10 @@ import pytest
 from typer.main import get_command
 
 from libra import example
+from libra.certificate.schema import schema
 from libra.cli.app import app
-from libra.cli.commands.anonymize import BOTH, EXAMPLES, PUBLISHED, SOUND
+from libra.cli.commands.anonymize import EXAMPLES
+from libra.cli.mechanism_options import BOTH, PUBLISHED, SOUND
 from libra.keywords import MechanismKeywords
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
@@ -173,15 +175,26 @@ def test_what_the_page_says_of_each_epsilon_is_true() -> None:
         assert noise == pytest.approx(1 / math.hypot(plan.mu_second, plan.calibration.mu_variants), rel=0.03)
 
 
-def test_the_page_names_every_field_of_the_certificate(tmp_path: Path, run: Run) -> None:
+def _fields(node: Any) -> set[str]:
+    """The names of all fields in a schema."""
+    if isinstance(node, list):
+        return {name for inner in node for name in _fields(inner)}
+    return {*node.get("properties", {}), *_fields(list(node.values()))} if isinstance(node, dict) else set()
+
+
+def test_the_page_names_every_field_of_the_certificate_and_no_other() -> None:
+    (section,) = re.findall(r"^## The fields\n(.*?)^How to add up", _page("docs/certificate.md"), re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"`(\w+)`", section))
+    assert named - {"libra", "libra2022"} == _fields(schema())
+    assert {field.name for field in fields(Guarantee)} <= named
+
+
+def test_the_page_names_every_check_and_no_other(tmp_path: Path, run: Run) -> None:
     words = ("-o", tmp_path / "out.csv", "--certificate", tmp_path / "c.json", "--quiet")
     assert run("anonymize", example.path(), *words).code == 0
-    certificate = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
-    (section,) = re.findall(r"^## The certificate\n(.*?)^## ", _page(PAGES["libra"]), re.MULTILINE | re.DOTALL)
-    named = set(re.findall(r"`(\w+)`", section))
-    wanted = {*certificate, *certificate["ledger"][0], *certificate["subsampling"], *certificate["spent"]}
-    wanted |= {field.name for field in fields(Guarantee)} | {"seeded"}
-    assert wanted - named == {"source"}
+    checks = json.loads(run("verify", tmp_path / "c.json", tmp_path / "out.csv", "--json").out)["checks"]
+    (section,) = re.findall(r"^\| check \|.*?\n\n", _page("docs/certificate.md"), re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^\| (\w+) \|", section, re.MULTILINE)[1:] == [check["name"] for check in checks]
 
 
 def test_the_readme_repeats_the_figures_of_the_page() -> None:

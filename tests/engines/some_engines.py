@@ -32,6 +32,7 @@ from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.traces import traces_of
 
 Trace = tuple[int, ...]
+Case = tuple[tuple[int, int], ...]  # codes and times
 HOUR = 3_600_000_000  # microseconds
 DAY = 24 * HOUR
 START = 19_849 * DAY + 8 * HOUR  # a Monday of May 2024
@@ -42,22 +43,27 @@ def names(n_labels: int) -> tuple[str, ...]:
     return tuple(f"label {code:03}" for code in range(n_labels))
 
 
-def engine_from(traces: Sequence[Trace], n_labels: int) -> PolarsEngine:
-    """The engine of these cases with a public set of labels; case i begins on day i and has an event an hour."""
-    label = names(n_labels)
-    lengths = [len(trace) for trace in traces]
-    case = np.repeat(np.arange(len(traces)), lengths)
-    hour = np.concatenate([np.zeros(0, np.int64), *(np.arange(length) for length in lengths)])
-    codes = np.array([code for trace in traces for code in trace], np.uint32)
+def log_from(cases: Sequence[Case], n_labels: int) -> EventLog:
+    """The log of these cases, each a sequence of codes and times."""
+    case = np.repeat(np.arange(len(cases)), [len(one) for one in cases])
+    codes, micros = (np.array([event[part] for one in cases for event in one], np.int64) for part in (0, 1))
     events = pl.DataFrame(
         {
             "@case": pl.Series(case, dtype=pl.UInt32),
-            "concept:name": pl.Series(label, dtype=pl.String).gather(pl.Series(codes, dtype=pl.UInt32)),
-            "time:timestamp": pl.Series(START + case * DAY + hour * HOUR, dtype=pl.Int64).cast(UTC_MICROSECONDS),
+            "concept:name": pl.Series(names(n_labels), dtype=pl.String).gather(pl.Series(codes, dtype=pl.UInt32)),
+            "time:timestamp": pl.Series(micros, dtype=pl.Int64).cast(UTC_MICROSECONDS),
         }
     )
-    log = EventLog(events, pl.DataFrame({"concept:name": pl.Series([f"case {i}" for i in range(len(traces))], dtype=pl.String)}))
-    return engine_of(log).with_labels(label)
+    return EventLog(events, pl.DataFrame({"concept:name": pl.Series([f"case {i}" for i in range(len(cases))], dtype=pl.String)}))
+
+
+def engine_from(traces: Sequence[Trace], n_labels: int) -> PolarsEngine:
+    """The engine of these cases with a public set of labels; case i begins on day i and has an event an hour."""
+    cases = [
+        tuple((code, START + number * DAY + hour * HOUR) for hour, code in enumerate(trace))
+        for number, trace in enumerate(traces)
+    ]
+    return engine_of(log_from(cases, n_labels)).with_labels(names(n_labels))
 
 
 def cases_in(engine: PolarsEngine) -> list[tuple[Trace, tuple[int, ...]]]:

@@ -1,55 +1,167 @@
-"""One case more or less moves each control-flow table by no more than its clip, in exact arithmetic, whatever the log."""
+"""One case more or less moves each table by no more than its clip, in exact arithmetic, whatever the log and the other cases."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from adversarial_logs import REQUESTS, Neighbours, Released, neighbours, trace_of
+from hand_written_logs import ALL_TABLES, LOGS
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from some_engines import Scene, control_flow_tables, engine_from, largest_square, scenes, square_norm
+from some_engines import Case, Scene, Trace, engine_from, largest_square, log_from, names, scenes, square_norm
 
-from libra.engines.control_flow_tables import BaseEdges, ExcessEdges, VariantCounts
+from libra.engines import control_flow_tables, time_tables
+from libra.engines.control_flow_tables import BaseEdges, Contexts, ExcessEdges, VariantCounts
 from libra.engines.polars.clipping import add_clipped
+from libra.engines.polars.engine import PolarsEngine, engine_of
+from libra.engines.time_tables import ActivityHours, EdgeCells, EdgeDurations, StepDurations
+from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.frames import from_frame
 from libra.eventlog.traces import traces_of
 
-NOTHING = np.zeros(0, np.int64)
-GIANT = Scene(2, [(0, 1)] * 30, (0,) * 20_000, [(0, 1)], control_flow_tables(2, [(0, 1)], np.arange(9), np.array([0, 1, 6]), 2.0))
-ALL_DIFFERENT = Scene(
-    3,
-    [(a, b, c) for a in range(3) for b in range(3) for c in range(3)],
-    (0, 0, 0, 0),
-    [(0, 0, 0)],
-    control_flow_tables(3, [(0, 0, 0)], np.arange(16), np.array([0, 1, 2, 12]), 5**0.5),
-)
-NOBODY = Scene(1, [], (0,), [], control_flow_tables(1, [], NOTHING, NOTHING, 1.0))
+TABLES = {
+    found
+    for module in (control_flow_tables, time_tables)
+    for found in vars(module).values()
+    if isinstance(found, type) and hasattr(found, "purpose")
+}
 
 
-@given(scenes(), st.integers(0, 12))
-@example(GIANT, 3)
-@example(ALL_DIFFERENT, 0)
-@example(NOBODY, 0)
-@settings(max_examples=100)
-def test_one_case_moves_a_table_by_its_clip_at_most(scene: Scene, position: int) -> None:
-    more = [*scene.traces[:position], scene.canary, *scene.traces[position:]]
-    without, with_case = engine_from(scene.traces, scene.n_labels), engine_from(more, scene.n_labels)
-    for table in scene.tables:
+class View(NamedTuple):
+    """A way to look at the cases, as the gate has it: what of them is counted, and what a table may be made from."""
+
+    of: Callable[[PolarsEngine], PolarsEngine]
+    released: Released
+
+
+def engine(cases: list[Case], n_labels: int) -> PolarsEngine:
+    return engine_of(log_from(cases, n_labels)).with_labels(names(n_labels))
+
+
+def left(trace: Trace, labels: list[int]) -> Trace:
+    """A trace without the events of all other labels."""
+    return tuple(labels.index(code) for code in trace if code in labels)
+
+
+def views(two: Neighbours) -> dict[str, View]:
+    """All cases, the tail, all cases without some labels, and the tail of those."""
+    chosen = tuple(names(two.n_labels)[code] for code in two.labels)
+    kept, kept_left = two.kept, list(dict.fromkeys(left(trace, two.labels) for trace in two.kept))
+    whole, fewer = Released(two.n_labels, kept), Released(len(chosen), [trace for trace in kept_left if trace])
+    return {
+        "all": View(lambda one: one, whole),
+        "tail": View(lambda one: one.tail(traces_of(kept)), whole),
+        "fewer labels": View(lambda one: one.with_labels(chosen), fewer),
+        "tail of fewer labels": View(lambda one: one.with_labels(chosen).tail(traces_of(fewer.kept)), fewer),
+    }
+
+
+def parameters(table: Any) -> list[Any]:
+    """All that a table is made from, as plain lists."""
+    values = [getattr(table, one.name) for one in fields(table)]
+    return [
+        value.tolist() if isinstance(value, np.ndarray) else getattr(value, "to_lists", lambda v=value: v)() for value in values
+    ]
+
+
+def test_every_table_has_a_strategy_and_no_other() -> None:
+    assert set(REQUESTS) == TABLES
+
+
+@given(neighbours(), st.sampled_from(("all", "tail", "fewer labels", "tail of fewer labels")), st.data())
+@settings(max_examples=200)
+def test_one_case_moves_a_table_by_its_clip_at_most_and_by_the_same_in_any_company(
+    two: Neighbours, view: str, data: st.DataObject
+) -> None:
+    of, released = views(two)[view]
+    without, with_case, alone, backwards = (
+        of(engine(cases, two.n_labels)) for cases in (two.cases, two.with_added, [two.added], two.with_added[::-1])
+    )
+    assert without.labels == with_case.labels == alone.labels
+    for request in REQUESTS.values():
+        table = data.draw(request(released))
+        asked = parameters(table)
         change = with_case.count(table) - without.count(table)
-        assert square_norm(change) <= largest_square(table), table.purpose
+        assert change.shape == table.shape
+        assert square_norm(change) <= math.floor(largest_square(table)), table.purpose
+        assert change.tolist() == alone.count(table).tolist(), table.purpose
+        assert backwards.count(table).tolist() == with_case.count(table).tolist(), table.purpose
+        assert parameters(table) == asked
 
 
-@given(scenes())
-@settings(max_examples=60)
-def test_a_table_is_the_sum_of_what_its_cases_add_by_themselves(scene: Scene) -> None:
-    """What a case adds does not depend on the others: neither on who they are nor on their order."""
-    traces = [*scene.traces, scene.canary]
-    together, reverse = engine_from(traces, scene.n_labels), engine_from(traces[::-1], scene.n_labels)
-    alone = {trace: engine_from([trace], scene.n_labels) for trace in set(traces)}
-    for table in scene.tables:
-        single = {trace: engine.count(table) for trace, engine in alone.items()}
-        summed = np.sum([single[trace] for trace in traces], axis=0)
-        assert together.count(table).tolist() == summed.tolist() == reverse.count(table).tolist(), table.purpose
+@pytest.mark.parametrize("name", LOGS)
+def test_giants_and_other_hand_written_cases_move_no_table_by_more_than_its_clip(name: str) -> None:
+    two = LOGS[name]
+    assert {type(table) for table in ALL_TABLES} == TABLES
+    for view in ("all", "tail"):
+        without, with_case, alone = (
+            views(two)[view].of(engine(cases, two.n_labels)) for cases in (two.cases, two.with_added, [two.added])
+        )
+        for table in ALL_TABLES:
+            change = with_case.count(table) - without.count(table)
+            assert square_norm(change) <= math.floor(largest_square(table)), table.purpose
+            assert change.tolist() == alone.count(table).tolist(), table.purpose
+
+
+@given(neighbours(), st.integers(0, 2**32), st.data())
+@settings(max_examples=15)
+def test_how_the_events_of_cases_alternate_in_a_file_changes_nothing(two: Neighbours, seed: int, data: st.DataObject) -> None:
+    """Only the order of the events of one case is that of the file."""
+    log = log_from(two.with_added, two.n_labels)
+    turns = np.random.default_rng(seed).permutation(log.events["@case"].to_numpy())
+    rows = np.empty(len(turns), np.int64)
+    rows[np.argsort(turns, kind="stable")] = np.arange(len(turns))
+    alternating = engine_of(from_frame(log.to_polars()[rows], ReadOptions())).with_labels(names(two.n_labels))
+    grouped = engine(two.with_added, two.n_labels)
+    for request in REQUESTS.values():
+        table = data.draw(request(Released(two.n_labels, two.kept)))
+        assert alternating.count(table).tolist() == grouped.count(table).tolist(), table.purpose
+
+
+@given(neighbours(), st.sampled_from(("all", "tail", "fewer labels", "tail of fewer labels")))
+@settings(max_examples=40)
+def test_one_case_is_one_more_of_one_variant_and_a_new_one_is_followed_by_it_alone(two: Neighbours, view: str) -> None:
+    """What the choice of variants rests on: each occurs once, with at least one case, and a case is in one of them or in none."""
+    counts = []
+    for cases in (two.cases, two.with_added, [two.added]):
+        traces, followed = views(two)[view].of(engine(cases, two.n_labels)).variants()
+        found = [tuple(trace) for trace in traces.to_lists()]
+        assert len(set(found)) == len(found) == len(followed)
+        assert (followed >= 1).all()
+        assert all(found)
+        counts.append(Counter(dict(zip(found, followed.tolist(), strict=True))))
+    without, with_case, alone = counts
+    assert with_case == without + alone
+    own = trace_of(two.added) if "labels" not in view else left(trace_of(two.added), two.labels)
+    hidden = own == () or ("tail" in view and own in views(two)[view].released.kept)
+    assert alone == ({} if hidden else {own: 1})
+
+
+@given(neighbours(), st.sampled_from(("all", "fewer labels")))
+@settings(max_examples=40)
+def test_one_case_adds_the_set_of_its_labels_and_leaves_those_of_others(two: Neighbours, view: str) -> None:
+    """What the choice of labels rests on: cases are numbered without gaps, each pair comes once, ordered by case."""
+    sets = []
+    for cases in (two.cases, two.with_added, [two.added]):
+        case, label = views(two)[view].of(engine(cases, two.n_labels)).label_sets()
+        pairs = list(zip(case.tolist(), label.tolist(), strict=True))
+        assert pairs == sorted(set(pairs))
+        assert sorted(set(case.tolist())) == list(range(len(set(case.tolist()))))
+        of_case: dict[int, set[int]] = {}
+        for number, code in pairs:
+            of_case.setdefault(number, set()).add(code)
+        sets.append(Counter(frozenset(codes) for codes in of_case.values()))
+    without, with_case, alone = sets
+    assert with_case == without + alone
+    codes = trace_of(two.added) if view == "all" else left(trace_of(two.added), two.labels)
+    assert list(alone.elements()) == ([frozenset(codes)] if codes else [])
 
 
 @given(scenes())
@@ -64,23 +176,31 @@ def test_given_the_kept_variants_a_case_moves_their_counts_or_the_tail_and_never
     assert (moves_kept, moves_tail) == ((True, False) if scene.canary in scene.kept else (False, True))
 
 
-@given(scenes())
-@settings(max_examples=40)
-def test_in_the_tail_too_one_case_moves_a_table_by_its_clip_at_most(scene: Scene) -> None:
-    kept = traces_of(scene.kept)
-    without, with_case = (
-        engine_from(traces, scene.n_labels).tail(kept) for traces in (scene.traces, [*scene.traces, scene.canary])
-    )
-    for table in scene.tables:
-        assert square_norm(with_case.count(table) - without.count(table)) <= largest_square(table), table.purpose
-
-
 @pytest.mark.parametrize("clip", [2.0, 3.0, 5**0.5, 10**0.5, 1000.0])
 def test_the_clip_is_reached_so_the_noise_is_not_for_nothing(clip: float) -> None:
     loop, many = engine_from([(0,) * 5000], 1), engine_from([tuple(range(9)) * 3], 9)
-    for engine, table in ((loop, ExcessEdges(1, clip, np.arange(4))), (many, BaseEdges(9, min(clip, 5.0)))):
-        reached = square_norm(engine.count(table)) / largest_square(table)
-        assert Fraction(99, 100) < reached <= 1
+    groups = tuple(range(time_tables.DURATION_BINS))
+    tables: list[tuple[PolarsEngine, Any]] = [
+        (loop, ExcessEdges(1, clip, np.arange(4))),
+        (many, BaseEdges(9, min(clip, 5.0))),
+        (many, Contexts(9, np.arange(100), min(clip, 5.0))),
+        (loop, StepDurations(clip)),
+        (loop, EdgeDurations(clip, EdgeCells((0,), 1, groups, (0, 0)))),
+        (loop, ActivityHours(min(clip, 200.0), 1, time_tables.HOUR)),
+    ]
+    for one, table in tables:
+        reached = square_norm(one.count(table)) / largest_square(table)
+        assert Fraction(99, 100) < reached <= 1, table.purpose
+
+
+@pytest.mark.parametrize("toward", [0.0, None, math.inf])
+def test_a_case_that_is_beyond_its_clip_by_less_than_floats_can_tell_is_scaled_down(toward: float | None) -> None:
+    """So many cells once each: a norm of sqrt(square), and a clip that is the nearest float or the one beside it."""
+    for square in range(2, 200):
+        clip = math.sqrt(square) if toward is None else math.nextafter(math.sqrt(square), toward)
+        counted = add_clipped(np.zeros(square, np.int64), np.arange(square), square, clip, 1024)
+        assert square_norm(counted) <= math.floor((Fraction(clip) * 1024) ** 2), square
+        assert (counted == 1024).all() == (square <= Fraction(clip) ** 2), square
 
 
 @given(

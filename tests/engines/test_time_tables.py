@@ -1,4 +1,4 @@
-"""One case, added or removed, moves no table about times by more than its clip; and the tables count what they say."""
+"""The tables about times count what they say, in the bins that are public."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from adversarial_logs import BOUNDS, FIRST, LAST
+from hand_written_logs import CELLS, LABELS, PARTS, ZONES
+from hand_written_logs import TIME_TABLES as REQUESTS
+from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.engines import time_tables as tables
@@ -19,11 +22,6 @@ from libra.eventlog.cases import Cases
 from libra.eventlog.local_time import to_local, to_utc
 from libra.privacy.noisy import FINE
 
-LABELS = 4
-FIRST, LAST = (
-    int((datetime(year, 1, 1, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
-    for year in (1678, 2261)
-)
 Events = list[tuple[int, int]]
 
 
@@ -53,50 +51,7 @@ def at(*moments: str) -> Events:
     ]
 
 
-moments = st.one_of(
-    st.integers(FIRST, LAST),
-    st.sampled_from([FIRST, LAST, 0, -1, tables.FIRST_MONDAY, tables.DAY, tables.DAY + 1]),
-    st.integers(0, 40).map(lambda hours: 1_300_000_000_000_000 + hours * tables.HOUR),
-)
-short_cases = st.lists(st.tuples(st.integers(0, LABELS - 1), moments), max_size=12)
-long_cases = st.builds(
-    lambda start, steps, repeats: [(i % 2, start + (i * steps) % tables.WEEK) for i in range(repeats)],
-    st.integers(FIRST, LAST - tables.WEEK),
-    st.sampled_from([0, 1, tables.SECOND, tables.HOUR, -tables.HOUR]),
-    st.integers(50, 400),
-)
-any_case = st.one_of(short_cases, long_cases)
-
-CELLS = tables.EdgeCells((0, 1, 4, 6), LABELS, tuple(min(i // 3, 31) for i in range(tables.DURATION_BINS)), (0, 1, 3, 0, 2))
-PARTS = (0, 0, *(i % 7 for i in range(tables.TOTAL_BINS - 2)))
-ZONES = ("UTC", "Europe/Amsterdam", "Asia/Kathmandu")
-REQUESTS: list[tables.TimeTable] = [
-    *(tables.StartYears(zone) for zone in ZONES),
-    *(tables.StartWeeks((0, 44, 130), width, zone) for zone in ZONES for width in (1, 4)),
-    *(tables.StartHours(zone) for zone in ZONES),
-    *(tables.StartDays(zone) for zone in ZONES),
-    *(tables.Granularity(zone) for zone in ZONES),
-    tables.CaseDurations(),
-    tables.CaseDurationParts(PARTS),
-    tables.LongestSteps(),
-    tables.LongestEdges(CELLS),
-    *(tables.StepDurations(clip) for clip in (1.0, 3**0.5, 2.7, 50.0)),
-    *(tables.EdgeDurations(clip, CELLS) for clip in (1.0, 2**0.5, 3.3)),
-    *(tables.ActivityHours(1.0, LABELS, tables.HOUR, zone) for zone in ZONES),
-]
-
-
-@pytest.mark.parametrize("request_", REQUESTS, ids=repr)
-@settings(max_examples=25)
-@given(st.lists(any_case, min_size=1, max_size=4))
-def test_one_case_moves_a_table_by_at_most_its_clip(request_: tables.TimeTable, cases: list[Events]) -> None:
-    difference = engine(cases).count(request_) - engine(cases[1:]).count(request_)
-    squares = sum(int(cell) ** 2 for cell in difference.ravel())
-    assert squares <= (Fraction(request_.clip) * request_.scale) ** 2
-    assert (difference >= 0).all()
-
-
-def test_every_request_is_tried_above() -> None:
+def test_every_request_is_tried_here() -> None:
     assert {type(request_) for request_ in REQUESTS} == set(COUNTERS)
 
 
@@ -210,28 +165,31 @@ def test_cases_without_events_count_nowhere(request_: tables.TimeTable) -> None:
     assert (alone.count(request_) == among.count(request_)).all()
 
 
-@given(st.integers(0, 10**18))
+durations = st.integers(0, 10**18) | st.sampled_from(BOUNDS).flatmap(lambda bound: st.integers(max(bound - 2, 0), bound + 2))
+
+
+@given(durations)
 def test_a_duration_lies_within_the_bounds_of_its_bin(micros: int) -> None:
-    bounds = tables.duration_bounds()
+    bounds = tables.duration_bounds().tolist()
     found = int(tables.duration_bins(np.array([micros]))[0])
     if micros:
-        assert bounds[found] * (1 - 1e-9) <= micros
-        assert found == tables.DURATION_BINS - 1 or micros <= bounds[found + 1] * (1 + 1e-9)
+        assert bounds[found] <= micros
+        assert found == tables.DURATION_BINS - 1 or micros < bounds[found + 1]
     else:
         assert found == 0
 
 
-@given(st.integers(0, 10**18))
+@given(durations)
 def test_a_part_lies_within_its_bin_and_a_duration_within_its_part(micros: int) -> None:
     one = engine([[(0, FIRST), (1, FIRST + micros)]])
     (cell,) = np.flatnonzero(one.count(tables.CaseDurationParts(PARTS)))
     (found,) = np.flatnonzero(one.count(tables.CaseDurations()))
     first = tables.CaseDurationParts(PARTS).first_cells
     assert first[found] <= cell < first[found + 1]
-    bounds = tables.part_bounds(PARTS)
+    bounds = tables.part_bounds(PARTS).tolist()
     assert len(bounds) == first[-1] + 1
-    assert bounds[cell] * (1 - 1e-9) <= micros
-    assert cell == len(bounds) - 2 or micros <= bounds[cell + 1] * (1 + 1e-9)
+    assert bounds[cell] <= micros
+    assert micros == 0 or cell == len(bounds) - 2 or micros < bounds[cell + 1]
 
 
 @pytest.mark.parametrize("zone", ZONES)

@@ -12,12 +12,13 @@ import pytest
 from some_cases import COUNTS, log_of
 
 from libra import __version__
+from libra.certificate.canonical import checksum
+from libra.certificate.document import write_certificate
 from libra.errors import InputError, UsageError
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.release import Release
-from libra.privacy.certificate import write_certificate
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.randomness import Randomness
 
@@ -56,8 +57,9 @@ def test_a_certificate_is_tied_to_the_file_by_its_fingerprint(release: Release, 
     text = (tmp_path / "log.json").read_text(encoding="utf-8")
     assert text.endswith("}\n")
     written = json.loads(text)
-    fingerprint = hashlib.sha256((tmp_path / "log.xes.gz").read_bytes()).hexdigest()
-    assert written == release.certificate() | {"output": {"file": "log.xes.gz", "sha256": fingerprint}}
+    content = (tmp_path / "log.xes.gz").read_bytes()
+    output = {"file": "log.xes.gz", "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    assert written == release.certificate() | {"format": 1, "output": output, "checksum": checksum(written)}
 
 
 def test_without_a_name_no_certificate_is_written(release: Release, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from libra.cli.commands import anonymize, convert, demo, doctor, epsilon, inspect, measure, reproduce
+from libra.cli.commands import anonymize, audit, certificate, convert, demo, doctor, epsilon, inspect, measure, reproduce, verify
 
 
 def _examples(*lines: str) -> str:
@@ -43,6 +43,9 @@ for command, examples in (
     (inspect.inspect, inspect.EXAMPLES),
     (convert.convert, convert.EXAMPLES),
     (measure.measure, measure.EXAMPLES),
+    (audit.audit, audit.EXAMPLES),
+    (certificate.certificate, certificate.EXAMPLES),
+    (verify.verify, verify.EXAMPLES),
     (epsilon.epsilon, epsilon.EXAMPLES),
     (reproduce.reproduce, reproduce.EXAMPLES),
     (demo.demo, demo.EXAMPLES),

@@ -1,7 +1,7 @@
 """The options about reading a log, defined once and shared by all commands.
 
 `input_flags` is never called: its signature is the definition. `takes_log_options` gives these options to a command, which
-receives them as one dictionary of keywords for the functions of `libra.api`.
+receives them as one dictionary of keywords for the functions of `libra.api`. `takes` does the same with any signature.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, cast, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
-
-from libra.keywords import ReadKeywords
 
 COLUMNS = "Columns (found by themselves where the names or the content tell)"
 READING = "Reading"
@@ -67,18 +65,27 @@ def input_flags(
 
 def takes_log_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the shared input options; it receives those in use as `options`."""
-    own = inspect.signature(command, eval_str=True).parameters
-    shared = inspect.signature(input_flags, eval_str=True).parameters
-    positional = [p for p in own.values() if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != "options"]
-    keyword = [p for p in own.values() if p.kind is p.KEYWORD_ONLY]
-    parameters = [*positional, *(p.replace(kind=p.KEYWORD_ONLY) for p in shared.values()), *keyword]
+    return takes(input_flags, "options")(command)
 
-    @functools.wraps(command)
-    def wrapped(*args: Any, **given: Any) -> None:
-        options = {name: given.pop(name) for name in shared}
-        said = {name: value for name, value in options.items() if value is not None and value != []}
-        command(*args, options=cast("ReadKeywords", said), **given)
 
-    wrapped.__annotations__ = get_type_hints(command, include_extras=True) | get_type_hints(input_flags, include_extras=True)
-    wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # how inspect is told
-    return wrapped
+def takes(flags: Callable[..., None], receiver: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that the signature of `flags` defines; it receives those in use as a dictionary."""
+
+    def gives(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True).parameters
+        shared = inspect.signature(flags, eval_str=True).parameters
+        positional = [p for p in own.values() if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != receiver]
+        keyword = [p for p in own.values() if p.kind is p.KEYWORD_ONLY]
+        parameters = [*positional, *(p.replace(kind=p.KEYWORD_ONLY) for p in shared.values()), *keyword]
+
+        @functools.wraps(command)
+        def wrapped(*args: Any, **given: Any) -> None:
+            options = {name: given.pop(name) for name in shared}
+            said = {name: value for name, value in options.items() if value is not None and value != []}
+            command(*args, **{receiver: said}, **given)
+
+        wrapped.__annotations__ = get_type_hints(command, include_extras=True) | get_type_hints(flags, include_extras=True)
+        wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # how inspect is told
+        return wrapped
+
+    return gives

@@ -75,9 +75,23 @@ def duration_bins(micros: Integers) -> Integers:
         >>> duration_bins(np.array([-5, 0, 1, SECOND, 10 * SECOND, 10**18])).tolist()
         [0, 0, 1, 2, 12, 87]
     """
-    decades = np.log10(np.maximum(micros, 1) / SECOND)
-    bins = 2 + np.floor(A_DECADE * decades).astype(np.int64)
-    return np.where(micros <= 0, 0, np.clip(bins, 1, DURATION_BINS - 1))
+    return _bins(micros, duration_bounds())
+
+
+def part_bins(micros: Integers, parts: tuple[int, ...]) -> Integers:
+    """The part of a bin of totals that every duration lies in.
+
+    Example:
+        >>> part_bins(np.array([0, 1, SECOND, 2 * SECOND]), (0, 0, 1) + (0,) * (TOTAL_BINS - 3)).tolist()
+        [0, 1, 2, 4]
+    """
+    return _bins(micros, part_bounds(parts))
+
+
+def _bins(micros: Integers, bounds: npt.NDArray[np.float64]) -> Integers:
+    """The bin of every duration, the last without an end; by comparing whole numbers, so that it is the same in any company."""
+    first_micros = np.concatenate(([1], np.ceil(bounds[2:-1]).astype(np.int64)))  # of all bins but the first
+    return np.searchsorted(first_micros, micros, side="right")
 
 
 def total_bins(bins: Integers) -> Integers:

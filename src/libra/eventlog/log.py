@@ -71,7 +71,7 @@ class EventLog:
     def __post_init__(self) -> None:
         """Bring the frames into their one form and refuse what cannot be a log."""
         object.__setattr__(self, "events", _canonical(self.events, needed=(CASE_INDEX, ACTIVITY, TIMESTAMP)))
-        object.__setattr__(self, "cases", _canonical(self.cases, needed=(CASE_NAME,)))
+        object.__setattr__(self, "cases", _canonical(self.cases, needed=(CASE_NAME,), kept=self.individual))
         needed = (
             (self.events, ACTIVITY, pl.String),
             (self.events, TIMESTAMP, UTC_MICROSECONDS),
@@ -189,8 +189,8 @@ class EventLog:
         return f"EventLog({', '.join(self.events.columns[1:])})"
 
 
-def _canonical(frame: pl.DataFrame, needed: tuple[str, ...]) -> pl.DataFrame:
-    """Known columns first, proper types, and no attribute that is null throughout (XES could not say it either)."""
+def _canonical(frame: pl.DataFrame, needed: tuple[str, ...], kept: str | None = None) -> pl.DataFrame:
+    """Known columns first, proper types, and no attribute that is null throughout (XES could not say it either), but for one."""
     lacking = [name for name in needed if name not in frame.columns]
     if lacking:
         raise ValueError(f"an event log needs the column {lacking[0]}")
@@ -200,13 +200,13 @@ def _canonical(frame: pl.DataFrame, needed: tuple[str, ...]) -> pl.DataFrame:
         for name in frame.columns
         if (of_events and name == CASE_INDEX) or frame.schema[name].is_temporal()
     )
-    kept = [name for name in frame.columns if name in needed or frame[name].null_count() < frame.height]
+    used = [name for name in frame.columns if name in (*needed, kept) or frame[name].null_count() < frame.height]
     first = (CASE_INDEX, *EVENT_ROLES) if of_events else needed
-    kept.sort(key=lambda name: first.index(name) if name in first else len(first))
-    for name in kept:
+    used.sort(key=lambda name: first.index(name) if name in first else len(first))
+    for name in used:
         if not (of_events and name == CASE_INDEX) and frame.schema[name] not in ATTRIBUTE_TYPES:
             raise ValueError(f"column {name} has the type {frame.schema[name]}, which no event log can hold")
-    return frame[kept]
+    return frame[used]
 
 
 def _same_frame(one: pl.DataFrame, other: pl.DataFrame) -> bool:

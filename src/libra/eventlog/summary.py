@@ -6,13 +6,16 @@ In: a log. Out: a `Summary`. Its figures are exact and therefore confidential: t
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
+
+if TYPE_CHECKING:
+    from libra.measures.risk import LogRisk
 
 TOP_VARIANTS = 10
 XES_TYPES = {pl.String(): "string", pl.Int64(): "int", pl.Float64(): "float", pl.Boolean(): "boolean"}
@@ -64,6 +67,7 @@ class Summary:
         top_variants: The most frequent variants, ten at most.
         attributes: All attributes besides the case id, the activity and the timestamp.
         notes: What there is to know about how the log was read.
+        risk: How many cases stand alone by what somebody knows of them; None where it was not asked for.
     """
 
     cases: int
@@ -80,10 +84,11 @@ class Summary:
     top_variants: tuple[TopVariant, ...]
     attributes: tuple[AttributeSummary, ...]
     notes: tuple[str, ...]
+    risk: LogRisk | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as `libra inspect --json` prints them."""
-        return asdict(self)
+        """The figures as `libra inspect --json` prints them; the risk only where it was asked for."""
+        return {name: value for name, value in asdict(self).items() if name != "risk" or value is not None}
 
 
 def summarize(log: EventLog) -> Summary:

@@ -7,13 +7,16 @@ confidential: they are for the custodian, never part of what is published. `docs
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures.control_flow import dfg_l1, dfg_tv, length_w1, pair_variants, unseen_variant_share, variant_tv
 from libra.measures.edges import pair_edges
 from libra.measures.emd import emd_freq, emd_time
 from libra.measures.times import arrival_w1_days, case_duration_w1_hours, step_durations
+
+if TYPE_CHECKING:
+    from libra.measures.risk import ReleaseRisk
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Utility:
         edge_duration_w1_log: The same on log10(1 + seconds).
         arrival_w1_days: Wasserstein-1 distance of the cases' start times.
         empty: What an empty log would score.
+        risk: What an attacker gets from the anonymized log, a figure of its own kind; None where it was not asked for.
     """
 
     emd_freq: float
@@ -57,10 +61,11 @@ class Utility:
     edge_duration_w1_log: float | None
     arrival_w1_days: float | None
     empty: Baseline
+    risk: ReleaseRisk | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as `libra measure --json` prints them: no NaN, no infinity, None where not defined."""
-        return asdict(self)
+        """The figures as `libra measure --json` prints them: no NaN, no infinity, None where not defined; `risk` if asked."""
+        return {name: value for name, value in asdict(self).items() if name != "risk" or value is not None}
 
 
 def measure(original: EventLog, anonymized: EventLog) -> Utility:

@@ -39,6 +39,25 @@ def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
         >>> mechanism("libra2022", {"alpha": 2, "b": None})
         Libra2022(alpha=2.0, b=2.0, gamma=0.05, delta=0.0001, subsamples=None, trace_noise=True, signed_times=False, omega=20.0)
     """
+    known = parameters_of(name)
+    said = {key: value for key, value in parameters.items() if value is not None}
+    foreign = [key for key in said if key not in known]
+    if foreign:
+        raise UsageError(f"{name} does not take {foreign[0]}. It takes {', '.join(known)}.")
+    return _kind(name)(**said)
+
+
+def parameters_of(name: str) -> tuple[str, ...]:
+    """The names of the parameters that a mechanism takes.
+
+    Example:
+        >>> parameters_of("libra2022")[:4]
+        ('alpha', 'b', 'gamma', 'delta')
+    """
+    return tuple(field.name for field in fields(_kind(name)) if field.init)  # type: ignore[arg-type]  # mechanisms are dataclasses
+
+
+def _kind(name: str) -> type[Mechanism]:
     if name not in HOMES:
         listed = ", ".join(HOMES)
         if name in PLANNED:
@@ -46,9 +65,4 @@ def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
         raise UsageError(f'There is no mechanism "{name}". There is: {listed}.')
     module, kind = HOMES[name]
     made: type[Mechanism] = getattr(import_module(module), kind)
-    said = {key: value for key, value in parameters.items() if value is not None}
-    known = [field.name for field in fields(made) if field.init]  # type: ignore[arg-type]  # mechanisms are dataclasses
-    foreign = [key for key in said if key not in known]
-    if foreign:
-        raise UsageError(f"{name} does not take {foreign[0]}. It takes {', '.join(known)}.")
-    return made(**said)
+    return made

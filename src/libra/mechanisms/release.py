@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from libra.privacy.guarantee import Guarantee
     from libra.privacy.ledger import Ledger
 
+SYSTEM = "operating system"
 CONTENTS = "case ids made anew, activities, timestamps; no attribute and no header of the original"
 
 
@@ -34,6 +35,9 @@ class Claim(Protocol):
 
     def published(self) -> dict[str, Any]:
         """The same without those that were computed from the log."""
+
+    def implied_epsilon(self, delta: float) -> float | None:
+        """The epsilon at this delta that follows from the claim, if it holds; None where none does."""
 
     def comparison(self) -> str:
         """What the claimed figure can be compared with, in one sentence for people."""
@@ -78,7 +82,7 @@ class Release:
     seconds: Mapping[str, float] = field(default_factory=dict, repr=False)
 
     def certificate(self) -> dict[str, Any]:
-        """A JSON-ready statement for whoever receives the log.
+        """A JSON-ready statement for whoever receives the log; `write` adds what ties it to the file, and a checksum.
 
         Example:
             >>> import libra, libra.example
@@ -86,31 +90,31 @@ class Release:
             >>> release.certificate()["guarantee"]["kind"]
             'claimed'
         """
+        from libra.certificate.document import DOCUMENT
+        from libra.certificate.words import in_plain_words
+
         return {
-            "document": "Libra certificate",
+            "document": DOCUMENT,
             "version": __version__,
             "issued": datetime.now(UTC).date().isoformat(),
+            "in_plain_words": in_plain_words(self.guarantee, seeded=self.seeded),
             "mechanism": self.mechanism,
             "parameters": dict(self.parameters),
             "contents": CONTENTS,
             "guarantee": self.guarantee.to_dict() | {"seeded": self.seeded},
             "claimed": None if self.claimed is None else self.claimed.published(),
             **self._counted,
-            "randomness": SEEDED if self.seeded else "operating system",
+            "randomness": SEEDED if self.seeded else SYSTEM,
         }
 
     @cached_property
     def _counted(self) -> dict[str, Any]:
         """The ledger, and what the accountant makes of it at the delta that is promised."""
-        if self.ledger is None:
+        if self.ledger is None or self.guarantee.delta is None:
             return {}
-        from libra.privacy.accounting import epsilon_of_ledger
+        from libra.certificate.counted import counted
 
-        counted, delta = self.ledger.to_dict(), self.guarantee.delta
-        if delta is None:
-            return counted
-        totals = {"epsilon": epsilon_of_ledger(self.ledger, delta), "delta": delta}
-        return counted | {"spent": totals | counted["spent"]}
+        return counted(self.ledger, self.guarantee.delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the log, JSON-ready, for the custodian alone: it holds what the certificate withholds.
@@ -146,8 +150,8 @@ class Release:
             ...     sorted(file.name for file in Path(folder).iterdir())
             ['certificate.json', 'log.csv']
         """
+        from libra.certificate.document import write_certificate
         from libra.eventlog.write import write
-        from libra.privacy.certificate import write_certificate
         from libra.targets import check_certificate, check_target
 
         check_target(self.log, output)

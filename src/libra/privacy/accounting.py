@@ -1,24 +1,28 @@
 """The accountant: from a ledger to (epsilon, delta), for adding and for removing one case.
 
 In: a `Ledger`. Out: delta at an epsilon, or epsilon at a delta; always an upper bound. Gaussian noise is counted in closed form,
-private selections by the two-sided analysis of docs/guarantees.md, other noise by privacy loss distributions (dp-accounting,
-loaded when it is needed), subsamples of the whole by amplification. The promise: an entry of a kind it does not know is refused.
+private selections by the two-sided analysis of docs/guarantees.md, whole-numbered noise by its few losses, Laplace noise by
+privacy loss distributions (dp-accounting, loaded when it is needed), subsamples of the whole by amplification. The promise: an
+entry of a kind it does not know is refused.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from libra.privacy.arguments import checked_delta
 from libra.privacy.calibration import one_selection_delta, selections_delta
 from libra.privacy.composition import Curve, repeated, subsampled
+from libra.privacy.discrete_losses import losses_of
 from libra.privacy.gaussian import delta_of, least
 from libra.privacy.ledger import (
     DISCRETE_LAPLACE,
     GAUSSIAN,
     LABEL_SELECTION,
     LAPLACE,
+    ROUNDED_GAUSSIAN,
     TRUNCATED_GEOMETRIC,
     VARIANT_SELECTION,
     Entry,
@@ -26,6 +30,7 @@ from libra.privacy.ledger import (
 )
 
 SELECTIONS = (VARIANT_SELECTION, LABEL_SELECTION)
+FOR_SEVERAL_CASES = (ROUNDED_GAUSSIAN, VARIANT_SELECTION)
 LARGEST = 1000.0  # epsilons are looked for up to here
 INTERVAL = 1e-4  # of the grid for privacy losses
 LARGEST_WITH_TABLES = 20.0  # what holds here holds at any larger epsilon, and e^epsilon stays small
@@ -69,18 +74,30 @@ def epsilon_of_ledger(ledger: Ledger, delta: float) -> float:
 def _curve(ledger: Ledger) -> Curve:
     """Delta as a function of epsilon."""
     for entry in ledger.entries:
-        if entry.mechanism not in (*GAUSSIAN, LAPLACE, DISCRETE_LAPLACE, TRUNCATED_GEOMETRIC):
-            raise UnknownReleaseError(f'The accountant does not know how to count "{entry.mechanism}".')
+        _refuse_unknown(entry)
+    if ledger.most_cases > 1 and (ledger.rate < 1 or any(entry.mechanism not in FOR_SEVERAL_CASES for entry in ledger.entries)):
+        raise UnknownReleaseError(
+            "Subsamples, private labels and other than Gaussian noise are counted for one case alone; here somebody has several."
+        )
     return repeated(subsampled(_one_run(ledger), ledger.rate), ledger.times)
+
+
+def _refuse_unknown(entry: Entry) -> None:
+    if entry.mechanism not in (*GAUSSIAN, LAPLACE, DISCRETE_LAPLACE, TRUNCATED_GEOMETRIC):
+        raise UnknownReleaseError(f'The accountant does not know how to count "{entry.mechanism}".')
+    if entry.mechanism == DISCRETE_LAPLACE and not (entry.sensitivity > 0 and float(entry.sensitivity).is_integer()):
+        raise UnknownReleaseError(f'"{entry.purpose}" has whole-numbered noise, and a sensitivity of {entry.sensitivity}.')
+    if entry.mechanism == TRUNCATED_GEOMETRIC and (entry.bound is None or entry.sensitivity != 1):
+        raise UnknownReleaseError(f'"{entry.purpose}" is a truncated geometric without bound, or not of sensitivity 1.')
 
 
 def _one_run(ledger: Ledger) -> Curve:
     others = [entry for entry in ledger.entries if entry.mechanism not in GAUSSIAN]
     selections = [entry for entry in ledger.entries if entry.mechanism in SELECTIONS]
-    mu = ledger.mu
+    mu = ledger.most_cases * ledger.mu
     if others:
         return _with_other_noise(mu, -math.expm1(_log_hidden(selections)), others)
-    if [entry.mechanism for entry in selections] == [VARIANT_SELECTION]:
+    if [entry.mechanism for entry in selections] == [VARIANT_SELECTION] and ledger.most_cases == 1:
         (selection,) = selections
         without = Ledger(tuple(entry for entry in ledger.entries if entry is not selection)).mu
         return lambda epsilon: max(delta_of(mu, epsilon), one_selection_delta(without, selection.shows, epsilon))
@@ -94,7 +111,21 @@ def _log_hidden(selections: list[Entry]) -> float:
 
 
 def _with_other_noise(mu: float, shows: float, others: list[Entry]) -> Curve:
-    """The curve by privacy loss distributions; entries that are not Gaussian all count, whatever their group."""
+    """The curve where not all noise is Gaussian; entries that are not all count, whatever their group."""
+    few = losses_of(others)
+    whole = _on_a_grid(mu, others) if few is None else partial(few.delta, mu)
+    distance = sum(_table_distance(entry) for entry in others)
+
+    def curve(epsilon: float) -> float:
+        epsilon = min(epsilon, LARGEST_WITH_TABLES)
+        tables = (1 + math.exp(epsilon)) * distance
+        return min(1.0, max(shows + whole(epsilon), whole(epsilon + math.log1p(-shows))) + tables)
+
+    return curve
+
+
+def _on_a_grid(mu: float, others: list[Entry]) -> Curve:
+    """The curve by privacy loss distributions, where losses are too many to be written down."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     whole: Any = pld.identity(value_discretization_interval=INTERVAL)
@@ -103,16 +134,7 @@ def _with_other_noise(mu: float, shows: float, others: list[Entry]) -> Curve:
     for entry in others:
         whole = whole.compose(_loss(entry))
     lost = LOST * (len(others) + 1)
-    distance = sum(_table_distance(entry) for entry in others)
-
-    def curve(epsilon: float) -> float:
-        epsilon = min(epsilon, LARGEST_WITH_TABLES)
-        tables = (1 + math.exp(epsilon)) * distance
-        add = shows + float(whole.get_delta_for_epsilon(epsilon))
-        remove = float(whole.get_delta_for_epsilon(epsilon + math.log1p(-shows)))
-        return min(1.0, max(add, remove) + lost + tables)
-
-    return curve
+    return lambda epsilon: float(whole.get_delta_for_epsilon(epsilon)) + lost
 
 
 def _loss(entry: Entry) -> Any:  # a type of dp-accounting
@@ -120,15 +142,11 @@ def _loss(entry: Entry) -> Any:  # a type of dp-accounting
 
     if entry.mechanism == LAPLACE:
         return pld.from_laplace_mechanism(entry.noise, entry.sensitivity, value_discretization_interval=INTERVAL)
-    if entry.sensitivity != int(entry.sensitivity):
-        raise UnknownReleaseError(f'"{entry.purpose}" has whole-numbered noise, and a sensitivity of {entry.sensitivity}.')
     if entry.mechanism == DISCRETE_LAPLACE:
         return pld.from_discrete_laplace_mechanism(
             1 / entry.noise, int(entry.sensitivity), value_discretization_interval=INTERVAL
         )
-    if entry.bound is None or entry.sensitivity != 1:
-        raise UnknownReleaseError(f'"{entry.purpose}" is a truncated geometric without bound, or not of sensitivity 1.')
-    k, epsilon = entry.bound, 1 / entry.noise
+    k, epsilon = entry.bound or 0, 1 / entry.noise
     peak = math.log(-math.expm1(-epsilon)) - math.log1p(math.exp(-epsilon) - 2 * math.exp(-epsilon * (k + 1)))
     here = {z: peak - epsilon * abs(z) for z in range(-k, k + 1)}
     above = {z + 1: weight for z, weight in here.items()}

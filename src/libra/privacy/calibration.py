@@ -2,7 +2,8 @@
 
 In: epsilon, delta, and the shares of mu^2 that go to the choice of variants and of labels. Out: a `Calibration`: mu of each
 stage and the thresholds, in whole numbers. The promise: releases that add up to `mu_rest`, after selections with these
-thresholds, are (epsilon, delta)-differentially private for adding and for removing one case; `accounting` counts it again.
+thresholds, are (epsilon, delta)-differentially private for adding and for removing one case, or somebody with so many cases;
+`accounting` counts it again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from libra.privacy.selection import labels_show, variant_shows
 
 MOST_LABELS = 64  # how many labels of a case count where labels are private
 SLACK = 1 - 1e-10  # of mu, for the rounding of shares that are added up again
-VARIANTS_PART = 0.2  # of delta, for a variant that shows; where labels are private, parts of delta are set in advance
+VARIANTS_PART = 0.2  # of delta, for a variant that shows; where it is not the only thing, parts of delta are set in advance
 LABELS_PART = 0.1  # of delta, for a label that shows
 
 
@@ -35,6 +36,7 @@ class Calibration:
         mu_rest: Of everything after that.
         variant_threshold: Variants are kept whose noisy counts, times `scale`, reach it.
         label_threshold: Labels are kept whose noisy weights, times `scale`, reach it; None where labels are public.
+        cases: How many cases of whom is protected count at most. Every mu here is that of one of them.
         scale: What counts are multiplied with before noise.
         most_labels: How many labels of a case count.
 
@@ -52,13 +54,14 @@ class Calibration:
     mu_rest: float
     variant_threshold: int
     label_threshold: int | None
+    cases: int = 1
     scale: int = FINE
     most_labels: int = MOST_LABELS
 
     @property
     def variant_shows(self) -> float:
-        """The probability that a variant shows which a single case has."""
-        return variant_shows(self.mu_variants, self.variant_threshold, self.scale)
+        """The largest probability that a variant shows which nobody else has."""
+        return variant_shows(self.mu_variants, self.variant_threshold, self.scale, self.cases)
 
     @property
     def labels_show(self) -> float:
@@ -73,8 +76,10 @@ class Calibration:
         return self.variant_threshold / self.scale
 
 
-def calibrate(epsilon: float, delta: float, variants: float, labels: float = 0.0) -> Calibration:
+def calibrate(epsilon: float, delta: float, variants: float, labels: float = 0.0, cases: int = 1) -> Calibration:
     """The noise for a guarantee; `variants` and `labels` are shares of mu^2, labels being public where theirs is 0.
+
+    With more than one case of whom is protected, labels have to be public: see docs/guarantees.md.
 
     Example:
         >>> calibrate(1.0, 1e-5, variants=0.3).label_threshold is None
@@ -85,21 +90,24 @@ def calibrate(epsilon: float, delta: float, variants: float, labels: float = 0.0
     labels = checked(
         "the share of the labels", labels, lambda share: 0 <= share < 1 - variants, "that leaves something for the rest"
     )
-    if labels == 0:
+    if labels > 0 and cases > 1:
+        raise ValueError("private labels are proved for one case alone")
+    if labels == 0 and cases == 1:
         mu = mu_of(epsilon, delta) * SLACK
         mu_rest = math.sqrt(1 - variants) * mu
         shows = most(lambda q: one_selection_delta(mu_rest, q, epsilon) <= delta, 0.0, delta)
     else:
-        shows, labels_may = VARIANTS_PART * delta, LABELS_PART * delta
+        shows, labels_may = VARIANTS_PART * delta, LABELS_PART * delta if labels > 0 else 0.0
         either = shows + labels_may
         mu = most(lambda mu: selections_delta(mu, either, epsilon) <= delta, 0.0, LARGEST_MU) * SLACK
         mu_rest = math.sqrt(1 - variants - labels) * mu
+    mu, mu_rest = mu / cases, mu_rest / cases
     mu_variants, mu_labels = math.sqrt(variants) * mu, math.sqrt(labels) * mu
-    variant_threshold = _least_threshold(lambda at: variant_shows(mu_variants, at, FINE) <= shows)
+    variant_threshold = _least_threshold(lambda at: variant_shows(mu_variants, at, FINE, cases) <= shows)
     label_threshold = (
         None if labels == 0 else _least_threshold(lambda at: labels_show(mu_labels, at, FINE, MOST_LABELS) <= labels_may)
     )
-    return Calibration(epsilon, delta, mu, mu_labels, mu_variants, mu_rest, variant_threshold, label_threshold)
+    return Calibration(epsilon, delta, mu, mu_labels, mu_variants, mu_rest, variant_threshold, label_threshold, cases)
 
 
 def one_selection_delta(mu_rest: float, shows: float, epsilon: float) -> float:

@@ -53,6 +53,8 @@ class Gate:
     """Where raw counts become released figures.
 
     Gates made from a gate (`tail`, `with_labels`) write into the same ledger; a subsample has its own, which knows its rate.
+    Where individuals are protected, `most_cases` is how many cases they have at most. Noise is asked for by the mu of one case;
+    the ledger knows that somebody may have several.
 
     Example:
         >>> from libra.engines.control_flow_tables import Size
@@ -67,6 +69,7 @@ class Gate:
     _random: Randomness
     group: Group = "all"
     rate: float = 1.0
+    most_cases: int = 1
     seconds: Seconds = field(default_factory=Seconds)
     _entries: list[Entry] = field(default_factory=list)
 
@@ -92,7 +95,7 @@ class Gate:
             traces, counts = self._engine.variants()
         with self.seconds.of("privatize"):
             chosen = select_variants(traces, counts, mu, threshold, scale, self._random)
-            shows = variant_shows(mu, threshold, scale)
+            shows = variant_shows(mu, threshold, scale, self.most_cases)
             self._write(Entry(KEPT_VARIANTS, VARIANT_SELECTION, 1.0, 1 / mu, self.group, shows))
             return chosen
 
@@ -110,19 +113,19 @@ class Gate:
         """The gate to the cases whose trace is none of the kept ones."""
         with self.seconds.of("aggregate"):
             engine = self._engine.tail(kept)
-        return Gate(engine, self._random, "tail", self.rate, self.seconds, self._entries)
+        return Gate(engine, self._random, "tail", self.rate, self.most_cases, self.seconds, self._entries)
 
     def with_labels(self, labels: tuple[str, ...]) -> Gate:
         """The gate to the same cases without the events of all other labels."""
         with self.seconds.of("aggregate"):
             engine = self._engine.with_labels(labels)
-        return Gate(engine, self._random, self.group, self.rate, self.seconds, self._entries)
+        return Gate(engine, self._random, self.group, self.rate, self.most_cases, self.seconds, self._entries)
 
     def subsampled(self, rate: float) -> Gate:
         """The gate to a Poisson subsample: every case with this probability, independently."""
         with self.seconds.of("aggregate"):
             engine = self._engine.subsampled(rate, self._random)
-        return Gate(engine, self._random, self.group, self.rate * rate, self.seconds)
+        return Gate(engine, self._random, self.group, self.rate * rate, self.most_cases, self.seconds)
 
     def ledger(self, times: int = 1, asked: float | None = None) -> Ledger:
         """What went through so far.
@@ -131,7 +134,7 @@ class Gate:
             times: How often the same was done, each time on a subsample of its own.
             asked: The mu that could have been spent.
         """
-        return Ledger(tuple(self._entries), self.rate, times, asked)
+        return Ledger(tuple(self._entries), self.rate, times, self.most_cases, asked)
 
     def _write(self, entry: Entry) -> None:
         self._entries.append(entry)

@@ -113,7 +113,16 @@ def from_even_odds(epsilon: float) -> str:
         >>> from_even_odds(1.0), from_even_odds(6.0), from_even_odds(50.0)
         ('73.2 %', '99.76 %', '100 %')
     """
-    doubt = 1 / (1 + math.exp(epsilon))
+    return certainty(1 / (1 + math.exp(epsilon)))
+
+
+def certainty(doubt: float) -> str:
+    """How sure somebody is who has so much doubt left, from 0 to 1, as a percentage rounded up.
+
+    Example:
+        >>> certainty(0.25), certainty(0.0004), certainty(1e-9)
+        ('75.0 %', '99.960 %', '100 %')
+    """
     if doubt < SURE:
         return "100 %"
     decimals = max(1, 1 + math.ceil(-math.log10(100 * doubt)))

@@ -22,7 +22,8 @@ GAUSSIAN = (ROUNDED_GAUSSIAN, VARIANT_SELECTION, LABEL_SELECTION)
 ADDING_UP = (
     "Shares are of the square of the mu asked for, and add up: first within each group, then all plus the larger of kept and "
     "tail. A case counts either among the kept variants or in the tail, so of these two groups only the dearer one counts. "
-    "With subsamples, mu and shares are those of one run, before subsampling; epsilon is that of the whole."
+    "With subsamples, mu and shares are those of one run, before subsampling; epsilon is that of the whole. Where individuals "
+    "are protected, mu is that of one case; somebody with several has so many times as much, and epsilon counts all of them."
 )
 
 
@@ -66,6 +67,7 @@ class Ledger:
         entries: The releases, in their order.
         rate: The probability with which a case took part (Poisson subsampling); 1 without.
         times: How often the whole was done, each time on a subsample of its own.
+        most_cases: How many cases of whom is protected count at most; all figures of the ledger are about one of them.
         asked: The mu that could have been spent; shares are shares of its square. None where it is not known: then of what was.
 
     Example:
@@ -82,11 +84,12 @@ class Ledger:
     entries: tuple[Entry, ...] = ()
     rate: float = 1.0
     times: int = 1
+    most_cases: int = 1
     asked: float | None = None
 
     @property
     def mu(self) -> float:
-        """The mu of all Gaussian entries together: a case is in the tail or not, so only the dearer of the two groups counts."""
+        """The mu, for one case, of all Gaussian entries: it is in the tail or not, so only the dearer of these groups counts."""
         squares = self._squares()
         return math.sqrt(squares["all"] + max(squares["kept"], squares["tail"]))
 
@@ -100,7 +103,8 @@ class Ledger:
         ]
         shares = {group: square / whole for group, square in self._squares().items()}
         spent = {"mu": self.mu, "asked": self.asked, "share": self.mu**2 / whole, "shares": shares, "explanation": ADDING_UP}
-        return {"ledger": entries, "subsampling": {"rate": self.rate, "times": self.times}, "spent": spent}
+        subsampling = {"rate": self.rate, "times": self.times, "most_cases": self.most_cases}
+        return {"ledger": entries, "subsampling": subsampling, "spent": spent}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Ledger:

@@ -21,7 +21,7 @@ from libra.privacy.randomness import Randomness
 
 WORD = 1 << 64
 DIGITS = 60
-LARGEST_SCALE = 2000.0
+SMALLEST_SCALE, LARGEST_SCALE = 0.025, 2000.0  # with less, a word would hold no other noise than 0
 LARGEST_BOUND = 100_000
 Words = npt.NDArray[np.uint64]
 
@@ -76,7 +76,13 @@ def truncated_geometric(epsilon: float, delta: float) -> NoiseTable:
             raise UsageError(f"Truncated geometric noise for epsilon {epsilon:g} and delta {delta:g} needs too large a table.")
         while (1 - ratio) * ratio**k > Decimal(delta) * (1 + ratio - 2 * ratio ** (k + 1)):
             k += 1
-        return _table(ratio, (1 - ratio) / (1 + ratio - 2 * ratio ** (k + 1)), k)
+        peak = (1 - ratio) / (1 + ratio - 2 * ratio ** (k + 1))
+        if peak * ratio**k * WORD < 1:
+            raise UsageError(
+                f"Truncated geometric noise for epsilon {epsilon:g} and delta {delta:g} has probabilities below 2^-64, which are "
+                "too small for a table. Ask for a smaller epsilon or a larger delta."
+            )
+        return _table(ratio, peak, k)
 
 
 def discrete_laplace(scale: float) -> NoiseTable:
@@ -86,7 +92,8 @@ def discrete_laplace(scale: float) -> NoiseTable:
         >>> round(float(discrete_laplace(2.0).pmf().max()), 4)
         0.2449
     """
-    scale = checked("scale", scale, lambda scale: 1e-3 <= scale <= LARGEST_SCALE, f"from 0.001 to {LARGEST_SCALE:g}")
+    bounds = f"from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}"
+    scale = checked("scale", scale, lambda scale: SMALLEST_SCALE <= scale <= LARGEST_SCALE, bounds)
     with localcontext(Context(prec=DIGITS)):
         ratio = (-1 / Decimal(scale)).exp()
         return _table(ratio, (1 - ratio) / (1 + ratio), math.ceil(45 * scale))

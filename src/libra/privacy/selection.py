@@ -22,14 +22,25 @@ Integers = npt.NDArray[np.int64]
 ROUNDING = 1 + 1e-12  # what probabilities in floats are raised by
 
 
-def variant_shows(mu: float, threshold: int, scale: int) -> float:
-    """The probability that a variant passes which a single case has: that scale, with noise of sd scale / mu, is the threshold.
+def variant_shows(mu: float, threshold: int, scale: int, cases: int = 1) -> float:
+    """The largest probability that a variant passes which nobody else has: of a case, or of somebody with so many cases.
+
+    A variant of c cases passes if c times scale, with noise of standard deviation scale / mu, reaches the threshold. Several
+    cases may follow one variant or several, whatever is worst.
 
     Example:
         >>> round(variant_shows(mu=0.25, threshold=18, scale=1), 6)
         1.9e-05
+        >>> round(variant_shows(mu=0.25, threshold=18, scale=1, cases=3), 6)
+        0.000144
     """
-    return upper_tail((threshold - scale - 0.5) * mu / scale) * ROUNDING
+    shown = [upper_tail((threshold - c * scale - 0.5) * mu / scale) for c in range(1, cases + 1)]
+    if shown[-1] == 1:
+        return 1.0
+    hidden = [0.0]  # the logarithm of the smallest probability that so many cases stay hidden
+    for n in range(1, cases + 1):
+        hidden.append(min(hidden[n - c] + math.log1p(-shown[c - 1]) for c in range(1, n + 1)))
+    return min(1.0, -math.expm1(hidden[-1]) * ROUNDING) if cases > 1 else shown[0] * ROUNDING
 
 
 def labels_show(mu: float, threshold: int, scale: int, most: int) -> float:

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 from libra.privacy.arguments import checked_whole
 
-LARGEST_CASES = 1_000_000
+LARGEST_CASES = 1_000
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One case, or one individual with at most so many cases.
+    """One case, or one individual, of whose cases at most so many count.
 
     Example:
-        >>> CASE.statement(), Unit(most_cases=5).statement()
-        ('one case, added or removed', 'one individual with at most 5 cases, added or removed')
+        >>> CASE.statement(), Unit(most_cases=1).statement()
+        ('one case, added or removed', 'one individual, with all cases, added or removed')
         >>> Unit(most_cases=0)
         Traceback (most recent call last):
-        libra.errors.UsageError: the largest number of cases of an individual has to be a whole number from 1 to 1,000,000, not 0.
+        libra.errors.UsageError: the largest number of cases of an individual has to be a whole number from 1 to 1,000, not 0.
     """
 
     most_cases: int | None = None  # None: the unit is a case
@@ -30,13 +30,11 @@ class Unit:
 
     def __str__(self) -> str:
         """What is protected, in words that go into a sentence."""
-        if self.most_cases is None:
-            return "one case"
-        return f"one individual with at most {self.most_cases:,} case{'s' if self.most_cases > 1 else ''}"
+        return "one case" if self.most_cases is None else "one individual"
 
     def statement(self) -> str:
         """What may change between two logs that a release must not tell apart."""
-        return f"{self}, added or removed"
+        return f"{self}, added or removed" if self.most_cases is None else f"{self}, with all cases, added or removed"
 
 
 CASE = Unit()

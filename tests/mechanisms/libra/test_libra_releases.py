@@ -32,7 +32,7 @@ def telling_log() -> EventLog:
     log = log_from([*words, ["admit", "a rare operation", "leave"]], ids="ZEBRA")
     return EventLog(
         log.events.with_columns(pl.lit("OKAPI").alias("org:resource"), pl.lit(73519, pl.Int64).alias("cost")),
-        log.cases.with_columns(pl.lit("TAPIR").alias("person")),
+        log.cases.with_columns(pl.format("TAPIR-{}", pl.int_range(pl.len())).alias("person")),
         LogMetadata(
             attributes=(Attribute("concept:name", "string", "IBEX"),), classifiers=(Classifier("NEWT", ("concept:name",)),)
         ),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from libra.cli.columns import columns_taken
 from libra.cli.input_options import OUTPUT, LogPath, takes_log_options
+from libra.cli.mechanism_options import BOTH, SOUND, MechanismName, parameter, takes_mechanism_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
 from libra.cli.stopwatch import Stopwatch
 from libra.errors import EmptyReleaseError, UsageError
 from libra.keywords import MechanismKeywords, ReadKeywords
+from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.mechanisms.mechanism import Mechanism
@@ -26,94 +29,31 @@ EXAMPLES = (
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
 )
-SOUND, BOTH, PUBLISHED = "Mechanism libra", "Mechanisms libra and libra2022", "Mechanism libra2022"
-LONG_NUMBER = 20  # digits
-
-
-def _parameter(*flags: str, text: str, panel: str, metavar: str | None = None) -> Any:
-    return typer.Option(*flags, help=text, metavar=metavar, rich_help_panel=panel, show_default=False)
 
 
 @takes_log_options
+@takes_mechanism_options
 def anonymize(
     log: LogPath,
     options: ReadKeywords,
+    parameters: MechanismKeywords,
     *,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="OUT", help="The file to write; its name says the format.", show_default=False),
     ] = None,
-    mechanism: Annotated[
-        str,
-        typer.Option("--mechanism", "-m", metavar="NAME", help="How to anonymize: libra, or libra2022 as published."),
-    ] = "libra",
+    mechanism: MechanismName = "libra",
     epsilon: Annotated[
-        float | None, _parameter("--epsilon", text="Of the guarantee; smaller is more private. Default: 1.", panel=SOUND)
+        float | None, parameter("--epsilon", text="Of the guarantee; smaller is more private. Default: 1.", panel=SOUND)
     ] = None,
     delta: Annotated[
         float | None,
-        _parameter("--delta", text="Of the guarantee. Default: 1e-5. Of the clipping of libra2022. Default: 1e-4.", panel=BOTH),
-    ] = None,
-    tail: Annotated[
-        str | None,
-        _parameter(
-            "--tail",
-            text="Rare cases: model (new traces like them), nearest (to a kept variant) or drop. Default: model.",
-            metavar="HOW",
-            panel=SOUND,
-        ),
-    ] = None,
-    budget: Annotated[
-        str | None,
-        _parameter("--budget", text="Shares. Default: control=0.55,times=0.45.", metavar="SHARES", panel=SOUND),
-    ] = None,
-    private_labels: Annotated[
-        bool | None,
-        _parameter("--private-labels", text="Choose the labels privately too, rather than take them as public.", panel=SOUND),
-    ] = None,
-    time_zone: Annotated[
-        str | None,
-        _parameter("--time-zone", text="Whose hours and days to keep. Default: UTC.", metavar="ZONE", panel=SOUND),
-    ] = None,
-    cases: Annotated[
-        int | None,
-        _parameter("--cases", text="How many cases to generate. Default: about as many as there are.", panel=SOUND),
+        parameter("--delta", text="Of the guarantee. Default: 1e-5. Of the clipping of libra2022. Default: 1e-4.", panel=BOTH),
     ] = None,
     explain: Annotated[
         bool,
-        _parameter("--explain", text="Say what is released and what survives; without -o, only that.", panel=SOUND),
+        parameter("--explain", text="Say what is released and what survives; without -o, only that.", panel=SOUND),
     ] = False,
-    gamma: Annotated[
-        float | None,
-        _parameter("--gamma", text="The share of cases in a subsample. Default: 1; of libra2022: 0.05.", panel=BOTH),
-    ] = None,
-    subsamples: Annotated[
-        str | None,
-        _parameter(
-            "--subsamples",
-            text="How many. Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept.",
-            metavar="N|paper",
-            panel=BOTH,
-        ),
-    ] = None,
-    alpha: Annotated[
-        float | None, _parameter("--alpha", text="The order of Renyi differential privacy. Default: 10.", panel=PUBLISHED)
-    ] = None,
-    b: Annotated[float | None, _parameter("--b", text="The scale of the Laplace mechanism. Default: 2.", panel=PUBLISHED)] = None,
-    trace_noise: Annotated[
-        bool | None,
-        _parameter(
-            "--trace-noise/--no-trace-noise", text="Whether cases are copied and deleted. Default: they are.", panel=PUBLISHED
-        ),
-    ] = None,
-    signed_times: Annotated[
-        bool | None,
-        _parameter("--signed-times", text="Let noisy times between events fall below zero, as in the paper.", panel=PUBLISHED),
-    ] = None,
-    omega: Annotated[
-        float | None,
-        _parameter("--omega", text="How many minutes a mean moves for a case to be relevant. Default: 20.", panel=PUBLISHED),
-    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Draw the same again, for tests. The result is not private.", show_default=False)
     ] = None,
@@ -140,25 +80,10 @@ def anonymize(
     from libra.privacy.randomness import Randomness
     from libra.targets import check_certificate, check_target
 
-    parameters: MechanismKeywords = {
-        "epsilon": epsilon,
-        "delta": delta,
-        "tail": tail,
-        "budget": budget,
-        "private_labels": private_labels,
-        "time_zone": time_zone,
-        "cases": cases,
-        "gamma": gamma,
-        "subsamples": _number(subsamples),
-        "alpha": alpha,
-        "b": b,
-        "trace_noise": trace_noise,
-        "signed_times": signed_times,
-        "omega": omega,
-    }
+    parameters |= {"epsilon": epsilon, "delta": delta}
     made = make(mechanism, parameters)
     Randomness(seed)  # both refuse what cannot be meant, before any file is read
-    explained = _explained(made) if explain else []
+    explained = _explained(made, individuals="individual" in options) if explain else []
     if output is None:
         if not explain:
             raise UsageError("Say where the anonymized log goes: -o OUT.")
@@ -193,13 +118,13 @@ def anonymize(
         raise EmptyReleaseError(f"{output}: this log is empty. {release.shortfall}")
 
 
-def _explained(made: Mechanism) -> list[str]:
+def _explained(made: Mechanism, *, individuals: bool) -> list[str]:
     """What a mechanism says of its plan, before any case is looked at."""
     from libra.mechanisms.libra import Libra
 
     if not isinstance(made, Libra):
         raise UsageError(f"{made.name} has no plan to explain. Leave out --explain, or --mechanism.")
-    return made.plan.explain()
+    return (made.for_individuals() if individuals else made).plan.explain()
 
 
 def _show_explained(explained: list[str], *, as_json: bool) -> None:
@@ -209,13 +134,6 @@ def _show_explained(explained: list[str], *, as_json: bool) -> None:
     console = people_console()
     for line in explained:
         console.print(printable(f"- {line}"), soft_wrap=not console.is_terminal)
-
-
-def _number(said: str | None) -> int | Literal["paper"] | None:
-    """What was said, as a number where it is one; the mechanism refuses other words."""
-    return (
-        int(said) if said is not None and said.isdecimal() and len(said) < LONG_NUMBER else cast('Literal["paper"] | None', said)
-    )
 
 
 def show_release(release: Release, output: Path, certificate: Path | None) -> None:
@@ -230,6 +148,9 @@ def show_release(release: Release, output: Path, certificate: Path | None) -> No
     if release.claimed is not None:
         lines.append(release.claimed.comparison())
     lines += [f"- {sentence}" for sentence in (*release.guarantee.assumptions, *release.guarantee.caveats)]
+    if certificate and not release.seeded:
+        files = " ".join(shlex.quote(str(file)) for file in (certificate, output))
+        lines += ["", f"Anyone can check this: {libra_command()} verify {files}"]
     console = people_console()
     for line in lines:
         console.print(printable(line), soft_wrap=not console.is_terminal)

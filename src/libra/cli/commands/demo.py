@@ -21,11 +21,12 @@ def demo(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """A tour on the bundled log of a simulated emergency room: inspect, convert, anonymize and measure it."""
+    """A tour on the bundled log of a simulated emergency room: inspect, convert, anonymize, verify and measure it."""
     from libra import api, example
     from libra.cli.commands.anonymize import show_release
     from libra.cli.commands.inspect import show_summary
     from libra.cli.commands.measure import show_utility
+    from libra.cli.commands.verify import show_verification
     from libra.errors import InputError
     from libra.eventlog.summary import summarize
     from libra.measures import measure
@@ -40,11 +41,13 @@ def demo(
     release = api.anonymize(log)
     release.write(anonymized, certificate=certificate)
     notes += release.notes
-    summary, utility = summarize(log), measure(log, release.log)
+    summary, verification, utility = summarize(log), api.verify(certificate, anonymized), measure(log, release.log)
     if not as_json and not quiet:
         show_summary(original, log, summary)
         print()
         show_release(release, anonymized, certificate)
+        print()
+        show_verification(verification)
         print()
         show_utility(original, anonymized, utility)
     print_notes(notes, quiet=quiet)
@@ -52,17 +55,18 @@ def demo(
         "files": [str(out / name) for name in FILES],
         "inspect": summary.to_dict(),
         "anonymize": release.to_dict(),
+        "verify": verification.to_dict(),
         "measure": utility.to_dict(),
         "notes": notes,
     }
-    print_result(document, next_steps(original, table), as_json=as_json, quiet=quiet)
+    print_result(document, next_steps(original, table, certificate), as_json=as_json, quiet=quiet)
 
 
-def next_steps(packed: Path, table: Path) -> list[str]:
+def next_steps(packed: Path, table: Path, certificate: Path) -> list[str]:
     """What to try after the tour, spelled so that it can be copied into this shell."""
     libra = libra_command()
-    log, csv, parquet, out = (
-        shlex.quote(str(table.with_name(name))) for name in (packed.name, table.name, "log.parquet", "out.csv")
+    log, csv, parquet, out, promise = (
+        shlex.quote(str(table.with_name(name))) for name in (packed.name, table.name, "log.parquet", "out.csv", certificate.name)
     )
     return [
         f"All files are in {table.parent}",
@@ -70,6 +74,7 @@ def next_steps(packed: Path, table: Path) -> list[str]:
         "Try next:",
         f"  {libra} inspect {csv}",
         f"  {libra} convert {csv} {parquet}",
+        f"  {libra} certificate {promise}",
         f"  {libra} anonymize {csv} -o {out} --epsilon 0.5 --explain",
         f"  {libra} measure {log} {out}",
         f"  {libra} inspect YOUR-LOG.csv",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from libra.cli.columns import roles_of
 from libra.cli.input_options import LogPath, takes_log_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
+from libra.cli.risk import show_log_risk
 from libra.cli.tables import percent, table
 from libra.keywords import ReadKeywords
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "libra inspect log.xes.gz",
     "libra inspect visits.csv --case-id Patient --case-id Visit",
+    "libra inspect log.xes.gz --risk",
     "libra inspect log.csv --json",
 )
 LONG_TRACE = 12
@@ -28,15 +32,21 @@ PLURALS = {"case": "cases", "event": "events", "activity": "activities", "varian
 
 
 @takes_log_options
-def inspect(log: LogPath, options: ReadKeywords, *, as_json: Json = False, quiet: Quiet = False) -> None:
+def inspect(
+    log: LogPath,
+    options: ReadKeywords,
+    *,
+    risk: Annotated[bool, typer.Option("--risk", help="Also how many cases stand out to those who know some events.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
     """Show what is in a log: its figures, the columns found, and how many cases stand out."""
     from libra import api
-    from libra.eventlog.summary import summarize
 
     with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
         options["progress"] = progress
         read = api.read(log, **options)
-    summary = summarize(read)
+    summary = api.inspect(read, risk=risk)
     if as_json:
         print_json(summary.to_dict() | {"roles": roles_of(read)})
     else:
@@ -64,6 +74,9 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     variants = ((f"{v.cases:,}", percent(v.cases / summary.cases), _trace(v.trace)) for v in summary.top_variants)
     table("Most frequent variants", ("cases", "share", "trace"), variants, right=(0, 1))
     console.print(_hint(summary))
+    if summary.risk is not None:
+        console.print()
+        show_log_risk(summary.risk)
 
 
 def _hint(summary: Summary) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +11,19 @@ import typer
 from libra.cli.input_options import takes_log_options
 from libra.cli.output import Json, Quiet, print_json, print_notes
 from libra.cli.progress import progress_bar
+from libra.cli.risk import show_release_risk
 from libra.cli.tables import figure, table
+from libra.errors import UsageError
 from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
     from libra.measures import Utility
 
-EXAMPLES = ("libra measure log.xes.gz anonymized.xes.gz", "libra measure log.csv anonymized.csv --json")
+EXAMPLES = (
+    "libra measure log.xes.gz anonymized.xes.gz",
+    "libra measure log.csv anonymized.csv --json",
+    "libra measure log.xes.gz anonymized.xes.gz --risk --certificate certificate.json",
+)
 MEANINGS = {
     "emd_freq": "directly-follows frequencies, blind to labels (EMD Freq)",
     "emd_time": "hours spent per directly-follows edge, blind to labels (EMD Time)",
@@ -39,6 +46,16 @@ def measure(
     anonymized: Annotated[Path, typer.Argument(metavar="ANONYMIZED", help="The log to judge; may be empty.", show_default=False)],
     options: ReadKeywords,
     *,
+    risk: Annotated[bool, typer.Option("--risk", help="Also what an attacker gets from the anonymized log.")] = False,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificate",
+            metavar="FILE",
+            help="With --risk: attack the mechanism that this certificate names, on halves of the original.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -49,11 +66,23 @@ def measure(
     from libra import api
     from libra.measures import measure as compare
 
+    if certificate is not None and not risk:
+        raise UsageError(api.CERTIFICATE_WITHOUT_RISK)
+    named = None
+    if risk:
+        from libra.measures.risk import certified, risk_of_release
+
+        named = None if certificate is None else certified(certificate)
     with progress_bar(f"reading {original.name} and {anonymized.name}", quiet=quiet) as progress:
         options["progress"] = progress
         first, second = api.read_pair(original, anonymized, **options)
     utility = compare(first, second)
     notes = [f"{path.name}: {note}" for path, log in ((original, first), (anonymized, second)) for note in log.notes]
+    if risk:
+        with progress_bar("attacking", quiet=quiet) as progress:
+            found = risk_of_release(first, second, certified=named, released=anonymized, progress=progress)
+        utility = replace(utility, risk=found)
+        notes += found.notes
     if as_json:
         print_json(utility.to_dict() | {"notes": notes})
     else:
@@ -68,3 +97,5 @@ def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
     rows = [(name, figure(figures[name]), figure(empty[name]) if name in empty else "", text) for name, text in MEANINGS.items()]
     title = f"{anonymized.name} against {original.name}: 0 is equal, lower is closer"
     table(title, ("figure", "value", "empty log", "meaning"), rows, right=(1, 2))
+    if utility.risk is not None:
+        show_release_risk(anonymized, utility.risk)

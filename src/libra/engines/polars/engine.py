@@ -13,11 +13,13 @@ import numpy as np
 from libra.engines.contract import Integers, Table
 from libra.engines.features import Uses, edge_uses
 from libra.engines.polars import control_flow, times
+from libra.engines.polars.individuals import drawn_cases
 from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.traces import Traces
 from libra.eventlog.variants import Variants, variants_of
 from libra.privacy.randomness import Randomness
+from libra.privacy.unit import CASE, Unit
 
 COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {**control_flow.COUNTERS, **times.COUNTERS}
 
@@ -73,7 +75,11 @@ class PolarsEngine:
     def subsampled(self, rate: float, random: Randomness) -> PolarsEngine:
         """Every case with probability `rate`, independently."""
         at_most = np.uint64(min(int(Fraction(rate) * 2**64), 2**64 - 1))  # the probability is the rate or a hair less
-        cases = self.cases.take(np.flatnonzero(random.words(len(self.cases)) < at_most))
+        return self.restricted(np.flatnonzero(random.words(len(self.cases)) < at_most))
+
+    def restricted(self, numbers: Integers) -> PolarsEngine:
+        """Only the cases of these numbers."""
+        cases = self.cases.take(numbers)
         counts = np.bincount(cases.variant, minlength=self.rows.max(initial=-1) + 1)[self.rows]
         present = np.flatnonzero(counts)
         return replace(self, of_log=cases, rows=self.rows[present], traces=self.traces.take(present), counts=counts[present])
@@ -107,8 +113,8 @@ class PolarsEngine:
         return {trace: row for row, trace in enumerate(self.traces.as_bytes())}
 
 
-def engine_of(log: EventLog) -> PolarsEngine:
-    """The engine of a log.
+def engine_of(log: EventLog, unit: Unit = CASE, random: Randomness | None = None) -> PolarsEngine:
+    """The engine of a log; where individuals are protected, of as many cases of each as count.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -117,7 +123,10 @@ def engine_of(log: EventLog) -> PolarsEngine:
         >>> len(traces) == len(log.variants), int(counts.sum())
         (True, 50)
     """
-    return _engine(cases_of(log), log.variants, tuple(log.activities))
+    whole = _engine(cases_of(log), log.variants, tuple(log.activities))
+    if unit.most_cases is None or log.individual is None:
+        return whole
+    return whole.restricted(drawn_cases(log.cases[log.individual], unit.most_cases, random or Randomness()))
 
 
 def _engine(cases: Cases, found: Variants, labels: tuple[str, ...]) -> PolarsEngine:

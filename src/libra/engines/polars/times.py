@@ -147,11 +147,7 @@ def _case_durations(engine: HasCases, table: tables.CaseDurations) -> Integers:
 def _case_duration_parts(engine: HasCases, table: tables.CaseDurationParts) -> Integers:
     """Count how long cases last, in parts of bins."""
     earliest, latest = _spans(engine.cases)
-    bins = tables.total_bins(tables.duration_bins(latest - earliest))
-    place = np.log10(np.maximum(latest - earliest, 1) / tables.SECOND) * (tables.A_DECADE / 2) - (bins - 2)
-    parts = np.left_shift(1, np.array(table.parts, np.int64)).take(bins)
-    part = np.clip(np.floor(place * parts).astype(np.int64), 0, parts - 1)
-    return np.bincount(table.first_cells.take(bins) + part, minlength=table.shape[0])
+    return np.bincount(tables.part_bins(latest - earliest, table.parts), minlength=table.shape[0])
 
 
 def _granularity(engine: HasCases, table: tables.Granularity) -> Integers:

@@ -33,11 +33,14 @@ from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee, from_even_odds
 from libra.privacy.randomness import SEEDED, Randomness
-from libra.privacy.unit import CASE
+from libra.privacy.unit import CASE, Unit
 
 MOST_CASES = 100_000_000
 MOST_SUBSAMPLES = 1_000
-PERSONS = "The custodian named a column of individuals: persons may have several cases here, and are not protected as a whole."
+INDIVIDUALS = (
+    "Which case is whose is as the custodian's column says; a case without an entry there is somebody's only one. Of each "
+    "individual {} counted, drawn at random; all others are left out."
+)
 WEAK_EPSILON = 5.0
 LABELS_PUBLIC = (
     "The set of activity labels is public: it is taken from the log as it is, so a label that one case alone has may show. "
@@ -66,6 +69,8 @@ class Libra:
         gamma: The rate of the Poisson subsamples; 1 means all cases. None leaves it to the plan.
         subsamples: How many there are.
         cases: How many cases to generate; None for about as many as there were.
+        most_cases: How many cases of an individual count; where the log says whose case is whose, it is individuals who are
+            protected, and 1 is the default. Every further case is paid for with noise.
         plan: How the guarantee is spent; follows from the others.
 
     Example:
@@ -86,6 +91,7 @@ class Libra:
     gamma: float | None = None
     subsamples: int | None = None
     cases: int | None = None
+    most_cases: int | None = None
     plan: Plan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -97,7 +103,11 @@ class Libra:
         epsilon, delta, budget = checked_epsilon(self.epsilon), checked_delta(self.delta), checked_budget(self.budget)
         subsamples = None if self.subsamples is None else checked_whole("subsamples", self.subsamples, 1, MOST_SUBSAMPLES)
         rate, runs = checked_rate_of(self.gamma, subsamples), subsamples or 1
-        made = make_plan(epsilon, delta, budget, tail=self.tail, private_labels=self.private_labels, rate=rate, runs=runs)
+        unit = Unit(self.most_cases)
+        if (self.most_cases or 1) > 1 and (self.private_labels or rate < 1 or runs > 1):
+            raise UsageError("More than one case of an individual goes with public labels and without subsamples alone.")
+        labels = self.private_labels
+        made = make_plan(epsilon, delta, budget, tail=self.tail, private_labels=labels, rate=rate, runs=runs, unit=unit)
         for name, value in (
             ("epsilon", epsilon),
             ("delta", delta),
@@ -113,21 +123,24 @@ class Libra:
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress = no_progress) -> Release:
         """The release of a log; `progress` is called with the stages done and the stages in all."""
         begin = perf_counter()
-        plan = self.plan
         stages = itertools.count(1)
-        in_all = STAGES * plan.runs + 2  # finding the variants before, generating after
+        in_all = STAGES * self.plan.runs + 2  # finding the variants before, generating after
 
         def stage_done() -> None:
             progress(next(stages), in_all)
 
-        engine = engine_of(log)
+        made = self.for_individuals() if log.individual is not None else self
+        if made.plan.unit != CASE and log.individual is None:
+            raise UsageError("most_cases is about individuals. Say in which column they are: --individual.")
+        engine = engine_of(log, made.plan.unit, random)
         counted = perf_counter() - begin
         stage_done()
+        plan = made.plan
         time_zone = self.time_zone if log.has_zone else "UTC"
         output = Output(tuple(engine.labels), time_zone, 1 / (plan.rate * plan.runs))
         runs, weighted, gates = [], [], []
         for _ in range(plan.runs):
-            gate = Gate(engine, random)
+            gate = Gate(engine, random, most_cases=plan.calibration.cases)
             gates.append(gate.subsampled(plan.rate) if plan.rate < 1 else gate)
             draw = int(random.words(1)[0] >> np.uint64(1))
             run, traces, weights = release_run(gates[-1], plan, output, draw, stage_done)
@@ -146,11 +159,11 @@ class Libra:
         return Release(
             log=released,
             mechanism=self.name,
-            parameters=self._parameters() | {"time_zone": time_zone},
-            guarantee=self._guarantee(random.seeded, persons=log.individual is not None),
+            parameters=made._parameters() | {"time_zone": time_zone},
+            guarantee=made.guarantee(seeded=random.seeded),
             seeded=random.seeded,
             notes=(
-                *self._notes(released, random.seeded),
+                *made._notes(released, random.seeded),
                 *_notes_on_log(log, self.time_zone),
                 *(_note_on_edges(figures[0]) if released.n_cases else ()),
             ),
@@ -159,10 +172,19 @@ class Libra:
             seconds={"aggregate": aggregate, "privatize": privatize, "generate": generate},
         )
 
-    def _guarantee(self, seeded: bool, *, persons: bool) -> Guarantee:
-        labels = LABELS_PRIVATE if self.private_labels else LABELS_PUBLIC
-        made = Guarantee.proved(self.epsilon, self.delta, CASE, (labels, PUBLIC, AS_READ), seeded=seeded)
-        return replace(made, caveats=(*made.caveats, PERSONS)) if persons else made
+    def for_individuals(self) -> Libra:
+        """The same for a log that says whose case is whose: a case of each individual counts, where no other number is said."""
+        return self if self.most_cases is not None else replace(self, most_cases=1)
+
+    def guarantee(self, *, seeded: bool) -> Guarantee:
+        """What is promised of a release."""
+        assumed = [LABELS_PRIVATE if self.private_labels else LABELS_PUBLIC, PUBLIC, AS_READ]
+        if self.most_cases is not None:
+            assumed.append(INDIVIDUALS.format(self._counted()))
+        return Guarantee.proved(self.epsilon, self.delta, self.plan.unit, tuple(assumed), seeded=seeded)
+
+    def _counted(self) -> str:
+        return "one case" if self.most_cases == 1 else f"up to {self.most_cases:,} cases"
 
     def _parameters(self) -> dict[str, Any]:
         return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}
@@ -180,6 +202,11 @@ class Libra:
                 f"Delta {self.delta:g} is more than one over the number of cases released, which is too weak to protect every "
                 f"one of them. Ask for a smaller one, such as --delta {_smaller_delta(released.n_cases):g}."
             )
+        if self.most_cases is not None:
+            yield (
+                f"Individuals are protected as a whole. Of each {self._counted()} counted, drawn at random: --most-cases allows "
+                "more, for more noise. The release is about as large as what counted: --cases makes it larger."
+            )
         if not released.n_cases:
             yield (
                 "The anonymized log is empty: nothing in this log stood out from the noise. "
@@ -188,8 +215,6 @@ class Libra:
 
 
 def _notes_on_log(log: EventLog, time_zone: str) -> Iterator[str]:
-    if log.individual is not None:
-        yield "libra protects cases, not persons: the column of the individual does not count yet."
     if not log.has_zone and time_zone != "UTC":
         yield "The times of this log are in no zone, so their hours and days are kept as they stand; --time-zone did not count."
 

@@ -17,6 +17,7 @@ from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.calibration import Calibration, calibrate
 from libra.privacy.composition import before_subsampling
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
+from libra.privacy.unit import CASE, Unit
 
 Tail: TypeAlias = Literal["model", "nearest", "drop"]
 TAILS: tuple[Tail, ...] = ("model", "nearest", "drop")
@@ -57,6 +58,7 @@ class Plan:
         mu_second: For the second look at kept variants, and as much for the tail.
         mu_times: For the times.
         tail: What happens to rare cases.
+        unit: Who is protected.
 
     Example:
         >>> plan = make_plan(1.0, 1e-4)
@@ -72,6 +74,7 @@ class Plan:
     mu_second: float
     mu_times: float
     tail: Tail
+    unit: Unit = CASE
 
     def spent(self) -> Ledger:
         """The ledger of a run that spends all it may, for the accountant."""
@@ -82,7 +85,7 @@ class Plan:
             Entry("counts or tail", ROUNDED_GAUSSIAN, self.mu_second, 1.0),
             Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0),
         )
-        return Ledger(entries if noise.label_threshold is None else (labels, *entries), self.rate, self.runs)
+        return Ledger(entries if noise.label_threshold is None else (labels, *entries), self.rate, self.runs, noise.cases)
 
     def explain(self) -> list[str]:
         """What will be released, with what noise, and what survives it, in sentences."""
@@ -94,7 +97,7 @@ class Plan:
 
     def _explained(self) -> Iterator[str]:
         noise = self.calibration
-        yield f"Everything together is ({self.epsilon:g}, {self.delta:g})-differentially private for one case, added or removed."
+        yield f"Everything together is ({self.epsilon:g}, {self.delta:g})-differentially private for {self.unit.statement()}."
         if self.rate < 1 or self.runs > 1:
             runs = "One run" if self.runs == 1 else f"{self.runs:,} runs, each"
             cases = f"a subsample with {100 * self.rate:.3g} % of the cases" if self.rate < 1 else "all cases"
@@ -141,6 +144,7 @@ def make_plan(
     private_labels: bool = False,
     rate: float = 1.0,
     runs: int = 1,
+    unit: Unit = CASE,
 ) -> Plan:
     """The plan for a guarantee.
 
@@ -153,9 +157,11 @@ def make_plan(
     first = FIRST_LOOK[tail] * control
     aimed = delta
     while True:
-        noise = calibrate(*before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=labels)
+        noise = calibrate(
+            *before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=labels, cases=unit.most_cases or 1
+        )
         rest = noise.mu_rest / math.sqrt(1 - first - labels)
-        plan = Plan(epsilon, delta, rate, runs, noise, rest * math.sqrt(control - first), rest * math.sqrt(times), tail)
+        plan = Plan(epsilon, delta, rate, runs, noise, rest * math.sqrt(control - first), rest * math.sqrt(times), tail, unit)
         if min(plan.mu_second, plan.mu_times, noise.mu_variants) < SMALLEST_MU:
             raise UsageError(
                 "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."

@@ -14,7 +14,7 @@ from typing import Any
 
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.loss_distribution import subsampled_laplace_epsilon
-from libra.privacy.renyi import compose, laplace_epsilon, subsampled_bound
+from libra.privacy.renyi import compose, laplace_epsilon, subsampled_bound, to_epsilon
 
 SOURCE = "G. Elkoumy and M. Dumas: Libra: High-Utility Anonymization of Event Logs for Process Mining via Subsampling, ICPM 2022"
 ASSUMPTIONS = (
@@ -81,6 +81,10 @@ class Libra2022Claim:
     def pld_epsilon(self) -> float:
         """The epsilon, at delta, of as many Laplace releases of scale b and sensitivity 1, each on a subsample."""
         return subsampled_laplace_epsilon(self.b, self.gamma, self.subsamples, self.delta)
+
+    def implied_epsilon(self, delta: float) -> float:
+        """The epsilon at this delta that follows from a Renyi epsilon at order alpha, if it holds."""
+        return to_epsilon(self.alpha, self.renyi_epsilon, delta)
 
     @property
     def noise_scale(self) -> float:

@@ -12,6 +12,7 @@ maximisation) from all nodes of a level together.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 CONCENTRATIONS = (1.0, 4.0, 16.0, 64.0, 256.0)
 POINTS = 33  # of the numerical integral over a share
+MIDDLES = (1 - np.cos(np.pi * (np.arange(POINTS) + 0.5) / POINTS)) / 2
+WIDTHS = np.diff((1 - np.cos(np.pi * np.arange(POINTS + 1) / POINTS)) / 2)
 REACH = 5.0  # standard deviations of the likelihood that it covers
 ROUNDS = 30  # of expectation maximisation
 UNKNOWN = 1e30  # the variance of a count that was never released
@@ -131,10 +134,8 @@ def _grid(best: Floats, spread: Floats) -> tuple[Floats, Floats]:
     """Where the likelihood of a share is worth looking at: points, denser toward the ends, and the width each stands for."""
     centre = np.clip(best, 0, 1)
     low, high = np.maximum(centre - REACH * spread, 0), np.minimum(centre + REACH * spread, 1)
-    ends = (1 - np.cos(np.pi * np.arange(POINTS + 1) / POINTS)) / 2
-    middles = (1 - np.cos(np.pi * (np.arange(POINTS) + 0.5) / POINTS)) / 2
     width = (high - low)[:, None]
-    return low[:, None] + width * middles, width * np.diff(ends)
+    return low[:, None] + width * MIDDLES, width * WIDTHS
 
 
 def _beta_densities(grid: Floats, node: npt.NDArray[np.intp], expected: Floats) -> Floats:
@@ -144,23 +145,23 @@ def _beta_densities(grid: Floats, node: npt.NDArray[np.intp], expected: Floats) 
     densities = np.empty((len(grid), len(CONCENTRATIONS), grid.shape[1]))
     for i, concentration in enumerate(CONCENTRATIONS):
         alphas, betas = expected * concentration, (1 - expected) * concentration
-        norms = np.array(
-            [
-                math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) if a > 0 and b > 0 else 0.0
-                for a, b in zip(alphas.tolist(), betas.tolist(), strict=True)
-            ]
-        )
+        norms = np.array([_log_norm(a, b) for a, b in zip(alphas.tolist(), betas.tolist(), strict=True)])
         exponent = norms[node][:, None] + (alphas[node] - 1)[:, None] * log_left + (betas[node] - 1)[:, None] * log_right
         densities[:, i] = np.exp(np.minimum(exponent, 700))
     return densities
+
+
+@lru_cache(maxsize=100_000)
+def _log_norm(alpha: float, beta: float) -> float:
+    """The logarithm of what makes a Beta density sum to 1."""
+    return math.lgamma(alpha + beta) - math.lgamma(alpha) - math.lgamma(beta) if alpha > 0 and beta > 0 else 0.0
 
 
 def _learned(evidence: Floats, hint: Floats) -> Floats:
     """Mixture weights that explain the evidence of all nodes best, starting from a hint that counts like one node each."""
     weights: Floats = hint / hint.sum()
     for _ in range(ROUNDS):
-        responsible = evidence * weights
-        responsible /= responsible.sum(1, keepdims=True)
-        weights = responsible.sum(0) + hint
+        responsible = weights * ((1 / (evidence @ weights)) @ evidence)
+        weights = responsible + hint
         weights /= weights.sum()
     return weights

@@ -48,7 +48,9 @@ def _week_shares(figures: TimeFigures) -> Floats:
     root = levels[0]
     shares = denoise(levels, real.ravel(), np.maximum(root.values, np.sqrt(root.variances))[:, 0])
     busy = busy_spans(figures.years, together.values / np.sqrt(together.variances))
-    return (shares.reshape(real.shape)[:n_years, :BLOCKS] * busy[:, :, None]).ravel()
+    starting = shares.reshape(real.shape)[:n_years, :BLOCKS]
+    within = starting * busy[:, :, None]
+    return np.asarray(within if within.any() else starting).ravel()
 
 
 def _laid_out(values: Floats, sd: float, real: Floats) -> Level:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from audit import audited_epsilon, clopper_pearson
-from canaries import DAY, HOUR, LABELS, MONDAY, Case, engine_with, observed
+from inside import DAY, HOUR, LABELS, MONDAY, Case, audited_epsilon, audited_noise, engine_with, observed
 from scipy.stats import binom
 
 from libra.engines.polars.engine import PolarsEngine
@@ -16,8 +15,6 @@ from libra.eventlog.traces import Traces, traces_of
 from libra.mechanisms.libra.plan import Budget, Plan, make_plan
 from libra.mechanisms.libra.release_run import _release_control
 from libra.mechanisms.libra.times import release_times
-from libra.privacy import gate as gates
-from libra.privacy import selection
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import epsilon_of, mu_of
 from libra.privacy.noise import rounded_gaussian
@@ -68,8 +65,7 @@ def test_control_flow_stays_within_the_claim(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["joins a frequent variant", "has a variant of its own"])
 def test_counting_to_the_nearest_variant_stays_within_the_claim(name: str) -> None:
-    """With as many runs as it takes to catch half the noise, below."""
-    found = audited_epsilon(*observed(OTHERS, CANARIES[name], control, NEAREST, 3000, seed=4), DELTA)
+    found = audited_epsilon(*observed(OTHERS, CANARIES[name], control, NEAREST, 1500, seed=4), DELTA)
     assert found <= EPSILON
 
 
@@ -84,11 +80,10 @@ def test_everything_together_stays_within_the_claim() -> None:
     assert audited_epsilon(*observed(OTHERS, everything, both, BOTH, 300, seed=3), DELTA) <= EPSILON
 
 
-def test_half_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gates, "rounded_gaussian", lambda sd, n, random: rounded_gaussian(sd / 2, n, random))
-    monkeypatch.setattr(selection, "rounded_gaussian", lambda sd, n, random: rounded_gaussian(sd / 2, n, random))
-    canary = CANARIES["joins a frequent variant"]
-    assert audited_epsilon(*observed(OTHERS, canary, control, NEAREST, 3000, seed=4), DELTA) > EPSILON
+def test_the_noise_is_no_smaller_than_it_should_be() -> None:
+    """The same on a copy of the code with a fifth less noise fails: see the planted bugs."""
+    claimed, found = audited_noise(runs=2500, seed=4)
+    assert claimed / 3 < found <= claimed
 
 
 def test_a_threshold_on_raw_counts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,12 +143,3 @@ def test_the_audit_itself_reaches_most_of_a_true_epsilon_and_finds_an_overspend(
     honest = audited_epsilon(noise[0] + mu, noise[1], DELTA)
     assert epsilon / 2 < honest <= epsilon == pytest.approx(epsilon_of(mu, DELTA))
     assert audited_epsilon(noise[0] + 1.4 * mu, noise[1], DELTA) > epsilon
-
-
-@pytest.mark.parametrize("truth", [0.002, 0.1, 0.5, 0.97])
-def test_bounds_on_a_probability_are_wrong_no_more_often_than_they_say(truth: float) -> None:
-    hits = np.arange(201)
-    bounds = [clopper_pearson(int(hit), 200, 0.05) for hit in hits]
-    weights = binom.pmf(hits, 200, truth)
-    assert sum(weight for weight, (low, _) in zip(weights, bounds, strict=True) if low > truth) <= 0.05
-    assert sum(weight for weight, (_, high) in zip(weights, bounds, strict=True) if high < truth) <= 0.05

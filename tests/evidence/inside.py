@@ -1,7 +1,8 @@
-"""Runs of the mechanism up to its released figures, with and without a canary, and what an adversary makes of them.
+"""An audit from the inside: runs of the mechanism up to its released figures, and what an adversary makes of these.
 
-The adversary knows all other cases, the canary and the code. From a run's released figures it computes the logarithm of the
-likelihood ratio of "with the canary" to "without": by Neyman and Pearson no other figure tells more.
+`libra audit` sees the released log alone. This adversary sees all noisy figures that it is made from, and knows all
+other cases, the canary and the code. From a run's figures it computes the logarithm of the likelihood ratio of "with the canary"
+to "without": by Neyman and Pearson no other number tells more.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from audit import Floats
 
 from libra.engines.contract import Table
 from libra.engines.polars.engine import PolarsEngine, engine_of
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.traces import Traces, traces_of
-from libra.mechanisms.libra.plan import Plan
+from libra.measures.audit.bounds import bound_of
+from libra.measures.audit.events import Floats, telling_event
+from libra.mechanisms.libra.plan import Budget, Plan, make_plan
+from libra.mechanisms.libra.release_run import _release_control
 from libra.privacy.gate import Gate
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.normal import upper_tail
@@ -30,6 +33,7 @@ LABELS = ("a", "b", "c")
 HOUR = 3_600_000_000  # microseconds
 DAY = 24 * HOUR
 MONDAY = 19_849 * DAY  # in May 2024
+MISTAKEN = 1e-3  # how often a bound may be wrong
 CERTAIN = 50.0  # the logarithm of a likelihood ratio that leaves no doubt
 Run = Callable[[Gate, Plan], None]
 
@@ -140,3 +144,22 @@ def observed(others: list[Case], canary: Case, run: Run, plan: Plan, runs: int, 
                 rows.append(adversary.figures())
             sides.append(np.array(rows))
     return sides[0], sides[1]
+
+
+def audited_epsilon(with_case: Floats, without: Floats, delta: float) -> float:
+    """A lower bound on epsilon, adding and removing the case both tried; the event is chosen from a quarter of the runs."""
+    first, rest = slice(None, None, 4), np.arange(len(with_case)) % 4 != 0
+    event = telling_event(with_case[first], without[first], delta)
+    return bound_of(event, with_case[rest], without[rest], MISTAKEN).epsilon(delta)
+
+
+def audited_noise(runs: int, seed: int) -> tuple[float, float]:
+    """The epsilon claimed for counts of variants, at so large a delta that a little less noise shows; and what is found."""
+    epsilon, delta = 1.0, 0.3
+    plan = make_plan(epsilon, delta, Budget(0.999, 0.001), tail="nearest")
+    others = [Case("ab", MONDAY + day * DAY) for day in range(40)]
+    return epsilon, audited_epsilon(*observed(others, Case("ab"), _counts, plan, runs, seed), delta)
+
+
+def _counts(gate: Gate, plan: Plan) -> None:
+    _release_control(gate, plan, len(LABELS))

@@ -1,0 +1,130 @@
+"""The certificate as a file: written whole or not at all, read with suspicion.
+
+In: what a release says about itself and the file that was written; or a path. Out: one JSON file; or the document in it. Nothing
+that is written was computed from the original: size and fingerprint are those of the anonymized file. What is read is a Libra
+certificate of the format that this version knows, in which every field stands once; anything else is an error for people.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from libra.certificate.canonical import CHECKSUM, checksum
+from libra.errors import InputError
+from libra.eventlog.files import atomic_output, open_input
+from libra.eventlog.options import Progress, no_progress
+
+DOCUMENT = "Libra certificate"
+FORMAT = 1
+LARGEST = 1_000_000  # bytes
+BLOCK = 1 << 20
+BEYOND_WHOLE = 2**53  # below this, every reader of JSON keeps whole numbers exactly
+
+
+def write_certificate(statement: Mapping[str, Any], released: Path, path: Path) -> None:
+    """Write the certificate of a released file.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "log.csv").write_text("case,activity")
+        >>> write_certificate({"mechanism": "libra"}, folder / "log.csv", folder / "log.json")
+        >>> read_certificate(folder / "log.json")["output"]["bytes"]
+        13
+    """
+    name = released.name.encode(errors="backslashreplace").decode()
+    document = {"document": DOCUMENT, "format": FORMAT} | dict(statement) | {"output": {"file": name} | fingerprint(released)}
+    document[CHECKSUM] = checksum(document)
+    with atomic_output(path) as stream:
+        stream.write((json.dumps(document, indent=2, allow_nan=False) + "\n").encode())
+
+
+def fingerprint(released: Path, progress: Progress = no_progress) -> dict[str, Any]:
+    """The size and the SHA-256 of a file.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "empty.csv"
+        >>> file.touch()
+        >>> fingerprint(file)["bytes"]
+        0
+    """
+    digest, size = hashlib.sha256(), 0
+    with open_input(released, "none", progress) as stream:
+        while block := stream.read(BLOCK):
+            digest.update(block)
+            size += len(block)
+    return {"bytes": size, "sha256": digest.hexdigest()}
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """The document of a certificate; whether it holds is for `verify` to say.
+
+    Raises:
+        InputError: It is no JSON, or no certificate, or one of another format; the text names the place.
+    """
+    with open_input(path, "none") as stream:
+        raw = stream.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise _not_one(path, "this file is too large to be a certificate")
+    document = _parsed(path, raw)
+    if not isinstance(document, dict) or document.get("document") != DOCUMENT:
+        if isinstance(document, dict) and document.get("document") == "Libra release":
+            raise _not_one(path, "this is what --json prints for the custodian, not a certificate")
+        raise _not_one(path, "this is JSON, but no Libra certificate")
+    if "format" not in document:
+        raise InputError(
+            'this certificate has no field "format": it is from a version of Libra before certificates could be verified',
+            place=str(path),
+            remedy="Compare the sha256 in it with that of the file by hand, or ask for a new release",
+        )
+    if document["format"] != FORMAT:
+        raise InputError(
+            f"this certificate is of format {json.dumps(document['format'])[:40]}, and this version of Libra knows {FORMAT}",
+            place=str(path),
+            remedy="Use the version of Libra that issued it, or a later one",
+        )
+    return document
+
+
+def _parsed(path: Path, raw: bytes) -> Any:
+    """The JSON value of a file in which no name stands twice and every number is one that all readers agree on."""
+
+    def refuse(what: str) -> NoReturn:
+        raise InputError(what, place=str(path), remedy="Ask for the certificate again")
+
+    def fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        once = dict(pairs)
+        if len(once) < len(pairs):
+            twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+            refuse(f'the field "{twice}" stands there twice, so that readers may disagree on what it says')
+        return once
+
+    def number(text: str) -> float:
+        value = float(text)
+        return value if math.isfinite(value) else refuse(f"{text[:40]} is not a number that can be kept")
+
+    def whole(text: str) -> int | float:
+        return int(text) if abs(number(text)) < BEYOND_WHOLE else refuse(f"{text[:40]} is not a number that can be kept")
+
+    try:
+        text = raw.decode("utf-8-sig")
+        parsed = json.loads(text, object_pairs_hook=fields, parse_float=number, parse_int=whole, parse_constant=number)
+        json.dumps(parsed, ensure_ascii=False).encode()  # half a surrogate pair is no text
+        return parsed
+    except UnicodeError as error:
+        raise _not_one(path, "this is not text in UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise _not_one(f"{path}, line {error.lineno}", f"this is not JSON ({error.msg.lower()})") from error
+    except RecursionError as error:
+        raise _not_one(path, "this is nested too deeply to be a certificate") from error
+
+
+def _not_one(place: str | Path, what: str) -> InputError:
+    return InputError(what, place=str(place), remedy="Name the file that --certificate wrote, and the released log after it")

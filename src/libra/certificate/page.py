@@ -1,0 +1,148 @@
+"""A certificate on one page, as plain data: what it says, in the order in which a person asks.
+
+In: a document of the right form, and what checking it against itself gave. Out: a `Page`, which the command line prints and
+`html` draws. The page repeats the certificate and adds only what follows from its figures; where they do not hold, it begins
+with that.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from libra.certificate.check import Check
+from libra.certificate.releases import RELEASES
+from libra.certificate.words import beliefs, odds
+from libra.privacy.unit import CASE
+
+TRUSTED = "The random numbers of the operating system, and the memory of the machine it ran on, are trusted."
+EACH_CASE = (
+    "Each case by itself: that it was in the original at all, and with that everything it says. A case is what one case id "
+    "stands for, such as one visit, one order or one claim. The unit of the promise: {unit}."
+)
+EACH_INDIVIDUAL = (
+    "Each individual by themselves, with all their cases: that they were in the original at all, and with that everything their "
+    "cases say. The unit of the promise: {unit}."
+)
+NO_LEDGER = "Nothing was counted: there is no ledger, so nobody can say what this release reveals."
+TWO_GROUPS = (
+    "Shares of what may be spent. Counts of kept variants and the model of rare cases are about different cases: of these two "
+    "only the dearer one counts."
+)
+RECOMPUTED = (
+    "This recomputes the total from the ledger, and the sentences from the figures, and compares size and SHA-256 of the file."
+)
+COMPARED = "This compares the figures with the paper's equations, and size and SHA-256 of the file. There is no proof to check."
+NO_SIGNATURE = "It does not show who wrote the certificate, which is not signed: take it from where you trust, or have it signed."
+OTHER = "other releases"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: a title, then what there is of text, points, a table, bars and a command.
+
+    Attributes:
+        title: What it answers.
+        text: Paragraphs.
+        points: A list.
+        table: Rows, each beginning with its name.
+        bars: Names with a share each.
+        command: Something to type.
+    """
+
+    title: str
+    text: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+    bars: tuple[tuple[str, float], ...] = ()
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The whole of it.
+
+    Attributes:
+        title: What this is.
+        issued: When, and by what.
+        warnings: What is wrong with it, if anything is.
+        sentence: The promise in one sentence.
+        sections: The rest.
+    """
+
+    title: str
+    issued: str
+    warnings: tuple[str, ...]
+    sentence: str
+    sections: tuple[Section, ...]
+
+
+def page_of(document: Mapping[str, Any], checks: Sequence[Check], certificate: str) -> Page:
+    """The page of a certificate, given its checks against itself and the name of its file."""
+    failed = [f"{check.name}: {check.found}. {check.meaning}" for check in checks if not check.ok]
+    return Page(
+        title="Certificate of an anonymized event log",
+        issued=f"Issued on {document['issued']} by Libra {document['version']}, mechanism {document['mechanism']}",
+        warnings=tuple(failed),
+        sentence=document["in_plain_words"],
+        sections=tuple(_sections(document, certificate)),
+    )
+
+
+def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section]:
+    guarantee, output = document["guarantee"], document["output"]
+    proved = guarantee["kind"] == "proved"
+    yield Section("The promise, precisely" if proved else "What is claimed", (guarantee["statement"],))
+    if proved and not guarantee["seeded"]:
+        yield _meaning(guarantee["epsilon"], guarantee["delta"])
+        protected = EACH_CASE if guarantee["unit"] == CASE.statement() else EACH_INDIVIDUAL
+        yield Section("Who is protected", (protected.format(unit=guarantee["unit"]),))
+    yield Section("What has to hold", points=(*guarantee["assumptions"], TRUSTED))
+    yield Section("What is not promised", points=tuple(guarantee["caveats"]))
+    yield _spent(document) if proved else Section("How the budget was spent", (NO_LEDGER,))
+    facts = (
+        ("file", f"{output['file']}, {output['bytes']:,} bytes"),
+        ("SHA-256", output["sha256"]),
+        ("holds", document["contents"]),
+        ("made with", ", ".join(_parameters(document["parameters"]))),
+        ("randomness", document["randomness"]),
+    )
+    yield Section("The file", table=facts)
+    command = f"libra verify {shlex.quote(certificate)} {shlex.quote(output['file'])}"
+    yield Section("How to check it", (RECOMPUTED if proved else COMPARED, NO_SIGNATURE), command=command)
+
+
+def _meaning(epsilon: float, delta: float) -> Section:
+    before, after = zip(*beliefs(epsilon), strict=True)
+    table = (("how likely it seems that a case was there, before", *before), ("and after seeing the log, at most", *after))
+    return Section("What it means for one person, in odds", (odds(epsilon, delta),), table=table)
+
+
+def _spent(document: Mapping[str, Any]) -> Section:
+    topics: dict[str, float] = {}
+    for entry in document["ledger"]:
+        topic = RELEASES[entry["purpose"]].topic if entry["purpose"] in RELEASES else OTHER
+        topics[topic] = topics.get(topic, 0.0) + entry.get("share", 0.0)
+    spent, runs = document["spent"], document["subsampling"]
+    total = (
+        f"Together {100 * spent['share']:.1f} % of what may be spent; by the accountant epsilon {spent['epsilon']:.4g} at delta "
+        f"{spent['delta']:g}."
+    )
+    if runs["rate"] < 1 or runs["times"] > 1:
+        total += (
+            f" Shares are those of one of {runs['times']:,} runs, on a subsample of {100 * runs['rate']:g} % of the cases; "
+            "epsilon is that of the whole."
+        )
+    return Section("How the budget was spent", (TWO_GROUPS, total), bars=tuple(topics.items()))
+
+
+def _parameters(parameters: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in parameters.items():
+        told = " ".join(_parameters(value)) if isinstance(value, dict) else value
+        if isinstance(value, bool):
+            told = "yes" if value else "no"
+        elif value is None:
+            told = "as found"
+        yield f"{name.replace('_', ' ')} {told:g}" if isinstance(told, float) else f"{name.replace('_', ' ')} {told}"

@@ -1,0 +1,108 @@
+"""Whether a certificate holds: for itself, and for the file that it is about.
+
+In: a certificate and a released file. Out: a `Verification`. The promise: a figure that was changed is found by the checksum; if
+that was computed anew, a figure that the guarantee rests on is found all the same, because it is made again from the others. What
+nobody can see from here is whether the certificate was made up as a whole: it is not signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from libra._version import __version__
+from libra.certificate.canonical import CHECKSUM, checksum
+from libra.certificate.check import Check, Verification, judged
+from libra.certificate.document import fingerprint, read_certificate
+from libra.certificate.of_any import RANDOMNESS, drawn
+from libra.certificate.schema import why_invalid
+from libra.eventlog.options import Progress, no_progress
+from libra.privacy.randomness import SEEDED
+
+HOMES = {"libra": "libra.certificate.of_libra", "libra2022": "libra.certificate.of_libra2022"}
+CLAIMED = "claimed by its authors, nothing proved to verify"
+
+
+def verify(certificate: Path, output: Path, progress: Progress = no_progress) -> Verification:
+    """Check a certificate against the schema, against itself and against the released file.
+
+    Raises:
+        InputError: One of the two cannot be read, or the first is no certificate.
+    """
+    document = read_certificate(certificate)
+    found = fingerprint(output, progress)
+    checks = [*self_checks(document)]
+    if checks[0].ok:
+        checks.append(_same_file(document["output"], found))
+    return Verification(tuple(checks), _verdict(document, checks))
+
+
+def self_checks(document: dict[str, Any]) -> Iterator[Check]:
+    """What can be checked without the file; after a document of the wrong form, nothing more."""
+    wrong = why_invalid(document)
+    yield judged(
+        "structure",
+        [wrong] if wrong else [],
+        holds="It has every field of a certificate of this format, and no other.",
+        meaning="It is damaged, or was made by something else. Nothing more can be checked.",
+    )
+    if wrong:
+        return
+    sums = document[CHECKSUM], checksum(document)
+    yield judged(
+        "checksum",
+        [] if sums[0] == sums[1] else [f"it says {sums[0][:12]}…, and the content gives {sums[1][:12]}…"],
+        holds="Nothing in it was changed since the checksum was computed.",
+        meaning="Something in it was changed after it was written. Ask for the certificate again.",
+    )
+    yield from map(_of_other_version(document["version"]), _of_mechanism(document))
+    yield drawn(document)
+
+
+def _of_mechanism(document: dict[str, Any]) -> Iterator[Check]:
+    name = document["mechanism"]
+    if name in HOMES:
+        yield from import_module(HOMES[name]).checks(document)
+    else:
+        found = f'this version cannot check certificates of "{name}"'
+        yield Check("mechanism", False, found, "Whether the promise holds is not known.")
+
+
+def _of_other_version(version: str) -> Callable[[Check], Check]:
+    """Adds to what does not hold that another version of Libra may say it otherwise."""
+    other = (
+        f" It was issued by Libra {version}, and this is {__version__}: check it with that version before you conclude anything."
+    )
+
+    def told(check: Check) -> Check:
+        return check if check.ok or version == __version__ else replace(check, meaning=check.meaning + other)
+
+    return told
+
+
+def _same_file(certified: dict[str, Any], found: dict[str, Any]) -> Check:
+    problems = []
+    if found["bytes"] != certified["bytes"]:
+        problems.append(f"it has {found['bytes']:,} bytes, and the one certified has {certified['bytes']:,}")
+    if found["sha256"] != certified["sha256"]:
+        problems.append(f"its SHA-256 is {found['sha256'][:12]}…, and the one certified has {certified['sha256'][:12]}…")
+    return judged(
+        "file",
+        problems,
+        holds=f"It is the file certified: {found['bytes']:,} bytes, SHA-256 {found['sha256'][:12]}….",
+        meaning="This is not the file that was released, or not all of it. The certificate says nothing about it.",
+    )
+
+
+def _verdict(document: dict[str, Any], checks: list[Check]) -> str:
+    failed = [SEEDED if check.name == RANDOMNESS else check.name for check in checks if not check.ok]
+    if failed:
+        return f"Not verified: {', '.join(failed)}."
+    guarantee = document["guarantee"]
+    if guarantee["kind"] == "claimed":
+        return f"The file is the one certified. Its privacy is {CLAIMED}."
+    figures = f"({guarantee['epsilon']:g}, {guarantee['delta']:g})"
+    return f"Verified: the file is the one certified, and its ledger stays within {figures}-differential privacy."

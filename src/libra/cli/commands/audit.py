@@ -1,0 +1,122 @@
+"""`libra audit`: an attempt to refute what a mechanism claims, and what it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from libra.cli.input_options import LogPath, takes_log_options
+from libra.cli.mechanism_options import MechanismName, takes_mechanism_options
+from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
+from libra.cli.progress import progress_bar
+from libra.cli.tables import table
+from libra.keywords import OtherParameters, ReadKeywords
+
+if TYPE_CHECKING:
+    from libra.measures.audit import Audit, Finding
+
+EXAMPLES = (
+    "libra audit log.xes.gz",
+    "libra audit log.xes.gz --mechanism libra2022 --alpha 10 --epsilon 1",
+    "libra audit log.csv --tail nearest --runs 100000 --time-limit 1800 --json",
+)
+REFUTED = 1
+
+
+@takes_log_options
+@takes_mechanism_options
+def audit(
+    log: LogPath,
+    options: ReadKeywords,
+    parameters: OtherParameters,
+    *,
+    mechanism: MechanismName = "libra",
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", help="The claim. Default: 1; of libra2022: what its figure implies.", show_default=False),
+    ] = None,
+    delta: Annotated[float, typer.Option("--delta", help="Of the claim. A tiny one cannot be tested by running.")] = 1e-2,
+    runs: Annotated[int, typer.Option("--runs", help="How many runs in all, of both sides and all canaries.")] = 10_000,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", metavar="SECONDS", help="When to stop, whatever is done by then.")
+    ] = 240.0,
+    processes: Annotated[
+        int | None, typer.Option("--processes", help="How many runs at once. Default: one a core.", show_default=False)
+    ] = None,
+    canary: Annotated[
+        list[str] | None,
+        typer.Option("--canary", metavar="NAME", help="Try this one only. May be repeated. Default: all.", show_default=False),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The same audit again.", show_default=False)] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try to refute what a mechanism claims: a lower bound on its epsilon, from runs with and without one case.
+
+    The exit code is 1 if the claim is refuted. A claim that is not refuted may still be wrong: docs/guarantees.md has the proofs.
+    """
+    import os
+
+    from libra import api
+
+    with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
+        options["progress"] = progress
+        read = api.read(log, **options)
+    with progress_bar(f"auditing {mechanism}", quiet=quiet) as progress:
+        found = api.audit(
+            read,
+            mechanism=mechanism,
+            epsilon=epsilon,
+            delta=delta,
+            runs=runs,
+            seconds=time_limit,
+            processes=(os.cpu_count() or 1) if processes is None else processes,
+            canaries=canary,
+            seed=seed,
+            progress=progress,
+            **parameters,
+        )
+    if as_json:
+        print_json(found.to_dict())
+    elif not quiet:
+        show_audit(found)
+    print_notes((*read.notes, *found.notes), quiet=quiet)
+    if found.refuted:
+        raise typer.Exit(REFUTED)
+
+
+def show_audit(found: Audit) -> None:
+    """The claim, what each canary proved, and what that means."""
+    console = people_console()
+    claim = found.claim
+    unit = "individual" if claim.of_individuals else "case"
+    title = f"{found.mechanism}, at ({claim.epsilon:.4g}, {claim.delta:.4g}) for one {unit}, {claim.source}"
+    header = ("the canary", "epsilon proved", "claimed", "the telling event", "with it", "without")
+    table(title, header, [_row(finding) for finding in found.findings], right=(1, 2, 4, 5))
+    for sentence in verdict(found):
+        console.print(printable(sentence), soft_wrap=not console.is_terminal)
+
+
+def _row(finding: Finding) -> tuple[str, ...]:
+    proved = f"{finding.epsilon_low:.2f}" + (" !" if finding.refutes else "")
+    return finding.canary, proved, f"{finding.claim.epsilon:.4g}", finding.event, *finding.times
+
+
+def verdict(found: Audit) -> list[str]:
+    """What the figures mean, in a few sentences."""
+    claimed = f"({found.claim.epsilon:.4g}, {found.claim.delta:.4g})"
+    took = f"{found.runs:,} runs in {found.seconds:,.0f} seconds."
+    if found.refuted:
+        worst = next(finding for finding in found.findings if finding.refutes)
+        proved = (
+            f"Refuted: {found.mechanism} is not {claimed}-differentially private. A canary that {worst.canary} gives itself away "
+            f"by {worst.event}. At delta {worst.claim.delta:.3g} epsilon is at least {worst.epsilon_low:.2f}; at epsilon "
+            f"{worst.claim.epsilon:.3g} delta is at least {worst.delta_low:.2g}."
+        )
+        return [proved, f"A true claim is refuted like this with a probability of {found.mistaken:g} at most. {took}"]
+    return [
+        f"Not refuted: nothing was found that {claimed}-differential privacy forbids. This is no proof. {took}",
+        f"An epsilon a quarter above the claim would take about {found.runs_needed:,} runs a side to be found nine times of ten, "
+        "if a single figure of the release shows all of it, and more otherwise.",
+    ]

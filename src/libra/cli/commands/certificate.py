@@ -1,0 +1,128 @@
+"""`libra certificate`: what a certificate says, on one page for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from libra.cli.input_options import OUTPUT
+from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, print_result, printable
+from libra.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from libra.certificate.page import Page, Section
+
+EXAMPLES = (
+    "libra certificate certificate.json",
+    "libra certificate certificate.json -o certificate.html",
+    "libra certificate --schema",
+)
+BAR = 40  # characters for all that may be spent
+CELL = 9
+ENDINGS = (".html", ".htm")
+
+
+def certificate(
+    certificate: Annotated[
+        Path | None, typer.Argument(metavar="CERTIFICATE", help="What --certificate wrote.", show_default=False)
+    ] = None,
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PAGE",
+            help="Write it as an HTML page to print, instead.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON Schema of certificates, instead.", rich_help_panel=OUTPUT)
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show a certificate on one page: the promise in a sentence, what it means in odds, what has to hold, what was spent.
+
+    Whether it belongs to a file, and adds up, is for libra verify.
+    """
+    from libra.certificate.document import read_certificate
+    from libra.certificate.page import page_of
+    from libra.certificate.schema import schema as published
+    from libra.certificate.schema import why_invalid
+    from libra.certificate.verify import self_checks
+
+    if schema:
+        print_json(published())
+        return
+    if certificate is None:
+        raise UsageError("Name a certificate, or ask for the --schema.")
+    if output is not None:
+        _check_page(certificate, output)
+    document = read_certificate(certificate)
+    if wrong := why_invalid(document):
+        raise InputError(f"this certificate is damaged: {wrong}", place=str(certificate), remedy="Ask for it again")
+    page = page_of(document, list(self_checks(document)), certificate.name)
+    if output is not None:
+        _write_page(page, output)
+    if as_json:
+        print_json(document)
+    elif output is not None:
+        print_result({}, [f"Wrote {output}"], as_json=False, quiet=quiet)
+    else:
+        show_page(page)
+    print_notes((f"This certificate does not hold. {warning}" for warning in page.warnings), quiet=quiet)
+
+
+def _check_page(certificate: Path, output: Path) -> None:
+    from libra.targets import check_writable
+
+    if output.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{output}: the page is written as HTML. End its name in .html.")
+    check_writable(certificate, output, what="page")
+
+
+def _write_page(page: Page, output: Path) -> None:
+    from libra.certificate.html import html_of
+    from libra.eventlog.files import atomic_output
+
+    with atomic_output(output) as stream:
+        stream.write(html_of(page).encode())
+
+
+def show_page(page: Page) -> None:
+    """The page on the terminal."""
+    _say(page.title, bold=True)
+    _say(page.issued)
+    for warning in page.warnings:
+        _say(f"DOES NOT HOLD: {warning}", bold=True)
+    _say("")
+    _say(page.sentence, bold=True)
+    for section in page.sections:
+        _say("")
+        _show_section(section)
+
+
+def _show_section(section: Section) -> None:
+    _say(section.title, bold=True)
+    names = [row[0] for row in section.table] + [name for name, _ in section.bars]
+    width = max(map(len, names), default=0)
+    for name, *values in section.table:
+        _say(f"{name:{width}}  {'  '.join(f'{value:>{CELL}}' for value in values) if len(values) > 1 else values[0]}")
+    for name, share in section.bars:
+        _say(f"{name:{width}}  {100 * share:5.1f} %  {'#' * round(BAR * min(share, 1.0))}")
+    for paragraph in section.text:
+        _say(paragraph)
+    for point in section.points:
+        _say(f"- {point}")
+    if section.command:
+        _say(f"  {section.command}")
+
+
+def _say(line: str, *, bold: bool = False) -> None:
+    console = people_console()
+    console.print(printable(line), soft_wrap=not console.is_terminal, style="bold" if bold else None)

@@ -1,0 +1,50 @@
+"""`libra verify`: whether a certificate holds, for itself and for a released file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from libra.cli.output import Json, Quiet, people_console, print_json, printable
+from libra.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from libra.certificate.check import Verification
+
+EXAMPLES = ("libra verify certificate.json anonymized.xes.gz", "libra verify certificate.json anonymized.xes.gz --json")
+
+
+def verify(
+    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="What --certificate wrote.", show_default=False)],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The released log it is about.", show_default=False)],
+    *,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check a certificate: its form, its figures by the ledger in it, its sentences, and that it is about this file.
+
+    The exit code is 0 if everything holds and 1 if something does not. It does not show who wrote the certificate.
+    """
+    from libra import api
+
+    with progress_bar(f"reading {output.name}", quiet=quiet) as progress:
+        found = api.verify(certificate, output, progress=progress)
+    if as_json:
+        print_json(found.to_dict())
+    elif not quiet:
+        show_verification(found)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def show_verification(found: Verification) -> None:
+    """One line a check, then the verdict."""
+    console = people_console()
+    width = max(len(check.name) for check in found.checks)
+    for check in found.checks:
+        told = check.found if check.ok else f"{check.found}. {check.meaning}"
+        line = f"{'ok' if check.ok else 'failed':6}  {check.name:{width}}  {told}"
+        console.print(printable(line), soft_wrap=not console.is_terminal)
+    console.print(printable(found.verdict), soft_wrap=not console.is_terminal, style="bold")

@@ -1,0 +1,110 @@
+"""The parameters of the mechanisms as options, defined once and shared by the commands that run one.
+
+`mechanism_flags` is never called: its signature is the definition. What the guarantee is asked with, epsilon and delta, is left
+to the commands: to one it is a wish, to another a claim.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, cast
+
+import typer
+
+from libra.cli.input_options import takes
+from libra.keywords import OtherParameters
+
+SOUND, BOTH, PUBLISHED = "Mechanism libra", "Mechanisms libra and libra2022", "Mechanism libra2022"
+LONG_NUMBER = 20  # digits
+
+MechanismName = Annotated[
+    str, typer.Option("--mechanism", "-m", metavar="NAME", help="How to anonymize: libra, or libra2022 as published.")
+]
+
+
+def parameter(*flags: str, text: str, panel: str, metavar: str | None = None) -> Any:
+    """An option whose default is up to the mechanism."""
+    return typer.Option(*flags, help=text, metavar=metavar, rich_help_panel=panel, show_default=False)
+
+
+def mechanism_flags(
+    tail: Annotated[
+        str | None,
+        parameter(
+            "--tail",
+            text="Rare cases: model (new traces like them), nearest (to a kept variant) or drop. Default: model.",
+            metavar="HOW",
+            panel=SOUND,
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        parameter("--budget", text="Shares. Default: control=0.55,times=0.45.", metavar="SHARES", panel=SOUND),
+    ] = None,
+    private_labels: Annotated[
+        bool | None,
+        parameter("--private-labels", text="Choose the labels privately too, rather than take them as public.", panel=SOUND),
+    ] = None,
+    time_zone: Annotated[
+        str | None,
+        parameter("--time-zone", text="Whose hours and days to keep. Default: UTC.", metavar="ZONE", panel=SOUND),
+    ] = None,
+    cases: Annotated[
+        int | None,
+        parameter("--cases", text="How many cases to generate. Default: about as many as there are.", panel=SOUND),
+    ] = None,
+    most_cases: Annotated[
+        int | None,
+        parameter("--most-cases", text="How many cases of an individual count, given --individual. Default: 1.", panel=SOUND),
+    ] = None,
+    gamma: Annotated[
+        float | None,
+        parameter("--gamma", text="The share of cases in a subsample. Default: 1; of libra2022: 0.05.", panel=BOTH),
+    ] = None,
+    subsamples: Annotated[
+        str | None,
+        parameter(
+            "--subsamples",
+            text="How many. Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept.",
+            metavar="N|paper",
+            panel=BOTH,
+        ),
+    ] = None,
+    alpha: Annotated[
+        float | None, parameter("--alpha", text="The order of Renyi differential privacy. Default: 10.", panel=PUBLISHED)
+    ] = None,
+    b: Annotated[float | None, parameter("--b", text="The scale of the Laplace mechanism. Default: 2.", panel=PUBLISHED)] = None,
+    trace_noise: Annotated[
+        bool | None,
+        parameter(
+            "--trace-noise/--no-trace-noise", text="Whether cases are copied and deleted. Default: they are.", panel=PUBLISHED
+        ),
+    ] = None,
+    signed_times: Annotated[
+        bool | None,
+        parameter("--signed-times", text="Let noisy times between events fall below zero, as in the paper.", panel=PUBLISHED),
+    ] = None,
+    omega: Annotated[
+        float | None,
+        parameter("--omega", text="How many minutes a mean moves for a case to be relevant. Default: 20.", panel=PUBLISHED),
+    ] = None,
+) -> None:
+    """The definition of the flags; each is a keyword of `libra.anonymize` as well."""
+
+
+def takes_mechanism_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the parameters of the mechanisms; it receives those in use as `parameters`."""
+
+    @functools.wraps(command)
+    def with_numbers(*args: Any, parameters: OtherParameters, **given: Any) -> None:
+        if "subsamples" in parameters:
+            parameters["subsamples"] = _number(cast("str", parameters["subsamples"]))
+        command(*args, parameters=parameters, **given)
+
+    return takes(mechanism_flags, "parameters")(with_numbers)
+
+
+def _number(said: str) -> int | Literal["paper"]:
+    """What was said, as a number where it is one; the mechanism refuses other words."""
+    return int(said) if said.isdecimal() and len(said) < LONG_NUMBER else cast('Literal["paper"]', said)

@@ -1,0 +1,179 @@
+"""Canaries: cases made to be noticed, and the small log that they join.
+
+In: any event log. Out: a `Setting`, made of the log's own traces and times: a variant that many cases follow, one whose number
+of cases can be set, a few rare ones. A claim of differential privacy holds for every log or for none, and a case is hidden worst
+in a small log, which also takes milliseconds to anonymize; so that is where it is tested. The canaries are what mechanisms have
+failed on: each is harmless to a sound one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+
+import numpy as np
+
+from libra.errors import InputError
+from libra.eventlog.log import HOUR, EventLog
+from libra.measures.audit.cases import Case
+
+FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON = (
+    "joins a frequent variant",
+    "sits at the threshold of a variant",
+    "has a variant of its own",
+    "brings a rare activity",
+    "is very long",
+    "takes very long",
+    "starts far outside the range",
+    "has a rare attribute value",
+    "is a person with several cases",
+)
+NAMES = (FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON)
+CASES_OF_A_PERSON = 3
+LONG_TRACE = 300
+MOST_LABELS = 16  # of a very long case, all steps between which it takes
+YEAR = 8766 * HOUR
+SLOW_CASE = 60 * YEAR
+FAR_START = -70 * YEAR  # in 1900
+FEWEST_FREQUENT = 30  # cases of the frequent variant
+RARE_VARIANTS, RARE_CASES = 3, 4
+MANY_VARIANTS = 50  # of which short ones are taken
+NEW_ACTIVITY = "something new"
+
+
+@dataclass(frozen=True)
+class Canary:
+    """What is added to the log: one case, or all cases of one person.
+
+    Example:
+        >>> Canary("joins a frequent variant", (Case(("triage", "leave"), (0, 60)),)).size
+        1
+    """
+
+    name: str
+    cases: tuple[Case, ...]
+
+    @property
+    def size(self) -> int:
+        """How many cases it is."""
+        return len(self.cases)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The small log and what may join it.
+
+    Attributes:
+        frequent: Cases of the variant that many follow.
+        probe: Cases of the variant that sits at a threshold; as many of them are used as it takes.
+        rare: All other cases.
+        labels_public: Whether the set of labels is public, so that every label is in the log without the canary as well.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> setting = setting_of(simulate(cases=500), labels_public=True)
+        >>> len(setting.base(at_threshold=12)), [canary.name for canary in setting.canaries(12)][:2]
+        (55, ['joins a frequent variant', 'sits at the threshold of a variant'])
+    """
+
+    frequent: tuple[Case, ...]
+    probe: tuple[Case, ...]
+    rare: tuple[Case, ...]
+    labels_public: bool
+
+    def base(self, at_threshold: int) -> list[Case]:
+        """The log without a canary; so many cases follow the variant of the probe."""
+        n_frequent = max(FEWEST_FREQUENT, 2 * at_threshold)
+        cases = [*_times(self.frequent, n_frequent), *_times(self.probe, at_threshold), *self.rare]
+        return [*cases, *self._public(cases)] if self.labels_public else cases
+
+    def canaries(self, at_threshold: int) -> list[Canary]:
+        """Everything that may join this base."""
+        usual, last = self.frequent[-1], len(self.frequent[-1].trace) - 1
+        known = {case.trace for case in self.base(at_threshold)}
+        slow = (*usual.micros[:-1], usual.start + SLOW_CASE) if last else (usual.start,)
+        far = tuple(FAR_START + time - usual.start for time in usual.micros)
+        made = {
+            FREQUENT: usual,
+            THRESHOLD: _times(self.probe, at_threshold + 1)[-1],
+            UNIQUE: _own_variant(usual, known),
+            ACTIVITY: self._new_activity(),
+            LONG: self._long(),
+            SLOW: replace(usual, micros=slow),
+            FAR: replace(usual, micros=far),
+            VALUE: replace(usual, value="rare"),
+        }
+        persons = tuple(replace(usual, person="somebody") for _ in range(CASES_OF_A_PERSON))
+        return [*(Canary(name, (case,)) for name, case in made.items()), Canary(PERSON, persons)]
+
+    def _long(self) -> Case:
+        """A case that takes every possible step between the labels of the others twice, and some of them more often."""
+        labels = list(dict.fromkeys(label for case in (self.frequent[0], self.probe[0], *self.rare) for label in case.trace))
+        labels = labels[:MOST_LABELS]
+        pairs = [label for i, first in enumerate(labels) for label in (first, *(x for y in labels[i + 1 :] for x in (first, y)))]
+        trace = tuple(islice(cycle(pairs), max(LONG_TRACE, 2 * len(pairs) + 1)))
+        start = self.frequent[0].start
+        return Case(trace, tuple(start + hour * HOUR for hour in range(len(trace))))
+
+    def _public(self, cases: Sequence[Case]) -> list[Case]:
+        """Cases with the labels that a canary would otherwise be the first to have."""
+        probe, there = self.probe[0], {label for case in cases for label in case.trace}
+        return [self._new_activity(), *([] if there.issuperset(probe.trace) else [_own_variant(probe, {probe.trace})])]
+
+    def _new_activity(self) -> Case:
+        usual = self.frequent[0]
+        return replace(usual, trace=(*usual.trace[:-1], NEW_ACTIVITY))
+
+
+def setting_of(log: EventLog, *, labels_public: bool) -> Setting:
+    """The setting of an audit, made of the cases of a log.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> setting_of(simulate(cases=500), labels_public=True).frequent[0].trace[0]
+        'Arrive'
+    """
+    if not log.n_cases:
+        raise InputError(
+            "this log is empty", remedy="An audit makes small logs out of the cases of a log; give it one with cases"
+        )
+    traces = [tuple(log.activities[code] for code in trace) for trace, _ in log.variants.traces.head(MANY_VARIANTS).rows()]
+    numbers = _cases_of_variants(log, len(traces))
+    short = sorted(range(len(traces)), key=lambda row: (len(traces[row]) < 2, len(traces[row]) > 12, row))
+    chosen = [[_case(log, traces[row], int(case)) for case in numbers[row]] for row in short[: 2 + RARE_VARIANTS]]
+    while len(chosen) < 2 + RARE_VARIANTS:
+        chosen.append(_made_up(chosen))
+    frequent, probe, *rare = chosen
+    return Setting(
+        tuple(frequent), tuple(probe), tuple(case for cases in rare for case in _times(cases, RARE_CASES)), labels_public
+    )
+
+
+def _cases_of_variants(log: EventLog, n: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """The first cases of each of the most frequent variants."""
+    rows = log.variants.of_case
+    return [np.flatnonzero(rows == row)[: 2 * FEWEST_FREQUENT] for row in range(n)]
+
+
+def _case(log: EventLog, trace: tuple[str, ...], case: int) -> Case:
+    begin, end = log.case_offsets[case], log.case_offsets[case + 1]
+    return Case(trace, tuple(log.timestamps[begin:end].tolist()))
+
+
+def _made_up(chosen: list[list[Case]]) -> list[Case]:
+    """Cases of one more variant, where the log has too few."""
+    return [_own_variant(chosen[0][0], {cases[0].trace for cases in chosen})]
+
+
+def _own_variant(usual: Case, known: set[tuple[str, ...]]) -> Case:
+    """A case of a variant that is not known, of the same labels and about as long."""
+    candidates = [usual.trace[::-1], *((*usual.trace, *usual.trace[:1] * times) for times in range(1, len(known) + 2))]
+    trace = next(candidate for candidate in candidates if candidate not in known)
+    micros = (*usual.micros, *(usual.micros[-1] + HOUR * more for more in range(1, 1 + len(trace) - len(usual.trace))))
+    return replace(usual, trace=trace, micros=micros)
+
+
+def _times(cases: Sequence[Case], n: int) -> list[Case]:
+    """So many cases, the same again where there are fewer."""
+    return [cases[i % len(cases)] for i in range(n)]

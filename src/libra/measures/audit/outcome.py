@@ -1,0 +1,156 @@
+"""What an audit found, for people and for JSON.
+
+An `Audit` says what claim was tested, what each canary proved, and how much would have been needed to prove more. It is computed
+from the cases of a log and therefore confidential.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from libra.measures.audit.bounds import OVERSPEND, POWER, Bound, runs_needed
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The claim under test, and whose it is: for one case, or for one individual with all cases.
+
+    Example:
+        >>> Claim(1.0, 0.01, "proved by Libra").of_group(3).delta > 0.1
+        True
+    """
+
+    epsilon: float
+    delta: float
+    source: str
+    of_individuals: bool = False
+
+    def of_group(self, size: int) -> Claim:
+        """What follows for so many cases of somebody, one by one; the same where individuals are protected."""
+        if self.of_individuals:
+            return self
+        delta = self.delta * math.expm1(size * self.epsilon) / math.expm1(self.epsilon)
+        return Claim(size * self.epsilon, min(delta, 1.0), self.source)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one canary proved.
+
+    Attributes:
+        canary: Which one.
+        cases: How many cases it is.
+        claim: What is claimed for so many.
+        event: The telling event, in words.
+        likelier_with: Whether the event is likelier with the canary.
+        bound: What the fresh runs say about it.
+        mistaken: How likely it is, at most, that this bound is wrong.
+
+    Example:
+        >>> claim = Claim(1.0, 0.01, "proved by Libra")
+        >>> sure = Bound(900, 1000, 0, 1000, 0.87, 0.007)
+        >>> Finding("is very long", 1, claim, "the number of cases is 41 or more", True, sure, 0.001).refutes
+        True
+    """
+
+    canary: str
+    cases: int
+    claim: Claim
+    event: str
+    likelier_with: bool
+    bound: Bound
+    mistaken: float
+
+    @property
+    def epsilon_low(self) -> float:
+        """The epsilon that was proved, at the claimed delta."""
+        return self.bound.epsilon(self.claim.delta)
+
+    @property
+    def delta_low(self) -> float:
+        """The delta that was proved, at the claimed epsilon."""
+        return self.bound.delta(self.claim.epsilon)
+
+    @property
+    def refutes(self) -> bool:
+        """Whether that is more than was claimed."""
+        return self.epsilon_low > self.claim.epsilon
+
+    @property
+    def times(self) -> tuple[str, str]:
+        """How often the event came with the canary, and without it, in words."""
+        bound = self.bound
+        likelier, other = f"{bound.hits:,} of {bound.runs:,}", f"{bound.other_hits:,} of {bound.other_runs:,}"
+        return (likelier, other) if self.likelier_with else (other, likelier)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, JSON-ready."""
+        plain = asdict(self)
+        return plain | {"epsilon_low": self.epsilon_low, "delta_low": self.delta_low, "refutes": self.refutes}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The outcome of an audit.
+
+    Attributes:
+        mechanism: What was audited.
+        parameters: With what parameters.
+        claim: The claim for one case.
+        findings: What each canary proved, the most telling first.
+        runs: How many runs there were in all.
+        seconds: How long they took.
+        mistaken: How likely it is, at most, that a true claim is refuted.
+        notes: What to know about it.
+
+    Example:
+        >>> import libra, libra.example
+        >>> threshold = ["sits at the threshold of a variant"]
+        >>> libra.audit(libra.example.path(), mechanism="libra2022", runs=400, canaries=threshold).refuted
+        True
+    """
+
+    mechanism: str
+    parameters: Mapping[str, Any]
+    claim: Claim
+    findings: tuple[Finding, ...]
+    runs: int
+    seconds: float
+    mistaken: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim does not hold."""
+        return any(finding.refutes for finding in self.findings)
+
+    @property
+    def epsilon_low(self) -> float:
+        """The largest epsilon that a single case proved."""
+        return max((finding.epsilon_low for finding in self.findings if finding.cases == 1), default=0.0)
+
+    @property
+    def runs_needed(self) -> int:
+        """How many runs a side would find an epsilon that is a quarter more than claimed, nine times of ten, at best."""
+        return runs_needed(self.claim.epsilon, self.claim.delta, self.findings[0].mistaken if self.findings else self.mistaken)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, JSON-ready."""
+        return {
+            "document": "Libra audit",
+            "confidential": "computed from cases of the log",
+            "mechanism": self.mechanism,
+            "parameters": dict(self.parameters),
+            "claim": asdict(self.claim),
+            "refuted": self.refuted,
+            "epsilon_low": self.epsilon_low,
+            "mistaken": self.mistaken,
+            "runs": self.runs,
+            "seconds": round(self.seconds, 1),
+            "needed": {"runs_a_side": self.runs_needed, "overspend": OVERSPEND, "power": POWER},
+            "findings": [finding.to_dict() for finding in self.findings],
+            "notes": list(self.notes),
+        }

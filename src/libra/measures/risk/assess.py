@@ -1,0 +1,137 @@
+"""All risk figures in one call each: of a log as it is, and of an anonymized log against its original.
+
+In: a log, or two and what a certificate says. Out: `LogRisk` or `ReleaseRisk`. They are computed from the original and therefore
+confidential: for the custodian, never part of a release. What is sampled is sampled with a fixed seed, so that figures can be
+repeated. `docs/measures.md` defines each one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from libra.eventlog.cases import MINUTE
+from libra.eventlog.log import EventLog
+from libra.eventlog.options import Progress, no_progress
+from libra.measures.edges import common_codes
+from libra.measures.risk.certified import Certified
+from libra.measures.risk.copies import ANY_GAP, MICROSECOND, Copies, copies, same_cases
+from libra.measures.risk.crowds import search
+from libra.measures.risk.knowledge import draw
+from libra.measures.risk.linkage import Linkage, linkage
+from libra.measures.risk.membership import FEWEST, Membership, membership
+from libra.measures.risk.population import population_of
+from libra.measures.risk.singled_out import SingledOut, singled_out
+from libra.privacy.randomness import Randomness
+
+SAMPLES = 5_000
+FEWEST_SAMPLES = 300
+WORK = 100_000_000  # samples times variants, beyond which fewer are drawn
+SEED = 1
+NO_CERTIFICATE = (
+    "Membership was not attacked: that takes the mechanism and its parameters, which are in the certificate. "
+    "libra anonymize --certificate FILE writes it, libra measure --risk --certificate FILE reads it."
+)
+TOO_FEW = "Membership was not attacked: this log has too few cases to be split into members and outsiders."
+ANOTHER_FILE = "The certificate is about another file than this anonymized log. What was attacked is the mechanism that it names."
+
+
+@dataclass(frozen=True)
+class LogRisk:
+    """How many cases stand alone, by what somebody knows of them; nothing for an empty log. Confidential.
+
+    Attributes:
+        singled_out: One entry for every kind and amount of knowledge.
+        samples: How many cases, and knowledge about them, were drawn for it.
+    """
+
+    singled_out: tuple[SingledOut, ...]
+    samples: int
+
+
+@dataclass(frozen=True)
+class ReleaseRisk:
+    """What an attacker gets from an anonymized log. Confidential.
+
+    Attributes:
+        before: The risk of the original, from the same draws of what is known.
+        linkage: What is found in the anonymized log, one entry for every kind and amount of knowledge.
+        copies: Released cases that repeat an original case.
+        membership: What an attack on membership found; None where it could not be played.
+        notes: Why something is missing, or what to mind.
+    """
+
+    before: LogRisk
+    linkage: tuple[Linkage, ...]
+    copies: Copies
+    membership: Membership | None
+    notes: tuple[str, ...]
+
+
+def risk_of_log(log: EventLog, *, seed: int = SEED) -> LogRisk:
+    """The risk of a log as it is.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> found = risk_of_log(simulate(cases=200)).singled_out[-1]
+        >>> found.knowledge, found.share.value > 0
+        ('variant', True)
+    """
+    if not log.n_cases:
+        return LogRisk((), 0)
+    people = population_of(log, np.arange(len(log.activities)))
+    sample = draw(log, _samples(len(log.variants)), Randomness(seed))
+    return LogRisk(singled_out(people, search(people, sample, people)), len(sample.case))
+
+
+def risk_of_release(
+    original: EventLog,
+    anonymized: EventLog,
+    *,
+    certified: Certified | None = None,
+    released: Path | None = None,
+    seed: int = SEED,
+    progress: Progress = no_progress,
+) -> ReleaseRisk:
+    """The risk of an anonymized log against its original.
+
+    Args:
+        original: The log as it was.
+        anonymized: The log to judge; may be empty.
+        certified: The mechanism to attack, from the certificate; without it membership is left out.
+        released: The file of the anonymized log, to see whether the certificate is about it.
+        seed: Of all that is drawn, the attacked releases included.
+        progress: Called with the rounds of the attack done and the rounds in all.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=200)
+        >>> risk_of_release(log, log).copies.exact
+        1.0
+    """
+    traces, exactly, to_the_minute = (same_cases(original, anonymized, unit) for unit in (ANY_GAP, MICROSECOND, MINUTE))
+    copied = copies(exactly, to_the_minute)
+    notes = [] if certified is None or released is None or certified.is_of(released) else [ANOTHER_FILE]
+    if not original.n_cases:
+        return ReleaseRisk(LogRisk((), 0), (), copied, None, (*notes, TOO_FEW))
+    codes, other_codes = common_codes(original, anonymized)
+    people, theirs = population_of(original, codes), population_of(anonymized, other_codes)
+    sample = draw(original, _samples(len(original.variants) + len(anonymized.variants)), Randomness(seed))
+    found, found_there = (search(among, sample, people) for among in (people, theirs))
+    before = LogRisk(singled_out(people, found), len(sample.case))
+    links = linkage(found_there, found, sample.case, (traces, exactly, to_the_minute))
+    attacked = None
+    if certified is None:
+        notes.append(NO_CERTIFICATE)
+    elif original.n_cases < FEWEST:
+        notes.append(TOO_FEW)
+    else:
+        attacked = membership(original, certified, Randomness(seed), progress)
+    return ReleaseRisk(before, links, copied, attacked, tuple(notes))
+
+
+def _samples(variants: int) -> int:
+    """How many cases to draw, where every draw is compared with so many variants."""
+    return min(SAMPLES, max(FEWEST_SAMPLES, WORK // max(variants, 1)))

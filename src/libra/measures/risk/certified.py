@@ -1,0 +1,64 @@
+"""A mechanism from a certificate: what is needed to run it once more, for an attack on it.
+
+In: the file that `libra anonymize --certificate` wrote, or the document itself. Out: `Certified`, the mechanism with its
+parameters and the bound that its guarantee gives. What is no certificate, or cannot be run again, is an `InputError` that names
+the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from libra.certificate.document import fingerprint, read_certificate
+from libra.errors import InputError, LibraError
+from libra.measures.risk.bound import Bound, bound_of
+from libra.mechanisms.mechanism import Mechanism, mechanism
+
+WRITES = "Give the file that libra anonymize --certificate FILE wrote"
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A mechanism, what its guarantee allows, and the fingerprint of the file that was certified, where there is one."""
+
+    mechanism: Mechanism
+    bound: Bound | None
+    sha256: str | None
+
+    def is_of(self, released: Path) -> bool:
+        """Whether this is the file that was certified; also where the certificate names none."""
+        if self.sha256 is None:
+            return True
+        return str(fingerprint(released)["sha256"]) == self.sha256
+
+
+def certified(certificate: str | Path | Mapping[str, Any]) -> Certified:
+    """The mechanism of a certificate.
+
+    Example:
+        >>> made = certified({"mechanism": "libra2022", "parameters": {"alpha": 2}, "guarantee": {"kind": "claimed"}})
+        >>> made.mechanism.name, made.bound
+        ('libra2022', None)
+    """
+    document = certificate if isinstance(certificate, Mapping) else read_certificate(Path(certificate))
+    place = "" if isinstance(certificate, Mapping) else str(certificate)
+    name, parameters, output = document.get("mechanism"), document.get("parameters"), document.get("output")
+    if not isinstance(name, str) or not isinstance(parameters, Mapping):
+        raise InputError("this is not a certificate: it names no mechanism with its parameters", place=place, remedy=WRITES)
+    if "anonymizer" in parameters:
+        raise InputError(
+            "this release was made with an anonymizer of your own, which a certificate cannot hold",
+            place=place,
+            remedy="Leave the certificate out",
+        )
+    try:
+        made = mechanism(name, parameters)
+        bound = bound_of(document)
+    except (LibraError, ArithmeticError, AttributeError, TypeError, ValueError) as error:
+        raise InputError(
+            f"the mechanism cannot be run from this certificate ({str(error).removesuffix('.')})", place=place, remedy=WRITES
+        ) from error
+    return Certified(made, bound, output.get("sha256") if isinstance(output, Mapping) else None)

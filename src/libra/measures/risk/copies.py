@@ -1,0 +1,94 @@
+"""Released cases that repeat an original case: the same activities, after the same time each.
+
+In: two logs. Out: `Copies`, the shares, beside what chance would give; and `SameCases`, by which others can ask whether two cases
+are the same in this sense. Starts do not count: a case that was moved as a whole is a copy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from libra.eventlog.log import EventLog
+from libra.eventlog.variants import variants_of
+from libra.measures.distances import Integers
+from libra.measures.edges import common_codes
+
+MICROSECOND = 1
+ANY_GAP = 2**62  # a unit in which every gap is none: only the activities count
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SameCases:
+    """For the cases of two logs, numbers that are equal where the activities and the times between them are."""
+
+    original: Integers
+    anonymized: Integers
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The share of cases that repeat the activities and the gaps of an original case. Confidential.
+
+    Attributes:
+        exact: Released cases that repeat an original one to the microsecond; None where no case was released.
+        exact_by_chance: Original cases that repeat another original one: what cases of the same process, but not of this log,
+            would be expected to show.
+        to_the_minute: As `exact`, with each gap rounded to whole minutes.
+        to_the_minute_by_chance: As `exact_by_chance`, with each gap rounded to whole minutes.
+    """
+
+    exact: float | None
+    exact_by_chance: float | None
+    to_the_minute: float | None
+    to_the_minute_by_chance: float | None
+
+
+def copies(exactly_same: SameCases, same_to_the_minute: SameCases) -> Copies:
+    """Count the copies.
+
+    Example:
+        >>> from libra.eventlog.cases import MINUTE
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=50)
+        >>> copies(same_cases(log, log, MICROSECOND), same_cases(log, log, MINUTE)).exact
+        1.0
+    """
+    return Copies(*_shares(exactly_same), *_shares(same_to_the_minute))
+
+
+def same_cases(original: EventLog, anonymized: EventLog, unit: int) -> SameCases:
+    """Compare all cases of two logs at once; gaps are rounded to whole units, which are microseconds or more.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=50)
+        >>> same = same_cases(log, log, MICROSECOND)
+        >>> same.original.tolist() == same.anonymized.tolist()
+        True
+    """
+    logs = (original, anonymized)
+    recoded = zip(common_codes(*logs), logs, strict=True)
+    codes = np.concatenate([np.zeros(0, np.int64), *(code[log.activity_codes] for code, log in recoded if log.n_events)])
+    gaps = np.concatenate([_gaps(log) for log in logs])
+    lengths = np.concatenate([np.diff(log.case_offsets) for log in logs])
+    _, gap = np.unique((gaps + unit // 2) // unit, return_inverse=True)
+    _, steps = np.unique(codes * (gap.max(initial=0) + 1) + gap, return_inverse=True)
+    same = variants_of(steps.astype(np.uint32), np.concatenate(([0], np.cumsum(lengths)))).of_case
+    return SameCases(same[: original.n_cases], same[original.n_cases :])
+
+
+def _gaps(log: EventLog) -> Integers:
+    """For every event the microseconds since the one before; 0 for the first of a case."""
+    gaps = np.diff(log.timestamps, prepend=0)
+    gaps[log.case_offsets[:-1]] = 0
+    return gaps
+
+
+def _shares(same: SameCases) -> tuple[float | None, float | None]:
+    """Of the released cases those with an original like them, and of the original ones those with another."""
+    counts = np.bincount(same.original, minlength=int(same.anonymized.max(initial=-1)) + 1)
+    released = float((counts[same.anonymized] > 0).mean()) if len(same.anonymized) else None
+    original = float((counts[same.original] > 1).mean()) if len(same.original) else None
+    return released, original

@@ -1,0 +1,110 @@
+"""The page for people: everything that was certified is on it, in the order of their questions, and nothing in it is obeyed."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from some_certificates import OPTIONS, all_checks, changed, document
+
+from libra.certificate.html import html_of
+from libra.certificate.page import Page, page_of
+
+
+def _page(name: str) -> Page:
+    found = document(name)
+    return page_of(found, all_checks(found), "certificate.json")
+
+
+def _text(page: Page) -> str:
+    parts = [page.title, page.issued, *page.warnings, page.sentence]
+    for section in page.sections:
+        parts += [section.title, *section.text, *section.points, *(" ".join(row) for row in section.table), section.command]
+    return "\n".join(parts)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_sentence_and_the_fingerprint_are_on_the_page(name: str) -> None:
+    found = document(name)
+    text = _text(_page(name))
+    guarantee = found["guarantee"]
+    told = [found["in_plain_words"], guarantee["statement"], *guarantee["assumptions"], *guarantee["caveats"]]
+    told += [found["contents"], found["output"]["sha256"], found["randomness"], found["issued"], found["version"]]
+    assert [sentence for sentence in told if sentence not in text] == []
+    assert "libra verify certificate.json log.csv" in text
+    assert "not signed" in text
+
+
+def test_the_questions_come_in_their_order() -> None:
+    assert [section.title for section in _page("libra").sections] == [
+        "The promise, precisely",
+        "What it means for one person, in odds",
+        "Who is protected",
+        "What has to hold",
+        "What is not promised",
+        "How the budget was spent",
+        "The file",
+        "How to check it",
+    ]
+
+
+def test_bars_add_up_to_what_was_spent_by_topic() -> None:
+    found = document("libra")
+    (spent,) = [section for section in _page("libra").sections if section.bars]
+    bars = dict(spent.bars)
+    assert sum(bars.values()) == pytest.approx(sum(entry["share"] for entry in found["ledger"]))
+    shares = found["spent"]["shares"]
+    assert bars["counts of kept variants"] == pytest.approx(shares["kept"])
+    assert bars["model of rare cases"] == pytest.approx(shares["tail"])
+    assert len(bars) == 6
+
+
+def test_a_claim_and_a_seed_promise_nobody_anything() -> None:
+    for name in ("libra2022", "seeded"):
+        titles = [section.title for section in _page(name).sections]
+        assert not {"What it means for one person, in odds", "Who is protected"} & set(titles)
+    assert "What is claimed" in [section.title for section in _page("libra2022").sections]
+    assert "there is no ledger" in _text(_page("libra2022"))
+    assert "not private: seeded" in _page("seeded").warnings[0]
+
+
+def test_a_certificate_that_does_not_hold_begins_with_that() -> None:
+    found = changed(document("libra"), ("guarantee", "epsilon"), 0.1)
+    page = page_of(found, all_checks(found), "c.json")
+    assert page.warnings
+    drawn = html_of(page)
+    assert drawn.index("This certificate does not hold. Do not rely on it.") < drawn.index(page.sentence)
+    assert "does not hold" not in html_of(_page("libra"))
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def test_what_stands_in_a_certificate_is_text_and_never_markup() -> None:
+    evil = '<script src="http://evil"></script><img onerror=x>" onload="y'
+    found = document("libra")
+    for path in (("in_plain_words",), ("contents",), ("output", "file"), ("guarantee", "statement"), ("guarantee", "caveats", 0)):
+        found = changed(found, path, evil)
+    found = changed(found, ("ledger", 0, "purpose"), evil)
+    page = html_of(page_of(found, all_checks(found), evil))
+    parser = _Tags()
+    parser.feed(page)
+    assert {"script", "img", "a", "link", "iframe"} & set(parser.tags) == set()
+    assert {name for name, _ in parser.attributes} <= {"lang", "charset", "http-equiv", "content", "name", "class", "style"}
+    assert page.count("&lt;script src=&quot;http://evil&quot;&gt;") >= 5
+
+
+def test_the_page_needs_nothing_from_elsewhere() -> None:
+    page = html_of(_page("libra"))
+    assert "http" not in page.replace("http-equiv", "")
+    assert "url(" not in page
+    assert re.search(r"@page \{ size: A4;", page)

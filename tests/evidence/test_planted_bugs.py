@@ -1,0 +1,70 @@
+"""The audits have teeth: three bugs, each planted in a copy of the code, are caught, and the copy without them is not.
+
+Everything is seeded, so a bug that is caught once is caught always.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import libra
+from libra import example
+
+HERE = Path(__file__).resolve().parent
+SOURCE = Path(libra.__file__).resolve().parent
+BUGS = {
+    "a fifth less noise": ("privacy/noise.py", "    points *= sd\n", "    points *= 0.8 * sd\n"),
+    "the clip is ignored": ("engines/polars/clipping.py", "squares > limit", "squares > np.inf"),
+    "the exact number of cases": ("mechanisms/libra/algorithm.py", "in weighted], self.cases)", "in weighted], log.n_cases)"),
+}
+LONG = ["--canary", "is very long", "--delta", "0.1", "--budget", "control=0.999,times=0.001", "--runs", "900"]
+FREQUENT = ["--canary", "joins a frequent variant", "--runs", "600"]
+BLACK_BOX = {"the clip is ignored": LONG, "the exact number of cases": FREQUENT}
+
+
+def _copy(folder: Path, bug: str | None) -> Path:
+    """A copy of the code, with the bug."""
+    shutil.copytree(SOURCE, folder / "libra", ignore=shutil.ignore_patterns("__pycache__"))
+    if bug is not None:
+        name, right, wrong = BUGS[bug]
+        file = folder / "libra" / name
+        text = file.read_text(encoding="utf-8")
+        assert text.count(right) == 1
+        file.write_text(text.replace(right, wrong), encoding="utf-8")
+    return folder
+
+
+def _run(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": f"{copy}{os.pathsep}{HERE}", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, env=environment, cwd=copy, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", [True, False], ids=["planted", "not planted"])
+@pytest.mark.parametrize("bug", BLACK_BOX)
+def test_a_planted_bug_is_caught_from_the_outside(bug: str, planted: bool, tmp_path: Path) -> None:
+    copy = _copy(tmp_path, bug if planted else None)
+    limits = ["--seed", "1", "--time-limit", "3000", "--json"]
+    done = _run(copy, "-m", "libra.cli", "audit", str(example.path()), *BLACK_BOX[bug], *limits)
+    assert done.returncode == (1 if planted else 0), done.stderr
+    assert json.loads(done.stdout)["refuted"] == planted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", [True, False], ids=["planted", "not planted"])
+def test_a_fifth_less_noise_is_caught_from_the_inside(planted: bool, tmp_path: Path) -> None:
+    copy = _copy(tmp_path, "a fifth less noise" if planted else None)
+    script = "import libra, inside; print(libra.__file__); print(*inside.audited_noise(runs=2500, seed=4))"
+    done = _run(copy, "-c", script)
+    assert done.returncode == 0, done.stderr
+    where, figures = done.stdout.splitlines()
+    assert Path(where).is_relative_to(copy)
+    claimed, found = map(float, figures.split())
+    assert (found > claimed) == planted

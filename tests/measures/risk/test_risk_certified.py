@@ -1,0 +1,82 @@
+"""From a certificate back to the mechanism: the same parameters, or an error that names the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import libra
+from libra.errors import InputError
+from libra.example.simulate import simulate
+from libra.measures.risk import certified, risk_of_release
+from libra.measures.risk.assess import ANOTHER_FILE
+from libra.mechanisms.mechanism import mechanism
+from libra.privacy.randomness import Randomness
+
+LOG = simulate(cases=60)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("libra", {}),
+        ("libra", {"epsilon": 0.3, "delta": 1e-3, "tail": "nearest", "private_labels": True, "time_zone": "Europe/Rome"}),
+        ("libra", {"gamma": 0.5, "subsamples": 2, "cases": 40, "budget": "control=0.3,times=0.7"}),
+        ("libra2022", {}),
+        ("libra2022", {"alpha": 2, "subsamples": "paper", "trace_noise": False, "omega": 5.0}),
+    ],
+)
+def test_the_mechanism_of_a_certificate_is_the_one_that_wrote_it(tmp_path: Path, name: str, parameters: dict[str, Any]) -> None:
+    release = libra.anonymize(LOG, mechanism=name, **parameters)
+    release.write(tmp_path / "out.csv", certificate=tmp_path / "certificate.json")
+    made = mechanism(name, dict(release.parameters))
+    for source in (tmp_path / "certificate.json", str(tmp_path / "certificate.json"), release.certificate()):
+        assert certified(source).mechanism == made
+    again = made.anonymize(LOG, Randomness(seed=1), lambda done, total: None)
+    assert dict(again.parameters) == dict(release.parameters)
+
+
+def test_a_certificate_about_another_file_is_noted(tmp_path: Path) -> None:
+    release = libra.anonymize(LOG)
+    release.write(tmp_path / "out.csv", certificate=tmp_path / "certificate.json")
+    (tmp_path / "other.csv").write_bytes((tmp_path / "out.csv").read_bytes() + b"\n")
+    named = certified(tmp_path / "certificate.json")
+    assert named.is_of(tmp_path / "out.csv")
+    assert not named.is_of(tmp_path / "other.csv")
+    small = simulate(cases=10)
+    assert ANOTHER_FILE in risk_of_release(small, small, certified=named, released=tmp_path / "other.csv").notes
+    assert ANOTHER_FILE not in risk_of_release(small, small, certified=named, released=tmp_path / "out.csv").notes
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mechanism": None},
+        {"mechanism": "abracadabra"},
+        {"parameters": [1]},
+        {"parameters": {"epsilon": "a lot"}},
+        {"parameters": {"colour": 1}},
+        {"parameters": {"anonymizer": "mine"}},
+        {"guarantee": {"kind": "proved", "epsilon": "one", "delta": 1e-5}},
+        {"guarantee": "much"},
+    ],
+)
+def test_what_cannot_be_run_again_is_an_error_that_names_the_file(tmp_path: Path, change: dict[str, Any]) -> None:
+    libra.anonymize(LOG).write(tmp_path / "out.csv", certificate=tmp_path / "certificate.json")
+    document = json.loads((tmp_path / "certificate.json").read_text(encoding="utf-8")) | change
+    (tmp_path / "changed.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(InputError, match=r"changed\.json") as caught:
+        certified(tmp_path / "changed.json")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"a": 1}', '"words"'])
+def test_what_is_no_certificate_is_an_error_that_names_the_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "no.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"no\.json"):
+        certified(tmp_path / "no.json")
+    with pytest.raises(InputError, match=r"absent\.json"):
+        certified(tmp_path / "absent.json")

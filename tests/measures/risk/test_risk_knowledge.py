@@ -1,0 +1,53 @@
+"""What is drawn for an attacker to know: events of the case, each as likely as any other, and always more of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_logs import Event, log_from, log_of, some_cases
+
+from libra.measures.risk.knowledge import NONE, draw
+from libra.privacy.randomness import Randomness
+
+
+@given(some_cases.filter(bool), st.integers(0, 99))
+def test_known_events_are_different_ones_of_the_case_and_as_many_as_there_are(cases: list[list[Event]], seed: int) -> None:
+    log = log_from(cases)
+    sample = draw(log, 20, Randomness(seed))
+    for case, known in zip(sample.case, sample.events, strict=True):
+        events = known[known != NONE]
+        begin, end = log.case_offsets[case], log.case_offsets[case + 1]
+        assert len(set(events)) == len(events) == min(5, end - begin)
+        assert ((begin <= events) & (events < end)).all()
+        assert (known[len(events) :] == NONE).all()
+
+
+@given(some_cases.filter(bool), st.integers(0, 99))
+def test_knowledge_comes_in_the_order_of_the_file_and_holds_what_was_known_before(cases: list[list[Event]], seed: int) -> None:
+    log = log_from(cases)
+    sample = draw(log, 20, Randomness(seed))
+    numbers = np.arange(log.n_events)  # as if every event were an activity of its own
+    before: list[set[int]] = [set()] * 20
+    for k in range(1, 6):
+        known = [[code for code in row if code != NONE] for row in sample.knowing(k, numbers, log.timestamps).codes]
+        assert all(row == sorted(row) for row in known)
+        assert all(earlier <= set(row) for earlier, row in zip(before, known, strict=True))
+        before = [set(row) for row in known]
+
+
+def test_cases_and_their_events_are_drawn_evenly() -> None:
+    log = log_of("a0 b1 c2 d3", "e0")
+    sample = draw(log, 20_000, Randomness(seed=3))
+    assert abs((sample.case == 0).mean() - 0.5) < 0.02
+    first = np.bincount(sample.events[sample.case == 0, 0], minlength=4) / (sample.case == 0).sum()
+    assert abs(first - 0.25).max() < 0.02
+
+
+def test_days_are_those_of_the_calendar_also_before_1970() -> None:
+    log = log_from([[("a", -24 * 60 * 365 * 60 - 1), ("b", 24 * 60 - 1), ("c", 24 * 60)]])
+    known = draw(log, 1, Randomness(seed=1)).knowing(3, log.activity_codes.astype(np.int64), log.timestamps)
+    day = [int(one) for one in known.days[0]]
+    assert day[2] - day[1] == 1
+    assert day[0] == day[1] - 60 * 365 - 1
+    assert day[0] < 0

@@ -1,0 +1,81 @@
+"""Guarantees for individuals: several cases of one are counted together, and hidden together."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from libra.privacy.accounting import UnknownReleaseError, delta_of_ledger, epsilon_of_ledger
+from libra.privacy.calibration import calibrate, one_selection_delta
+from libra.privacy.gaussian import delta_of
+from libra.privacy.ledger import LAPLACE, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
+from libra.privacy.normal import upper_tail
+from libra.privacy.selection import variant_shows
+
+EDGES = Entry("edges", ROUNDED_GAUSSIAN, 1.0, 8.0, "tail")
+COUNTS = Entry("counts", ROUNDED_GAUSSIAN, 1.0, 9.0, "kept")
+STARTS = Entry("starts", ROUNDED_GAUSSIAN, 1.0, 10.0)
+
+
+def _divisions(cases: int, largest: int | None = None) -> list[tuple[int, ...]]:
+    """All ways in which so many cases can follow new variants."""
+    largest = cases if largest is None else largest
+    return [()] + [(c, *rest) for c in range(1, min(cases, largest) + 1) for rest in _divisions(cases - c, c)]
+
+
+@pytest.mark.parametrize("cases", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize(("mu", "threshold"), [(0.3, 40), (0.1, 60), (1.0, 5), (0.02, 3)])
+def test_the_probability_that_something_shows_is_that_of_the_worst_division(cases: int, mu: float, threshold: int) -> None:
+    def shows(counts: tuple[int, ...]) -> float:
+        return -math.expm1(sum(math.log1p(-upper_tail((threshold - c - 0.5) * mu)) for c in counts))
+
+    worst = max(map(shows, _divisions(cases)))
+    assert worst <= variant_shows(mu, threshold, 1, cases) == pytest.approx(worst, rel=1e-9)
+
+
+def test_the_figures_of_a_ledger_are_multiplied_for_somebody_with_several_cases() -> None:
+    mu = math.sqrt(1 / 10**2 + 1 / 8**2)
+    ledger = Ledger((EDGES, COUNTS, STARTS), most_cases=3)
+    assert delta_of_ledger(ledger, 1.0) == delta_of(3 * mu, 1.0)
+    assert epsilon_of_ledger(ledger, 1e-5) > 2.9 * epsilon_of_ledger(Ledger((EDGES, COUNTS, STARTS)), 1e-5)
+    assert Ledger.from_dict(ledger.to_dict()) == ledger
+
+
+@pytest.mark.parametrize("in_tail", range(6))
+def test_cases_in_kept_variants_and_in_the_tail_together_cost_no_more_than_the_ledger_says(in_tail: int) -> None:
+    kept = 5 - in_tail
+    true = math.sqrt((5 / 10) ** 2 + (in_tail / 8) ** 2 + (kept / 9) ** 2)
+    ledger = Ledger((EDGES, COUNTS, STARTS), most_cases=5)
+    assert delta_of(true, 2.0) <= delta_of_ledger(ledger, 2.0)
+
+
+@pytest.mark.parametrize("cases", [2, 3, 10])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-6), (1.0, 1e-4), (3.0, 1e-2)])
+def test_the_calibration_keeps_the_promise_for_every_way_to_have_so_many_cases(cases: int, epsilon: float, delta: float) -> None:
+    noise = calibrate(epsilon, delta, variants=0.3, cases=cases)
+    assert (
+        calibrate(epsilon, delta, variants=0.3).mu / cases > noise.mu > calibrate(epsilon, delta, variants=0.3).mu / cases * 0.8
+    )
+    for new, joined in itertools.product(range(cases + 1), repeat=2):
+        if new + joined > cases:
+            continue
+        shows = 0.0 if new == 0 else variant_shows(noise.mu_variants, noise.variant_threshold, noise.scale, new)
+        spent = math.hypot(joined * noise.mu_variants, (new + joined) * noise.mu_rest)
+        assert one_selection_delta(spent, shows, epsilon) <= delta
+    entries = (
+        Entry("which variants are kept", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows),
+        Entry("rest", ROUNDED_GAUSSIAN, noise.mu_rest, 1.0),
+    )
+    assert delta / 2 < delta_of_ledger(Ledger(entries, most_cases=cases), epsilon) <= delta
+    assert delta_of_ledger(Ledger(entries, most_cases=cases + 1), epsilon) > delta
+
+
+def test_what_is_not_proved_for_several_cases_is_refused() -> None:
+    with pytest.raises(ValueError, match="one case alone"):
+        calibrate(1.0, 1e-5, variants=0.3, labels=0.1, cases=2)
+    laplace = Entry("edges", LAPLACE, 1.0, 2.0)
+    with pytest.raises(UnknownReleaseError, match="one case alone"):
+        delta_of_ledger(Ledger((laplace,), most_cases=2), 1.0)
+    assert delta_of_ledger(Ledger((laplace,), most_cases=1), 1.0) < 1e-6
