@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -48,11 +49,12 @@ def test_individuals_that_are_protected_are_protected_with_all_their_cases() -> 
 
 def test_only_more_than_was_claimed_refutes() -> None:
     at = 0.05 * math.e + 0.01
-    exactly, more, less = (Bound(1, 1, 1, 1, p_low, 0.05) for p_low in (at, at + 1e-6, at - 1e-6))
+    more, less = (Bound(1, 1, 1, 1, p_low, 0.05) for p_low in (at + 1e-6, at - 1e-6))
     assert finding(more).refutes
     assert not finding(less).refutes
-    assert finding(exactly).epsilon_low == pytest.approx(1.0)
     assert finding(more).delta_low > 0.01 > finding(less).delta_low
+    exactly = Claim(ENOUGH.epsilon(0.01), 0.01, "by hand")
+    assert not replace(finding(ENOUGH), claim=exactly).refutes
 
 
 def test_an_audit_is_refuted_by_any_finding() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra.eventlog.individuals import individuals_of
 from libra.privacy.randomness import Randomness
 
 
@@ -21,10 +22,7 @@ def drawn_cases(individual: pl.Series, most: int, random: Randomness) -> npt.NDA
         >>> drawn_cases(pl.Series(["ann", "bert", "ann", None, None]), 1, Randomness(seed=1)).tolist()
         [1, 2, 3, 4]
     """
-    n = len(individual)
-    unknown = individual.is_null().to_numpy()
-    whose = individual.rank("dense").fill_null(0).cast(pl.Int64).to_numpy().copy()
-    whose[unknown] = n + 1 + np.flatnonzero(unknown)
+    n, whose = len(individual), individuals_of(individual)
     order = np.lexsort((random.words(n), whose))
     whose = whose[order]
     place = np.arange(n) - np.searchsorted(whose, whose)

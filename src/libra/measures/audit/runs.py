@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import TypeAlias
 
 import numpy as np
@@ -127,10 +128,21 @@ _prepared: Callable[[Job], Seen] | None = None
 
 
 def _prepare(run: Callable[[Job], Seen]) -> None:
-    """In a new process: keep what all its jobs share, and leave it to the parent to stop when somebody interrupts."""
+    """In a new process: keep what all its jobs share, and leave it to the parent to stop when somebody interrupts.
+
+    A parent that is killed cannot say so, and its processes would wait for ever: they end when it does.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
     global _prepared  # how a pool hands over what is too large to send with each job
     _prepared = run
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _prepared_run(job: Job) -> Seen:

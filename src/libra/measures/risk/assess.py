@@ -35,6 +35,7 @@ NO_CERTIFICATE = (
     "libra anonymize --certificate FILE writes it, libra measure --risk --certificate FILE reads it."
 )
 TOO_FEW = "Membership was not attacked: this log has too few cases to be split into members and outsiders."
+WHOSE = "Membership was not attacked: the certificate protects individuals. Say in which column they are: --individual."
 ANOTHER_FILE = "The certificate is about another file than this anonymized log. What was attacked is the mechanism that it names."
 
 
@@ -125,6 +126,8 @@ def risk_of_release(
     attacked = None
     if certified is None:
         notes.append(NO_CERTIFICATE)
+    elif certified.of_individuals and original.individual is None:
+        notes.append(WHOSE)
     elif original.n_cases < FEWEST:
         notes.append(TOO_FEW)
     else:

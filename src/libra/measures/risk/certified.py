@@ -28,6 +28,11 @@ class Certified:
     bound: Bound | None
     sha256: str | None
 
+    @property
+    def of_individuals(self) -> bool:
+        """Whether it is individuals who are protected, and not only cases."""
+        return getattr(self.mechanism, "most_cases", None) is not None
+
     def is_of(self, released: Path) -> bool:
         """Whether this is the file that was certified; also where the certificate names none."""
         if self.sha256 is None:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra.eventlog.individuals import individuals_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.options import Progress, no_progress
@@ -101,6 +102,8 @@ def membership(log: EventLog, certified: Certified, random: Randomness, progress
     def anonymize(part: EventLog, own: Randomness) -> Released:
         return certified.mechanism.anonymize(part, own, no_progress)
 
+    if not certified.of_individuals:
+        log = replace(log, individual=None)
     advantage, groups = play(log, anonymize, random, progress=progress)
     lowest = max(estimate.lowest for estimate in (advantage, *(group.advantage for group in groups)))
     bound = certified.bound
@@ -119,6 +122,8 @@ def play(
 ) -> tuple[Estimate, tuple[GroupAdvantage, ...]]:
     """Play the game; `anonymize` may be anything that makes a log from a log.
 
+    Where the log says whose case is whose, all cases of an individual are members or none is.
+
     Returns:
         The advantage over all cases, and over those of each group.
 
@@ -129,10 +134,11 @@ def play(
         >>> advantage.value
         1.0
     """
+    whose = np.arange(log.n_cases) if log.individual is None else individuals_of(log.cases[log.individual])
     group = np.searchsorted(FROM, log.variants.counts[log.variants.of_case], side="right")
     tallies = np.zeros((len(GROUPS), rounds, 4), np.int64)
     for number in range(rounds):
-        member = random.uniform(log.n_cases) < 0.5
+        member = (random.uniform(log.n_cases) < 0.5)[whose]
         released = anonymize(_part(log, member), Randomness(int(random.words(1)[0] >> np.uint64(1)))).log
         judged = random.permutation(log.n_cases)[:targets]
         said = guesses(scores(judged, log, released), member[judged], group[judged])
@@ -152,8 +158,9 @@ def _part(log: EventLog, chosen: Yes) -> EventLog:
     """The chosen cases of a log, with what a mechanism looks at."""
     of_events = np.repeat(chosen, np.diff(log.case_offsets))
     events = log.events.select(CASE_INDEX, ACTIVITY, TIMESTAMP).filter(of_events)
-    cases = log.cases.select(CASE_NAME).filter(chosen)
-    return replace(log, events=events.with_columns(pl.col(CASE_INDEX).rle_id()), cases=cases, individual=None)
+    individual = () if log.individual is None else (log.individual,)
+    cases = log.cases.select(CASE_NAME, *individual).filter(chosen)
+    return replace(log, events=events.with_columns(pl.col(CASE_INDEX).rle_id()), cases=cases)
 
 
 def _estimate(tally: Integers, mistaken: float) -> Estimate:
