@@ -67,7 +67,7 @@ def page(runs: int, seconds: float) -> Iterator[str]:
             log,
             mechanism=setting.mechanism,
             runs=int(setting.share * runs),
-            seconds=min(setting.share, 2.0) * seconds,
+            time_limit=min(setting.share, 2.0) * seconds,
             processes=os.cpu_count() or 1,
             **setting.keywords,
         )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SOUND = "libra"
 CERTIFICATE_WITHOUT_RISK = "The certificate is for the attack on membership. Ask for the risk as well: --risk, or risk=True."
+WRITTEN = "Write both first: release.write(path, certificate=path)."
 TEXT_OPTIONS = ("encoding", "delimiter", "decimal", "timestamp_format")  # about how the text of a table is written
 
 
@@ -115,8 +116,8 @@ def anonymize(
         mechanism: Its name; `"libra2022"` is Libra as published.
         seed: Makes the same draws again, for tests and benchmarks. A release with a seed is not private, and says so.
         **keywords: The parameters of the mechanism and those of `read`. For libra: `epsilon`, `delta`, `tail`, `budget`,
-            `private_labels`, `time_zone`, `gamma`, `subsamples`, `cases` (see `libra.mechanisms.libra.Libra`). For libra2022:
-            `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`, `signed_times`, `omega`, `anonymizer` (see
+            `private_labels`, `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). For
+            libra2022: `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`, `signed_times`, `omega`, `anonymizer` (see
             `libra.mechanisms.libra2022.Libra2022`). `progress` is called with the parts done and the parts in all, of the
             reading and then of the anonymizing.
 
@@ -152,9 +153,9 @@ def audit(
     epsilon: float | None = None,
     delta: float = 1e-2,
     runs: int = 10_000,
-    seconds: float = 240.0,
+    time_limit: float = 240.0,
     processes: int = 1,
-    canaries: Sequence[str] | None = None,
+    canary: str | Sequence[str] | None = None,
     seed: int | None = None,
     **keywords: Unpack[AuditKeywords],
 ) -> Audit:
@@ -169,9 +170,9 @@ def audit(
             figure, what that implies.
         delta: Of the claim. A tiny one cannot be tested by any number of runs.
         runs: How many in all.
-        seconds: When to stop, whatever is done by then.
+        time_limit: After how many seconds to stop, whatever is done by then.
         processes: How many runs at once. More than 1 needs a script that can be imported, as with `multiprocessing`.
-        canaries: Which of `libra.measures.audit.NAMES` to try; all if left out.
+        canary: Which of `libra.measures.audit.NAMES` to try, one or several; all if left out.
         seed: For the same audit again.
         **keywords: Those of `read`, and the other parameters of the mechanism.
 
@@ -190,16 +191,17 @@ def audit(
     parameters: dict[str, Any] = {name: value for name, value in keywords.items() if name not in reading}
     asked = {"epsilon": epsilon, "delta": delta}
     made = make(mechanism, parameters | {name: asked[name] for name in parameters_of(mechanism) if name in asked})
-    effort = audits.Effort(runs, seconds, processes, seed)
+    effort = audits.Effort(runs, time_limit, processes, seed)
     log = read(source, **cast("ReadKeywords", reading))
     progress = keywords.get("progress") or no_progress
-    return audits.audit(log, made, lambda release: audits.implied_claim(release, epsilon, delta), effort, canaries, progress)
+    return audits.audit(log, made, lambda release: audits.implied_claim(release, epsilon, delta), effort, canary, progress)
 
 
 def inspect(source: Source, *, risk: bool = False, **keywords: Unpack[ReadKeywords]) -> Summary:
     """The figures of a log, its columns, its most frequent variants, and how many cases stand out; keywords as for `read`.
 
     With `risk=True` also how many cases somebody singles out who knows a few events of them, as `summary.risk`: confidential.
+    Where `individual` says whose case is whose, that is if all cases that fit are of one individual.
 
     Example:
         >>> import libra, libra.example
@@ -209,6 +211,7 @@ def inspect(source: Source, *, risk: bool = False, **keywords: Unpack[ReadKeywor
     """
     from libra.eventlog.summary import summarize
 
+    _check_risk(risk)
     log = read(source, **keywords)
     if not risk:
         return summarize(log)
@@ -242,6 +245,7 @@ def measure(
     """
     from libra.measures import measure as compare
 
+    _check_risk(risk)
     if not risk:
         if certificate is not None:
             raise UsageError(CERTIFICATE_WITHOUT_RISK)
@@ -264,11 +268,11 @@ def verify(certificate: str | Path, output: str | Path, *, progress: Progress = 
         progress: Called with the bytes done and the bytes in all, of the file.
 
     Returns:
-        The checks, one by one, whether all of them hold (`ok`), and the verdict in a sentence. It does not show who wrote the
-        certificate: docs/certificate.md.
+        The checks, one by one, whether all of them hold (`ok`), whether something is promised that holds (`promised`: not of
+        libra2022), and the verdict in a sentence. It does not show who wrote the certificate: docs/certificate.md.
 
     Raises:
-        LibraError: One of the two cannot be read, or the first is no certificate.
+        LibraError: One of the two is no file, or cannot be read, or the first is no certificate.
 
     Example:
         >>> import libra, libra.example, tempfile
@@ -276,11 +280,16 @@ def verify(certificate: str | Path, output: str | Path, *, progress: Progress = 
         >>> folder = Path(tempfile.mkdtemp())
         >>> release = libra.anonymize(libra.example.path(), epsilon=1.0)
         >>> _ = release.write(folder / "log.csv", certificate=folder / "certificate.json")
-        >>> libra.verify(folder / "certificate.json", folder / "log.csv").ok
-        True
+        >>> found = libra.verify(folder / "certificate.json", folder / "log.csv")
+        >>> found.ok, found.promised
+        (True, True)
     """
     from libra.certificate.verify import verify as check
 
+    for what, given in {"the certificate": certificate, "the released log": output}.items():
+        if not isinstance(given, str | Path):
+            found = f"{what} is of type {type(given).__name__}"
+            raise UsageError(f"libra.verify takes the paths of two files, and {found}. {WRITTEN}")
     return check(Path(certificate), Path(output), progress)
 
 
@@ -313,6 +322,11 @@ def read_pair(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywo
         else:
             second = second.with_notes("There is no lifecycle here, so --lifecycle-keep did not count for this log.")
     return first, second
+
+
+def _check_risk(risk: object) -> None:
+    if not isinstance(risk, bool):
+        raise UsageError(f"risk is either True or False, not {risk!r}.")
 
 
 def _options_of_each(original: Source, anonymized: Source, options: ReadOptions) -> tuple[ReadOptions, ReadOptions]:

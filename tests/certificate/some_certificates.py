@@ -27,12 +27,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "drop": {"tail": "drop"},
     "subsample": {"gamma": 0.5},
     "subsamples": {"subsamples": 3},
+    "individuals": {"individual": "case:concept:name"},
     "seeded": {"seed": 1},
     "libra2022": {"mechanism": "libra2022"},
     "paper": {"mechanism": "libra2022", "subsamples": "paper"},
     "no trace noise": {"mechanism": "libra2022", "trace_noise": False},
 }
-PROVED, CLAIMED = tuple(OPTIONS)[:6], tuple(OPTIONS)[7:]
+PROVED, CLAIMED = tuple(OPTIONS)[:7], tuple(OPTIONS)[8:]
 
 
 @cache

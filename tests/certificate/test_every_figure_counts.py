@@ -33,7 +33,8 @@ ANY_PROVED = ("libra", "private labels", "nearest", "drop", "subsample")
 def test_a_certificate_as_it_was_issued_holds(name: str) -> None:
     found = verify(*files(name))
     assert [check for check in found.checks if not check.ok] == []
-    assert found.ok
+    assert (found.ok, found.promised) == (True, name in PROVED)
+    assert found.verdict.startswith("Verified: " if name in PROVED else "Nothing is proved: ")
     assert {check.name for check in found.checks} >= {
         "structure",
         "checksum",
@@ -95,6 +96,16 @@ def test_rate_and_number_of_subsamples_are_those_that_were_asked_for() -> None:
         assert "parameters" in failed(changed(issued, path, other))
 
 
+@pytest.mark.parametrize("name", ["libra", "libra2022", "seeded"])
+def test_every_finding_is_a_sentence(name: str) -> None:
+    issued = document(name)
+    wrong = [changed(issued, path, other) for path, value in leaves(issued) for other in others(value) if path[0] != "ledger"]
+    for found in (issued, *wrong):
+        for check in self_checks(found):
+            told = check.found.removeprefix(issued["mechanism"])  # a name that stays as it is spelled
+            assert (told[0].isupper() or told != check.found, told[-1], ".." in told) == (True, ".", False), check
+
+
 def test_size_and_fingerprint_are_compared_with_the_file() -> None:
     certificate, log = files("libra")
     other = certificate.with_name("other.json")
@@ -115,7 +126,7 @@ def test_one_changed_byte_of_the_release_is_found(place: int) -> None:
     other = log.with_name("one-byte.csv")
     other.write_bytes(content)
     found = verify(certificate, other)
-    assert not found.ok
+    assert (found.ok, found.promised) == (False, False)
     assert found.verdict == "Not verified: file."
     (file,) = [check for check in found.checks if not check.ok]
     assert "its SHA-256 is" in file.found

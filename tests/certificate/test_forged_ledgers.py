@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from some_certificates import Document, all_checks, document, failed, with_checksum
+from some_certificates import Document, all_checks, changed, document, failed, with_checksum
 
 import libra
 from libra.certificate.check import Check
@@ -73,6 +73,22 @@ def test_less_noise_is_above_the_promise() -> None:
     found = _forged("libra", lambda entry: replace(entry, noise=entry.noise / 2))
     assert failed(found) == ["ledger", "total"]
     assert "more than the 4 promised" in _of(found, "total").found
+
+
+@pytest.mark.parametrize(("field", "other"), [("epsilon", 0.1), ("delta", 1e-9)])
+def test_the_total_is_compared_with_what_the_certificate_promises(field: str, other: float) -> None:
+    """Not with the parameters, which may say something else."""
+    found = changed(document("libra"), ("guarantee", field), other)
+    assert {"parameters", "total"} <= set(failed(found))
+    promised = found["guarantee"]
+    told = _of(found, "total").found
+    assert told.endswith(f"at delta {promised['delta']:g}, more than the {promised['epsilon']:g} promised.")
+
+
+def test_a_weaker_promise_than_was_asked_for_is_above_the_total_and_still_refused() -> None:
+    found = changed(document("libra"), ("guarantee", "epsilon"), 8.0)
+    assert _of(found, "total").found.endswith("no more than the 8 promised.")
+    assert "parameters" in failed(found)
 
 
 @pytest.mark.parametrize(

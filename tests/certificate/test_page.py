@@ -39,7 +39,7 @@ def test_every_sentence_and_the_fingerprint_are_on_the_page(name: str) -> None:
 def test_the_questions_come_in_their_order() -> None:
     assert [section.title for section in _page("libra").sections] == [
         "The promise, precisely",
-        "What it means for one person, in odds",
+        "How likely it may seem that one case was there",
         "Who is protected",
         "What has to hold",
         "What is not promised",
@@ -47,6 +47,34 @@ def test_the_questions_come_in_their_order() -> None:
         "The file",
         "How to check it",
     ]
+
+
+@pytest.mark.parametrize(("name", "who", "other"), [("libra", "case", "individual"), ("individuals", "individual", "case")])
+def test_odds_are_those_of_the_unit_that_is_protected(name: str, who: str, other: str) -> None:
+    found = document(name)
+    found["guarantee"]["delta"] = 0.1  # too large for anything but the sentence on giving away
+    for page in (_page(name), page_of(found, [], "c.json")):
+        _, odds, protected, *_ = page.sections
+        assert odds.title == f"How likely it may seem that one {who} was there"
+        assert not re.search(rf"person|\b{other}\b", " ".join((odds.title, *odds.text, *odds.table[0], *odds.table[1])))
+        assert protected.text[0].startswith(f"Each {who} by ")
+    assert f"it may give any one {who} away outright" in odds.text[0]
+
+
+def test_what_was_asked_for_can_be_typed_again_and_what_was_left_open_is_left_out() -> None:
+    (made,) = [row[1] for section in _page("nearest").sections for row in section.table if row[0] == "made with"]
+    assert made == (
+        "epsilon 4; delta 0.001; tail nearest; budget control=0.55,times=0.45; private labels no; time zone UTC; gamma 1; "
+        "subsamples 1"
+    )
+    assert "most cases 1" in _text(_page("individuals"))
+    assert "cases 150" in _text(_page("libra"))
+
+
+def test_the_page_says_what_libra_and_plus_delta_are() -> None:
+    assert "Libra is a program that" in _page("libra").issued
+    assert 'The "plus 0.001" is delta, a probability' in _text(_page("libra"))
+    assert "delta, a probability" not in _text(_page("libra2022"))
 
 
 def test_bars_add_up_to_what_was_spent_by_topic() -> None:
@@ -63,7 +91,8 @@ def test_bars_add_up_to_what_was_spent_by_topic() -> None:
 def test_a_claim_and_a_seed_promise_nobody_anything() -> None:
     for name in ("libra2022", "seeded"):
         titles = [section.title for section in _page(name).sections]
-        assert not {"What it means for one person, in odds", "Who is protected"} & set(titles)
+        assert "Who is protected" not in titles
+        assert not any("How likely" in title for title in titles)
     assert "What is claimed" in [section.title for section in _page("libra2022").sections]
     assert "there is no ledger" in _text(_page("libra2022"))
     assert "not private: seeded" in _page("seeded").warnings[0]

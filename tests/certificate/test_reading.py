@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from some_certificates import document, files
+from some_certificates import Place, changed, document, files
 
 import libra
 from libra.certificate.document import LARGEST, read_certificate
 from libra.certificate.schema import schema, why_invalid
-from libra.errors import InputError
+from libra.errors import InputError, UsageError
 
 SURE = '"document": "Libra certificate", "format": 1'
 
@@ -71,6 +72,20 @@ def test_the_two_files_in_the_wrong_order_are_told_apart() -> None:
     certificate, log = files("libra")
     with pytest.raises(InputError, match="Name the file that --certificate wrote, and the released log after it"):
         libra.verify(log, certificate)
+    with pytest.raises(InputError, match=r"Name the file that --certificate wrote\.$"):
+        read_certificate(log)
+
+
+def test_what_is_no_path_is_refused_with_what_is_taken() -> None:
+    certificate, log = files("libra")
+    wrong: Any
+    for wrong in (None, 3, document("libra"), libra.read(log)):
+        with pytest.raises(
+            UsageError, match=f"takes the paths of two files, and the certificate is of type {type(wrong).__name__}"
+        ):
+            libra.verify(wrong, log)
+        with pytest.raises(UsageError, match=rf"the released log is of type {type(wrong).__name__}\. Write both first"):
+            libra.verify(certificate, wrong)
 
 
 def test_a_name_that_is_no_text_is_certified_all_the_same(tmp_path: Path) -> None:
@@ -129,5 +144,29 @@ def test_a_field_more_or_less_departs_from_the_schema(name: str) -> None:
     assert why_invalid(issued) is None
     for field in issued:
         assert why_invalid({key: value for key, value in issued.items() if key != field}), field
-    assert why_invalid(issued | {"note": "trust me"}) == "the certificate must not contain {'note'} properties"
+    assert why_invalid(issued | {"note": "trust me"}) == 'it has a field "note", which no certificate has there'
     assert json.loads(json.dumps(schema())) == schema()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        (("guarantee", "extra"), 1, 'guarantee has a field "extra", which no certificate has there'),
+        (("guarantee", "epsilon"), "a", "guarantee.epsilon has to be a number"),
+        (("claimed",), {}, "claimed has to be null"),
+        (("randomness",), "dice", 'randomness has to be "operating system" or "not private: seeded"'),
+        (("parameters", "private_labels"), 1, "parameters.private_labels has to be true or false"),
+        (("parameters", "cases"), 0, "parameters.cases is not what can stand there"),
+        (("parameters", "gamma"), 0, "parameters.gamma has to be more than 0"),
+        (("subsampling", "rate"), 2, "subsampling.rate has to be 1 or less"),
+        (("ledger", 0, "noise"), -1, "ledger[0].noise has to be 1e-09 or more"),
+        (("checksum",), "x", "checksum is not what can stand there"),
+        (("document",), "invoice", 'document has to be "Libra certificate"'),
+    ],
+)
+def test_what_departs_from_the_schema_is_said_in_words(path: Place, value: object, told: str) -> None:
+    assert why_invalid(changed(document("libra"), path, value, anew=False)) == told
+
+
+def test_a_ledger_does_not_go_with_a_claim() -> None:
+    assert why_invalid(document("libra2022") | {"ledger": []}) == "ledger should not be there"

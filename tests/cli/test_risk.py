@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import libra
 from libra import example
+from libra.cli.risk import KNOWN
 from libra.errors import InputError, UsageError
 from libra.measures.risk import LogRisk, ReleaseRisk
 from libra.measures.risk.bound import Bound
@@ -80,6 +82,48 @@ def test_a_claim_is_told_as_claimed_and_that_it_does_not_hold(run: Run, released
     assert "that promise does not hold" in said
 
 
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_no_word_of_a_table_is_split(run: Run, released: Path, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    shown = run("measure", example.path(), released / "libra.csv", "--risk", "--certificate", released / "libra.json").out
+    lines = shown[shown.index("Cases singled out") :].splitlines()
+    tables = [line for line in lines if line.startswith(" ")]  # sentences and titles begin at the edge
+    words = {word for line in tables for word in line.split()}
+    headings = "known most event events all to cases advantage same gaps by chance whose variant case has have more under over"
+    whole = f"{headings} {' '.join(KNOWN.values())}"
+    assert {word for word in words if word.isalpha()} <= set(whole.split())
+    assert {"activities", "order", "trace", "gaps", "chance", "advantage"} <= words
+    assert all(word.endswith(")") for word in words if word.startswith("("))
+    assert max(map(len, tables)) <= int(columns)
+    assert any("whose variant 1 case has" in line for line in tables)
+    assert any("whose variant 2 to 9 cases have" in line for line in tables)
+
+
+def test_individuals_are_told_on_screen_and_in_json(run: Run, tmp_path: Path) -> None:
+    visits = tmp_path / "visits.csv"
+    rows = (
+        f"p{person},p{person}v{visit},{activity},2024-05-{1 + visit:02}T10:0{minute}:00Z"
+        for person in range(6)
+        for visit in range(3)
+        for minute, activity in enumerate(("arrive", f"test {person}", "leave"))
+    )
+    visits.write_text("\n".join(("Patient,Visit,Activity,Time", *rows)) + "\n", encoding="utf-8")
+    words = ("inspect", visits, "--case-id", "Visit", "--risk")
+    without, shown = (" ".join(run(*words, *more).out.split()) for more in ((), ("--individual", "Patient")))
+    assert "No case has a trace that no other case has" in without
+    assert "the whole trace 0.0 % (3)" in without
+    assert "100.0 % of the cases have a trace that no other individual has" in shown
+    assert "median individuals that fit" in shown
+    assert "where all cases that fit are of one individual" in shown
+    assert "the whole trace 100.0 % (1)" in shown
+    document = json.loads(run(*words, "--individual", "Patient", "--json").out)
+    assert (document["risk"]["crowds_of"], document["cases_of_one_individual_share"]) == ("individuals", 1)
+    compared = run("measure", visits, visits, "--case-id", "Visit", "--individual", "Patient", "--risk")
+    said = " ".join(compared.out.split())
+    assert "Of the original cases 0.0 % and 0.0 % repeat one of another individual" in said
+    assert "a single match among the cases of other individuals" in said
+
+
 def test_without_a_certificate_a_note_says_how_to_get_one(run: Run, released: Path) -> None:
     shown = run("measure", example.path(), released / "libra.csv", "--risk")
     assert shown.code == 0
@@ -114,6 +158,25 @@ def test_a_certificate_that_is_none_is_one_line_before_anything_is_read(run: Run
         assert name in answer.err
     with pytest.raises(InputError):
         libra.measure(table, table, risk=True, certificate={"mechanism": "none"})
+
+
+def test_an_edited_certificate_is_refused_with_what_to_do(run: Run, released: Path, tmp_path: Path) -> None:
+    text = (released / "libra.json").read_text(encoding="utf-8")
+    (tmp_path / "edited.json").write_text(text.replace('"epsilon": 1.0', '"epsilon": 0.01'), encoding="utf-8")
+    words = ("measure", example.path(), released / "libra.csv", "--risk", "--certificate", tmp_path / "edited.json")
+    answer = run(*words)
+    assert (answer.code, answer.out) == (3, "")
+    assert len(answer.err.splitlines()) == 1
+    assert "edited.json" in answer.err
+    assert "libra verify" in answer.err
+
+
+@pytest.mark.parametrize("risk", ["no", 1, None])
+def test_risk_is_asked_for_by_yes_or_no(table: Path, risk: Any) -> None:
+    with pytest.raises(UsageError, match="risk is either True or False"):
+        libra.inspect(table, risk=risk)
+    with pytest.raises(UsageError, match="risk is either True or False"):
+        libra.measure(table, table, risk=risk)
 
 
 def test_a_certificate_of_another_file_is_noted(run: Run, released: Path) -> None:

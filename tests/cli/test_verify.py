@@ -29,7 +29,7 @@ def test_what_holds_is_told_line_by_line_and_exits_0(released: tuple[Path, Path]
     *lines, verdict = answer.out.splitlines()
     assert {line.split()[0] for line in lines} == {"ok"}
     assert [line.split()[1] for line in lines] == [
-        *("structure", "checksum", "parameters", "ledger", "figures", "total", "words", "randomness", "file"),
+        *("structure", "checksum", "parameters", "ledger", "figures", "total", "words", "randomness", "file", "content"),
     ]
     assert verdict.startswith("Verified: ")
     assert "(2, 1e-05)-differential privacy" in verdict
@@ -37,7 +37,7 @@ def test_what_holds_is_told_line_by_line_and_exits_0(released: tuple[Path, Path]
 
 def test_python_says_the_same(released: tuple[Path, Path], run: Run) -> None:
     found = libra.verify(*map(str, released))
-    assert found.ok
+    assert (found.ok, found.promised) == (True, True)
     assert json.loads(run("verify", *released, "--json").out) == found.to_dict()
 
 
@@ -68,13 +68,18 @@ def test_one_changed_byte_exits_1(released: tuple[Path, Path], run: Run) -> None
     assert "The certificate says nothing about it." in answer.out
 
 
-def test_a_claim_exits_0_and_says_that_nothing_is_proved(tmp_path: Path, run: Run) -> None:
+def test_a_claim_that_is_what_it_says_exits_1_as_nothing_is_proved(tmp_path: Path, run: Run) -> None:
     words = ("-o", tmp_path / "out.csv", *LIBRA2022, "--certificate", tmp_path / "c.json", "--quiet")
     assert run("anonymize", example.path(), *words).code == 0
     answer = run("verify", tmp_path / "c.json", tmp_path / "out.csv")
-    assert answer.code == 0
-    assert answer.out.splitlines()[-1].endswith("claimed by its authors, nothing proved to verify.")
-    assert "Verified" not in answer.out
+    *lines, verdict = answer.out.splitlines()
+    assert (answer.code, {line.split()[0] for line in lines}) == (1, {"ok"})
+    assert verdict.startswith("Nothing is proved: ")
+    assert "the certificate is what it says, but it promises nothing" in verdict
+    with_json = run("verify", tmp_path / "c.json", tmp_path / "out.csv", "--json")
+    found = json.loads(with_json.out)
+    assert (with_json.code, found["ok"], found["promised"]) == (1, True, False)
+    assert run("certificate", tmp_path / "c.json").code == 0
 
 
 def test_a_seed_exits_1_and_is_not_private(tmp_path: Path, run: Run) -> None:
@@ -129,8 +134,16 @@ def test_a_page_of_what_does_not_hold_says_so(released: tuple[Path, Path], run: 
     text = certificate.read_text(encoding="utf-8")
     certificate.write_text(text.replace("73.2", "53.2").replace("88.1 %", "58.1 %"), encoding="utf-8")
     answer = run("certificate", certificate)
-    assert "DOES NOT HOLD: checksum" in answer.out
-    assert "note: This certificate does not hold." in answer.err
+    assert answer.code == 1
+    assert "DOES NOT HOLD: Checksum. It does not agree with the content: it says" in answer.out
+    assert "note: This certificate does not hold. Checksum." in answer.err
+    page = certificate.with_suffix(".html")
+    written = run("certificate", certificate, "-o", page)
+    assert (written.code, written.out) == (1, f"Wrote {page}\n")
+    assert "This certificate does not hold." in page.read_text(encoding="utf-8")
+    with_json = run("certificate", certificate, "--json", "--quiet")
+    assert (with_json.code, with_json.err) == (1, "")
+    assert json.loads(with_json.out) == json.loads(certificate.read_text(encoding="utf-8"))
 
 
 def test_a_damaged_certificate_makes_no_page(released: tuple[Path, Path], run: Run) -> None:
@@ -140,7 +153,7 @@ def test_a_damaged_certificate_makes_no_page(released: tuple[Path, Path], run: R
     certificate.write_text(json.dumps(document), encoding="utf-8")
     answer = run("certificate", certificate, "-o", certificate.with_suffix(".html"))
     assert (answer.code, answer.out) == (3, "")
-    assert "this certificate is damaged: the certificate must contain ['ledger'] properties" in answer.err
+    assert 'this certificate is damaged: it has no field "ledger". Ask for it again.' in answer.err
     assert not certificate.with_suffix(".html").exists()
 
 
@@ -171,3 +184,48 @@ def test_control_characters_in_a_certificate_do_not_reach_the_terminal(released:
     for words in (("certificate", certificate), ("verify", certificate, log)):
         answer = run(*words)
         assert not {"\x1b", "\u202e"} & set(answer.out + answer.err)
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 columns that shows no colours."""
+    for name, value in {"TTY_COMPATIBLE": "1", "COLUMNS": "80", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_on_80_columns_lines_break_between_words_and_go_on_under_their_beginning(released: tuple[Path, Path], run: Run) -> None:
+    certificate, log = released
+    log.write_bytes(b"")
+    lines = run("verify", certificate, log).out.splitlines()
+    file = next(number for number, line in enumerate(lines) if line.startswith("failed  file "))
+    margin = lines[file].index("It is another file")
+    assert len(lines[file + 1 : -1]) >= 2
+    assert all(line[:margin].isspace() and line[margin] != " " for line in lines[file + 1 : -1])
+    page = run("certificate", certificate).out.splitlines()
+    assert max(map(len, lines + page)) <= 80
+    points = [number for number, line in enumerate(page) if line.startswith("- ")]
+    for number in points:
+        assert page[number + 1] == "" or page[number + 1][:2] in ("- ", "  ")
+    assert any(page[number + 1].startswith("  ") for number in points)
+    before, after = (next(line for line in page if line.startswith(name)) for name in ("before seeing", "after it"))
+    assert (before.count("%"), after.count("%"), len(before)) == (4, 4, len(after))
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_command_to_copy_is_never_broken(tmp_path: Path, run: Run) -> None:
+    log = tmp_path / f"{'a long name ' * 9}.csv"
+    libra.anonymize(example.path(), epsilon=2.0).write(log, certificate=tmp_path / "c.json")
+    assert run("certificate", tmp_path / "c.json").out.splitlines()[-1] == f"  libra verify c.json '{log.name}'"
+
+
+def test_elsewhere_than_on_a_terminal_a_paragraph_is_a_line(released: tuple[Path, Path], run: Run) -> None:
+    certificate, log = released
+    log.write_bytes(b"")
+    assert len(run("verify", certificate, log).out.splitlines()) == 10
+
+
+def test_what_is_no_certificate_is_told_without_a_word_on_other_arguments(released: tuple[Path, Path], run: Run) -> None:
+    _, log = released
+    assert run("certificate", log).err.endswith("Name the file that --certificate wrote.\n")
+    assert run("verify", log, log).err.endswith("Name the file that --certificate wrote, and the released log after it.\n")

@@ -20,14 +20,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "nearest": {"tail": "nearest"},
 }
 PATIENTS = replace(libra.read(example.path()), individual="concept:name")
-OF_A_PERSON: dict[str, Any] = {"epsilon": 1.0, "delta": 0.2, "budget": "control=0.95", "canaries": [PERSON], "seconds": 3000}
+OF_A_PERSON: dict[str, Any] = {"epsilon": 1.0, "delta": 0.2, "budget": "control=0.95", "canary": [PERSON], "time_limit": 3000}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_sound_mechanism_is_not_refuted(setting: str) -> None:
     parameters = SETTINGS[setting]
-    found = libra.audit(example.path(), epsilon=2.0, delta=0.05, runs=600, seconds=3000, seed=1, **parameters)
+    found = libra.audit(example.path(), epsilon=2.0, delta=0.05, runs=600, time_limit=3000, seed=1, **parameters)
     assert found.claim.epsilon == 2.0
     assert {FREQUENT, UNIQUE, LONG, SLOW, PERSON} <= {finding.canary for finding in found.findings}
     assert not found.refuted
@@ -49,7 +49,7 @@ def test_the_audit_notices_if_all_cases_of_a_person_count(monkeypatch: pytest.Mo
 
 
 def test_the_published_mechanism_is_refuted_by_a_case_at_the_threshold_of_clipping() -> None:
-    found = libra.audit(example.path(), mechanism="libra2022", runs=600, canaries=[THRESHOLD], seconds=3000, seed=1)
+    found = libra.audit(example.path(), mechanism="libra2022", runs=600, canary=[THRESHOLD], time_limit=3000, seed=1)
     (finding,) = found.findings
     assert found.claim.source == "implied by what its authors claim"
     assert found.refuted
@@ -59,5 +59,5 @@ def test_the_published_mechanism_is_refuted_by_a_case_at_the_threshold_of_clippi
 
 def test_the_published_mechanism_is_refuted_without_clipping_too() -> None:
     """By its copies of real times: a case at the end of the range shows."""
-    found = libra.audit(example.path(), mechanism="libra2022", runs=800, canaries=[SLOW], seconds=3000, seed=1)
+    found = libra.audit(example.path(), mechanism="libra2022", runs=800, canary=[SLOW], time_limit=3000, seed=1)
     assert found.refuted

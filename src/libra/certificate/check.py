@@ -14,11 +14,11 @@ class Check:
     Attributes:
         name: What it is about, in a word.
         ok: Whether it holds.
-        found: What was found: what holds, or what does not.
+        found: What was found, in a sentence: what holds, or what does not.
         meaning: Where it does not hold, what that means for whoever relies on it.
 
     Example:
-        >>> Check("file", False, "it has 12 bytes, and 13 are certified", "This is another file.").ok
+        >>> Check("file", False, "It has 12 bytes, and 13 are certified.", "The certificate says nothing about it.").ok
         False
     """
 
@@ -35,14 +35,17 @@ class Verification:
     Attributes:
         checks: What was looked at, in order.
         verdict: The result in a sentence.
+        promised: Whether something is promised that holds: every check does, and the guarantee is a proved one.
 
     Example:
-        >>> Verification((Check("checksum", True, "it agrees"),), "Verified.").ok
-        True
+        >>> found = Verification((Check("checksum", True, "It agrees."),), "Nothing is proved.", promised=False)
+        >>> found.ok, found.promised
+        (True, False)
     """
 
     checks: tuple[Check, ...]
     verdict: str
+    promised: bool
 
     @property
     def ok(self) -> bool:
@@ -51,17 +54,19 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
-        return {"ok": self.ok, "verdict": self.verdict, "checks": [asdict(check) for check in self.checks]}
+        checks = [asdict(check) for check in self.checks]
+        return {"ok": self.ok, "promised": self.promised, "verdict": self.verdict, "checks": checks}
 
 
-def judged(name: str, problems: Iterable[str], *, holds: str, meaning: str) -> Check:
-    """A check that holds if there is no problem.
+def judged(name: str, problems: Iterable[str], *, holds: str, fails: str, meaning: str) -> Check:
+    """A check that holds if there is no problem; otherwise `fails` begins the sentence that lists them.
 
     Example:
-        >>> judged("file", [], holds="It is the one certified.", meaning="This is another file.").found
-        'It is the one certified.'
+        >>> said = {"holds": "It is the one certified.", "fails": "It is another file", "meaning": "Nothing is known of it."}
+        >>> judged("file", [], **said).found, judged("file", ["it has 12 bytes"], **said).found
+        ('It is the one certified.', 'It is another file: it has 12 bytes.')
     """
     from libra.certificate.differences import listed
 
     found = list(problems)
-    return Check(name, False, listed(found), meaning) if found else Check(name, True, holds)
+    return Check(name, False, f"{fails}: {listed(found)}.", meaning) if found else Check(name, True, holds)

@@ -25,6 +25,7 @@ FORMAT = 1
 LARGEST = 1_000_000  # bytes
 BLOCK = 1 << 20
 BEYOND_WHOLE = 2**53  # below this, every reader of JSON keeps whole numbers exactly
+NAMED = "Name the file that --certificate wrote"
 
 
 def write_certificate(statement: Mapping[str, Any], released: Path, path: Path) -> None:
@@ -63,8 +64,12 @@ def fingerprint(released: Path, progress: Progress = no_progress) -> dict[str, A
     return {"bytes": size, "sha256": digest.hexdigest()}
 
 
-def read_certificate(path: Path) -> dict[str, Any]:
+def read_certificate(path: Path, *, remedy: str = NAMED) -> dict[str, Any]:
     """The document of a certificate; whether it holds is for `verify` to say.
+
+    Args:
+        path: The file.
+        remedy: What to do where this is another kind of file.
 
     Raises:
         InputError: It is no JSON, or no certificate, or one of another format; the text names the place.
@@ -72,12 +77,12 @@ def read_certificate(path: Path) -> dict[str, Any]:
     with open_input(path, "none") as stream:
         raw = stream.read(LARGEST + 1)
     if len(raw) > LARGEST:
-        raise _not_one(path, "this file is too large to be a certificate")
-    document = _parsed(path, raw)
+        raise InputError("this file is too large to be a certificate", place=str(path), remedy=remedy)
+    document = _parsed(path, raw, remedy)
     if not isinstance(document, dict) or document.get("document") != DOCUMENT:
         if isinstance(document, dict) and document.get("document") == "Libra release":
-            raise _not_one(path, "this is what --json prints for the custodian, not a certificate")
-        raise _not_one(path, "this is JSON, but no Libra certificate")
+            raise InputError("this is what --json prints for the custodian, not a certificate", place=str(path), remedy=remedy)
+        raise InputError("this is JSON, but no Libra certificate", place=str(path), remedy=remedy)
     if "format" not in document:
         raise InputError(
             'this certificate has no field "format": it is from a version of Libra before certificates could be verified',
@@ -93,7 +98,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
     return document
 
 
-def _parsed(path: Path, raw: bytes) -> Any:
+def _parsed(path: Path, raw: bytes, remedy: str) -> Any:
     """The JSON value of a file in which no name stands twice and every number is one that all readers agree on."""
 
     def refuse(what: str) -> NoReturn:
@@ -119,12 +124,9 @@ def _parsed(path: Path, raw: bytes) -> Any:
         json.dumps(parsed, ensure_ascii=False).encode()  # half a surrogate pair is no text
         return parsed
     except UnicodeError as error:
-        raise _not_one(path, "this is not text in UTF-8") from error
+        raise InputError("this is not text in UTF-8", place=str(path), remedy=remedy) from error
     except json.JSONDecodeError as error:
-        raise _not_one(f"{path}, line {error.lineno}", f"this is not JSON ({error.msg.lower()})") from error
+        what = f"this is not JSON ({error.msg.lower()})"
+        raise InputError(what, place=f"{path}, line {error.lineno}", remedy=remedy) from error
     except RecursionError as error:
-        raise _not_one(path, "this is nested too deeply to be a certificate") from error
-
-
-def _not_one(place: str | Path, what: str) -> InputError:
-    return InputError(what, place=str(place), remedy="Name the file that --certificate wrote, and the released log after it")
+        raise InputError("this is nested too deeply to be a certificate", place=str(path), remedy=remedy) from error

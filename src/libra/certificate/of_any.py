@@ -26,13 +26,14 @@ def said(document: dict[str, Any], possible: Sequence[Guarantee]) -> Check:
     ]
     nearest = min((list(differences(stated, one)) for one in expected), key=len)
     holds = "The sentences are the ones that belong to these figures, with all assumptions and caveats."
-    meaning = "What people read in it is not what the figures say."
-    return judged("words", nearest, holds=holds, meaning=meaning)
+    fails = "Some sentences are not the ones that belong to these figures"
+    return judged("words", nearest, holds=holds, fails=fails, meaning="What people read in it is not what the figures say.")
 
 
 def drawn(document: dict[str, Any]) -> Check:
     """Whether the noise came from the operating system: a release from a seed is not private."""
     seeded = document["guarantee"]["seeded"] or document["randomness"] != SYSTEM
-    holds = "The noise came from the operating system, not from a seed."
+    if not seeded:
+        return Check(RANDOMNESS, True, "The noise came from the operating system, not from a seed.")
     meaning = "Whoever knows or guesses the seed can undo the noise. It is for tests, and must not be released."
-    return judged(RANDOMNESS, [SEEDED] if seeded else [], holds=holds, meaning=meaning)
+    return Check(RANDOMNESS, False, f"The release is {SEEDED}.", meaning)

@@ -33,13 +33,15 @@ def checks(document: dict[str, Any]) -> Iterator[Check]:
     try:
         made = Libra(**parameters)
     except LibraError as error:
-        yield Check("parameters", False, str(error), "No run of libra has such parameters.")
+        yield Check("parameters", False, f"libra cannot be run with them: {error}", "No run of libra has such parameters.")
         return
-    yield judged("parameters", _not_as_asked(document, made), holds=_asked(made), meaning=meaning)
+    fails = "They do not go with the rest of the certificate"
+    yield judged("parameters", _not_as_asked(document, made), holds=_asked(made), fails=fails, meaning=meaning)
     ledger = Ledger.from_dict(document)
     holds = f"Each of the {len(ledger.entries)} releases is one that libra makes, with the noise that these parameters give it."
     meaning = "The ledger is not that of a run of this version with these parameters, so its total proves nothing."
-    yield judged("ledger", not_as_planned(ledger.entries, made), holds=holds, meaning=meaning)
+    fails = "It is not what libra releases with these parameters"
+    yield judged("ledger", not_as_planned(ledger.entries, made), holds=holds, fails=fails, meaning=meaning)
     yield from _totals(document, ledger, made)
     yield said(document, [made.guarantee(seeded=document["guarantee"]["seeded"])])
 
@@ -60,23 +62,28 @@ def _not_as_asked(document: dict[str, Any], made: Libra) -> Iterator[str]:
 
 def _totals(document: dict[str, Any], ledger: Ledger, made: Libra) -> Iterator[Check]:
     """Every figure that follows from the ledger, and whether all of it is within the promise."""
+    promised = document["guarantee"]
     if any(entry.mu is None for entry in ledger.entries):
-        yield Check("total", False, "libra draws Gaussian noise alone, and this ledger has other", "Its total proves nothing.")
+        found = "The ledger has other than Gaussian noise, and libra draws no other."
+        yield Check("total", False, found, "Its total proves nothing.")
         return
     try:
-        expected = counted(replace(ledger, asked=made.plan.calibration.mu), made.delta)
+        expected = counted(replace(ledger, asked=made.plan.calibration.mu), promised["delta"])
     except UnknownReleaseError as error:
-        yield Check("total", False, str(error).removesuffix("."), "Its total proves nothing.")
+        yield Check("total", False, str(error), "Its total proves nothing.")
         return
     stated = {name: document[name] for name in ("ledger", "subsampling", "spent")}
     holds = "All shares, mu and what was spent follow from the noise in the ledger."
+    fails = "Some do not follow from the noise in the ledger"
     meaning = "Somebody miscounted, or changed a figure."
-    yield judged("figures", differences(stated, expected), holds=holds, meaning=meaning)
+    yield judged("figures", differences(stated, expected), holds=holds, fails=fails, meaning=meaning)
     epsilon = expected["spent"]["epsilon"]
-    total = f"Everything in the ledger together has epsilon {epsilon:.6g} at delta {made.delta:g}"
-    holds = f"{total}, no more than the {made.epsilon:g} promised."
-    above = [] if epsilon <= made.epsilon else [f"{total}, more than the {made.epsilon:g} promised"]
-    yield judged("total", above, holds=holds, meaning="The release reveals more than the certificate promises.")
+    total = f"Everything in the ledger together has epsilon {epsilon:.6g} at delta {promised['delta']:g}"
+    if epsilon <= promised["epsilon"]:
+        yield Check("total", True, f"{total}, no more than the {promised['epsilon']:g} promised.")
+    else:
+        meaning = "The release reveals more than the certificate promises."
+        yield Check("total", False, f"{total}, more than the {promised['epsilon']:g} promised.", meaning)
 
 
 def not_as_planned(entries: Sequence[Entry], made: Libra) -> Iterator[str]:

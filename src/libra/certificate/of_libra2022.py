@@ -31,13 +31,17 @@ def checks(document: dict[str, Any]) -> Iterator[Check]:
         claim = Libra2022Claim(made.alpha, made.b, made.gamma, made.delta, times, from_log, own)
         figures = claim.published()
     except (LibraError, ArithmeticError, ValueError) as error:
-        yield Check("parameters", False, str(error), NO_SUCH_RUN)
+        found = f"libra2022 cannot be run with them: {str(error).removesuffix('.')}."
+        yield Check("parameters", False, found, NO_SUCH_RUN)
         return
     absent = [name for name in SWITCHES if (name in parameters) != own]
     problems = [f"parameters.{name} {'is missing' if own else 'is about another anonymizer'}" for name in absent]
-    yield judged("parameters", problems, holds="They are parameters of libra2022.", meaning=NO_SUCH_RUN)
-    meaning = "Somebody miscounted, or changed a figure."
+    holds, fails = "They are parameters of libra2022.", "They are not parameters of libra2022"
+    yield judged("parameters", problems, holds=holds, fails=fails, meaning=NO_SUCH_RUN)
     holds = "What is claimed is what the paper's equations give for these parameters."
-    yield judged("figures", differences(document["claimed"], figures, "claimed", CLOSE), holds=holds, meaning=meaning)
+    fails = "Some are not what the paper's equations give for these parameters"
+    meaning = "Somebody miscounted, or changed a figure."
+    problems = list(differences(document["claimed"], figures, "claimed", CLOSE))
+    yield judged("figures", problems, holds=holds, fails=fails, meaning=meaning)
     possible = [guarantee(claim, trace_noise=made.trace_noise, persons=persons) for persons in (False, True)]
     yield said(document, possible)

@@ -15,8 +15,10 @@ from typing import Any
 from libra.certificate.check import Check
 from libra.certificate.releases import RELEASES
 from libra.certificate.words import beliefs, odds
-from libra.privacy.unit import CASE
+from libra.privacy.unit import CASE, Unit
 
+ABOUT = "Libra is a program that anonymizes event logs, the data of process mining, and says what is promised of the result."
+PLUS = 'The "plus {delta:g}" is delta, a probability: by that much any outcome may be more likely beyond the factor.'
 TRUSTED = "The random numbers of the operating system, and the memory of the machine it ran on, are trusted."
 EACH_CASE = (
     "Each case by itself: that it was in the original at all, and with that everything it says. A case is what one case id "
@@ -37,6 +39,7 @@ RECOMPUTED = (
 COMPARED = "This compares the figures with the paper's equations, and size and SHA-256 of the file. There is no proof to check."
 NO_SIGNATURE = "It does not show who wrote the certificate, which is not signed: take it from where you trust, or have it signed."
 OTHER = "other releases"
+INDIVIDUAL = Unit(most_cases=1)  # how many of their cases counted makes no difference to these words
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,11 @@ class Page:
 
 def page_of(document: Mapping[str, Any], checks: Sequence[Check], certificate: str) -> Page:
     """The page of a certificate, given its checks against itself and the name of its file."""
-    failed = [f"{check.name}: {check.found}. {check.meaning}" for check in checks if not check.ok]
+    failed = [f"{check.name.capitalize()}. {check.found} {check.meaning}" for check in checks if not check.ok]
+    issued = f"Issued on {document['issued']} by Libra {document['version']}, mechanism {document['mechanism']}. {ABOUT}"
     return Page(
         title="Certificate of an anonymized event log",
-        issued=f"Issued on {document['issued']} by Libra {document['version']}, mechanism {document['mechanism']}",
+        issued=issued,
         warnings=tuple(failed),
         sentence=document["in_plain_words"],
         sections=tuple(_sections(document, certificate)),
@@ -94,10 +98,14 @@ def page_of(document: Mapping[str, Any], checks: Sequence[Check], certificate: s
 def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section]:
     guarantee, output = document["guarantee"], document["output"]
     proved = guarantee["kind"] == "proved"
-    yield Section("The promise, precisely" if proved else "What is claimed", (guarantee["statement"],))
+    if proved:
+        yield Section("The promise, precisely", (guarantee["statement"], PLUS.format(delta=guarantee["delta"])))
+    else:
+        yield Section("What is claimed", (guarantee["statement"],))
     if proved and not guarantee["seeded"]:
-        yield _meaning(guarantee["epsilon"], guarantee["delta"])
-        protected = EACH_CASE if guarantee["unit"] == CASE.statement() else EACH_INDIVIDUAL
+        unit = CASE if guarantee["unit"] == CASE.statement() else INDIVIDUAL
+        yield _meaning(guarantee["epsilon"], guarantee["delta"], str(unit))
+        protected = EACH_CASE if unit == CASE else EACH_INDIVIDUAL
         yield Section("Who is protected", (protected.format(unit=guarantee["unit"]),))
     yield Section("What has to hold", points=(*guarantee["assumptions"], TRUSTED))
     yield Section("What is not promised", points=tuple(guarantee["caveats"]))
@@ -106,7 +114,7 @@ def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section
         ("file", f"{output['file']}, {output['bytes']:,} bytes"),
         ("SHA-256", output["sha256"]),
         ("holds", document["contents"]),
-        ("made with", ", ".join(_parameters(document["parameters"]))),
+        ("made with", "; ".join(_parameters(document["parameters"]))),
         ("randomness", document["randomness"]),
     )
     yield Section("The file", table=facts)
@@ -114,10 +122,10 @@ def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section
     yield Section("How to check it", (RECOMPUTED if proved else COMPARED, NO_SIGNATURE), command=command)
 
 
-def _meaning(epsilon: float, delta: float) -> Section:
+def _meaning(epsilon: float, delta: float, who: str) -> Section:
     before, after = zip(*beliefs(epsilon), strict=True)
-    table = (("how likely it seems that a case was there, before", *before), ("and after seeing the log, at most", *after))
-    return Section("What it means for one person, in odds", (odds(epsilon, delta),), table=table)
+    table = (("before seeing the log", *before), ("after it, at most", *after))
+    return Section(f"How likely it may seem that {who} was there", (odds(epsilon, delta, who),), table=table)
 
 
 def _spent(document: Mapping[str, Any]) -> Section:
@@ -139,10 +147,15 @@ def _spent(document: Mapping[str, Any]) -> Section:
 
 
 def _parameters(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """What the mechanism was asked with; what was left open is left out."""
     for name, value in parameters.items():
-        told = " ".join(_parameters(value)) if isinstance(value, dict) else value
-        if isinstance(value, bool):
-            told = "yes" if value else "no"
-        elif value is None:
-            told = "as found"
-        yield f"{name.replace('_', ' ')} {told:g}" if isinstance(told, float) else f"{name.replace('_', ' ')} {told}"
+        if value is not None:
+            shares = isinstance(value, dict)
+            told = ",".join(f"{inner}={_value(share)}" for inner, share in value.items()) if shares else _value(value)
+            yield f"{name.replace('_', ' ')} {told}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

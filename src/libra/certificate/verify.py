@@ -1,8 +1,8 @@
 """Whether a certificate holds: for itself, and for the file that it is about.
 
 In: a certificate and a released file. Out: a `Verification`. The promise: a figure that was changed is found by the checksum; if
-that was computed anew, a figure that the guarantee rests on is found all the same, because it is made again from the others. What
-nobody can see from here is whether the certificate was made up as a whole: it is not signed.
+that was computed anew, a single figure that the guarantee rests on is found all the same, as it is made again from the others.
+What nobody can see from here is whether the certificate was made up as a whole: it is not signed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from libra._version import __version__
 from libra.certificate.canonical import CHECKSUM, checksum
 from libra.certificate.check import Check, Verification, judged
+from libra.certificate.content import content
 from libra.certificate.document import fingerprint, read_certificate
 from libra.certificate.of_any import RANDOMNESS, drawn
 from libra.certificate.schema import why_invalid
@@ -23,7 +24,11 @@ from libra.eventlog.options import Progress, no_progress
 from libra.privacy.randomness import SEEDED
 
 HOMES = {"libra": "libra.certificate.of_libra", "libra2022": "libra.certificate.of_libra2022"}
-CLAIMED = "claimed by its authors, nothing proved to verify"
+NAMED = "Name the file that --certificate wrote, and the released log after it"
+CLAIMED = (
+    "Nothing is proved: the file is the one certified and the certificate is what it says, but it promises nothing. It repeats "
+    "what the authors of the mechanism claim."
+)
 
 
 def verify(certificate: Path, output: Path, progress: Progress = no_progress) -> Verification:
@@ -32,12 +37,15 @@ def verify(certificate: Path, output: Path, progress: Progress = no_progress) ->
     Raises:
         InputError: One of the two cannot be read, or the first is no certificate.
     """
-    document = read_certificate(certificate)
+    document = read_certificate(certificate, remedy=NAMED)
     found = fingerprint(output, progress)
     checks = [*self_checks(document)]
     if checks[0].ok:
         checks.append(_same_file(document["output"], found))
-    return Verification(tuple(checks), _verdict(document, checks))
+        if checks[-1].ok:
+            checks.append(content(document, output))
+    promised = all(check.ok for check in checks) and document["guarantee"]["kind"] == "proved"
+    return Verification(tuple(checks), _verdict(document, checks), promised)
 
 
 def self_checks(document: dict[str, Any]) -> Iterator[Check]:
@@ -47,6 +55,7 @@ def self_checks(document: dict[str, Any]) -> Iterator[Check]:
         "structure",
         [wrong] if wrong else [],
         holds="It has every field of a certificate of this format, and no other.",
+        fails="It does not have the form of a certificate",
         meaning="It is damaged, or was made by something else. Nothing more can be checked.",
     )
     if wrong:
@@ -56,6 +65,7 @@ def self_checks(document: dict[str, Any]) -> Iterator[Check]:
         "checksum",
         [] if sums[0] == sums[1] else [f"it says {sums[0][:12]}…, and the content gives {sums[1][:12]}…"],
         holds="Nothing in it was changed since the checksum was computed.",
+        fails="It does not agree with the content",
         meaning="Something in it was changed after it was written. Ask for the certificate again.",
     )
     yield from map(_of_other_version(document["version"]), _of_mechanism(document))
@@ -67,7 +77,7 @@ def _of_mechanism(document: dict[str, Any]) -> Iterator[Check]:
     if name in HOMES:
         yield from import_module(HOMES[name]).checks(document)
     else:
-        found = f'this version cannot check certificates of "{name}"'
+        found = f'This version cannot check certificates of "{name}".'
         yield Check("mechanism", False, found, "Whether the promise holds is not known.")
 
 
@@ -93,7 +103,8 @@ def _same_file(certified: dict[str, Any], found: dict[str, Any]) -> Check:
         "file",
         problems,
         holds=f"It is the file certified: {found['bytes']:,} bytes, SHA-256 {found['sha256'][:12]}….",
-        meaning="This is not the file that was released, or not all of it. The certificate says nothing about it.",
+        fails="It is another file",
+        meaning="It is not what was released, or not all of it. The certificate says nothing about it.",
     )
 
 
@@ -103,6 +114,7 @@ def _verdict(document: dict[str, Any], checks: list[Check]) -> str:
         return f"Not verified: {', '.join(failed)}."
     guarantee = document["guarantee"]
     if guarantee["kind"] == "claimed":
-        return f"The file is the one certified. Its privacy is {CLAIMED}."
+        return CLAIMED
     figures = f"({guarantee['epsilon']:g}, {guarantee['delta']:g})"
-    return f"Verified: the file is the one certified, and its ledger stays within {figures}-differential privacy."
+    unit = guarantee["unit"].partition(",")[0]
+    return f"Verified: the file is the one certified, and its ledger stays within {figures}-differential privacy for {unit}."

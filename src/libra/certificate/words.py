@@ -44,7 +44,7 @@ def in_plain_words(guarantee: Guarantee, *, seeded: bool) -> str:
 
 
 def beliefs(epsilon: float) -> tuple[tuple[str, str], ...]:
-    """How likely somebody may think it that a case was there, before and at most after seeing the log; see `odds` for the rest.
+    """How likely somebody may think it that one was there, before and at most after seeing the log; see `odds` for the rest.
 
     Example:
         >>> beliefs(1.0)
@@ -54,16 +54,16 @@ def beliefs(epsilon: float) -> tuple[tuple[str, str], ...]:
     return tuple((f"{100 * prior:g} %", certainty(doubt)) for prior, doubt in zip(PRIORS, doubts, strict=True))
 
 
-def odds(epsilon: float, delta: float) -> str:
-    """What the log does to the odds that a case was there, and how rarely it does more.
+def odds(epsilon: float, delta: float, who: str) -> str:
+    """What the log does to the odds that one was there, and how rarely it does more; `who` is protected, such as "one case".
 
     Example:
-        >>> print(odds(1.0, 1e-5))
+        >>> print(odds(1.0, 1e-5, "one case"))
         The log multiplies or divides the odds by 2.72 at most, but for outcomes that delta allows: with a probability of 1 in
         7,100 or less it does so by more than 3.006.
-        >>> print(odds(1.0, 0.1))
+        >>> print(odds(1.0, 0.1, "one case"))
         The log multiplies or divides the odds by 2.72 at most, but for outcomes that delta allows: with a probability of up to
-        0.1 it may give a case away outright.
+        0.1 it may give any one case away outright.
     """
     said = f"The log multiplies or divides the odds by {factor(epsilon)} at most, but for outcomes that delta allows:"
     for further in (times * epsilon for times in FURTHER):
@@ -71,7 +71,7 @@ def odds(epsilon: float, delta: float) -> str:
         if beyond <= RARE:
             rarely = f"with a probability of 1 in {_rounded_down(1 / beyond)} or less"
             return f"{said} {rarely} it does so by more than {factor(further)}."
-    return f"{said} with a probability of up to {delta:g} it may give a case away outright."
+    return f"{said} with a probability of up to {delta:g} it may give any {who} away outright."
 
 
 def _rounded_down(figure: float) -> str:

@@ -1,6 +1,7 @@
-"""Risk figures for people: a table of what stands alone before, one of what is found after, and what they mean.
+"""Risk figures for people: tables of what stands alone before and of what is found after, and what they mean.
 
-In: what `libra.measures.risk` found. Out: tables and sentences on stdout. The sentences are true of every log.
+In: what `libra.measures.risk` found. Out: tables and sentences on stdout. The sentences are true of every log, and the tables fit
+into 80 columns.
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ if TYPE_CHECKING:
     from libra.measures.risk.copies import Copies
     from libra.measures.risk.estimate import Estimate
     from libra.measures.risk.linkage import Linkage
-    from libra.measures.risk.membership import Membership
+    from libra.measures.risk.membership import GroupAdvantage, Membership
 
 KNOWN = {
     "set": "some activities",
     "multiset": "and how often",
     "sequence": "and in which order",
-    "days": "some activities, with their days",
-    "variant": "all activities, in order",
+    "days": "activities and days",
+    "variant": "the whole trace",
 }
+INDIVIDUALS = "individuals"
 Cells: TypeAlias = dict[tuple[str, int | None], str]  # by kind of knowledge and number of events
 CONFIDENTIAL = "CONFIDENTIAL: these figures are computed from the original cases. They are for whoever holds the log."
 
@@ -38,17 +40,10 @@ def show_log_risk(risk: LogRisk) -> None:
 def show_release_risk(anonymized: Path, risk: ReleaseRisk) -> None:
     """Who stands alone before, what is found after, and what an attack on membership found."""
     _show_singled_out(risk.before)
+    by_individual = risk.before.crowds_of == INDIVIDUALS
     if risk.linkage:
-        cells: Cells = {(one.knowledge, one.events): percent(one.released.once.value) for one in risk.linkage}
-        told: dict[str, tuple[str, ...]] = {one.knowledge: _told(one) for one in risk.linkage}  # the last of a kind knows most
-        title = f"The same knowledge in {anonymized.name}: how often one released case fits, and no other"
-        _show_by_knowledge(title, cells, ("same activities", "same gaps"), told)
-        _say(
-            "That one fits is no harm by itself: where cases are made up, it may be a coincidence. What counts is what it tells. "
-            "The last two columns say how often, with most known, that one has all activities of the case that was sought, and "
-            "all times between them to the minute; in brackets, how often a single match among the other original cases has.",
-        )
-    _say(_copies(risk.copies))
+        _show_linkage(anonymized, risk.linkage, "the cases of other individuals" if by_individual else "the other original cases")
+    _say(_copies(risk.copies, "one of another individual" if by_individual else "another one"))
     if risk.membership is not None:
         _show_membership(risk.membership)
     _say(CONFIDENTIAL)
@@ -60,43 +55,50 @@ def _show_singled_out(risk: LogRisk) -> None:
     found = risk.singled_out
     cells: Cells = {(one.knowledge, one.events): f"{percent(one.share.value)} ({one.crowd_median:,g})" for one in found}
     off = max(max(one.share.highest - one.share.value, one.share.value - one.share.lowest) for one in found)
-    _show_by_knowledge("Cases singled out by what somebody knows of them (in brackets: the median number that fit)", cells)
+    by_individual = risk.crowds_of == INDIVIDUALS
+    _show_by_knowledge(f"Cases singled out by what somebody knows (in brackets: median {risk.crowds_of} that fit)", cells)
+    alone = "all cases that fit are of one individual" if by_individual else "no other case fits"
     _say(
-        "Knowledge is some events of a case, drawn at random. It singles the case out where no other case fits; whoever has it "
+        f"Knowledge is some events of a case, drawn at random. It singles the case out where {alone}; whoever has it "
         f"can then read the rest of the case. Sampled: each share is within {100 * off:.1f} points of the truth, with 95 %.",
     )
 
 
-def _show_by_knowledge(
-    title: str, cells: Cells, more: tuple[str, ...] = (), told: dict[str, tuple[str, ...]] | None = None
-) -> None:
+def _show_linkage(anonymized: Path, linkage: tuple[Linkage, ...], others: str) -> None:
+    """How often one released case fits, and what that one tells."""
+    cells: Cells = {(one.knowledge, one.events): percent(one.released.once.value) for one in linkage}
+    _show_by_knowledge(f"The same knowledge in {anonymized.name}: how often exactly one released case fits", cells)
+    most = {one.knowledge: one for one in linkage}  # the last of a kind knows most
+    columns = ("most known", "same activities", "by chance", "same gaps", "by chance")
+    table("What that one tells", columns, [(KNOWN[kind], *_told(one)) for kind, one in most.items()], right=range(1, 5))
+    _say(
+        "That one fits is no harm by itself: where cases are made up, it may be a coincidence. What counts is what it tells: "
+        "how often, with most known, that one has all activities of the case that was sought, and all times between them to the "
+        f"minute. By chance is how often a single match among {others} has.",
+    )
+
+
+def _show_by_knowledge(title: str, cells: Cells) -> None:
     """A table with a row for each kind of knowledge and a column for each amount."""
     amounts = sorted({events for _, events in cells if events is not None})
     header = [f"{k} event{'s' if k > 1 else ''}" for k in amounts]
-    rows = (
-        (text, *(cells.get((kind, k), "") for k in (*amounts, None)), *((told or {}).get(kind, ())))
-        for kind, text in KNOWN.items()
-    )
-    columns = ("known", *header, "all", *more)
+    rows = ((text, *(cells.get((kind, k), "") for k in (*amounts, None))) for kind, text in KNOWN.items())
+    columns = ("known", *header, "all")
     table(title, columns, rows, right=range(1, len(columns)))
 
 
-def _told(one: Linkage) -> tuple[str, str]:
-    """What single matches tell, and in brackets what they would tell by chance."""
+def _told(one: Linkage) -> tuple[str, str, str, str]:
+    """What single matches tell, and beside it what they would tell by chance."""
     found, chance = one.released, one.by_chance
-    pairs = (
-        (found.same_activities, chance.same_activities),
-        (found.same_gaps_to_the_minute, chance.same_gaps_to_the_minute),
-    )
-    activities, gaps = (f"{_share(here)} ({_share(there)})" for here, there in pairs)
-    return "" if one.knowledge == "variant" else activities, gaps
+    activities = ("", "") if one.knowledge == "variant" else (_share(found.same_activities), _share(chance.same_activities))
+    return *activities, _share(found.same_gaps_to_the_minute), _share(chance.same_gaps_to_the_minute)
 
 
 def _share(estimate: Estimate | None) -> str:
     return "-" if estimate is None else percent(estimate.value)
 
 
-def _copies(copies: Copies) -> str:
+def _copies(copies: Copies, another: str) -> str:
     if copies.exact is None or copies.to_the_minute is None:
         return "No case was released, so none repeats an original one."
     said = (
@@ -107,14 +109,16 @@ def _copies(copies: Copies) -> str:
         return said
     return (
         f"{said} Of the original cases {percent(copies.exact_by_chance)} and {percent(copies.to_the_minute_by_chance)} repeat "
-        "another one: so much is to be expected where traces are short and times are coarse."
+        f"{another}: so much is to be expected where traces are short and times are coarse."
     )
 
 
 def _show_membership(found: Membership) -> None:
     """The advantage of the attack, all in all and by how common a case's variant is, against the bound."""
-    rows = [("all", *_interval(found.advantage))]
-    rows += [(f"with a variant of {group.cases_of_variant}", *_interval(group.advantage)) for group in found.groups]
+    rows = [
+        ("all", *_interval(found.advantage)),
+        *((_whose_variant(group), *_interval(group.advantage)) for group in found.groups),
+    ]
     table(f"An attack on membership in {found.mechanism}", ("cases", "advantage", "95 %"), rows, right=(1, 2))
     said = [
         f"{found.rounds} times, a random half of the cases was anonymized once more. The attack is told a case and guesses if it "
@@ -132,6 +136,20 @@ def _show_membership(found: Membership) -> None:
         if found.exceeded:
             said.append("The attack found more: that promise does not hold.")
     _say(" ".join(said))
+
+
+def _whose_variant(group: GroupAdvantage) -> str:
+    """Which cases a group has.
+
+    Example:
+        >>> from libra.cli.risk import _whose_variant
+        >>> from libra.measures.risk.estimate import exactly
+        >>> from libra.measures.risk.membership import GroupAdvantage
+        >>> _whose_variant(GroupAdvantage("1", exactly(0.0))), _whose_variant(GroupAdvantage("2 to 9", exactly(0.0)))
+        ('whose variant 1 case has', 'whose variant 2 to 9 cases have')
+    """
+    one = group.cases_of_variant == "1"
+    return f"whose variant {group.cases_of_variant} {'case has' if one else 'cases have'}"
 
 
 def _interval(estimate: Estimate) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
+from libra.eventlog.individuals import whose_cases
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 
@@ -62,6 +63,8 @@ class Summary:
         columns: Which column plays which role; a list where several form it.
         variants_unique_share: The share of variants that occur in exactly one case.
         cases_unique_share: The share of cases whose variant no other case shares.
+        cases_of_one_individual_share: The share of cases whose variant no case of another individual shares; None where the log
+            does not say whose case is whose.
         trace_length: Events of a case; None for an empty log.
         median_case_duration_hours: Latest minus earliest event of a case; None for an empty log.
         top_variants: The most frequent variants, ten at most.
@@ -79,6 +82,7 @@ class Summary:
     columns: dict[str, str | list[str]]
     variants_unique_share: float
     cases_unique_share: float
+    cases_of_one_individual_share: float | None
     trace_length: TraceLength | None
     median_case_duration_hours: float | None
     top_variants: tuple[TopVariant, ...]
@@ -111,6 +115,7 @@ def summarize(log: EventLog) -> Summary:
         columns=log.role_columns,
         variants_unique_share=unique / max(len(log.variants), 1),
         cases_unique_share=unique / max(log.n_cases, 1),
+        cases_of_one_individual_share=None if log.individual is None else _of_one_individual(log),
         trace_length=_trace_length(log) if log.n_cases else None,
         median_case_duration_hours=_median_duration(log) if log.n_cases else None,
         top_variants=tuple(
@@ -123,6 +128,14 @@ def summarize(log: EventLog) -> Summary:
         ),
         notes=log.notes,
     )
+
+
+def _of_one_individual(log: EventLog) -> float:
+    variant, whose = log.variants.of_case, whose_cases(log)
+    somebody = np.zeros(len(log.variants), np.int64)
+    somebody[variant] = whose
+    shared = np.bincount(variant, whose != somebody[variant]) > 0
+    return float((~shared[variant]).mean()) if log.n_cases else 0.0
 
 
 def _iso(micros: np.int64) -> str:

@@ -20,6 +20,8 @@ from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.xes.header import default_metadata
 from libra.privacy.randomness import SEEDED, Randomness
 
+SEEDED_PREFIX = "seeded-"  # of every case id of a log that was drawn with a seed
+
 
 def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness) -> EventLog:
     """A log of these cases.
@@ -53,7 +55,7 @@ def log_of(cases: Cases, activities: Sequence[str], *, seeded: bool) -> EventLog
             TIMESTAMP: pl.Series(cases.micros, dtype=pl.Int64).cast(UTC_MICROSECONDS),
         }
     )
-    prefix = "seeded-" if seeded else "case-"
+    prefix = SEEDED_PREFIX if seeded else "case-"
     ids = pl.DataFrame({CASE_NAME: prefix + pl.int_range(1, len(cases) + 1, eager=True).cast(pl.String)})
     log = EventLog(events, ids)
     if not seeded:

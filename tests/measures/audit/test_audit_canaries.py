@@ -15,9 +15,9 @@ from libra.errors import InputError
 from libra.eventlog.log import HOUR, EventLog
 from libra.measures.audit.canaries import (
     ACTIVITY,
-    CASES_OF_A_PERSON,
     FAR,
     FEWEST_FREQUENT,
+    FEWEST_OF_A_PERSON,
     FREQUENT,
     LONG,
     LONG_TRACE,
@@ -25,6 +25,7 @@ from libra.measures.audit.canaries import (
     NAMES,
     NEW_ACTIVITY,
     PERSON,
+    RARE_PERSON,
     SLOW,
     THRESHOLD,
     UNIQUE,
@@ -100,7 +101,7 @@ def test_every_small_log_is_a_log_with_each_canary_and_without(setting: Setting,
     without = log_of_cases(base)
     for canary in canaries:
         with_it = log_of_cases([*base, *canary.cases])
-        assert with_it.n_cases - without.n_cases == canary.size == (CASES_OF_A_PERSON if canary.name == PERSON else 1)
+        assert with_it.n_cases - without.n_cases == canary.size == (FEWEST_OF_A_PERSON if "person" in canary.name else 1)
         assert with_it.events[: without.n_events].equals(without.events)
 
 
@@ -141,7 +142,9 @@ def test_each_canary_is_what_its_name_says(setting: Setting, at_threshold: int) 
     assert {case.value for case in base} == {"common"}
     assert only(canaries[VALUE]).value == "rare"
     assert {case.person for case in base} == {None}
-    assert [case.person for case in canaries[PERSON].cases] == ["somebody"] * CASES_OF_A_PERSON
+    assert [case.person for case in canaries[PERSON].cases] == ["somebody"] * FEWEST_OF_A_PERSON
+    assert [case.person for case in canaries[RARE_PERSON].cases] == ["somebody"] * FEWEST_OF_A_PERSON
+    assert {case.trace for case in canaries[RARE_PERSON].cases} == {only(canaries[UNIQUE]).trace}
 
 
 def test_canaries_that_differ_in_one_thing_differ_in_nothing_else(setting: Setting) -> None:
@@ -154,6 +157,13 @@ def test_canaries_that_differ_in_one_thing_differ_in_nothing_else(setting: Setti
     assert slow.seconds == (60 * YEAR / 1e6 if len(usual.trace) > 1 else 0)
     assert far.seconds == usual.seconds
     assert far.start == -70 * YEAR
+
+
+def test_canaries_that_are_like_a_usual_case_have_times_of_their_own(setting: Setting) -> None:
+    times = {time for case in setting.base(5) for time in case.micros}
+    for name, canary in canaries_of(setting, 5).items():
+        if name in (FREQUENT, UNIQUE, SLOW, VALUE, PERSON):
+            assert not times & {time for case in canary.cases for time in case.micros}
 
 
 def test_the_very_long_case_takes_every_step_between_its_labels_twice_or_more(setting: Setting) -> None:
@@ -212,16 +222,16 @@ def test_a_case_knows_its_times() -> None:
 
 
 def test_a_log_of_cases_holds_what_the_cases_hold() -> None:
-    cases = [Case(("a", "b"), (-5, -5), "rare", "somebody"), Case(("c",), (9,)), Case(("c",), (9,), person="somebody")]
+    cases = [Case(("a", "b"), (-5, -5), "rare", person="somebody"), Case(("c",), (9,)), Case(("c",), (9,), person="somebody")]
     log = log_of_cases(cases, individuals=True)
     assert log.events["concept:name"].to_list() == ["a", "b", "c", "c"]
     assert log.timestamps.tolist() == [-5, -5, 9, 9]
     assert log.case_offsets.tolist() == [0, 2, 3, 4]
     assert log.cases["group"].to_list() == ["rare", "common", "common"]
     assert log.individual == "person"
-    assert log.cases["person"].to_list() == ["somebody", "case 1", "somebody"]
+    assert log.cases["person"].to_list() == ["somebody", "original 1", "somebody"]
     plain = log_of_cases(cases)
     assert plain.individual is None
     assert plain.events.equals(log.events)
-    assert plain.cases.columns == ["concept:name", "group"]
+    assert plain.cases.columns == ["concept:name", "group", "amount"]
     assert math.prod(log_of_cases([]).events.shape) == 0

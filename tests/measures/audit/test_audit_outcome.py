@@ -57,6 +57,12 @@ def test_only_more_than_was_claimed_refutes() -> None:
     assert not replace(finding(ENOUGH), claim=exactly).refutes
 
 
+def test_how_often_an_event_came_is_told_by_side() -> None:
+    bound = Bound(1_200, 1_500, 3, 400, 0.7, 0.05)
+    assert finding(bound).times == ("1,200 of 1,500", "3 of 400")
+    assert replace(finding(bound), likelier_with=False).times == ("3 of 400", "1,200 of 1,500")
+
+
 def test_an_audit_is_refuted_by_any_finding() -> None:
     assert not outcome().refuted
     assert not outcome(finding(NOTHING)).refuted
@@ -70,9 +76,9 @@ def test_the_epsilon_that_was_proved_is_the_largest_of_single_cases() -> None:
     assert outcome(of_person).epsilon_low == outcome().epsilon_low == 0
 
 
-def test_the_runs_that_are_needed_are_those_of_the_most_telling_canary() -> None:
+def test_the_runs_that_are_needed_are_those_of_the_canary_that_most_runs_go_to() -> None:
     found = outcome(finding(NOTHING, LONG, mistaken=0.001), finding(NOTHING, mistaken=0.009))
-    assert found.runs_needed == runs_needed(1.0, 0.01, 0.001)
+    assert found.runs_needed == runs_needed(1.0, 0.01, 0.009)
     assert outcome().runs_needed == runs_needed(1.0, 0.01, 0.01)
 
 

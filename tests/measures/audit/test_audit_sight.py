@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.eventlog.log import HOUR, EventLog
+from libra.eventlog.metadata import LogMetadata
 from libra.measures.audit.canaries import Canary
 from libra.measures.audit.cases import Case, log_of_cases
 from libra.measures.audit.sight import MOST_EDGES, OF_LOG, WEEK, Figure, Sight, figures_of
@@ -20,11 +22,14 @@ CANARY = Case(("a", "b", "a", "c"), (0, HOUR, HOUR, 10 * HOUR), value="rare")
 BASE = [Case(("a", "b"), (0, HOUR)), Case(("a", "c"), (5, 5))]
 RELEASED = [
     CANARY,
-    Case(("a", "b"), (WEEK, WEEK + 2 * HOUR)),
+    Case(("a", "b"), (WEEK, WEEK + 2 * HOUR), amount=7.5),
     Case(("x",), (-1,)),  # a label that nobody had, a microsecond before 1970
     Case(("a", "b", "y", "c"), (7, 7, 7, 7)),
     Case(("a",), (3 * WEEK,)),
 ]
+COLUMNS = zlib.crc32(b"(['@case', 'concept:name', 'time:timestamp'], ['concept:name', 'group', 'amount'])")
+NO_COLUMNS = zlib.crc32(b"(['@case', 'concept:name', 'time:timestamp'], ['concept:name'])")
+HEADER = zlib.crc32(repr(LogMetadata()).encode())
 
 
 def seen(log: EventLog, canary: Case = CANARY, base: list[Case] = BASE) -> dict[Figure, float]:
@@ -44,6 +49,9 @@ def seen(log: EventLog, canary: Case = CANARY, base: list[Case] = BASE) -> dict[
         (Figure("longest step"), math.log10(32_401)),
         (Figure("earliest start"), -1),
         (Figure("latest start"), 3),
+        (Figure("columns"), COLUMNS),
+        (Figure("header"), HEADER),
+        (Figure("largest number"), 7.5),
         (Figure("variant", ("a", "b", "a", "c")), 1),
         (Figure("edge", ("", "a")), 4),
         (Figure("edge", ("a", "b")), 3),
@@ -58,6 +66,11 @@ def seen(log: EventLog, canary: Case = CANARY, base: list[Case] = BASE) -> dict[
         (Figure("week", 0), 2),
         (Figure("before", 1), 3),
         (Figure("after", -1), 4),
+        (Figure("moments", CANARY.micros), 4),
+        (Figure("gaps", (HOUR, 0, 9 * HOUR)), 6),
+        (Figure("hour", 0), 4),
+        (Figure("first", ("a", "b", "a", "c")), 0),
+        (Figure("id"), 1),
         (Figure("value", ("rare",)), 1),
     ],
     ids=str,
@@ -67,12 +80,15 @@ def test_every_figure_by_hand(figure: Figure, value: float) -> None:
 
 
 def test_no_figure_is_left_out_by_hand() -> None:
-    assert len(figures_of(Canary("a canary", (CANARY,)))) == 24
+    assert len(figures_of(Canary("a canary", (CANARY,)))) == 32
 
 
 def test_of_an_empty_release_every_figure_is_nothing() -> None:
     figures = seen(log_of_cases([]))
-    assert len(figures) == 24
+    assert len(figures) == 32
+    assert figures.pop(Figure("header")) == HEADER
+    assert figures.pop(Figure("columns")) == NO_COLUMNS
+    assert figures.pop(Figure("first", CANARY.trace)) == -1
     assert set(figures.values()) == {0.0}
 
 
@@ -89,6 +105,8 @@ def test_a_canary_of_one_event_can_be_looked_for() -> None:
     assert figures[Figure("edge", ("a", ""))] == figures[Figure("own edges", ("a",))] == 1
     assert figures[Figure("as long", 1)] == figures[Figure("as slow", 0.0)] == 5  # all are
     assert figures[Figure("step as slow", 0.0)] == 7
+    assert figures[Figure("moments", (3 * WEEK,))] == 1
+    assert figures[Figure("gaps", ())] == 0
 
 
 def test_times_that_go_back_are_steps_of_no_length() -> None:
@@ -148,7 +166,9 @@ def test_of_a_very_long_canary_some_edges_are_looked_at() -> None:
         (Figure("edge", ("", "a")), "occurrences of (start or end) > a"),
         (Figure("own edges", ("a", "b")), "steps that nobody else takes"),
         (Figure("length", 300), "cases of 300 events"),
-        (Figure("as slow", 1800.0), "cases that take 1800 or more seconds"),
+        (Figure("as slow", 1800.0), "cases that take 30 minutes or more"),
+        (Figure("step as slow", 5.25), "steps that take 5.25 seconds or more"),
+        (Figure("moments", (0, 7)), "events at exactly the moments of the canary's"),
         (Figure("week", -1), "cases that start in the week of 1969-12-25"),
         (Figure("value", ("rare",)), "events and cases with the value rare"),
     ],
@@ -159,7 +179,8 @@ def test_figures_are_told_in_words(figure: Figure, words: str) -> None:
 
 def test_values_are_told_as_people_write_them() -> None:
     assert Figure("cases").told(44.0) == "44"
-    assert Figure("longest case").told(4.181271) == "4.18127"
+    assert Figure("longest case").told(math.log10(1 + 4.25 * 3600)) == "4.25 hours"
+    assert Figure("longest step").told(0.0) == "0 seconds"
     assert Figure("latest start").told(1.0) == "1970-01-08"
 
 
@@ -180,12 +201,13 @@ def counted(figure: Figure, base: list[Case], canaries: list[Case], released: li
     usual = {edge for case in base for edge in pairwise((None, *case.trace, None))}
     as_seen = [tuple(label if label in known else None for label in case.trace) for case in released]
     edges = [edge for trace in as_seen for edge in pairwise((None, *trace, None))]
-    gaps = [(later - earlier) / 1e6 for case in released for earlier, later in pairwise(case.micros)]
+    gaps = [later - earlier for case in released for earlier, later in pairwise(case.micros)]
     lengths, durations = [len(case.trace) for case in released], [case.seconds for case in released]
     weeks = [min(case.micros) // WEEK for case in released]
     of = figure.of
     number = of if isinstance(of, int | float) else math.nan
-    names = tuple(name or None for name in of) if isinstance(of, tuple) else ()
+    names = tuple(str(name) or None for name in of) if isinstance(of, tuple) else ()
+    numbers = of if isinstance(of, tuple) else ()
     ways: dict[str, Callable[[], float]] = {
         "cases": lambda: len(released),
         "events": lambda: sum(lengths),
@@ -193,16 +215,24 @@ def counted(figure: Figure, base: list[Case], canaries: list[Case], released: li
         "unknown variant": lambda: sum(trace not in variants for trace in as_seen),
         "longest trace": lambda: max(lengths, default=0),
         "longest case": lambda: math.log10(1 + max(durations, default=0)),
-        "longest step": lambda: math.log10(1 + max([0, *gaps])),
+        "longest step": lambda: math.log10(1 + max([0, *gaps]) / 1e6),
         "earliest start": lambda: min(weeks, default=0),
         "latest start": lambda: max(weeks, default=0),
+        "columns": lambda: COLUMNS if released else NO_COLUMNS,
+        "header": lambda: HEADER,
+        "largest number": lambda: max((case.amount for case in released), default=0),
+        "hour": lambda: sum(min(case.micros) // HOUR % 24 == number for case in released),
+        "first": lambda: as_seen.index(names) if names in as_seen else -1,
+        "id": lambda: int(len(base) < len(released)),
+        "moments": lambda: sum(time in numbers for case in released for time in case.micros),
+        "gaps": lambda: sum(gap in numbers for gap in gaps),
         "variant": lambda: as_seen.count(names),
         "edge": lambda: edges.count((names[0], names[-1])),
         "own edges": lambda: sum(edge in {*pairwise((None, *names, None))} - usual for edge in edges),
         "length": lambda: lengths.count(int(number)),
         "as long": lambda: sum(length >= number for length in lengths),
         "as slow": lambda: sum(duration >= number for duration in durations),
-        "step as slow": lambda: sum(gap >= number for gap in gaps),
+        "step as slow": lambda: sum(gap / 1e6 >= number for gap in gaps),
         "week": lambda: weeks.count(int(number)),
         "before": lambda: sum(week < number for week in weeks),
         "after": lambda: sum(week > number for week in weeks),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,9 +25,9 @@ from toys import (
 from libra.errors import InputError, LibraError, UsageError
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures.audit import NAMES, Audit, Claim, Effort, Finding, audit, implied_claim
-from libra.measures.audit.audit import MISTAKEN, stated_claim
+from libra.measures.audit.audit import MISTAKEN, PROBES, stated_claim
 from libra.measures.audit.bounds import bound_of
-from libra.measures.audit.canaries import FREQUENT, LONG, PERSON, SLOW, THRESHOLD, UNIQUE, VALUE
+from libra.measures.audit.canaries import FREQUENT, LONG, PERSON, RARE_PERSON, SLOW, THRESHOLD, UNIQUE, VALUE
 from libra.measures.audit.events import Event, Floats, telling_event
 from libra.measures.audit.sight import Sight
 from libra.mechanisms.mechanism import Mechanism
@@ -70,7 +71,10 @@ def test_a_release_of_everything_is_refuted_by_every_canary() -> None:
     assert found.refuted
     assert {finding.canary for finding in found.findings} == set(NAMES)
     assert all(finding.epsilon_low > 2 for finding in found.findings)
-    assert [finding.canary for finding in found.findings if not finding.refutes] == [PERSON]  # three cases: epsilon 3
+    assert [finding.canary for finding in found.findings if not finding.refutes] == [
+        PERSON,
+        RARE_PERSON,
+    ]  # three cases: epsilon 3
     assert found.notes == ()
 
 
@@ -150,8 +154,9 @@ def test_the_threshold_at_which_a_variant_shows_is_found(least: int) -> None:
 
 def test_where_no_variant_shows_none_is_put_at_a_threshold() -> None:
     note = "No variant of up to 256 cases shows in the release: none was put at a threshold."
-    alone = audited(Showing(1000), (1.0, 0.01), 200, THRESHOLD)
-    assert (alone.findings, alone.refuted, alone.notes) == ((), False, (note,))
+    with pytest.raises(UsageError) as caught:
+        audited(Showing(1000), (1.0, 0.01), 200, THRESHOLD)
+    assert str(caught.value) == f"Nothing was tried. {note} Take other canaries, or a larger epsilon or delta."
     with_others = audited(Showing(1000), (1.0, 0.01), 200, THRESHOLD, FREQUENT, UNIQUE)
     assert {finding.canary for finding in with_others.findings} == {FREQUENT, UNIQUE}
     assert with_others.notes == (note,)
@@ -181,6 +186,20 @@ def test_most_runs_go_to_the_canary_that_promises_most_and_to_the_log_without() 
         assert finding.mistaken == pytest.approx(0.002)
 
 
+def test_what_a_canary_promises_is_held_against_what_is_claimed_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An epsilon of 2.5 for three cases, of which 3 is claimed, promises less than one of 1.5 for a single case."""
+    promises, deltas = iter((1.5, 2.5)), list[float]()
+
+    def choosing(with_canary: Floats, without: Floats, delta: float) -> Event:
+        deltas.append(delta)
+        return replace(telling_event(with_canary, without, delta), promised=next(promises))
+
+    monkeypatch.setattr(audit_module, "telling_event", choosing)
+    found = audited(Identity(), (1.0, 0.01), 200, VALUE, PERSON)
+    assert {finding.canary: finding.mistaken for finding in found.findings} == pytest.approx({VALUE: 0.006, PERSON: 0.004})
+    assert deltas == pytest.approx([0.01, 0.01 * (1 + math.e + math.e**2)])
+
+
 @pytest.mark.parametrize("canaries", [(VALUE,), ()])
 @pytest.mark.parametrize("runs", [200, 999])
 def test_no_more_runs_than_asked_for_and_hardly_fewer(runs: int, canaries: tuple[str, ...]) -> None:
@@ -192,9 +211,10 @@ def test_no_more_runs_than_asked_for_and_hardly_fewer(runs: int, canaries: tuple
 
     effort = Effort(runs=runs, seconds=3600, seed=1)
     found = audit(LOG, randomized_response(1.0), claimed(1.0, 0.01), effort, canaries or None, progress)
-    assert runs - 20 <= found.runs <= runs
+    probed = 0 if canaries else 9 * PROBES  # with 1, 2, 4, ... 256 cases: nothing shows
+    assert runs - 20 <= found.runs - probed <= runs
     assert done == sorted(set(done))
-    assert done[-1] == found.runs
+    assert done[-1] == found.runs - probed
     assert total == {runs}
 
 
@@ -323,6 +343,15 @@ def test_a_canary_that_there_is_not_is_refused_with_those_that_there_are() -> No
         audited(Identity(), (1.0, 0.01), 200, VALUE, "sings")
     assert str(caught.value) == f'There is no canary "sings". There is: {", ".join(NAMES)}.'
     assert caught.value.exit_code == 2
+
+
+def test_an_audit_without_canaries_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^An audit takes one canary at least\. Leave the list out for all of them\.$"):
+        audit(LOG, Identity(), claimed(1.0, 0.01), canaries=[])
+
+
+def test_a_single_canary_may_be_given_by_its_name() -> None:
+    assert only(audit(LOG, Identity(), claimed(1.0, 0.01), Effort(runs=200), VALUE)).canary == VALUE
 
 
 def test_a_canary_named_twice_is_tried_once() -> None:

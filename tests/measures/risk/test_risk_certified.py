@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import libra
-from libra.errors import InputError
+from libra.certificate.canonical import checksum
+from libra.errors import InputError, UsageError
 from libra.example.simulate import simulate
 from libra.measures.risk import certified, risk_of_release
 from libra.measures.risk.assess import ANOTHER_FILE
@@ -71,6 +72,44 @@ def test_what_cannot_be_run_again_is_an_error_that_names_the_file(tmp_path: Path
     with pytest.raises(InputError, match=r"changed\.json") as caught:
         certified(tmp_path / "changed.json")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["libra", "libra2022"])
+def test_a_certificate_that_was_edited_is_refused_as_a_file_and_as_a_document(tmp_path: Path, name: str) -> None:
+    libra.anonymize(LOG, mechanism=name).write(tmp_path / "out.csv", certificate=tmp_path / "certificate.json")
+    document = json.loads((tmp_path / "certificate.json").read_text(encoding="utf-8"))
+    assert certified(document).bound == certified(tmp_path / "certificate.json").bound
+    if name == "libra":
+        document["guarantee"]["epsilon"] = document["parameters"]["epsilon"] = 0.01
+    else:
+        document["claimed"]["renyi_epsilon"] = 0.001
+    (tmp_path / "edited.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(InputError, match=r"edited\.json: .*checksum.*libra verify"):
+        certified(tmp_path / "edited.json")
+    with pytest.raises(InputError, match="libra verify"):
+        certified(document)
+    with pytest.raises(InputError, match=r"figures.*libra verify"):
+        certified(document | {"checksum": checksum(document)})
+
+
+def test_a_document_of_what_json_does_not_have_is_refused(tmp_path: Path) -> None:
+    libra.anonymize(LOG).write(tmp_path / "out.csv", certificate=tmp_path / "certificate.json")
+    document = json.loads((tmp_path / "certificate.json").read_text(encoding="utf-8"))
+    with pytest.raises(InputError, match="structure"):
+        certified(document | {"spent": document["spent"] | {"epsilon": float("nan")}})
+
+
+def test_a_release_from_a_seed_can_be_attacked(tmp_path: Path) -> None:
+    libra.anonymize(LOG, seed=1).write(tmp_path / "out.csv", certificate=tmp_path / "certificate.json")
+    assert certified(tmp_path / "certificate.json").mechanism.name == "libra"
+
+
+@pytest.mark.parametrize("given", [5, b"certificate.json", ["certificate.json"], True])
+def test_what_is_neither_a_file_nor_a_document_is_a_usage_error(given: Any) -> None:
+    with pytest.raises(UsageError, match=r"certificate is a file or what release\.certificate\(\) gives"):
+        certified(given)
+    with pytest.raises(UsageError, match="certificate is a file"):
+        libra.measure(LOG, LOG, risk=True, certificate=given)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"a": 1}', '"words"'])

@@ -7,15 +7,17 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
-from tiny_logs import Event, log_from, log_of, some_cases
+from tiny_logs import Event, log_from, log_of, owned, some_cases
 
 from libra.eventlog.cases import MINUTE
+from libra.eventlog.individuals import whose_cases
 from libra.eventlog.log import EventLog
 from libra.measures.risk.copies import ANY_GAP, MICROSECOND, Copies, copies, same_cases
 
 
 def found(original: EventLog, anonymized: EventLog) -> Copies:
-    return copies(same_cases(original, anonymized, MICROSECOND), same_cases(original, anonymized, MINUTE))
+    exactly, to_the_minute = (same_cases(original, anonymized, unit) for unit in (MICROSECOND, MINUTE))
+    return copies(exactly, to_the_minute, whose_cases(original))
 
 
 def test_a_case_moved_as_a_whole_is_a_copy_and_another_gap_or_activity_makes_it_none() -> None:
@@ -28,6 +30,13 @@ def test_what_repeats_in_the_original_is_told_as_chance() -> None:
     original = log_of("a0 b5", "a9 b14", "a0 b6", "c0")
     assert found(original, log_of("a0")).exact_by_chance == 2 / 4
     assert found(original, log_of("a0")).exact == 0
+
+
+def test_what_somebody_repeats_of_their_own_is_no_chance() -> None:
+    original = log_of("a0 b5", "a9 b14", "a0 b5.2", "c0", "c9")
+    assert found(owned(original, ["ann", "ann", "bert", "carl", "carl"]), log_of("a0")).exact_by_chance == 0
+    figures = found(owned(original, ["ann", "ann", "bert", None, None]), log_of("a0 b5"))
+    assert (figures.exact, figures.exact_by_chance, figures.to_the_minute_by_chance) == (1.0, 2 / 5, 5 / 5)
 
 
 def test_gaps_are_rounded_to_the_minute_for_the_second_figure() -> None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_logs import DAY, Event, log_from, log_of, pair_of, people_of, some_cases, traces
+from tiny_logs import DAY, Event, log_from, log_of, owned, pair_of, people_of, some_cases, traces
 
+from libra.eventlog.individuals import whose_cases
 from libra.measures.distances import Integers
 from libra.measures.risk import crowds as module
-from libra.measures.risk import dated
+from libra.measures.risk import dated, owners
 from libra.measures.risk.crowds import crowds, search
 from libra.measures.risk.knowledge import KINDS, NONE, SIZES, Kind, Knowledge, draw
+from libra.measures.risk.owners import owners_of
+from libra.measures.risk.population import Crowds
 from libra.privacy.randomness import Randomness
 
 
@@ -84,17 +88,22 @@ def fits(kind: Kind, known: Iterable[tuple[int, int]], case: list[tuple[int, int
     return all(code in rest for code in codes)
 
 
-@given(some_cases.filter(bool), some_cases, st.integers(0, 99), st.integers(1, 30), st.integers(1, 8))
+persons = st.lists(st.sampled_from([*"xyz", None]), min_size=7, max_size=7)
+
+
+@given(some_cases.filter(bool), some_cases, persons, st.integers(0, 99), st.integers(1, 30), st.integers(1, 8))
 def test_a_search_case_by_case_finds_the_same(
-    cases: list[list[Event]], others: list[list[Event]], seed: int, cells: int, at_once: int
+    cases: list[list[Event]], others: list[list[Event]], names: list[str | None], seed: int, cells: int, at_once: int
 ) -> None:
     one, other = log_from(cases), log_from(others)
     own, theirs = pair_of(one, other)
+    whose = whose_cases(owned(one, names[: len(cases)]))
     sample = draw(one, 10, Randomness(seed))
     with pytest.MonkeyPatch.context() as small:
         small.setattr(module, "CELLS", cells)
+        small.setattr(owners, "CELLS", cells)
         small.setattr(dated, "AT_ONCE", at_once)
-        for people in (own, theirs):
+        for people in (own, theirs, replace(own, owners=owners_of(own.variant, whose))):
             plain = [
                 list(zip(people.codes[begin:end], people.timestamps[begin:end] // (DAY * 60_000_000), strict=True))
                 for begin, end in zip(people.offsets, people.offsets[1:], strict=False)
@@ -108,6 +117,17 @@ def test_a_search_case_by_case_finds_the_same(
                 fitting = [[i for i, case in enumerate(plain) if fits(found.knowledge, row, case)] for row in rows]
                 assert found.crowds.size.tolist() == [len(one) for one in fitting]
                 assert found.crowds.total.tolist() == [sum(one) for one in fitting]
+                if people.owners is not None:
+                    _is_told_by_individual(found.crowds, fitting, sample.case.tolist(), whose.tolist())
+
+
+def _is_told_by_individual(crowds: Crowds, fitting: list[list[int]], sought: list[int], whose: list[int]) -> None:
+    """The individuals that fit are those of the cases that do, and others' cases are told as none, one and which, or more."""
+    assert crowds.units.tolist() == [len({whose[case] for case in row}) for row in fitting]
+    of_others = [[case for case in row if whose[case] != whose[own]] for own, row in zip(sought, fitting, strict=True)]
+    left = crowds.without(np.array(sought))
+    assert np.minimum(left.size, 2).tolist() == [min(len(row), 2) for row in of_others]
+    assert all(total == sum(row) for total, row in zip(left.total.tolist(), of_others, strict=True) if len(row) < 2)
 
 
 @given(some_cases.filter(bool), st.integers(0, 99))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -31,6 +33,11 @@ def log_from(cases: list[list[Event]]) -> EventLog:
 def traces(*words: str) -> EventLog:
     """A log of cases without interesting times: one letter an event."""
     return log_from([[(letter, i) for i, letter in enumerate(word)] for word in words])
+
+
+def owned(log: EventLog, persons: Sequence[str | None]) -> EventLog:
+    """The same log, which says whose case each is."""
+    return replace(log, cases=log.cases.with_columns(pl.Series("person", persons, dtype=pl.String)), individual="person")
 
 
 def people_of(log: EventLog) -> Population:

@@ -32,7 +32,7 @@ def test_of_each_individual_one_case_counts() -> None:
     assert 370 < released.log.n_cases < 430
     assert released.parameters["most_cases"] == 1
     assert released.guarantee.unit == "one individual, with all cases, added or removed"
-    assert "Of each individual one case counted, drawn at random" in released.guarantee.assumptions[-1]
+    assert "Of each individual, one case counted, drawn at random" in released.guarantee.assumptions[-1]
     assert not any("several cases" in caveat for caveat in released.guarantee.caveats)
     assert any("Individuals are protected as a whole" in note for note in released.notes)
 
@@ -58,7 +58,7 @@ def test_the_certificate_of_individuals_holds(most: int | None, tmp_path: Path) 
 
 @pytest.mark.parametrize("other", [{"private_labels": True}, {"gamma": 0.5}, {"subsamples": 2, "gamma": 1.0}])
 def test_what_is_not_proved_for_several_cases_is_refused(other: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="More than one case of an individual"):
+    with pytest.raises(UsageError, match="--most-cases above 1 cannot be combined"):
         Libra(most_cases=2, **other)
     assert Libra(most_cases=1, **other).plan.unit.most_cases == 1
 

@@ -70,18 +70,19 @@ def audit(
             epsilon=epsilon,
             delta=delta,
             runs=runs,
-            seconds=time_limit,
+            time_limit=time_limit,
             processes=(os.cpu_count() or 1) if processes is None else processes,
-            canaries=canary,
+            canary=canary or None,
             seed=seed,
             progress=progress,
             **parameters,
         )
+    notes = (*read.notes, *found.notes)
     if as_json:
-        print_json(found.to_dict())
-    elif not quiet:
+        print_json(found.to_dict() | {"notes": list(notes)})
+    else:
         show_audit(found)
-    print_notes((*read.notes, *found.notes), quiet=quiet)
+    print_notes(notes, quiet=quiet)
     if found.refuted:
         raise typer.Exit(REFUTED)
 
@@ -92,7 +93,7 @@ def show_audit(found: Audit) -> None:
     claim = found.claim
     unit = "individual" if claim.of_individuals else "case"
     title = f"{found.mechanism}, at ({claim.epsilon:.4g}, {claim.delta:.4g}) for one {unit}, {claim.source}"
-    header = ("the canary", "epsilon proved", "claimed", "the telling event", "with it", "without")
+    header = ("a canary that", "epsilon at least", "claim", "told by", "with it", "without")
     table(title, header, [_row(finding) for finding in found.findings], right=(1, 2, 4, 5))
     for sentence in verdict(found):
         console.print(printable(sentence), soft_wrap=not console.is_terminal)
@@ -105,7 +106,9 @@ def _row(finding: Finding) -> tuple[str, ...]:
 
 def verdict(found: Audit) -> list[str]:
     """What the figures mean, in a few sentences."""
-    claimed = f"({found.claim.epsilon:.4g}, {found.claim.delta:.4g})"
+    from libra.measures.audit.bounds import MOST_RUNS
+
+    claimed = f"({found.claim.epsilon:.4g}, {found.claim.delta:.6g})"
     took = f"{found.runs:,} runs in {found.seconds:,.0f} seconds."
     if found.refuted:
         worst = next(finding for finding in found.findings if finding.refutes)
@@ -115,8 +118,9 @@ def verdict(found: Audit) -> list[str]:
             f"{worst.claim.epsilon:.3g} delta is at least {worst.delta_low:.2g}."
         )
         return [proved, f"A true claim is refuted like this with a probability of {found.mistaken:g} at most. {took}"]
+    needed = f"{'more than' if found.runs_needed == MOST_RUNS else 'about'} {found.runs_needed:,}"
     return [
         f"Not refuted: nothing was found that {claimed}-differential privacy forbids. This is no proof. {took}",
-        f"An epsilon a quarter above the claim would take about {found.runs_needed:,} runs a side to be found nine times of ten, "
+        f"An epsilon a quarter above the claim would take {needed} runs a side to be found nine times of ten, "
         "if a single figure of the release shows all of it, and more otherwise.",
     ]

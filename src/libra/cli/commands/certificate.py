@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from libra.cli.input_options import OUTPUT
-from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, print_result, printable
+from libra.cli.output import Json, Quiet, print_json, print_notes, print_result
+from libra.cli.paragraphs import say, say_command
 from libra.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ EXAMPLES = (
     "libra certificate certificate.json -o certificate.html",
     "libra certificate --schema",
 )
-BAR = 40  # characters for all that may be spent
-CELL = 9
+BAR = 36  # characters for all that may be spent: with the longest name it fits into 80 columns
 ENDINGS = (".html", ".htm")
 
 
@@ -48,7 +48,9 @@ def certificate(
 ) -> None:
     """Show a certificate on one page: the promise in a sentence, what it means in odds, what has to hold, what was spent.
 
-    Whether it belongs to a file, and adds up, is for libra verify.
+    If it contradicts itself, or is of a seeded run, the page begins with that, and the exit code is 1.
+
+    Whether it belongs to a file is for libra verify.
     """
     from libra.certificate.document import read_certificate
     from libra.certificate.page import page_of
@@ -76,6 +78,8 @@ def certificate(
     else:
         show_page(page)
     print_notes((f"This certificate does not hold. {warning}" for warning in page.warnings), quiet=quiet)
+    if page.warnings:
+        raise typer.Exit(1)
 
 
 def _check_page(certificate: Path, output: Path) -> None:
@@ -96,33 +100,31 @@ def _write_page(page: Page, output: Path) -> None:
 
 def show_page(page: Page) -> None:
     """The page on the terminal."""
-    _say(page.title, bold=True)
-    _say(page.issued)
+    say(page.title, bold=True)
+    say(page.issued)
     for warning in page.warnings:
-        _say(f"DOES NOT HOLD: {warning}", bold=True)
-    _say("")
-    _say(page.sentence, bold=True)
+        say(warning, lead="DOES NOT HOLD: ", bold=True)
+    say("")
+    say(page.sentence, bold=True)
     for section in page.sections:
-        _say("")
+        say("")
         _show_section(section)
 
 
 def _show_section(section: Section) -> None:
-    _say(section.title, bold=True)
+    say(section.title, bold=True)
     names = [row[0] for row in section.table] + [name for name, _ in section.bars]
     width = max(map(len, names), default=0)
+    columns = zip(*(values for _, *values in section.table), strict=True)
+    cells = [max(map(len, column)) for column in columns]
     for name, *values in section.table:
-        _say(f"{name:{width}}  {'  '.join(f'{value:>{CELL}}' for value in values) if len(values) > 1 else values[0]}")
+        figures = "  ".join(f"{value:>{cell}}" for value, cell in zip(values, cells, strict=True))
+        say(figures if len(values) > 1 else values[0], lead=f"{name:{width}}  ")
     for name, share in section.bars:
-        _say(f"{name:{width}}  {100 * share:5.1f} %  {'#' * round(BAR * min(share, 1.0))}")
+        say("#" * round(BAR * min(share, 1.0)), lead=f"{name:{width}}  {100 * share:5.1f} %  ")
     for paragraph in section.text:
-        _say(paragraph)
+        say(paragraph)
     for point in section.points:
-        _say(f"- {point}")
+        say(point, lead="- ")
     if section.command:
-        _say(f"  {section.command}")
-
-
-def _say(line: str, *, bold: bool = False) -> None:
-    console = people_console()
-    console.print(printable(line), soft_wrap=not console.is_terminal, style="bold" if bold else None)
+        say_command(section.command)

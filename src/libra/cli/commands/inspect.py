@@ -81,12 +81,14 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
 
 def _hint(summary: Summary) -> str:
     """The risk of being recognised, in words that need no course in privacy."""
-    share = summary.cases_unique_share
+    share, other, out = summary.cases_unique_share, "case", "case"
+    if summary.cases_of_one_individual_share is not None:
+        share, other, out = summary.cases_of_one_individual_share, "individual", "person"
     if share == 0:
-        return "No case has a trace of its own. Times and attributes may still tell cases apart."
+        return f"No case has a trace that no other {other} has. Times and attributes may still tell cases apart."
     return (
-        f"{percent(share)} of the cases have a trace that no other case shares: whoever knows which steps a person went through "
-        "can pick that case out and read the rest." + (" Times and attributes may tell more cases apart." if share < 1 else "")
+        f"{percent(share)} of the cases have a trace that no other {other} has: whoever knows which steps a person went through "
+        f"can pick that {out} out and read the rest." + (" Times and attributes may tell more cases apart." if share < 1 else "")
     )
 
 

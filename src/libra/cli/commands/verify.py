@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from libra.cli.output import Json, Quiet, people_console, print_json, printable
+from libra.cli.output import Json, Quiet, print_json
+from libra.cli.paragraphs import say
 from libra.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ def verify(
 ) -> None:
     """Check a certificate: its form, its figures by the ledger in it, its sentences, and that it is about this file.
 
-    The exit code is 0 if everything holds and 1 if something does not. It does not show who wrote the certificate.
+    The exit code is 0 if everything holds, and 1 if something does not, or if nothing is promised (libra2022).
+
+    It does not show who wrote the certificate.
     """
     from libra import api
 
@@ -35,16 +38,14 @@ def verify(
         print_json(found.to_dict())
     elif not quiet:
         show_verification(found)
-    if not found.ok:
+    if not found.promised:
         raise typer.Exit(1)
 
 
 def show_verification(found: Verification) -> None:
     """One line a check, then the verdict."""
-    console = people_console()
     width = max(len(check.name) for check in found.checks)
     for check in found.checks:
-        told = check.found if check.ok else f"{check.found}. {check.meaning}"
-        line = f"{'ok' if check.ok else 'failed':6}  {check.name:{width}}  {told}"
-        console.print(printable(line), soft_wrap=not console.is_terminal)
-    console.print(printable(found.verdict), soft_wrap=not console.is_terminal, style="bold")
+        told = check.found if check.ok else f"{check.found} {check.meaning}"
+        say(told, lead=f"{'ok' if check.ok else 'failed':6}  {check.name:{width}}  ")
+    say(found.verdict, bold=True)

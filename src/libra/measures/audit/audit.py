@@ -77,7 +77,7 @@ def audit(
     mechanism: Mechanism,
     claim: Callable[[Release], Claim] | None = None,
     effort: Effort | None = None,
-    canaries: Sequence[str] | None = None,
+    canaries: str | Sequence[str] | None = None,
     progress: Progress = no_progress,
 ) -> Audit:
     """Try to refute what a mechanism claims.
@@ -99,7 +99,8 @@ def audit(
     """
     begin = time.monotonic()
     names = _checked_names(canaries)
-    setting = setting_of(log, labels_public=not getattr(mechanism, "private_labels", False))
+    most_cases = getattr(mechanism, "most_cases", None) or 1
+    setting = setting_of(log, labels_public=not getattr(mechanism, "private_labels", False), most_cases=most_cases)
     individuals = log.individual is not None
     release = mechanism.anonymize(log_of_cases(setting.base(1), individuals=individuals), Randomness(), no_progress)
     effort = effort or Effort()
@@ -111,7 +112,7 @@ def audit(
         parameters=release.parameters,
         claim=trial.claim,
         findings=tuple(findings),
-        runs=trial.runs.done,
+        runs=trial.runs.done + trial.probes,
         seconds=time.monotonic() - begin,
         mistaken=MISTAKEN,
         notes=tuple(notes),
@@ -153,11 +154,14 @@ def implied_claim(release: Release, epsilon: float | None, delta: float) -> Clai
     return Claim(implied, checked_delta(delta), "implied by what its authors claim")
 
 
-def _checked_names(said: Sequence[str] | None) -> list[str]:
-    for name in said or ():
+def _checked_names(said: str | Sequence[str] | None) -> list[str]:
+    names = list(NAMES) if said is None else [said] if isinstance(said, str) else list(dict.fromkeys(said))
+    for name in names:
         if name not in NAMES:
             raise UsageError(f'There is no canary "{name}". There is: {", ".join(NAMES)}.')
-    return list(NAMES) if said is None else list(dict.fromkeys(said))
+    if not names:
+        raise UsageError("An audit takes one canary at least. Leave the list out for all of them.")
+    return names
 
 
 class _Trial:
@@ -165,6 +169,7 @@ class _Trial:
 
     def __init__(self, runs: Runs, setting: Setting, claim: Claim, effort: Effort, begin: float, progress: Progress) -> None:
         self.runs, self.setting, self.claim, self.effort, self.begin = runs, setting, claim, effort, begin
+        self.probes = 0
         self.told: Callable[[int], None] = lambda done: progress(min(done, effort.runs), effort.runs)
 
     def findings(self, names: list[str]) -> tuple[list[Finding], list[str]]:
@@ -175,10 +180,10 @@ class _Trial:
             if found is None:
                 notes.append(f"No variant of up to {LARGEST_THRESHOLD} cases shows in the release: none was put at a threshold.")
                 names = [name for name in names if name != THRESHOLD]
+            if not names:
+                raise UsageError(f"Nothing was tried. {notes[0]} Take other canaries, or a larger epsilon or delta.")
             at_threshold = found or 0
         canaries = [canary for canary in self.setting.canaries(at_threshold) if canary.name in names]
-        if not canaries:
-            return [], notes
         base = self.setting.base(at_threshold)
         sight = Sight(base, canaries)
         logs = [base, *([*base, *canary.cases] for canary in canaries)]
@@ -207,6 +212,7 @@ class _Trial:
             column = next(i for i, figure in enumerate(sight.figures) if figure.kind == "variant")
             runs = replace(self.runs, processes=1)
             (seen,) = runs.seen([base], {0: PROBES}, sight, self._deadline(CHOOSING))
+            self.probes += runs.done
             return float((seen[:, column] > 0).mean()) if len(seen) else 0.0
 
         low, high = 0, 1

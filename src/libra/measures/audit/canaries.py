@@ -18,7 +18,7 @@ from libra.errors import InputError
 from libra.eventlog.log import HOUR, EventLog
 from libra.measures.audit.cases import Case
 
-FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON = (
+FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON, RARE_PERSON = (
     "joins a frequent variant",
     "sits at the threshold of a variant",
     "has a variant of its own",
@@ -28,13 +28,16 @@ FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON = (
     "starts far outside the range",
     "has a rare attribute value",
     "is a person with several cases",
+    "is a person with a variant of their own",
 )
-NAMES = (FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON)
-CASES_OF_A_PERSON = 3
+NAMES = (FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON, RARE_PERSON)
+FEWEST_OF_A_PERSON, MOST_OF_A_PERSON = 3, 30  # cases; in between, as many as count
+RARE_AMOUNT = 1e6
 LONG_TRACE = 300
 MOST_LABELS = 16  # of a very long case, all steps between which it takes
 YEAR = 8766 * HOUR
 SLOW_CASE = 60 * YEAR
+ASIDE = 1_023_000_003  # microseconds, by which a canary is beside the case it is like: its times are its own
 FAR_START = -70 * YEAR  # in 1900
 FEWEST_FREQUENT = 30  # cases of the frequent variant
 RARE_VARIANTS, RARE_CASES = 3, 4
@@ -69,6 +72,7 @@ class Setting:
         probe: Cases of the variant that sits at a threshold; as many of them are used as it takes.
         rare: All other cases.
         labels_public: Whether the set of labels is public, so that every label is in the log without the canary as well.
+        of_a_person: How many cases a person has who has several.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -81,6 +85,7 @@ class Setting:
     probe: tuple[Case, ...]
     rare: tuple[Case, ...]
     labels_public: bool
+    of_a_person: int = FEWEST_OF_A_PERSON
 
     def base(self, at_threshold: int) -> list[Case]:
         """The log without a canary; so many cases follow the variant of the probe."""
@@ -90,9 +95,9 @@ class Setting:
 
     def canaries(self, at_threshold: int) -> list[Canary]:
         """Everything that may join this base."""
-        usual, last = self.frequent[-1], len(self.frequent[-1].trace) - 1
+        usual = replace(self.frequent[0], micros=tuple(time + ASIDE for time in self.frequent[0].micros))
         known = {case.trace for case in self.base(at_threshold)}
-        slow = (*usual.micros[:-1], usual.start + SLOW_CASE) if last else (usual.start,)
+        slow = (*usual.micros[:-1], usual.start + SLOW_CASE) if len(usual.trace) > 1 else usual.micros
         far = tuple(FAR_START + time - usual.start for time in usual.micros)
         made = {
             FREQUENT: usual,
@@ -102,10 +107,13 @@ class Setting:
             LONG: self._long(),
             SLOW: replace(usual, micros=slow),
             FAR: replace(usual, micros=far),
-            VALUE: replace(usual, value="rare"),
+            VALUE: replace(usual, value="rare", amount=RARE_AMOUNT),
         }
-        persons = tuple(replace(usual, person="somebody") for _ in range(CASES_OF_A_PERSON))
-        return [*(Canary(name, (case,)) for name, case in made.items()), Canary(PERSON, persons)]
+        persons = {PERSON: replace(usual, person="somebody"), RARE_PERSON: replace(made[UNIQUE], person="somebody")}
+        return [
+            *(Canary(name, (case,)) for name, case in made.items()),
+            *(Canary(name, (case,) * self.of_a_person) for name, case in persons.items()),
+        ]
 
     def _long(self) -> Case:
         """A case that takes every possible step between the labels of the others twice, and some of them more often."""
@@ -126,8 +134,8 @@ class Setting:
         return replace(usual, trace=(*usual.trace[:-1], NEW_ACTIVITY))
 
 
-def setting_of(log: EventLog, *, labels_public: bool) -> Setting:
-    """The setting of an audit, made of the cases of a log.
+def setting_of(log: EventLog, *, labels_public: bool, most_cases: int = 1) -> Setting:
+    """The setting of an audit, made of the cases of a log; `most_cases` of an individual count.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -145,9 +153,9 @@ def setting_of(log: EventLog, *, labels_public: bool) -> Setting:
     while len(chosen) < 2 + RARE_VARIANTS:
         chosen.append(_made_up(chosen))
     frequent, probe, *rare = chosen
-    return Setting(
-        tuple(frequent), tuple(probe), tuple(case for cases in rare for case in _times(cases, RARE_CASES)), labels_public
-    )
+    of_a_person = min(max(FEWEST_OF_A_PERSON, most_cases), MOST_OF_A_PERSON)
+    tail = tuple(case for cases in rare for case in _times(cases, RARE_CASES))
+    return Setting(tuple(frequent), tuple(probe), tail, labels_public, of_a_person)
 
 
 def _cases_of_variants(log: EventLog, n: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:

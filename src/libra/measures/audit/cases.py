@@ -16,7 +16,7 @@ import polars as pl
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 
-ATTRIBUTE, PERSON = "group", "person"
+ATTRIBUTE, AMOUNT, PERSON = "group", "amount", "person"
 COMMON_VALUE = "common"
 
 
@@ -28,6 +28,7 @@ class Case:
         trace: Its activities.
         micros: When each happened, in microseconds since 1970.
         value: Of the attribute that all cases have.
+        amount: Of the number that all cases have.
         person: Whose case it is; None for a person with no other case.
 
     Example:
@@ -38,6 +39,7 @@ class Case:
     trace: tuple[str, ...]
     micros: tuple[int, ...]
     value: str = COMMON_VALUE
+    amount: float = 1.0
     person: str | None = None
 
     @property
@@ -56,6 +58,16 @@ class Case:
         return max((later - earlier for earlier, later in pairwise(self.micros)), default=0) / 1e6
 
 
+def case_id(number: int) -> str:
+    """The id of the case with this number.
+
+    Example:
+        >>> case_id(7)
+        'original 7'
+    """
+    return f"original {number}"
+
+
 def log_of_cases(cases: Sequence[Case], *, individuals: bool = False) -> EventLog:
     """The event log of these cases; with a column that says whose case is whose, where that is asked for.
 
@@ -64,7 +76,7 @@ def log_of_cases(cases: Sequence[Case], *, individuals: bool = False) -> EventLo
         >>> log.n_cases, log.n_events, log.cases["group"].to_list()
         (2, 3, ['common', 'rare'])
     """
-    names = [f"case {number}" for number in range(len(cases))]
+    names = [case_id(number) for number in range(len(cases))]
     events = pl.DataFrame(
         {
             CASE_INDEX: np.repeat(np.arange(len(cases)), [len(case.trace) for case in cases]),
@@ -76,6 +88,7 @@ def log_of_cases(cases: Sequence[Case], *, individuals: bool = False) -> EventLo
         {
             CASE_NAME: pl.Series(names, dtype=pl.String),
             ATTRIBUTE: pl.Series([case.value for case in cases], dtype=pl.String),
+            AMOUNT: pl.Series([case.amount for case in cases], dtype=pl.Float64),
             PERSON: pl.Series([case.person or name for case, name in zip(cases, names, strict=True)], dtype=pl.String),
         }
     )

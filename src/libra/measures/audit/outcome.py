@@ -108,8 +108,8 @@ class Audit:
 
     Example:
         >>> import libra, libra.example
-        >>> threshold = ["sits at the threshold of a variant"]
-        >>> libra.audit(libra.example.path(), mechanism="libra2022", runs=400, canaries=threshold).refuted
+        >>> threshold = "sits at the threshold of a variant"
+        >>> libra.audit(libra.example.path(), mechanism="libra2022", runs=400, canary=threshold).refuted
         True
     """
 
@@ -129,13 +129,14 @@ class Audit:
 
     @property
     def epsilon_low(self) -> float:
-        """The largest epsilon that a single case proved."""
-        return max((finding.epsilon_low for finding in self.findings if finding.cases == 1), default=0.0)
+        """The largest epsilon that was proved for whom the claim is about."""
+        return max((finding.epsilon_low for finding in self.findings if finding.claim == self.claim), default=0.0)
 
     @property
     def runs_needed(self) -> int:
         """How many runs a side would find an epsilon that is a quarter more than claimed, nine times of ten, at best."""
-        return runs_needed(self.claim.epsilon, self.claim.delta, self.findings[0].mistaken if self.findings else self.mistaken)
+        mistaken = max((finding.mistaken for finding in self.findings), default=self.mistaken)
+        return runs_needed(self.claim.epsilon, self.claim.delta, mistaken)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, JSON-ready."""

@@ -8,25 +8,28 @@ attributes. The telling event of an audit is one of these figures reaching a thr
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import polars.selectors as cs
 
 from libra.eventlog.log import HOUR, EventLog
-from libra.eventlog.names import ACTIVITY, CASE_NAME
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME
 from libra.eventlog.traces import Traces, traces_of
 from libra.measures.audit.canaries import Canary
-from libra.measures.audit.cases import Case
+from libra.measures.audit.cases import Case, case_id
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 WEEK = 168 * HOUR
 MOST_EDGES = 24  # of a canary that are looked at one by one
+UNITS = (("years", 31_557_600.0), ("days", 86_400.0), ("hours", 3_600.0), ("minutes", 60.0))
 SHOWN_LABELS = 4  # of a variant, where it is named
 OfLog = Literal[
     "cases",
@@ -38,9 +41,27 @@ OfLog = Literal[
     "longest step",
     "earliest start",
     "latest start",
+    "columns",
+    "header",
+    "largest number",
 ]
 OfCanary = Literal[
-    "variant", "edge", "own edges", "length", "as long", "as slow", "step as slow", "week", "before", "after", "value"
+    "variant",
+    "edge",
+    "own edges",
+    "length",
+    "as long",
+    "as slow",
+    "step as slow",
+    "week",
+    "before",
+    "after",
+    "moments",
+    "gaps",
+    "hour",
+    "first",
+    "id",
+    "value",
 ]
 Kind: TypeAlias = OfLog | OfCanary
 OF_LOG: tuple[OfLog, ...] = get_args(OfLog)
@@ -50,20 +71,28 @@ WORDS: dict[Kind, str] = {
     "variants": "the number of variants",
     "unknown variant": "cases of variants that nobody had",
     "longest trace": "the length of the longest trace",
-    "longest case": "the seconds of the longest case, log10",
-    "longest step": "the seconds of the longest step, log10",
+    "longest case": "the duration of the longest case",
+    "longest step": "the duration of the longest step",
     "earliest start": "the week of the earliest start",
     "latest start": "the week of the latest start",
+    "columns": "the names of the columns",
+    "header": "the header",
+    "largest number": "the largest number in an attribute",
     "variant": "cases of the variant {}",
     "edge": "occurrences of {}",
     "own edges": "steps that nobody else takes",
     "length": "cases of {} events",
     "as long": "cases of {} or more events",
-    "as slow": "cases that take {} or more seconds",
-    "step as slow": "steps that take {} or more seconds",
+    "as slow": "cases that take {} or more",
+    "step as slow": "steps that take {} or more",
     "week": "cases that start in the week of {}",
     "before": "cases that start before {}",
     "after": "cases that start after the week of {}",
+    "moments": "events at exactly the moments of the canary's",
+    "gaps": "steps that take exactly as long as the canary's",
+    "hour": "cases that start at {} o'clock",
+    "first": "where the first case of the canary's variant is",
+    "id": "cases with the canary's id",
     "value": "events and cases with the value {}",
 }
 
@@ -78,19 +107,23 @@ class Figure:
     """
 
     kind: Kind
-    of: tuple[str, ...] | float | None = None
+    of: tuple[str, ...] | tuple[int, ...] | float | None = None
 
     def __str__(self) -> str:
         """What it is, in words."""
-        if isinstance(self.of, tuple) and self.kind != "own edges":
+        if self.kind in ("variant", "edge", "value") and isinstance(self.of, tuple):
             shown = self.of if len(self.of) <= SHOWN_LABELS else (*self.of[:SHOWN_LABELS], f"… ({len(self.of)} events)")
-            return WORDS[self.kind].format(" > ".join(label or "(start or end)" for label in shown))
+            return WORDS[self.kind].format(" > ".join(str(label) or "(start or end)" for label in shown))
         if self.of is None or isinstance(self.of, tuple):
             return WORDS[self.kind]
+        if self.kind in ("as slow", "step as slow"):
+            return WORDS[self.kind].format(_duration(self.of))
         return WORDS[self.kind].format(_week(self.of) if self.kind in ("week", "before", "after") else f"{self.of:g}")
 
     def told(self, value: float) -> str:
         """A value of this figure, as people write it."""
+        if self.kind in ("longest case", "longest step"):
+            return _duration(10**value - 1)
         return _week(value) if self.kind in ("earliest start", "latest start") else f"{value:.6g}"
 
 
@@ -104,12 +137,18 @@ def _week(number: float) -> str:
     return str(np.datetime64(7 * math.ceil(number), "D"))
 
 
+def _duration(seconds: float) -> str:
+    """A duration in the largest unit that it has some of."""
+    name, unit = next(((name, unit) for name, unit in UNITS if seconds >= unit), ("seconds", 1.0))
+    return f"{seconds / unit:.4g} {name}"
+
+
 def figures_of(canary: Canary) -> list[Figure]:
     """What to look at for a canary: the log as a whole, and everything that the canary would add to.
 
     Example:
         >>> figures = figures_of(Canary("usual", (Case(("triage", "leave"), (0, HOUR)),)))
-        >>> print(figures[0], figures[9], sep=", ")
+        >>> print(figures[0], figures[len(OF_LOG)], sep=", ")
         the number of cases, cases of the variant triage > leave
     """
     case = canary.cases[0]
@@ -127,6 +166,11 @@ def figures_of(canary: Canary) -> list[Figure]:
         Figure("week", week),
         Figure("before", week + 1),
         Figure("after", week - 1),
+        Figure("moments", case.micros),
+        Figure("gaps", tuple(later - earlier for earlier, later in pairwise(case.micros))),
+        Figure("hour", case.start // HOUR % 24),
+        Figure("first", case.trace),
+        Figure("id"),
         Figure("value", (case.value,)),
     ]
 
@@ -150,6 +194,7 @@ class Sight:
         self._labels = {label: code for code, label in enumerate(dict.fromkeys(label for trace in known for label in trace))}
         prints = traces_of([[self._labels[label] for label in trace] for trace in known]).fingerprints()
         self._variants = dict(zip(known, prints.tolist(), strict=True))
+        self._id = case_id(len(base))
         self._usual_edges = {edge for case in base for edge in _edges(case.trace)}
         self._known = np.sort(prints)
 
@@ -167,20 +212,27 @@ class Sight:
         return [self._labels.get(label, len(self._labels)) for label in labels]
 
     def _look(self, seen: _Seen, figure: Figure) -> float:
-        of = figure.of
-        if isinstance(of, tuple):
-            if figure.kind == "variant":
+        of: Any = figure.of
+        match figure.kind:
+            case "variant":
                 return float((seen.prints == self._variants[of]).sum())
-            if figure.kind == "edge":
+            case "unknown variant":
+                return float((~np.isin(seen.prints, self._known)).sum())
+            case "edge":
                 return seen.edges(*self._codes(of))
-            if figure.kind == "own edges":
+            case "own edges":
                 return sum(seen.edges(*self._codes(edge)) for edge in {*_edges(of)} - self._usual_edges)
-            return seen.value(of[0])
-        if of is None:
-            return (
-                float((~np.isin(seen.prints, self._known)).sum()) if figure.kind == "unknown variant" else seen.whole(figure.kind)
-            )
-        return seen.counted(figure.kind, of)
+            case "value":
+                return seen.value(*of)
+            case "first":
+                return float(np.append(np.flatnonzero(seen.prints == self._variants[of]), -1)[0])
+            case "id":
+                return float((seen.log.cases[CASE_NAME] == self._id).sum())
+            case "moments":
+                return float(np.isin(seen.micros, of).sum())
+            case "gaps":
+                return float(np.isin(seen.gaps, of).sum())
+        return seen.whole(figure.kind) if of is None else seen.counted(figure.kind, of)
 
 
 class _Seen:
@@ -197,9 +249,9 @@ class _Seen:
         earlier = np.concatenate((np.where(first, n - 1, np.roll(codes, 1)), codes[last]))
         later = np.concatenate((codes, np.full(last.sum(), n - 1)))
         self._edges = np.bincount(earlier * n + later, minlength=n * n).reshape(n, n)
-        self.gaps = np.diff(micros)[~first[1:]] / 1e6 if len(codes) else np.zeros(0)
+        self.micros, self.gaps = micros, np.diff(micros)[~first[1:]]
         earliest, latest = log.case_spans
-        self.weeks = earliest // WEEK
+        self.weeks, self.hours = earliest // WEEK, earliest // HOUR % 24
         self.seconds = (latest - earliest) / 1e6
 
     def edges(self, earlier: int, later: int) -> float:
@@ -212,7 +264,7 @@ class _Seen:
 
     def whole(self, kind: Kind) -> float:
         """A figure of the log as a whole."""
-        if not len(self.lengths):
+        if not len(self.lengths) and kind not in ("columns", "header"):
             return 0.0
         match kind:
             case "cases":
@@ -226,11 +278,22 @@ class _Seen:
             case "longest case":
                 return float(np.log10(1 + self.seconds.max()))
             case "longest step":
-                return float(np.log10(1 + max(self.gaps.max(initial=0), 0)))
+                return float(np.log10(1 + max(self.gaps.max(initial=0), 0) / 1e6))
+            case "columns":
+                return float(zlib.crc32(repr((self.log.events.columns, self.log.cases.columns)).encode()))
+            case "header":
+                return float(zlib.crc32(repr(self.log.metadata).encode()))
+            case "largest number":
+                return self._largest_number()
             case "earliest start":
                 return float(self.weeks.min())
             case _:
                 return float(self.weeks.max())
+
+    def _largest_number(self) -> float:
+        frames = self.log.events.drop(CASE_INDEX), self.log.cases
+        largest = [column.max() for frame in frames for column in frame.select(cs.numeric())]
+        return max((float(value) for value in largest if isinstance(value, int | float)), default=0.0)
 
     def counted(self, kind: Kind, of: float) -> float:
         """How many cases, or steps, are like that."""
@@ -242,7 +305,9 @@ class _Seen:
             case "as slow":
                 hits = self.seconds >= of
             case "step as slow":
-                hits = self.gaps >= of
+                hits = self.gaps >= 1e6 * of
+            case "hour":
+                hits = self.hours == of
             case "week":
                 hits = self.weeks == of
             case "before":

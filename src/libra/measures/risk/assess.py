@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from libra.eventlog.cases import MINUTE
+from libra.eventlog.individuals import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
+from libra.measures.distances import Integers
 from libra.measures.edges import common_codes
 from libra.measures.risk.certified import Certified
 from libra.measures.risk.copies import ANY_GAP, MICROSECOND, Copies, copies, same_cases
@@ -22,7 +25,8 @@ from libra.measures.risk.crowds import search
 from libra.measures.risk.knowledge import draw
 from libra.measures.risk.linkage import Linkage, linkage
 from libra.measures.risk.membership import FEWEST, Membership, membership
-from libra.measures.risk.population import population_of
+from libra.measures.risk.owners import owners_of
+from libra.measures.risk.population import Population, population_of
 from libra.measures.risk.singled_out import SingledOut, singled_out
 from libra.privacy.randomness import Randomness
 
@@ -46,10 +50,13 @@ class LogRisk:
     Attributes:
         singled_out: One entry for every kind and amount of knowledge.
         samples: How many cases, and knowledge about them, were drawn for it.
+        crowds_of: What the crowds count. Where the log says whose case is whose, it is individuals: a case is then singled out
+            if all cases that fit are of one.
     """
 
     singled_out: tuple[SingledOut, ...]
     samples: int
+    crowds_of: Literal["cases", "individuals"] = "cases"
 
 
 @dataclass(frozen=True)
@@ -81,10 +88,10 @@ def risk_of_log(log: EventLog, *, seed: int = SEED) -> LogRisk:
         ('variant', True)
     """
     if not log.n_cases:
-        return LogRisk((), 0)
-    people = population_of(log, np.arange(len(log.activities)))
+        return LogRisk((), 0, _crowds_of(log))
+    people = _people(log, np.arange(len(log.activities)), whose_cases(log))
     sample = draw(log, _samples(len(log.variants)), Randomness(seed))
-    return LogRisk(singled_out(people, search(people, sample, people)), len(sample.case))
+    return LogRisk(singled_out(people, search(people, sample, people)), len(sample.case), _crowds_of(log))
 
 
 def risk_of_release(
@@ -113,26 +120,36 @@ def risk_of_release(
         1.0
     """
     traces, exactly, to_the_minute = (same_cases(original, anonymized, unit) for unit in (ANY_GAP, MICROSECOND, MINUTE))
-    copied = copies(exactly, to_the_minute)
+    whose = whose_cases(original)
+    copied = copies(exactly, to_the_minute, whose)
     notes = [] if certified is None or released is None or certified.is_of(released) else [ANOTHER_FILE]
     if not original.n_cases:
-        return ReleaseRisk(LogRisk((), 0), (), copied, None, (*notes, TOO_FEW))
+        return ReleaseRisk(LogRisk((), 0, _crowds_of(original)), (), copied, None, (*notes, TOO_FEW))
     codes, other_codes = common_codes(original, anonymized)
-    people, theirs = population_of(original, codes), population_of(anonymized, other_codes)
+    people, theirs = _people(original, codes, whose), population_of(anonymized, other_codes)
     sample = draw(original, _samples(len(original.variants) + len(anonymized.variants)), Randomness(seed))
     found, found_there = (search(among, sample, people) for among in (people, theirs))
-    before = LogRisk(singled_out(people, found), len(sample.case))
-    links = linkage(found_there, found, sample.case, (traces, exactly, to_the_minute))
+    before = LogRisk(singled_out(people, found), len(sample.case), _crowds_of(original))
+    links = linkage(found_there, found, sample.case, (traces, exactly, to_the_minute), whose)
     attacked = None
     if certified is None:
         notes.append(NO_CERTIFICATE)
     elif certified.of_individuals and original.individual is None:
         notes.append(WHOSE)
-    elif original.n_cases < FEWEST:
+    elif len(np.unique(whose_cases(original))) < FEWEST:
         notes.append(TOO_FEW)
     else:
         attacked = membership(original, certified, Randomness(seed), progress)
     return ReleaseRisk(before, links, copied, attacked, tuple(notes))
+
+
+def _people(log: EventLog, codes: Integers, whose: Integers) -> Population:
+    """The cases of a log; with whose they are only where the log says so, because that takes time."""
+    return population_of(log, codes, None if log.individual is None else owners_of(log.variants.of_case, whose))
+
+
+def _crowds_of(log: EventLog) -> Literal["cases", "individuals"]:
+    return "cases" if log.individual is None else "individuals"
 
 
 def _samples(variants: int) -> int:

@@ -1,8 +1,8 @@
 """A mechanism from a certificate: what is needed to run it once more, for an attack on it.
 
 In: the file that `libra anonymize --certificate` wrote, or the document itself. Out: `Certified`, the mechanism with its
-parameters and the bound that its guarantee gives. What is no certificate, or cannot be run again, is an `InputError` that names
-the file.
+parameters and the bound that its guarantee gives. What is no certificate, does not hold for itself, or cannot be run again, is an
+`InputError` that names the file: a bound that nobody promised is never told.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from libra.certificate.canonical import CHECKSUM
 from libra.certificate.document import fingerprint, read_certificate
-from libra.errors import InputError, LibraError
+from libra.certificate.of_any import RANDOMNESS
+from libra.certificate.verify import self_checks
+from libra.errors import InputError, LibraError, UsageError
 from libra.measures.risk.bound import Bound, bound_of
 from libra.mechanisms.mechanism import Mechanism, mechanism
 
@@ -43,11 +46,20 @@ class Certified:
 def certified(certificate: str | Path | Mapping[str, Any]) -> Certified:
     """The mechanism of a certificate.
 
+    A document that never was a file, such as `release.certificate()` gives, has no checksum and is taken as it is. So is one from
+    a seed: the attack draws anew.
+
+    Raises:
+        InputError: It is no certificate, or does not hold, or cannot be run again.
+        UsageError: It is neither a file nor a document.
+
     Example:
         >>> made = certified({"mechanism": "libra2022", "parameters": {"alpha": 2}, "guarantee": {"kind": "claimed"}})
         >>> made.mechanism.name, made.bound
         ('libra2022', None)
     """
+    if not isinstance(certificate, str | Path | Mapping):
+        raise UsageError(f"certificate is a file or what release.certificate() gives, not {certificate!r}.")
     document = certificate if isinstance(certificate, Mapping) else read_certificate(Path(certificate))
     place = "" if isinstance(certificate, Mapping) else str(certificate)
     name, parameters, output = document.get("mechanism"), document.get("parameters"), document.get("output")
@@ -59,6 +71,8 @@ def certified(certificate: str | Path | Mapping[str, Any]) -> Certified:
             place=place,
             remedy="Leave the certificate out",
         )
+    if place or CHECKSUM in document:
+        _refuse_unsound(dict(document), place)
     try:
         made = mechanism(name, parameters)
         bound = bound_of(document)
@@ -67,3 +81,17 @@ def certified(certificate: str | Path | Mapping[str, Any]) -> Certified:
             f"the mechanism cannot be run from this certificate ({str(error).removesuffix('.')})", place=place, remedy=WRITES
         ) from error
     return Certified(made, bound, output.get("sha256") if isinstance(output, Mapping) else None)
+
+
+def _refuse_unsound(document: dict[str, Any], place: str) -> None:
+    """Refuse a certificate that fails a check which takes nothing but itself."""
+    try:
+        failed = [check.name for check in self_checks(document) if not check.ok and check.name != RANDOMNESS]
+    except (TypeError, ValueError):  # a value that JSON does not have, such as NaN
+        failed = ["structure"]
+    if failed:
+        raise InputError(
+            f"this certificate does not hold ({', '.join(failed)}), so nothing follows from it",
+            place=place,
+            remedy="Run libra verify with it and the released file: it says what is wrong",
+        )

@@ -14,6 +14,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.variants import variants_of
 from libra.measures.distances import Integers
 from libra.measures.edges import common_codes
+from libra.measures.risk.owners import own_alike
 
 MICROSECOND = 1
 ANY_GAP = 2**62  # a unit in which every gap is none: only the activities count
@@ -33,8 +34,8 @@ class Copies:
 
     Attributes:
         exact: Released cases that repeat an original one to the microsecond; None where no case was released.
-        exact_by_chance: Original cases that repeat another original one: what cases of the same process, but not of this log,
-            would be expected to show.
+        exact_by_chance: Original cases that repeat another original one, or one of another individual where it is known whose
+            case is whose: what cases of the same process, but not of this log, would be expected to show.
         to_the_minute: As `exact`, with each gap rounded to whole minutes.
         to_the_minute_by_chance: As `exact_by_chance`, with each gap rounded to whole minutes.
     """
@@ -45,17 +46,17 @@ class Copies:
     to_the_minute_by_chance: float | None
 
 
-def copies(exactly_same: SameCases, same_to_the_minute: SameCases) -> Copies:
-    """Count the copies.
+def copies(exactly_same: SameCases, same_to_the_minute: SameCases, whose: Integers) -> Copies:
+    """Count the copies; `whose` has a number for every case of the original, the same for the same individual.
 
     Example:
         >>> from libra.eventlog.cases import MINUTE
         >>> from libra.example.simulate import simulate
         >>> log = simulate(cases=50)
-        >>> copies(same_cases(log, log, MICROSECOND), same_cases(log, log, MINUTE)).exact
+        >>> copies(same_cases(log, log, MICROSECOND), same_cases(log, log, MINUTE), np.arange(50)).exact
         1.0
     """
-    return Copies(*_shares(exactly_same), *_shares(same_to_the_minute))
+    return Copies(*_shares(exactly_same, whose), *_shares(same_to_the_minute, whose))
 
 
 def same_cases(original: EventLog, anonymized: EventLog, unit: int) -> SameCases:
@@ -86,9 +87,10 @@ def _gaps(log: EventLog) -> Integers:
     return gaps
 
 
-def _shares(same: SameCases) -> tuple[float | None, float | None]:
-    """Of the released cases those with an original like them, and of the original ones those with another."""
+def _shares(same: SameCases, whose: Integers) -> tuple[float | None, float | None]:
+    """Of the released cases those with an original like them, and of the original ones those with another's."""
     counts = np.bincount(same.original, minlength=int(same.anonymized.max(initial=-1)) + 1)
     released = float((counts[same.anonymized] > 0).mean()) if len(same.anonymized) else None
-    original = float((counts[same.original] > 1).mean()) if len(same.original) else None
+    others = counts[same.original] - own_alike(same.original, whose).size
+    original = float((others > 0).mean()) if len(others) else None
     return released, original

@@ -1,13 +1,14 @@
 """How many cases fit what an attacker knows: the crowd in which a case can hide.
 
 In: a population, and knowledge about cases of this or another log. Out: `Crowds`, exact for each row of knowledge. Questions
-about activities alone are asked of all variants at once, since cases of one variant give the same answer.
+about activities alone are asked of all variants at once, since cases of one variant give the same answer. Where the population
+says whose cases they are, the individuals that fit are counted as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from libra.measures.distances import Integers
 from libra.measures.risk.dated import dated_crowds
 from libra.measures.risk.knowledge import KINDS, NONE, SIZES, Kind, Knowledge, Sample
+from libra.measures.risk.owners import Bits
 from libra.measures.risk.population import Block, Crowds, Population
 
 CELLS = 4_000_000  # questions times variants that are looked at together
@@ -31,7 +33,7 @@ class Found:
 
 
 def crowds(population: Population, knowledge: Knowledge, kind: Kind) -> Crowds:
-    """Count the cases that fit.
+    """Count the cases that fit, and whose they are where the population says so; it must then hold the cases that are sought.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -51,8 +53,13 @@ def crowds(population: Population, knowledge: Knowledge, kind: Kind) -> Crowds:
     codes = knowledge.codes if kind == "sequence" else np.sort(knowledge.codes, axis=1)
     questions, asked = np.unique(codes, axis=0, return_inverse=True)
     fits = {"set": _as_set, "multiset": _as_multiset, "sequence": _in_order}[kind]
-    answers = _of_variants(population, questions, fits)
-    return Crowds(answers.size[asked], answers.total[asked])
+    size, total, bits = _of_variants(population, questions, fits)
+    found = Crowds(size[asked], total[asked])
+    if population.owners is None:
+        return found
+    individuals = population.owners.who_fit(bits, len(questions))[asked]
+    others = population.owners.others(bits, asked, knowledge.case, found, individuals)
+    return replace(found, individuals=individuals, others=others)
 
 
 def search(people: Population, sample: Sample, drawn_from: Population) -> tuple[Found, ...]:
@@ -73,13 +80,25 @@ def search(people: Population, sample: Sample, drawn_from: Population) -> tuple[
     return tuple(Found(kind, k, crowds(people, known[k], kind)) for kind in KINDS for k in SIZES)
 
 
-def _of_variants(population: Population, questions: Integers, fits: Callable[[Block, Integers], Fits]) -> Crowds:
-    """The answers to questions about activities, from some variants at a time."""
+def _of_variants(
+    population: Population, questions: Integers, fits: Callable[[Block, Integers], Fits]
+) -> tuple[Integers, Integers, Bits]:
+    """The answers to questions about activities, from some variants at a time.
+
+    Returns:
+        For each question how many cases fit and the sum of their numbers; and which variants fit, where owners are to be counted.
+    """
     answers = np.zeros((len(questions), 2))
+    bits = np.zeros((len(population.counts) if population.owners else 0, -(-len(questions) // 8)), np.uint8)
+    done = 0
     for block in population.blocks(max(CELLS // len(questions), 1)):
-        answers += fits(block, questions) @ block.weights
+        fit = fits(block, questions)
+        answers += fit @ block.weights
+        if population.owners:
+            bits[done : done + len(block.traces)] = np.packbits(fit.T, axis=1)
+            done += len(block.traces)
     size, total = answers.astype(np.int64).T
-    return Crowds(size, total)
+    return size, total, bits
 
 
 def _as_set(block: Block, questions: Integers) -> Fits:

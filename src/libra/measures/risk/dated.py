@@ -6,6 +6,8 @@ found in an index, and asks of those alone whether they have the others.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from libra.eventlog.cases import DAY
@@ -30,15 +32,35 @@ def dated_crowds(population: Population, knowledge: Knowledge) -> Crowds:
     questions[row, column] = np.where(pairs[found] == asked, found, len(pairs))  # a pair that nobody has comes last
     distinct, back = np.unique(questions, axis=0, return_inverse=True)
     holders = np.append(np.diff(first), 0)
-    size, total = np.zeros(len(distinct), np.int64), np.zeros(len(distinct), np.int64)
+    size, total, individuals = np.zeros((3, len(distinct)), np.int64)
+    own = Crowds(*np.zeros((2, len(back)), np.int64))
     work = np.where(distinct == NONE, len(index), holders[distinct])
     rarest_first = np.take_along_axis(distinct, np.argsort(work, axis=1, kind="stable"), axis=1)
     most = np.cumsum(work.min(axis=1))
-    for part in np.split(np.arange(len(distinct)), np.searchsorted(most, np.arange(AT_ONCE, most[-1], AT_ONCE))):
+    for begin, end in pairwise((0, *np.searchsorted(most, np.arange(AT_ONCE, most[-1], AT_ONCE)), len(distinct))):
+        part = slice(begin, end)
         fits, cases = _holders_of_all(rarest_first[part], index, first, len(population.variant))
-        size[part] = np.bincount(fits, minlength=len(part))
-        total[part] = np.bincount(fits, cases, minlength=len(part))
-    return Crowds(size[back], total[back])
+        size[part] = np.bincount(fits, minlength=end - begin)
+        total[part] = np.bincount(fits, cases, minlength=end - begin)
+        if population.owners is not None:
+            rows = np.flatnonzero((begin <= back) & (back < end))
+            asks = back[rows] - begin, population.owners.of_case[knowledge.case[rows]]
+            individuals[part], own.size[rows], own.total[rows] = _whose(population.owners.of_case, fits, cases, asks, end - begin)
+    if population.owners is None:
+        return Crowds(size[back], total[back])
+    others = Crowds(size[back] - own.size, total[back] - own.total)
+    return Crowds(size[back], total[back], individuals[back], others)
+
+
+def _whose(
+    of_case: Integers, question: Integers, case: Integers, asks: tuple[Integers, Integers], n: int
+) -> tuple[Integers, Integers, Integers]:
+    """For each of n questions how many individuals fit; for each individual who asks one, how many own cases, and their sum."""
+    width = int(of_case.max()) + 1
+    pairs, pair = np.unique(question * width + of_case[case], return_inverse=True)
+    size, total = np.bincount(pair), np.bincount(pair, case).astype(np.int64)
+    own = np.searchsorted(pairs, asks[0] * width + asks[1])  # it is there: the case that is sought fits
+    return np.bincount(pairs // width, minlength=n), size[own], total[own]
 
 
 def _keys(ours: tuple[Integers, ...], theirs: tuple[Integers, ...]) -> tuple[Integers, Integers]:

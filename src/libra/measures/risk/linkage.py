@@ -3,13 +3,13 @@
 In: what searches found in both logs, for the same cases of the original. Out: one `Linkage` for every kind and amount of
 knowledge: how often exactly one released case fits, and how much of the case that was sought it then tells. That one fits is not
 a harm by itself, in a made-up log it happens; and what is told may be what the case has in common with others. So beside it
-stands what the same attacker finds in the original when the case itself is taken out.
+stands what the same attacker finds in the original when the case itself is taken out, with all others of its individual.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ from libra.measures.risk.copies import SameCases
 from libra.measures.risk.crowds import Found
 from libra.measures.risk.estimate import Estimate, share, share_of_any
 from libra.measures.risk.knowledge import Kind
+from libra.measures.risk.owners import own_alike
 from libra.measures.risk.population import Crowds
 
 
@@ -52,8 +53,8 @@ class Linkage:
         knowledge: "set", "multiset", "sequence" or "days" of so many events, or the whole "variant".
         events: How many events are known; None for the variant.
         released: What is found in the anonymized log.
-        by_chance: What is found among all other cases of the original: what cases of the same process tell about one that is
-            not there.
+        by_chance: What is found among all other cases of the original, or those of other individuals where it is known whose
+            case is whose: what cases of the same process tell about one that is not there.
     """
 
     knowledge: Kind | Literal["variant"]
@@ -65,14 +66,25 @@ class Linkage:
 Same: TypeAlias = tuple[SameCases, SameCases, SameCases]  # in activities; in gaps as well; in gaps to the minute
 
 
-def linkage(released: Sequence[Found], original: Sequence[Found], sought: Integers, same: Same) -> tuple[Linkage, ...]:
-    """What two searches for the same cases of the original found, in the anonymized log and in the original itself."""
+def linkage(
+    released: Sequence[Found], original: Sequence[Found], sought: Integers, same: Same, whose: Integers
+) -> tuple[Linkage, ...]:
+    """What two searches for the same cases of the original found, in the anonymized log and in the original itself.
+
+    Args:
+        released: What was found in the anonymized log.
+        original: What was found in the original.
+        sought: The cases that both looked for.
+        same: Which cases of the two logs are the same.
+        whose: For every case of the original a number, the same for the same individual.
+    """
     figures = (
         Linkage(found.knowledge, found.events, *_both(found.crowds, before.crowds, sought, same))
         for found, before in zip(released, original, strict=True)
     )
-    traces = same[0].original[sought]
-    there, here = (_with_the_trace(traces, among) for among in (same[0].anonymized, same[0].original))
+    traces, own = same[0].original, own_alike(same[0].original, whose)
+    there, here = (_with_the_trace(traces[sought], among) for among in (same[0].anonymized, traces))
+    here = replace(here, others=Crowds(here.size - own.size[sought], here.total - own.total[sought]))
     return *figures, Linkage("variant", None, *_both(there, here, sought, same))
 
 

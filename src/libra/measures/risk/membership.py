@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.individuals import individuals_of
+from libra.eventlog.individuals import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.options import Progress, no_progress
@@ -108,7 +108,9 @@ def membership(log: EventLog, certified: Certified, random: Randomness, progress
     lowest = max(estimate.lowest for estimate in (advantage, *(group.advantage for group in groups)))
     bound = certified.bound
     exceeded = bound is not None and lowest > bound.advantage
-    return Membership(certified.mechanism.name, advantage, groups, bound, exceeded, ROUNDS, min(TARGETS, log.n_cases))
+    return Membership(
+        certified.mechanism.name, advantage, groups, bound, exceeded, ROUNDS, min(TARGETS, len(np.unique(whose_cases(log))))
+    )
 
 
 def play(
@@ -122,7 +124,8 @@ def play(
 ) -> tuple[Estimate, tuple[GroupAdvantage, ...]]:
     """Play the game; `anonymize` may be anything that makes a log from a log.
 
-    Where the log says whose case is whose, all cases of an individual are members or none is.
+    Where the log says whose case is whose, all cases of an individual are members or none is, and one of them is judged: nobody
+    is judged by what was learned from their other cases.
 
     Returns:
         The advantage over all cases, and over those of each group.
@@ -134,13 +137,13 @@ def play(
         >>> advantage.value
         1.0
     """
-    whose = np.arange(log.n_cases) if log.individual is None else individuals_of(log.cases[log.individual])
+    whose = whose_cases(log)
     group = np.searchsorted(FROM, log.variants.counts[log.variants.of_case], side="right")
     tallies = np.zeros((len(GROUPS), rounds, 4), np.int64)
     for number in range(rounds):
         member = (random.uniform(log.n_cases) < 0.5)[whose]
         released = anonymize(_part(log, member), Randomness(int(random.words(1)[0] >> np.uint64(1)))).log
-        judged = random.permutation(log.n_cases)[:targets]
+        judged = _one_of_each(random.permutation(log.n_cases), whose)[:targets]
         said = guesses(scores(judged, log, released), member[judged], group[judged])
         answers = 2 * ~member[judged] + ~said  # members called so, others; outsiders called members, others
         tallies[:, number] = np.bincount(4 * group[judged] + answers, minlength=4 * len(GROUPS)).reshape(-1, 4)
@@ -152,6 +155,12 @@ def play(
         if enough
     )
     return _estimate(tallies.sum(axis=0), MISTAKEN), tuple(groups)
+
+
+def _one_of_each(order: Integers, whose: Integers) -> Integers:
+    """The first case of each individual, in this order."""
+    _, first = np.unique(whose[order], return_index=True)
+    return order[np.sort(first)]
 
 
 def _part(log: EventLog, chosen: Yes) -> EventLog:

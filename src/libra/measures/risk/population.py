@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,17 +18,35 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.traces import Traces, order_of
 from libra.measures.distances import Floats, Integers
 
+if TYPE_CHECKING:
+    from libra.measures.risk.owners import Owners
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Crowds:
-    """For each row of knowledge how many cases fit it, and the sum of their numbers: where there is only one, the case itself."""
+    """The cases that fit, for each row of knowledge.
+
+    Attributes:
+        size: How many they are.
+        total: The sum of their numbers: where there is only one, the case itself.
+        individuals: Of how many different individuals they are; None where nobody says whose cases they are.
+        others: Those of other individuals than the one whose case is sought: none, one and which, or at least 2 for more. None
+            where nobody says whose cases they are.
+    """
 
     size: Integers
     total: Integers
+    individuals: Integers | None = None
+    others: Crowds | None = None
+
+    @property
+    def units(self) -> Integers:
+        """Among how many a case can hide: individuals where it is known whose cases they are, and cases elsewhere."""
+        return self.size if self.individuals is None else self.individuals
 
     def without(self, cases: Integers) -> Crowds:
-        """The crowds that are left when each row's own case, which fits, is taken out."""
-        return Crowds(self.size - 1, self.total - cases)
+        """The crowds that are left when each row's own case, which fits, is taken out, and all of its individual's."""
+        return Crowds(self.size - 1, self.total - cases) if self.others is None else self.others
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,6 +92,7 @@ class Population:
         offsets: Case i has the events from `offsets[i]` up to `offsets[i + 1]`.
         variant: Per case its variant.
         counts: Per variant the number of its cases.
+        owners: Whose cases they are, where somebody says so. What is asked is then about cases of this population.
     """
 
     codes: Integers
@@ -80,6 +100,7 @@ class Population:
     offsets: Integers
     variant: Integers
     counts: Integers
+    owners: Owners | None = None
 
     def blocks(self, size: int) -> Iterator[Block]:
         """The variants, at most so many at a time."""
@@ -91,8 +112,8 @@ class Population:
             yield Block(traces.take(a_case[begin : begin + size]), weights[begin : begin + size])
 
 
-def population_of(log: EventLog, codes: Integers) -> Population:
-    """The cases of a log, with these codes for its activities.
+def population_of(log: EventLog, codes: Integers, owners: Owners | None = None) -> Population:
+    """The cases of a log, with these codes for its activities and these owners.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -103,4 +124,4 @@ def population_of(log: EventLog, codes: Integers) -> Population:
         {1}
     """
     of_events = codes[log.activity_codes.astype(np.int64)] if len(codes) else np.zeros(0, np.int64)
-    return Population(of_events, log.timestamps, log.case_offsets, log.variants.of_case, log.variants.counts)
+    return Population(of_events, log.timestamps, log.case_offsets, log.variants.of_case, log.variants.counts, owners)

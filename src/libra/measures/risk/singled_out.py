@@ -26,8 +26,9 @@ class SingledOut:
     Attributes:
         knowledge: "set", "multiset", "sequence" or "days" of so many events, or the whole "variant".
         events: How many events are known; None for the variant.
-        share: Of the cases, how many such knowledge singles out: no other case fits it.
-        crowd_mean: How many cases fit, this one included, on average over cases and knowledge.
+        share: Of the cases, how many such knowledge singles out: no other case fits it, or where it is known whose case is
+            whose, none of another individual.
+        crowd_mean: How many cases fit, this one included, on average over cases and knowledge; or how many individuals.
         crowd_median: The median of the same.
     """
 
@@ -53,8 +54,9 @@ def singled_out(population: Population, found: Sequence[Found]) -> tuple[Singled
         >>> [figure.knowledge for figure in found][::4]
         ['set', 'multiset', 'sequence', 'days', 'variant']
     """
-    sampled = (SingledOut(one.knowledge, one.events, _alone(one.crowds.size), *_middle(one.crowds.size)) for one in found)
-    sizes = population.counts[population.variant]
+    sampled = (SingledOut(one.knowledge, one.events, _alone(one.crowds.units), *_middle(one.crowds.units)) for one in found)
+    owners = population.owners
+    sizes = (population.counts if owners is None else owners.with_variant)[population.variant]
     return *sampled, SingledOut("variant", None, exactly(float((sizes == 1).mean())), *_middle(sizes))
 
 

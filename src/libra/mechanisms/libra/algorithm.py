@@ -39,18 +39,18 @@ MOST_CASES = 100_000_000
 MOST_SUBSAMPLES = 1_000
 INDIVIDUALS = (
     "Which case is whose is as the custodian's column says; a case without an entry there is somebody's only one. Of each "
-    "individual {} counted, drawn at random; all others are left out."
+    "individual, {} counted, drawn at random; all others are left out."
 )
 WEAK_EPSILON = 5.0
 LABELS_PUBLIC = (
-    "The set of activity labels is public: it is taken from the log as it is, so a label that one case alone has may show. "
-    "Where that would give somebody away, ask for --private-labels."
+    "The set of activity labels is public: it is taken from the log as it is, so a label that one case alone has may show."
 )
+ASK_FOR_PRIVATE = " Where that would give somebody away, ask for --private-labels."
 LABELS_PRIVATE = "No label is public: those that are released were chosen privately, events of all others are left out."
 PUBLIC = "The parameters, the time zone and the code are public. Nothing else of the log is: not its size, not its time range."
 AS_READ = (
-    "The logs that differ by one case are logs as read. Which column is what, encoding, delimiter, the order of day and month, "
-    "the unit of epochs and whether times have a zone are settled from the whole file, where not named, and taken as public."
+    "The logs that are compared are logs as read. Which column is what, encoding, delimiter, the order of day and month, the "
+    "unit of epochs and whether times have a zone are settled from the whole file, where not named, and taken as public."
 )
 
 
@@ -105,7 +105,7 @@ class Libra:
         rate, runs = checked_rate_of(self.gamma, subsamples), subsamples or 1
         unit = Unit(self.most_cases)
         if (self.most_cases or 1) > 1 and (self.private_labels or rate < 1 or runs > 1):
-            raise UsageError("More than one case of an individual goes with public labels and without subsamples alone.")
+            raise UsageError("--most-cases above 1 cannot be combined with --private-labels, --gamma or --subsamples.")
         labels = self.private_labels
         made = make_plan(epsilon, delta, budget, tail=self.tail, private_labels=labels, rate=rate, runs=runs, unit=unit)
         for name, value in (
@@ -178,7 +178,8 @@ class Libra:
 
     def guarantee(self, *, seeded: bool) -> Guarantee:
         """What is promised of a release."""
-        assumed = [LABELS_PRIVATE if self.private_labels else LABELS_PUBLIC, PUBLIC, AS_READ]
+        public = LABELS_PUBLIC + (ASK_FOR_PRIVATE if (self.most_cases or 1) == 1 else "")  # more go with public labels alone
+        assumed = [LABELS_PRIVATE if self.private_labels else public, PUBLIC, AS_READ]
         if self.most_cases is not None:
             assumed.append(INDIVIDUALS.format(self._counted()))
         return Guarantee.proved(self.epsilon, self.delta, self.plan.unit, tuple(assumed), seeded=seeded)
@@ -194,8 +195,8 @@ class Libra:
             yield f"This release is {SEEDED}. Whoever has the seed can draw the same again."
         if self.epsilon > WEAK_EPSILON:
             yield (
-                f"Epsilon {self.epsilon:g} is a weak guarantee: somebody who knows all other cases may go from even odds to at "
-                f"most {from_even_odds(self.epsilon)} that a case was in the log, rare outcomes aside. Most recommend 1 or less."
+                f"Epsilon {self.epsilon:g} is a weak guarantee: somebody who knows all else may go from even odds to at most "
+                f"{from_even_odds(self.epsilon)} that {self.plan.unit} was in the log, rare outcomes aside. Most say 1 or less."
             )
         if released.n_cases * self.delta > 1:
             yield (
@@ -204,8 +205,8 @@ class Libra:
             )
         if self.most_cases is not None:
             yield (
-                f"Individuals are protected as a whole. Of each {self._counted()} counted, drawn at random: --most-cases allows "
-                "more, for more noise. The release is about as large as what counted: --cases makes it larger."
+                f"Individuals are protected as a whole. Of each, {self._counted()} counted, drawn at random; --most-cases says "
+                "how many, and each takes more noise. The release is about as large as what counted: --cases makes it larger."
             )
         if not released.n_cases:
             yield (

@@ -1,0 +1,45 @@
+"""Whether a released log looks like what its certificate says of it: what can be seen in the file itself.
+
+In: a certificate of the right form and the file it names. Out: one `Check`. A log that was drawn with a seed says so in its case
+ids, and one that has events has times, which a ledger has to count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from libra.certificate.check import Check, judged
+from libra.certificate.releases import RELEASES, TIMES
+from libra.errors import LibraError
+from libra.eventlog.log import EventLog
+from libra.eventlog.names import CASE_NAME
+from libra.eventlog.options import ReadOptions
+from libra.eventlog.read import read
+from libra.mechanisms.fresh_log import SEEDED_PREFIX
+
+
+def content(document: dict[str, Any], output: Path) -> Check:
+    """Whether the log in the file goes with the certificate."""
+    try:
+        problems = list(_departures(document, read(output, ReadOptions(allow_empty=True))))
+    except LibraError as error:
+        problems = [f"it cannot be read: {error}"]
+    return judged(
+        "content",
+        problems,
+        holds="The log in the file is one that such a run writes.",
+        fails="The log in the file does not go with the certificate",
+        meaning="The certificate was made up, or belongs to another run.",
+    )
+
+
+def _departures(document: dict[str, Any], log: EventLog) -> Iterator[str]:
+    seeded = bool(log.cases[CASE_NAME].str.starts_with(SEEDED_PREFIX).any())
+    if seeded and not document["guarantee"]["seeded"]:
+        yield "its case ids say that it was drawn with a seed, and the certificate does not"
+    purposes = [entry["purpose"] for entry in document.get("ledger", ())]
+    timed = any(purpose in RELEASES and RELEASES[purpose].topic in TIMES for purpose in purposes)
+    if purposes and log.n_events and not timed:
+        yield "it has times, and the ledger counts none"
