@@ -87,7 +87,7 @@ def test_each_side_gets_half_of_the_mistakes(data: st.DataObject, n: int, other_
 def test_without_runs_nothing_is_proved() -> None:
     nothing = bound(0, 0, 0, 0, 0.01)
     assert (nothing.p_low, nothing.q_high) == (0.0, 1.0)
-    assert (nothing.epsilon(0.01), nothing.delta(1.0)) == (0.0, 0.0)
+    assert (nothing.epsilon(0.01), nothing.delta(1.0), nothing.delta(3000.0)) == (0.0, 0.0, 0.0)
 
 
 @given(shares, st.floats(1e-6, 1.0), shares, st.floats(0.0, 20.0))

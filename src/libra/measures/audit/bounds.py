@@ -14,7 +14,7 @@ import numpy as np
 
 from libra.measures.audit.events import Event, Floats
 from libra.measures.intervals import clopper_pearson
-from libra.privacy.gaussian import LARGEST_MU, delta_of, least
+from libra.privacy.gaussian import LARGEST_EXPONENT, LARGEST_MU, delta_of, least
 
 OVERSPEND = 1.25
 POWER = 0.9
@@ -52,7 +52,7 @@ class Bound:
 
     def delta(self, epsilon: float) -> float:
         """The delta that is proved at this epsilon; 0 where nothing is."""
-        return max(0.0, self.p_low - math.exp(epsilon) * self.q_high)
+        return max(0.0, self.p_low - math.exp(min(epsilon, LARGEST_EXPONENT)) * self.q_high)
 
 
 def bound_of(event: Event, with_canary: Floats, without: Floats, mistaken: float) -> Bound:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from libra.measures.audit.bounds import OVERSPEND, POWER, Bound, runs_needed
+from libra.privacy.gaussian import LARGEST_EXPONENT
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Claim:
         """What follows for so many cases of somebody, one by one; the same where individuals are protected."""
         if self.of_individuals:
             return self
-        delta = self.delta * math.expm1(size * self.epsilon) / math.expm1(self.epsilon)
+        delta = self.delta * math.expm1(min(size * self.epsilon, LARGEST_EXPONENT)) / math.expm1(self.epsilon)
         return Claim(size * self.epsilon, min(delta, 1.0), self.source)
 
 
