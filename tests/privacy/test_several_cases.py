@@ -7,11 +7,15 @@ import math
 
 import pytest
 
+from libra.engines.polars import engine_of
+from libra.example.simulate import simulate
 from libra.privacy.accounting import UnknownReleaseError, delta_of_ledger, epsilon_of_ledger
 from libra.privacy.calibration import calibrate, one_selection_delta
+from libra.privacy.gate import Gate
 from libra.privacy.gaussian import delta_of
 from libra.privacy.ledger import LAPLACE, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
 from libra.privacy.normal import upper_tail
+from libra.privacy.randomness import Randomness
 from libra.privacy.selection import variant_shows
 
 EDGES = Entry("edges", ROUNDED_GAUSSIAN, 1.0, 8.0, "tail")
@@ -79,3 +83,13 @@ def test_what_is_not_proved_for_several_cases_is_refused() -> None:
     with pytest.raises(UnknownReleaseError, match="one case alone"):
         delta_of_ledger(Ledger((laplace,), most_cases=2), 1.0)
     assert delta_of_ledger(Ledger((laplace,), most_cases=1), 1.0) < 1e-6
+
+
+def test_every_gate_made_from_a_gate_knows_how_many_cases_somebody_has() -> None:
+    engine = engine_of(simulate(cases=50))
+    gate = Gate(engine, Randomness(seed=1), most_cases=4)
+    kept, _ = gate.select_variants(0.5, 30, 1)
+    assert gate.tail(kept).most_cases == gate.with_labels(engine.labels).most_cases == gate.subsampled(0.5).most_cases == 4
+    assert gate.ledger().most_cases == 4
+    (entry,) = gate.ledger().entries
+    assert entry.shows == variant_shows(0.5, 30, 1, 4) > variant_shows(0.5, 30, 1)
