@@ -178,7 +178,7 @@ def audit(
 
     Example:
         >>> import libra, libra.example
-        >>> found = libra.audit(libra.example.path(), mechanism="libra2022", runs=1000)
+        >>> found = libra.audit(libra.example.path(), mechanism="libra2022", runs=300)
         >>> found.refuted
         True
     """

@@ -27,7 +27,7 @@ OF_A_PERSON: dict[str, Any] = {"epsilon": 1.0, "delta": 0.2, "budget": "control=
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_sound_mechanism_is_not_refuted(setting: str) -> None:
     parameters = SETTINGS[setting]
-    found = libra.audit(example.path(), epsilon=2.0, delta=0.05, runs=600, time_limit=3000, seed=1, **parameters)
+    found = libra.audit(example.path(), epsilon=2.0, delta=0.05, runs=300, time_limit=3000, seed=1, **parameters)
     assert found.claim.epsilon == 2.0
     assert {FREQUENT, UNIQUE, LONG, SLOW, PERSON} <= {finding.canary for finding in found.findings}
     assert not found.refuted
