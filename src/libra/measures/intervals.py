@@ -19,6 +19,8 @@ from libra.errors import UsageError
 from libra.measures.distances import Floats
 
 NODES = 64
+STEPS = 40  # of Newton's method; a handful do as a rule
+LARGEST_LOG_ODDS = 700.0
 NEGLIGIBLE = 45.0  # what is e^-45 of the largest is not added up
 OUTWARDS = 1e-11  # of the odds: more than the arithmetic may be off by
 
@@ -37,8 +39,8 @@ def clopper_pearson(hits: int, n: int, mistaken: float) -> tuple[float, float]:
     """
     if not 0 <= hits <= n:
         raise UsageError(f"There cannot be {hits} hits in {n} tries.")
-    if not 0 < mistaken < 1:
-        raise UsageError(f"The probability of a mistake is between 0 and 1, not {mistaken}.")
+    if not 0 < mistaken <= 0.5:
+        raise UsageError(f"The probability of a mistake is above 0 and at most a half, not {mistaken}.")
     lowest, _ = _least(hits, n, mistaken)
     _, highest = _least(n - hits, n, mistaken)
     return lowest, highest
@@ -83,15 +85,27 @@ def _least(hits: int, n: int, mistaken: float) -> tuple[float, float]:
     choices = math.lgamma(n + 1) - math.lgamma(hits + 1) - math.lgamma(n - hits + 1)
     least = (math.log(mistaken) - choices) / hits - 1e-6  # a union bound over which tries are hits
     log_odds, spread = max(_guess(a, b, -NormalDist().inv_cdf(mistaken)), least), math.sqrt(1 / a + 1 / b)
-    step = math.inf
-    while abs(step) > 1e-5 * spread:
+    for _ in range(STEPS):
         p, q = _chances(log_odds)
         tail, slope = _log_tail(hits, n, p, q)
         step = (math.log(mistaken) - tail) / slope
         if abs(step) < spread:
             step /= 1 + step * (a * q - b * p - slope) / 2
         log_odds = max(log_odds + step, least)
-    return _chances(log_odds - OUTWARDS)
+        if abs(step) <= 1e-5 * spread:
+            return _chances(log_odds - OUTWARDS)
+    return _chances(_halved(hits, n, mistaken, least) - OUTWARDS)
+
+
+def _halved(hits: int, n: int, mistaken: float, low: float) -> float:
+    """The same log-odds by halving, from below: slower, and sure to end where Newton's steps go to and fro."""
+    high = max(low, 0.0) + 1.0
+    while _log_tail(hits, n, *_chances(high))[0] < math.log(mistaken) and high < LARGEST_LOG_ODDS:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _log_tail(hits, n, *_chances(middle))[0] < math.log(mistaken) else (low, middle)
+    return low
 
 
 def _chances(log_odds: float) -> tuple[float, float]:
