@@ -15,7 +15,7 @@ PYTHON ?= python3
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 RECIPE := pyproject.toml constraints.txt
 
-.PHONY: help install demo test check bench audit clean another-python
+.PHONY: help install demo test check bench audit comparison clean another-python
 
 help:
 	@echo "make demo      a tour on the bundled example log"
@@ -24,6 +24,7 @@ help:
 	@echo "make check     lint, format and types"
 	@echo "make bench     time and memory, beside other tools"
 	@echo "make audit     audit every mechanism: docs/audit-results.md (a quarter of an hour)"
+	@echo "make comparison  compare every mechanism on the public logs: docs/comparison.md (an hour)"
 	@echo "make clean     remove what was built"
 
 install: $(VENV)/.installed
@@ -33,7 +34,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/libra demo --out demo
 
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .
@@ -45,6 +46,9 @@ bench: $(VENV)/.installed-dev
 
 audit: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.audits > docs/audit-results.new && mv docs/audit-results.new docs/audit-results.md
+
+comparison: $(VENV)/.installed-dev
+	@$(BIN)/python -m benchmarks.comparison
 
 clean:
 	rm -rf $(VENV) demo libra-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

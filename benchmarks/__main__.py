@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.measured import ROUNDS, best, cells, logs, tell, verdict
+from benchmarks.peers import peers_table
 from benchmarks.published import published_table
 from benchmarks.sound import sound_table
 
@@ -61,7 +62,7 @@ def files_table() -> Table:
 def main() -> None:
     """Print the tables."""
     console = Console(width=max(150, Console().width))
-    for table in (files_table(), sound_table(), published_table()):
+    for table in (files_table(), sound_table(), published_table(), peers_table()):
         console.print(table)
 
 

@@ -2,21 +2,28 @@
 
     python -m benchmarks.audits > docs/audit-results.md
 
-Each row is one `libra audit`. The figures vary a little from run to run, as the randomness is fresh each time.
+Each row is one `libra audit`. The outcomes also go into the package (libra/measures/audit/known.json), for comparisons. The
+figures vary a little from run to run, as the randomness is fresh each time.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import libra
 from libra import example
 from libra.measures.audit import Audit, Finding
+from libra.measures.audit.known import form_of
+
+KNOWN = Path(libra.__file__).parent / "measures" / "audit" / "known.json"
+BUDGET = ("epsilon", "delta")
 
 HEAD = """# What audits of the mechanisms found
 
@@ -41,6 +48,8 @@ class Setting:
     share: float = 1.0  # of the runs asked for
 
 
+TREE: dict[str, Any] = {"prune": 3, "max_length": 8}  # the logs of an audit have some dozens of cases
+SOUND_TREE: dict[str, Any] = {"split_budget": True, "prune": 20, "max_length": 4}
 SETTINGS = (
     Setting("libra", "libra", {"epsilon": 1.0}, 4.0),
     Setting("libra --private-labels", "libra", {"epsilon": 1.0, "private_labels": True}),
@@ -52,11 +61,19 @@ SETTINGS = (
     Setting("libra2022", "libra2022", {}),
     Setting("libra2022 --alpha 2", "libra2022", {"alpha": 2}),
     Setting("libra2022 --no-trace-noise", "libra2022", {"trace_noise": False}),
+    Setting("travas", "travas", {"epsilon": 1.0}, 2.0),
+    Setting("travas --times model", "travas", {"epsilon": 1.0, "times": "model"}),
+    Setting("prefix-laplace --split-budget --prune 20 --max-length 4", "prefix-laplace", {"epsilon": 1.0, **SOUND_TREE}),
+    Setting("prefix-laplace --prune 3 --max-length 8", "prefix-laplace", {"epsilon": 1.0, **TREE}),
+    Setting("sacofa --prune 3 --max-length 8", "sacofa", {"epsilon": 1.0, **TREE}),
+    Setting("pripel --prune 3 --max-length 8", "pripel", {"epsilon": 1.0, **TREE}),
+    Setting("pripel --query sacofa --prune 3 --max-length 8", "pripel", {"epsilon": 1.0, "query": "sacofa", **TREE}),
+    Setting("amun", "amun", {"epsilon": 1.0}),
 )
 
 
-def page(runs: int, seconds: float) -> Iterator[str]:
-    """The page, a line at a time; each audit is made as its line is asked for."""
+def page(runs: int, seconds: float, known: list[dict[str, Any]]) -> Iterator[str]:
+    """The page, a line at a time; each audit is made as its line is asked for, and goes into `known` as well."""
     yield HEAD
     yield "| mechanism | claim | outcome | epsilon proved | the most telling canary | runs |"
     yield "|---|---:|---|---:|---|---:|"
@@ -71,6 +88,7 @@ def page(runs: int, seconds: float) -> Iterator[str]:
             processes=os.cpu_count() or 1,
             **setting.keywords,
         )
+        known.append(_outcome(setting, found))
         yield _row(setting, found)
         if setting.words in ("libra", "libra2022"):
             details.append((setting, found))
@@ -81,6 +99,14 @@ def page(runs: int, seconds: float) -> Iterator[str]:
         yield "| the canary | claimed | proved | the telling event | with it | without |"
         yield "|---|---:|---:|---|---:|---:|"
         yield from map(_detail, found.findings)
+
+
+def _outcome(setting: Setting, found: Audit) -> dict[str, Any]:
+    """What comparisons say of this form of the mechanism."""
+    form = form_of(setting.mechanism, {name: value for name, value in setting.keywords.items() if name not in BUDGET})
+    claim = {"epsilon": round(found.claim.epsilon, 4), "delta": found.claim.delta}
+    proved = round(found.findings[0].epsilon_low, 2)
+    return {"mechanism": setting.mechanism, "form": form, "claim": claim, "proved": proved, "refuted": found.refuted}
 
 
 def _row(setting: Setting, found: Audit) -> str:
@@ -102,4 +128,6 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=4000, help="of each audit; four times as many of the first")
     parser.add_argument("--seconds", type=float, default=130.0, help="for each audit; twice as long for the first")
     arguments = parser.parse_args()
-    print("\n".join(page(arguments.runs, arguments.seconds)))
+    outcomes: list[dict[str, Any]] = []
+    print("\n".join(page(arguments.runs, arguments.seconds, outcomes)))
+    KNOWN.write_text("[\n  " + ",\n  ".join(map(json.dumps, outcomes)) + "\n]\n", encoding="utf-8")

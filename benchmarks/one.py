@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 import r4pm
 
+from benchmarks.peer_tasks import TASKS as PEER_TASKS
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
@@ -89,6 +90,7 @@ TASKS: dict[tuple[str, str], Callable[[Path, Path], Task]] = {
     ("measure", "libra"): measure_with_libra,
     ("anonymize libra", "libra"): anonymize_with_libra,
     ("anonymize libra2022", "libra"): anonymize_with_libra2022,
+    **PEER_TASKS,
 }
 
 
@@ -116,11 +118,22 @@ def _peak() -> float:
     return _status("VmHWM")
 
 
+def peak_of(process: int) -> float:
+    """The megabytes that another process had in use at its peak; 0 where the system does not tell."""
+    with contextlib.suppress(OSError):
+        return _megabytes(Path(f"/proc/{process}/status").read_text(), "VmHWM")
+    return 0.0
+
+
 def _status(field: str) -> float:
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    found = re.search(rf"{field}:\s+(\d+)", status.read_text())
+    return _megabytes(status.read_text(), field)
+
+
+def _megabytes(status: str, field: str) -> float:
+    found = re.search(rf"{field}:\s+(\d+)", status)
     return int(found[1]) / 1024 if found else float("nan")
 
 

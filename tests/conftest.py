@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from libra.eventlog.log import EventLog
 
+os.environ.pop("COLUMNS", None)  # the width of somebody's terminal, or of a runner of tests, is not what is tested
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 settings.load_profile("patient")
 

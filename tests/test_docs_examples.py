@@ -35,6 +35,7 @@ PAGES = {
     "docs/libra2022.md": 2,
     "docs/accounting.md": 1,
     "docs/certificate.md": 1,
+    "docs/compare.md": 1,
 }
 
 

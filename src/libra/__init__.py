@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from libra._version import __version__
 
 if TYPE_CHECKING:
-    from libra.api import anonymize, audit, convert, inspect, measure, read, verify, write
+    from libra.api import anonymize, audit, compare, convert, inspect, measure, read, verify, write
     from libra.errors import LibraError
     from libra.eventlog.log import EventLog
 
@@ -27,6 +27,7 @@ __all__ = [
     "__version__",
     "anonymize",
     "audit",
+    "compare",
     "convert",
     "inspect",
     "measure",
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("anonymize", "audit", "convert", "inspect", "measure", "read", "verify", "write"), "libra.api"),
+    **dict.fromkeys(("anonymize", "audit", "compare", "convert", "inspect", "measure", "read", "verify", "write"), "libra.api"),
     "EventLog": "libra.eventlog.log",
     "LibraError": "libra.errors",
 }

@@ -1,4 +1,4 @@
-"""The functions people call: read, write, convert, anonymize, inspect, measure, audit, verify.
+"""The functions people call: read, write, convert, anonymize, inspect, measure, compare, audit, verify.
 
 Thin on purpose. Each takes a path, a data frame or an `EventLog`, turns keyword arguments into the options of the
 reader, and hands over to the module that does the work. The command line calls the same functions, so that a
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from libra.certificate.check import Verification
+    from libra.comparison import Comparison, Setting
     from libra.eventlog.log import EventLog
     from libra.eventlog.summary import Summary
     from libra.measures import Utility
@@ -113,13 +114,13 @@ def anonymize(
 
     Args:
         source: A path, a data frame or an `EventLog`.
-        mechanism: Its name; `"libra2022"` is Libra as published.
+        mechanism: Its name; `"libra2022"` is Libra as published, docs/peers.md has those of other authors.
         seed: Makes the same draws again, for tests and benchmarks. A release with a seed is not private, and says so.
         **keywords: The parameters of the mechanism and those of `read`. For libra: `epsilon`, `delta`, `tail`, `budget`,
             `private_labels`, `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). For
             libra2022: `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`, `signed_times`, `omega`, `anonymizer` (see
-            `libra.mechanisms.libra2022.Libra2022`). `progress` is called with the parts done and the parts in all, of the
-            reading and then of the anonymizing.
+            `libra.mechanisms.libra2022.Libra2022`). For all others see docs/peers.md, or their own classes. `progress` is called
+            with the parts done and the parts in all, of the reading and then of the anonymizing.
 
     Returns:
         The release: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`.
@@ -134,13 +135,14 @@ def anonymize(
         ('proved', 1.0)
     """
     from libra.mechanisms.mechanism import mechanism as make
+    from libra.mechanisms.mechanism import parameters_of
     from libra.privacy.randomness import Randomness
 
-    refuse_unknown("libra.anonymize", keywords, AnonymizeKeywords)
+    refuse_unknown("libra.anonymize", keywords, AnonymizeKeywords, parameters_of(mechanism))
     reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
     made = make(mechanism, {name: value for name, value in keywords.items() if name not in reading})
     random = Randomness(seed)
-    if mechanism == SOUND:
+    if getattr(made, "accepts_empty", False):
         reading["allow_empty"] = True  # whether there is a release must not depend on a single case
     log = read(source, **cast("ReadKeywords", reading))
     return made.anonymize(log, random, keywords.get("progress") or no_progress)
@@ -186,7 +188,7 @@ def audit(
     from libra.mechanisms.mechanism import mechanism as make
     from libra.mechanisms.mechanism import parameters_of
 
-    refuse_unknown("libra.audit", keywords, AuditKeywords)
+    refuse_unknown("libra.audit", keywords, AuditKeywords, parameters_of(mechanism))
     reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
     parameters: dict[str, Any] = {name: value for name, value in keywords.items() if name not in reading}
     asked = {"epsilon": epsilon, "delta": delta}
@@ -257,6 +259,62 @@ def measure(
     file = Path(anonymized) if isinstance(anonymized, str | Path) else None
     progress = keywords.get("progress") or no_progress
     return replace(compare(first, second), risk=risk_of_release(first, second, certified=named, released=file, progress=progress))
+
+
+def compare(
+    sources: Source | Sequence[Source] | Mapping[str, Source],
+    *,
+    mechanisms: str | Sequence[str | Setting] | None = None,
+    epsilon: float | Sequence[float] = (0.1, 1.0, 4.7),
+    delta: float = 1e-4,
+    seeds: int | Sequence[int] = 3,
+    parameters: Mapping[str, Any] | None = None,
+    time_limit: float = 300.0,
+    memory_limit: float = 4.0,
+    processes: int | None = None,
+    cache: str | Path | bool = True,
+    **keywords: Unpack[ReadKeywords],
+) -> Comparison:
+    """Run mechanisms on logs at several budgets, each run in a process of its own, and measure what comes out.
+
+    Everything in the result is confidential: it compares with the originals, and the runs are seeded.
+
+    Args:
+        sources: A log, several, or several by name.
+        mechanisms: Which, such as "libra,travas" or ["libra", "libra:tail=drop"]; all that there are if left out.
+        epsilon: The budgets. `libra2022`, which takes none, gets the noise at which its releases would have it: docs/compare.md.
+        delta: Of the budgets.
+        seeds: How many runs of each kind, or which seeds.
+        parameters: Parameters for all mechanisms that take them.
+        time_limit: How many seconds a run may take.
+        memory_limit: How many GB a run may take.
+        processes: How many runs at once; one a core if left out.
+        cache: A folder for finished runs; True for the user's own, False for none.
+        **keywords: Those of `read`, for all logs; `progress` is also called with the runs done and the runs in all.
+
+    Returns:
+        The comparison: `rows(log)`, `to_markdown()`, `to_csv()`, `to_dict()`, `plot(log, measure)`, `write(folder)`.
+
+    Example:
+        >>> import libra, libra.example
+        >>> found = libra.compare(libra.example.path(), mechanisms="libra", epsilon=[0.5, 5], seeds=1, cache=False)
+        >>> weak, strong = (row.measure("dfg_l1").mean for row in found.rows("emergency"))
+        >>> weak > strong
+        True
+    """
+    from libra.comparison.compare import cache_of, checked_processes
+    from libra.comparison.compare import compare as run_all
+    from libra.comparison.names import named
+    from libra.comparison.plan import plan_of
+    from libra.comparison.processes import Limits
+    from libra.comparison.setting import settings_of
+
+    refuse_unknown("libra.compare", keywords, ReadKeywords)
+    limits, at_once, kept = Limits(time_limit, memory_limit), checked_processes(processes), cache_of(cache)
+    plan = plan_of(settings_of(mechanisms, parameters), epsilon, delta, seeds)
+    progress = keywords.get("progress") or no_progress
+    logs = {name: read(source, **keywords) for name, source in named(sources).items()}
+    return run_all(logs, plan, limits, at_once, kept, lambda done, total, _running: progress(done, total))
 
 
 def verify(certificate: str | Path, output: str | Path, *, progress: Progress = no_progress) -> Verification:

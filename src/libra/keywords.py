@@ -61,7 +61,14 @@ class OtherParameters(TypedDict, total=False):
     trace_noise: bool | None
     signed_times: bool | None
     omega: float | None
-    anonymizer: Anonymizer | None
+    anonymizer: Anonymizer | str | None
+    times: str | None
+    prune: float | None
+    max_length: int | None
+    split_budget: bool | None
+    guessing_advantage: float | None
+    query: str | None
+    repeats: int | None
 
 
 class MechanismKeywords(OtherParameters, total=False):
@@ -93,8 +100,8 @@ def read_options(**keywords: Unpack[ReadKeywords]) -> ReadOptions:
     return ReadOptions(roles=RoleNames(**roles), **said)
 
 
-def refuse_unknown(function: str, keywords: Mapping[str, object], known: type) -> None:
-    """A `TypeError` for a keyword that is not one of the known type's, with what may have been meant.
+def refuse_unknown(function: str, keywords: Mapping[str, object], known: type, more: Sequence[str] = ()) -> None:
+    """A `TypeError` for a keyword that is neither of the known type's nor one of `more`, with what may have been meant.
 
     Example:
         >>> from libra.keywords import ReadKeywords, refuse_unknown
@@ -102,7 +109,7 @@ def refuse_unknown(function: str, keywords: Mapping[str, object], known: type) -
         Traceback (most recent call last):
         TypeError: libra.read() got an unexpected keyword argument 'case_idd'. Did you mean 'case_id'?
     """
-    names = list(known.__annotations__)
+    names = [*known.__annotations__, *more]
     for name in keywords:
         if name not in names:
             close = difflib.get_close_matches(name, names, n=1)

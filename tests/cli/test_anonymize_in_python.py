@@ -52,7 +52,7 @@ def test_keywords_about_reading_count(crowd: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"mechanism": "amun"}, {"seed": "x"}, {"seed": True}, {"seed": -1}, {"trace_noise": "no"}, {"anonymizer": 3}]
+    "wrong", [{"mechanism": "lapras"}, {"seed": "x"}, {"seed": True}, {"seed": -1}, {"trace_noise": "no"}, {"anonymizer": 3}]
 )
 def test_a_wrong_value_is_a_usage_error_before_anything_is_read(wrong: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UsageError):

@@ -14,6 +14,7 @@ import pytest
 
 import libra
 from libra import example
+from libra.mechanisms.mechanism import HOMES
 
 from .conftest import LIBRA2022, TABLE, Run
 
@@ -24,8 +25,9 @@ SOUND_PARAMETERS = "epsilon, delta, tail, budget, private_labels, time_zone, gam
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--mechanism", "amun"), 'The mechanism "amun" is not part of this version. There is: libra, libra2022.'),
-        (("--mechanism", "lapras"), 'There is no mechanism "lapras". There is: libra, libra2022.'),
+        (("--mechanism", "lapras"), f'There is no mechanism "lapras". There is: {", ".join(HOMES)}.'),
+        (("--set", "tail"), '"tail" sets nothing. Say it as --set NAME=VALUE.'),
+        (("--set", "sides=6"), "libra does not take sides."),
         (("--epsilon", "0"), "epsilon has to be a number above 0"),
         (("--epsilon", "-1"), "epsilon has to be a number above 0"),
         (("--epsilon", "nan"), "epsilon has to be a number above 0"),

@@ -196,7 +196,7 @@ def test_when_time_is_up_it_says_so_and_how_to_get_more(table: Path, run: Run) -
     ("words", "told"),
     [
         (("--mechanism", "nonsense"), 'There is no mechanism "nonsense".'),
-        (("--mechanism", "sacofa"), 'The mechanism "sacofa" is not part of this version.'),
+        (("--mechanism", "lapras"), 'There is no mechanism "lapras".'),
         (("--canary", "sings"), f'There is no canary "sings". There is: {", ".join(NAMES)}.'),
         (("--runs", "5"), "runs has to be a whole number from 200 to 10,000,000, not 5."),
         (("--runs", "many"), "--runs"),

@@ -32,7 +32,7 @@ SHARED = {
 
 
 def test_the_commands_are_those_of_the_interface() -> None:
-    names = "anonymize inspect convert measure audit certificate verify epsilon reproduce demo doctor"
+    names = "anonymize inspect convert measure compare audit certificate verify epsilon reproduce demo doctor"
     assert list(COMMANDS) == names.split()
 
 
@@ -55,7 +55,7 @@ def test_every_option_and_argument_has_help(name: str) -> None:
     assert undocumented == []
 
 
-@pytest.mark.parametrize("name", ["anonymize", "inspect", "convert", "measure"])
+@pytest.mark.parametrize("name", ["anonymize", "inspect", "convert", "measure", "compare"])
 def test_commands_that_read_share_all_input_options(name: str) -> None:
     offered = {flag for parameter in COMMANDS[name].params for flag in (*parameter.opts, *parameter.secondary_opts)}
     assert offered >= SHARED | set(FLAGS.values())

@@ -17,11 +17,11 @@ from libra import example
 from libra.certificate.schema import schema
 from libra.cli.app import app
 from libra.cli.commands.anonymize import EXAMPLES
-from libra.cli.mechanism_options import BOTH, PUBLISHED, SOUND
+from libra.cli.mechanism_options import BOTH, PEERS, PUBLISHED, SOUND
 from libra.keywords import MechanismKeywords
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
-from libra.mechanisms.mechanism import HOMES
+from libra.mechanisms.mechanism import HOMES, parameters_of
 from libra.privacy.guarantee import Guarantee, from_even_odds
 from libra.privacy.normal import upper_tail
 
@@ -32,7 +32,7 @@ COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-define
 PAGES = {"libra": "docs/how-it-works.md", "libra2022": "docs/libra2022.md"}
 PARAMETERS: dict[str, dict[str, Any]] = {
     "libra": {field.name: getattr(Libra(), field.name) for field in fields(Libra) if field.init},
-    "libra2022": {field.name: field.default for field in fields(Libra2022) if field.name != "anonymizer"},
+    "libra2022": {field.name: field.default for field in fields(Libra2022)},
 }
 PANELS = {"libra": (SOUND, BOTH), "libra2022": (BOTH, PUBLISHED)}
 OPTIONS = {option.name: option for option in COMMANDS["anonymize"].params}
@@ -73,7 +73,22 @@ def test_every_parameter_of_a_mechanism_has_a_flag(mechanism: str) -> None:
 
 
 def test_every_parameter_is_a_keyword_and_no_other() -> None:
-    assert set(MechanismKeywords.__annotations__) == {*PARAMETERS["libra"], *PARAMETERS["libra2022"], "anonymizer"}
+    assert set(MechanismKeywords.__annotations__) == {name for mechanism in HOMES for name in parameters_of(mechanism)}
+
+
+@pytest.mark.parametrize("mechanism", HOMES)
+def test_every_parameter_can_be_said_on_the_command_line(mechanism: str) -> None:
+    assert set(parameters_of(mechanism)) <= set(OPTIONS)
+
+
+def test_the_flags_of_other_mechanisms_are_in_the_table_of_their_page() -> None:
+    flags = {flag for option in OPTIONS.values() if getattr(option, "rich_help_panel", "") == PEERS for flag in option.opts}
+    rows = re.findall(r"^\| (`--[^|]*`) \| [^|]* \| ([^|]*) \|", _page("docs/peers.md"), re.MULTILINE)
+    whose = {flag: told for cell, told in rows for flag in re.findall(r"`(--[a-z-]+)`", cell)}
+    assert set(whose) == flags | {"--epsilon", "--delta", "--budget", "--time-zone"}
+    for flag in flags - {"--set"}:
+        takes = [name for name in HOMES if flag.removeprefix("--").replace("-", "_") in parameters_of(name)]
+        assert sorted(whose[flag].split(", ")) == sorted(takes), flag
 
 
 @pytest.mark.parametrize("mechanism", PAGES)
@@ -185,7 +200,7 @@ def _fields(node: Any) -> set[str]:
 def test_the_page_names_every_field_of_the_certificate_and_no_other() -> None:
     (section,) = re.findall(r"^## The fields\n(.*?)^How to add up", _page("docs/certificate.md"), re.MULTILINE | re.DOTALL)
     named = set(re.findall(r"`(\w+)`", section))
-    assert named - {"libra", "libra2022"} == _fields(schema())
+    assert named - set(HOMES) == _fields(schema())
     assert {field.name for field in fields(Guarantee)} <= named
 
 

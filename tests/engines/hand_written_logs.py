@@ -8,6 +8,7 @@ import numpy as np
 from adversarial_logs import FIRST, LAST, Neighbours
 from some_engines import START, control_flow_tables
 
+from libra.engines import prefix_tables
 from libra.engines import time_tables as tables
 
 LABELS = 4
@@ -32,6 +33,12 @@ TIME_TABLES: list[tables.TimeTable] = [
 ]
 ALL_TABLES: list[Any] = [  # each of them is a Table
     *TIME_TABLES,
+    prefix_tables.CaseNumber(),
+    prefix_tables.CaseLengths(),
+    *(
+        prefix_tables.PrefixLevel(np.array(prefixes, np.int64).reshape(len(prefixes), -1), LABELS)
+        for prefixes in ([()], [(0,), (3,)], [(0, 0), (0, 1)], [(0,) * 20_000], [(0, 1) * 500, (0, 1, 2, 3) * 250])
+    ),
     *(
         table
         for clip in (1.0, 3**0.5, 5**0.5, 40.0)

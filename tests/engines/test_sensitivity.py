@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from some_engines import Case, Scene, Trace, engine_from, largest_square, log_from, names, scenes, square_norm
 
-from libra.engines import control_flow_tables, time_tables
-from libra.engines.control_flow_tables import BaseEdges, Contexts, ExcessEdges, VariantCounts
+from libra.engines import control_flow_tables, prefix_tables, time_tables
+from libra.engines.control_flow_tables import BaseEdges, Contexts, ExcessEdges, OneCell, VariantCounts
 from libra.engines.polars.clipping import add_clipped
 from libra.engines.polars.engine import PolarsEngine, engine_of
 from libra.engines.time_tables import ActivityHours, EdgeCells, EdgeDurations, StepDurations
@@ -28,7 +28,7 @@ from libra.eventlog.traces import traces_of
 
 TABLES = {
     found
-    for module in (control_flow_tables, time_tables)
+    for module in (control_flow_tables, prefix_tables, time_tables)
     for found in vars(module).values()
     if isinstance(found, type) and hasattr(found, "purpose")
 }
@@ -94,6 +94,17 @@ def test_one_case_moves_a_table_by_its_clip_at_most_and_by_the_same_in_any_compa
         assert change.tolist() == alone.count(table).tolist(), table.purpose
         assert backwards.count(table).tolist() == with_case.count(table).tolist(), table.purpose
         assert parameters(table) == asked
+
+
+@given(neighbours(), st.data())
+@settings(max_examples=60)
+def test_one_case_moves_one_number_of_a_table_that_whole_noise_is_for(two: Neighbours, data: st.DataObject) -> None:
+    """What discrete Laplace noise rests on: a sum of changes, not a norm."""
+    without, with_case = (engine(cases, two.n_labels) for cases in (two.cases, two.with_added))
+    for kind, request in REQUESTS.items():
+        if issubclass(kind, OneCell):
+            table = data.draw(request(Released(two.n_labels, two.kept)))
+            assert np.abs(with_case.count(table) - without.count(table)).sum() <= 1, table.purpose
 
 
 @pytest.mark.parametrize("name", LOGS)

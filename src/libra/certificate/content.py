@@ -1,7 +1,7 @@
 """Whether a released log looks like what its certificate says of it: what can be seen in the file itself.
 
 In: a certificate of the right form and the file it names. Out: one `Check`. A log that was drawn with a seed says so in its case
-ids, and one that has events has times, which a ledger has to count.
+ids, and one that has events has times, which a ledger has to count or which are placeholders.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from libra.certificate.check import Check, judged
 from libra.certificate.releases import RELEASES, TIMES
@@ -18,6 +20,7 @@ from libra.eventlog.names import CASE_NAME
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.mechanisms.fresh_log import SEEDED_PREFIX
+from libra.mechanisms.peers.placeholders import PLACEHOLDERS, placeholder_times
 
 
 def content(document: dict[str, Any], output: Path) -> Check:
@@ -39,6 +42,10 @@ def _departures(document: dict[str, Any], log: EventLog) -> Iterator[str]:
     seeded = bool(log.cases[CASE_NAME].str.starts_with(SEEDED_PREFIX).any())
     if seeded and not document["guarantee"]["seeded"]:
         yield "its case ids say that it was drawn with a seed, and the certificate does not"
+    if document["contents"] == PLACEHOLDERS:
+        if not np.array_equal(log.timestamps, placeholder_times(log.case_offsets)):
+            yield "its timestamps are other than the placeholders that the certificate speaks of"
+        return
     purposes = [entry["purpose"] for entry in document.get("ledger", ())]
     timed = any(purpose in RELEASES and RELEASES[purpose].topic in TIMES for purpose in purposes)
     if purposes and log.n_events and not timed:

@@ -15,11 +15,11 @@ from libra.privacy.randomness import SEEDED
 RANDOMNESS = "randomness"
 
 
-def said(document: dict[str, Any], possible: Sequence[Guarantee]) -> Check:
+def said(document: dict[str, Any], possible: Sequence[Guarantee], contents: str = CONTENTS) -> Check:
     """Whether all sentences are those of one of these guarantees; which one may depend on the log (individuals, say)."""
     seeded = document["guarantee"]["seeded"]
     stated = {name: document[name] for name in ("guarantee", "in_plain_words", "contents", "randomness")}
-    shared = {"contents": CONTENTS, "randomness": SEEDED if seeded else SYSTEM}
+    shared = {"contents": contents, "randomness": SEEDED if seeded else SYSTEM}
     expected = [
         {"guarantee": one.to_dict() | {"seeded": seeded}, "in_plain_words": in_plain_words(one, seeded=seeded)} | shared
         for one in possible

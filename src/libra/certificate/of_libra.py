@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from libra.certificate.check import Check, judged
-from libra.certificate.counted import counted
 from libra.certificate.differences import DIGITS, differences
 from libra.certificate.of_any import said
 from libra.certificate.releases import RELEASES, TAIL, TIMES
+from libra.certificate.totals import totals
 from libra.engines import control_flow_tables as control
 from libra.errors import LibraError
 from libra.mechanisms.libra import Libra
-from libra.privacy.accounting import UnknownReleaseError
 from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
 from libra.privacy.ledger import Entry, Ledger
 
@@ -42,7 +40,11 @@ def checks(document: dict[str, Any]) -> Iterator[Check]:
     meaning = "The ledger is not that of a run of this version with these parameters, so its total proves nothing."
     fails = "It is not what libra releases with these parameters"
     yield judged("ledger", not_as_planned(ledger.entries, made), holds=holds, fails=fails, meaning=meaning)
-    yield from _totals(document, ledger, made)
+    if any(entry.mu is None for entry in ledger.entries):
+        found = "The ledger has other than Gaussian noise, and libra draws no other."
+        yield Check("total", False, found, "Its total proves nothing.")
+    else:
+        yield from totals(document, ledger, made.plan.calibration.mu)
     yield said(document, [made.guarantee(seeded=document["guarantee"]["seeded"])])
 
 
@@ -58,32 +60,6 @@ def _not_as_asked(document: dict[str, Any], made: Libra) -> Iterator[str]:
     drawn = {"rate": made.gamma, "times": made.subsamples, "most_cases": made.most_cases or 1}
     yield from differences(document["subsampling"], drawn, "subsampling")
     yield from differences(document["spent"]["asked"], made.plan.calibration.mu, "spent.asked")
-
-
-def _totals(document: dict[str, Any], ledger: Ledger, made: Libra) -> Iterator[Check]:
-    """Every figure that follows from the ledger, and whether all of it is within the promise."""
-    promised = document["guarantee"]
-    if any(entry.mu is None for entry in ledger.entries):
-        found = "The ledger has other than Gaussian noise, and libra draws no other."
-        yield Check("total", False, found, "Its total proves nothing.")
-        return
-    try:
-        expected = counted(replace(ledger, asked=made.plan.calibration.mu), promised["delta"])
-    except UnknownReleaseError as error:
-        yield Check("total", False, str(error), "Its total proves nothing.")
-        return
-    stated = {name: document[name] for name in ("ledger", "subsampling", "spent")}
-    holds = "All shares, mu and what was spent follow from the noise in the ledger."
-    fails = "Some do not follow from the noise in the ledger"
-    meaning = "Somebody miscounted, or changed a figure."
-    yield judged("figures", differences(stated, expected), holds=holds, fails=fails, meaning=meaning)
-    epsilon = expected["spent"]["epsilon"]
-    total = f"Everything in the ledger together has epsilon {epsilon:.6g} at delta {promised['delta']:g}"
-    if epsilon <= promised["epsilon"]:
-        yield Check("total", True, f"{total}, no more than the {promised['epsilon']:g} promised.")
-    else:
-        meaning = "The release reveals more than the certificate promises."
-        yield Check("total", False, f"{total}, more than the {promised['epsilon']:g} promised.", meaning)
 
 
 def not_as_planned(entries: Sequence[Entry], made: Libra) -> Iterator[str]:

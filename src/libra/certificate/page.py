@@ -7,6 +7,7 @@ with that.
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -129,6 +130,8 @@ def _meaning(epsilon: float, delta: float, who: str) -> Section:
 
 
 def _spent(document: Mapping[str, Any]) -> Section:
+    if any("share" not in entry for entry in document["ledger"]):
+        return _entries(document)
     topics: dict[str, float] = {}
     for entry in document["ledger"]:
         topic = RELEASES[entry["purpose"]].topic if entry["purpose"] in RELEASES else OTHER
@@ -144,6 +147,27 @@ def _spent(document: Mapping[str, Any]) -> Section:
             "epsilon is that of the whole."
         )
     return Section("How the budget was spent", (TWO_GROUPS, total), bars=tuple(topics.items()))
+
+
+def _entries(document: Mapping[str, Any]) -> Section:
+    """A line for every kind of release, where noise is not all Gaussian and has no common share."""
+    costs: dict[str, list[float]] = {}
+    for entry in document["ledger"]:
+        topic = RELEASES[entry["purpose"]].topic if entry["purpose"] in RELEASES else entry["purpose"]
+        told = f"{topic} (mu)" if "mu" in entry else f"{topic} (epsilon)"
+        costs.setdefault(told, []).append(entry["sensitivity"] / entry["noise"])
+    rows = tuple((told, _together(told, values)) for told, values in costs.items())
+    spent = document["spent"]
+    return Section(
+        "How the budget was spent",
+        (f"By the accountant, all together: epsilon {spent['epsilon']:.4g} at delta {spent['delta']:g}.",),
+        table=rows,
+    )
+
+
+def _together(told: str, values: list[float]) -> str:
+    total = math.hypot(*values) if told.endswith("(mu)") else sum(values)
+    return f"{total:.3g}" if len(values) == 1 else f"{total:.3g} in {len(values)} releases"
 
 
 def _parameters(parameters: Mapping[str, Any]) -> Iterator[str]:

@@ -21,9 +21,11 @@ from libra.certificate.document import fingerprint, read_certificate
 from libra.certificate.of_any import RANDOMNESS, drawn
 from libra.certificate.schema import why_invalid
 from libra.eventlog.options import Progress, no_progress
+from libra.mechanisms.mechanism import HOMES as MECHANISMS
 from libra.privacy.randomness import SEEDED
 
-HOMES = {"libra": "libra.certificate.of_libra", "libra2022": "libra.certificate.of_libra2022"}
+OWN = {"libra": "libra.certificate.of_libra", "libra2022": "libra.certificate.of_libra2022"}
+HOMES = {name: OWN.get(name, "libra.certificate.of_peer") for name in MECHANISMS}
 NAMED = "Name the file that --certificate wrote, and the released log after it"
 CLAIMED = (
     "Nothing is proved: the file is the one certified and the certificate is what it says, but it promises nothing. It repeats "

@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from libra.cli.commands import anonymize, audit, certificate, convert, demo, doctor, epsilon, inspect, measure, reproduce, verify
+from libra.cli.commands import (
+    anonymize,
+    audit,
+    certificate,
+    compare,
+    convert,
+    demo,
+    doctor,
+    epsilon,
+    inspect,
+    measure,
+    reproduce,
+    verify,
+)
 
 
 def _examples(*lines: str) -> str:
@@ -43,6 +56,7 @@ for command, examples in (
     (inspect.inspect, inspect.EXAMPLES),
     (convert.convert, convert.EXAMPLES),
     (measure.measure, measure.EXAMPLES),
+    (compare.compare, compare.EXAMPLES),
     (audit.audit, audit.EXAMPLES),
     (certificate.certificate, certificate.EXAMPLES),
     (verify.verify, verify.EXAMPLES),

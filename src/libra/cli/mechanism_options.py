@@ -7,19 +7,28 @@ to the commands: to one it is a wish, to another a claim.
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, cast
 
 import typer
 
 from libra.cli.input_options import takes
+from libra.errors import UsageError
 from libra.keywords import OtherParameters
 
 SOUND, BOTH, PUBLISHED = "Mechanism libra", "Mechanisms libra and libra2022", "Mechanism libra2022"
+PEERS = "Mechanisms amun, pripel, prefix-laplace, sacofa, travas, and of other packages"
 LONG_NUMBER = 20  # digits
 
 MechanismName = Annotated[
-    str, typer.Option("--mechanism", "-m", metavar="NAME", help="How to anonymize: libra, or libra2022 as published.")
+    str,
+    typer.Option(
+        "--mechanism",
+        "-m",
+        metavar="NAME",
+        help="How to anonymize: libra; or libra2022, amun, pripel, prefix-laplace, sacofa, travas.",
+    ),
 ]
 
 
@@ -89,6 +98,50 @@ def mechanism_flags(
         float | None,
         parameter("--omega", text="How many minutes a mean moves for a case to be relevant. Default: 20.", panel=PUBLISHED),
     ] = None,
+    anonymizer: Annotated[
+        str | None,
+        parameter(
+            "--anonymizer", text="Another mechanism for the subsamples, in place of the paper's.", metavar="NAME", panel=PUBLISHED
+        ),
+    ] = None,
+    times: Annotated[
+        str | None,
+        parameter(
+            "--times",
+            text="Of those that release none: none, or model for those of libra, from a share of the budget. Default: none.",
+            metavar="HOW",
+            panel=PEERS,
+        ),
+    ] = None,
+    prune: Annotated[
+        float | None,
+        parameter(
+            "--prune", text="Counts below are dropped: a share of the cases, or from 1 up a count. Default: 0.01.", panel=PEERS
+        ),
+    ] = None,
+    max_length: Annotated[
+        int | None,
+        parameter("--max-length", text="Events of the longest trace. Default: the average of a case, rounded up.", panel=PEERS),
+    ] = None,
+    split_budget: Annotated[
+        bool | None,
+        parameter("--split-budget", text="Of prefix-laplace: the sound form, with the budget split over levels.", panel=PEERS),
+    ] = None,
+    guessing_advantage: Annotated[
+        float | None,
+        parameter("--guessing-advantage", text="Of amun, in place of --epsilon: how much surer a guess may become.", panel=PEERS),
+    ] = None,
+    query: Annotated[
+        str | None,
+        parameter("--query", text="Of pripel: prefix-laplace (default) or sacofa.", metavar="NAME", panel=PEERS),
+    ] = None,
+    repeats: Annotated[
+        int | None, parameter("--repeats", text="Of travas: how often to ask, averaging the counts. Default: 1.", panel=PEERS)
+    ] = None,
+    others: Annotated[
+        list[str] | None,
+        parameter("--set", text="Any parameter of a mechanism. May be repeated.", metavar="NAME=VALUE", panel=PEERS),
+    ] = None,
 ) -> None:
     """The definition of the flags; each is a keyword of `libra.anonymize` as well."""
 
@@ -100,9 +153,31 @@ def takes_mechanism_options(command: Callable[..., None]) -> Callable[..., None]
     def with_numbers(*args: Any, parameters: OtherParameters, **given: Any) -> None:
         if "subsamples" in parameters:
             parameters["subsamples"] = _number(cast("str", parameters["subsamples"]))
-        command(*args, parameters=parameters, **given)
+        others = cast("dict[str, Any]", parameters).pop("others", None) or []
+        command(*args, parameters={**assigned(others), **parameters}, **given)
 
     return takes(mechanism_flags, "parameters")(with_numbers)
+
+
+def assigned(words: list[str]) -> dict[str, Any]:
+    """Parameters from NAME=VALUE; a value that is JSON is taken as such, all others as text.
+
+    Example:
+        >>> assigned(["sides=6", "fair=true", "colour=red"])
+        {'sides': 6, 'fair': True, 'colour': 'red'}
+    """
+    return dict(_assigned(word) for word in words)
+
+
+def _assigned(word: str) -> tuple[str, Any]:
+    name, equals, value = word.partition("=")
+    name = name.strip().replace("-", "_")
+    if not equals or not name.isidentifier():
+        raise UsageError(f'"{word}" sets nothing. Say it as --set NAME=VALUE.')
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def _number(said: str) -> int | Literal["paper"]:

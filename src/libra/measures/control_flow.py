@@ -57,7 +57,7 @@ def pair_variants(original: EventLog, anonymized: EventLog) -> PairedVariants:
             _traces(anonymized, other_codes).select("trace", original=pl.lit(0, pl.Int64), anonymized="count"),
         ]
     )
-    counts = table.group_by("trace").agg(pl.col("original", "anonymized").sum())
+    counts = table.group_by("trace", maintain_order=True).agg(pl.col("original", "anonymized").sum())
     return PairedVariants(counts["original"].to_numpy(), counts["anonymized"].to_numpy())
 
 

@@ -1,8 +1,8 @@
 """The log that leaves: activities and times under fresh ids, in random order, and nothing else of the original.
 
-In: cases, and the labels that their codes stand for. Out: an `EventLog` without attributes, whose header says only what every log
-of this shape says. No label is in it, not even in memory, that none of its events has. What was drawn with a seed says so in each
-case id and in the header, so that it survives every format.
+In: cases, and the labels that their codes stand for. Out: an `EventLog` without attributes, but for those of events that a
+mechanism made and hands in, whose header says only what every log of this shape says. No label is in it, not even in memory, that
+none of its events has. What was drawn with a seed says so in each case id and in the header, so that it survives every format.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from libra.privacy.randomness import SEEDED, Randomness
 SEEDED_PREFIX = "seeded-"  # of every case id of a log that was drawn with a seed
 
 
-def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness) -> EventLog:
-    """A log of these cases.
+def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness, *, attributes: pl.DataFrame | None = None) -> EventLog:
+    """A log of these cases; `attributes` has a row for each of their events.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -33,11 +33,15 @@ def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness) -> Ev
         >>> fresh_log(cases_of(log), log.activities, Randomness()).cases["concept:name"].head(3).to_list()
         ['case-1', 'case-2', 'case-3']
     """
-    return log_of(cases.take(random.permutation(len(cases))), activities, seeded=random.seeded)
+    order = random.permutation(len(cases))
+    if attributes is not None and attributes.width:
+        events = replace(cases, codes=np.arange(len(cases.codes))).take(order).codes
+        attributes = attributes[pl.Series(events, dtype=pl.UInt32)]
+    return log_of(cases.take(order), activities, seeded=random.seeded, attributes=attributes)
 
 
-def log_of(cases: Cases, activities: Sequence[str], *, seeded: bool) -> EventLog:
-    """A log of these cases in this order.
+def log_of(cases: Cases, activities: Sequence[str], *, seeded: bool, attributes: pl.DataFrame | None = None) -> EventLog:
+    """A log of these cases in this order; `attributes` has a row for each of their events.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -55,6 +59,8 @@ def log_of(cases: Cases, activities: Sequence[str], *, seeded: bool) -> EventLog
             TIMESTAMP: pl.Series(cases.micros, dtype=pl.Int64).cast(UTC_MICROSECONDS),
         }
     )
+    if attributes is not None:
+        events = events.hstack(attributes)
     prefix = SEEDED_PREFIX if seeded else "case-"
     ids = pl.DataFrame({CASE_NAME: prefix + pl.int_range(1, len(cases) + 1, eager=True).cast(pl.String)})
     log = EventLog(events, ids)

@@ -1,7 +1,8 @@
 """The interface that all mechanisms share, and where to find each by its name.
 
 A mechanism is a frozen dataclass: its fields are its parameters, checked when it is made, and `anonymize` turns a log into a
-`Release`. `mechanism` makes one from a name and keyword arguments; modules are loaded when they are asked for.
+`Release`. `mechanism` makes one from a name and keyword arguments; modules are loaded when they are asked for. Other packages add
+theirs by an entry point (`plugins`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from libra.errors import UsageError
 from libra.eventlog.options import Progress
@@ -19,8 +20,15 @@ if TYPE_CHECKING:
     from libra.mechanisms.release import Release
     from libra.privacy.randomness import Randomness
 
-HOMES = {"libra": ("libra.mechanisms.libra", "Libra"), "libra2022": ("libra.mechanisms.libra2022", "Libra2022")}
-PLANNED = ("amun", "pripel", "sacofa", "travas", "prefix-laplace")
+HOMES = {
+    "libra": ("libra.mechanisms.libra", "Libra"),
+    "libra2022": ("libra.mechanisms.libra2022", "Libra2022"),
+    "amun": ("libra.mechanisms.amun", "Amun"),
+    "pripel": ("libra.mechanisms.pripel", "Pripel"),
+    "prefix-laplace": ("libra.mechanisms.prefix_laplace", "PrefixLaplace"),
+    "sacofa": ("libra.mechanisms.sacofa", "Sacofa"),
+    "travas": ("libra.mechanisms.travas", "Travas"),
+}
 
 
 class Mechanism(Protocol):
@@ -30,6 +38,18 @@ class Mechanism(Protocol):
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
         """The release of a log; `progress` is called with the parts done and the parts in all."""
+
+
+def names() -> tuple[str, ...]:
+    """The names of all mechanisms: those of Libra, then those that other packages add.
+
+    Example:
+        >>> names()[:2]
+        ('libra', 'libra2022')
+    """
+    from libra.mechanisms.plugins import plugins
+
+    return (*HOMES, *sorted(plugins()))
 
 
 def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
@@ -44,7 +64,11 @@ def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
     foreign = [key for key in said if key not in known]
     if foreign:
         raise UsageError(f"{name} does not take {foreign[0]}. It takes {', '.join(known)}.")
-    return _kind(name)(**said)
+    if name in HOMES:
+        return _kind(name)(**said)
+    from libra.mechanisms.plugins import Outside
+
+    return cast("Mechanism", Outside(_kind(name)(**said)))
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
@@ -58,11 +82,13 @@ def parameters_of(name: str) -> tuple[str, ...]:
 
 
 def _kind(name: str) -> type[Mechanism]:
-    if name not in HOMES:
-        listed = ", ".join(HOMES)
-        if name in PLANNED:
-            raise UsageError(f'The mechanism "{name}" is not part of this version. There is: {listed}.')
-        raise UsageError(f'There is no mechanism "{name}". There is: {listed}.')
-    module, kind = HOMES[name]
-    made: type[Mechanism] = getattr(import_module(module), kind)
-    return made
+    if name in HOMES:
+        module, kind = HOMES[name]
+        made: type[Mechanism] = getattr(import_module(module), kind)
+        return made
+    from libra.mechanisms.plugins import loaded, plugins
+
+    found = plugins()
+    if name not in found:
+        raise UsageError(f'There is no mechanism "{name}". There is: {", ".join(names())}.')
+    return loaded(found[name])

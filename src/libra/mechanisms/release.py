@@ -60,6 +60,8 @@ class Release:
         ledger: Every release that was counted, of a mechanism with a proved guarantee.
         figures: The released figures that the log was generated from, of a mechanism that has them.
         seconds: How long the stages took. Confidential: running times may depend on the original.
+        contents: What the log holds, and what it does not.
+        has_times: Whether its timestamps say anything; otherwise they are placeholders.
 
     Example:
         >>> import libra, libra.example
@@ -80,6 +82,8 @@ class Release:
     ledger: Ledger | None = field(default=None, repr=False)
     figures: tuple[Figures, ...] = field(default=(), repr=False)
     seconds: Mapping[str, float] = field(default_factory=dict, repr=False)
+    contents: str = field(default=CONTENTS, repr=False)
+    has_times: bool = True
 
     def certificate(self) -> dict[str, Any]:
         """A JSON-ready statement for whoever receives the log; `write` adds what ties it to the file, and a checksum.
@@ -100,7 +104,7 @@ class Release:
             "in_plain_words": in_plain_words(self.guarantee, seeded=self.seeded),
             "mechanism": self.mechanism,
             "parameters": dict(self.parameters),
-            "contents": CONTENTS,
+            "contents": self.contents,
             "guarantee": self.guarantee.to_dict() | {"seeded": self.seeded},
             "claimed": None if self.claimed is None else self.claimed.published(),
             **self._counted,

@@ -1,25 +1,38 @@
 """The gate: raw counts go in, noisy tables come out, and every passage is written into the ledger.
 
 In: an engine that holds raw cases, and a source of randomness. Out: `NoisyTable`s, kept variants, selected labels. The promise:
-nothing leaves but through rounded Gaussian noise or a private selection, and all of it is in the ledger. What is asked for (which
+nothing leaves but with noise on it or through a private selection, and all of it is in the ledger. What is asked for (which
 table, which clip, how much noise) has to be public or to follow from what has left already.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from libra.engines.contract import Engine, Table
+from libra.engines.contract import Engine, Integers, Table
+from libra.engines.control_flow_tables import OneCell
 from libra.eventlog.traces import Traces
-from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Group, Ledger
+from libra.privacy.ledger import (
+    DISCRETE_LAPLACE,
+    LABEL_SELECTION,
+    ROUNDED_GAUSSIAN,
+    TRUNCATED_GEOMETRIC,
+    VARIANT_SELECTION,
+    Entry,
+    Group,
+    Ledger,
+)
 from libra.privacy.noise import rounded_gaussian
+from libra.privacy.noise_table import NoiseTable, discrete_laplace, truncated_geometric
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
-from libra.privacy.selection import labels_show, select_labels, select_variants, variant_shows
+from libra.privacy.selection import labels_show, select_labels, select_variants, thresholded_counts, variant_shows
 
+VARIANT_COUNTS = "which variants are kept, and how many cases follow each"
 KEPT_VARIANTS, KEPT_LABELS = "which variants are kept", "which labels are kept"
 
 
@@ -89,6 +102,24 @@ class Gate:
             self._write(Entry(table.purpose, ROUNDED_GAUSSIAN, table.clip, sd, group or self.group))
             return NoisyTable(counts + noise, table.scale, sd)
 
+    def release_whole(self, table: Table, scale: float, group: Group | None = None) -> NoisyTable:
+        """The table with discrete Laplace noise, P(z) proportional to e^(-|z| / scale): pure, with an epsilon of 1 / scale.
+
+        Args:
+            table: What to count; of those in which a case counts in one cell, so that it moves one number by 1.
+            scale: Of the noise.
+            group: "kept" where the table counts cases of kept variants alone; otherwise that of the gate.
+        """
+        if not isinstance(table, OneCell):
+            raise AssertionError(f'In "{table.purpose}" a case may move several numbers; this noise is for one.')
+        with self.seconds.of("aggregate"):
+            counts = self._engine.count(table)
+        with self.seconds.of("privatize"):
+            noise = discrete_laplace(scale)
+            self._write(Entry(table.purpose, DISCRETE_LAPLACE, table.clip, scale, group or self.group))
+            sd = 1 / (math.sqrt(2) * math.sinh(1 / (2 * scale)))
+            return NoisyTable(counts + noise.draw(counts.size, self._random).reshape(counts.shape), table.scale, sd)
+
     def select_variants(self, mu: float, threshold: int, scale: int) -> tuple[Traces, NoisyTable]:
         """The variants whose noisy counts, times `scale`, reach the threshold, and these counts, the highest first."""
         with self.seconds.of("aggregate"):
@@ -108,6 +139,15 @@ class Gate:
             shows = labels_show(mu, threshold, scale, most)
             self._write(Entry(KEPT_LABELS, LABEL_SELECTION, 1.0, 1 / mu, self.group, shows))
             return tuple(sorted(self._engine.labels[code] for code in chosen))
+
+    def thresholded_counts(self, epsilon: float, delta: float) -> tuple[Traces, Integers]:
+        """The variants whose counts, with truncated geometric noise, are above its bound, and these noisy counts."""
+        with self.seconds.of("aggregate"):
+            traces, counts = self._engine.variants()
+        with self.seconds.of("privatize"):
+            noise = truncated_geometric(epsilon, delta)
+            self._write(geometric_entry(epsilon, noise))
+            return thresholded_counts(traces, counts, noise, self._random)
 
     def tail(self, kept: Traces) -> Gate:
         """The gate to the cases whose trace is none of the kept ones."""
@@ -138,3 +178,13 @@ class Gate:
 
     def _write(self, entry: Entry) -> None:
         self._entries.append(entry)
+
+
+def geometric_entry(epsilon: float, noise: NoiseTable) -> Entry:
+    """What stands in the ledger for variant counts with this truncated geometric noise.
+
+    Example:
+        >>> geometric_entry(1.0, truncated_geometric(1.0, 1e-4)).bound
+        9
+    """
+    return Entry(VARIANT_COUNTS, TRUNCATED_GEOMETRIC, 1.0, 1 / epsilon, bound=-noise.first)

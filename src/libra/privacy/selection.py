@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from libra.eventlog.traces import Traces
 from libra.privacy.noise import rounded_gaussian
+from libra.privacy.noise_table import NoiseTable
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.normal import upper_tail
 from libra.privacy.randomness import Randomness
@@ -74,6 +75,22 @@ def select_variants(
     lists = kept.to_lists()
     order = np.array(sorted(range(len(kept)), key=lambda row: (-noisy[row], lists[row])), np.int64)
     return kept.take(order), NoisyTable(noisy[order], scale, 1 / mu)
+
+
+def thresholded_counts(traces: Traces, counts: Integers, noise: NoiseTable, random: Randomness) -> tuple[Traces, Integers]:
+    """The variants whose noisy counts are above the largest noise, and these counts; what nobody follows never is.
+
+    Example:
+        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.privacy.noise_table import truncated_geometric
+        >>> two, noise = traces_of([[0, 1], [1]]), truncated_geometric(1.0, 1e-9)
+        >>> kept, noisy = thresholded_counts(two, np.array([900, 1]), noise, Randomness())
+        >>> kept.to_lists(), bool(abs(noisy[0] - 900) < 30)
+        ([[0, 1]], True)
+    """
+    noisy = counts + noise.draw(len(counts), random)
+    passed = np.flatnonzero(noisy > -noise.first)
+    return traces.take(passed), noisy[passed]
 
 
 def select_labels(

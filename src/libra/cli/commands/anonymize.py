@@ -97,7 +97,7 @@ def anonymize(
     watch = Stopwatch()
     with watch.stage("read"), progress_bar(f"reading {log.name}", quiet=quiet) as progress:
         options["progress"] = progress
-        if mechanism == api.SOUND:
+        if getattr(made, "accepts_empty", False):
             options["allow_empty"] = True
         original = api.read(log, **options)
     with watch.stage("anonymize"), progress_bar(f"anonymizing {log.name}", quiet=quiet) as progress:
@@ -144,10 +144,14 @@ def show_release(release: Release, output: Path, certificate: Path | None) -> No
         return
     sizes = release.to_dict()["released"].items()
     told = ", ".join(f"{size:,} {things.removesuffix('s') if size == 1 else things}" for things, size in sizes)
-    lines = [f"Wrote {output}{beside}: {told}", "", release.guarantee.statement]
+    promised = release.guarantee
+    lines = [f"Wrote {output}{beside}: {told}", "", promised.statement]
+    if release.claimed is not None and promised.assumptions:
+        lines.append("It assumes:")
+    lines += [f"- {sentence}" for sentence in promised.assumptions]
     if release.claimed is not None:
         lines.append(release.claimed.comparison())
-    lines += [f"- {sentence}" for sentence in (*release.guarantee.assumptions, *release.guarantee.caveats)]
+    lines += [f"- {sentence}" for sentence in promised.caveats]
     if certificate and not release.seeded:
         files = " ".join(shlex.quote(str(file)) for file in (certificate, output))
         lines += ["", f"Anyone can check this: {libra_command()} verify {files}"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from libra.engines.contract import Integers, Table
 from libra.engines.features import Uses, edge_uses
-from libra.engines.polars import control_flow, times
+from libra.engines.polars import control_flow, prefixes, times
 from libra.engines.polars.individuals import drawn_cases
 from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
@@ -21,7 +21,7 @@ from libra.eventlog.variants import Variants, variants_of
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
 
-COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {**control_flow.COUNTERS, **times.COUNTERS}
+COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {**control_flow.COUNTERS, **prefixes.COUNTERS, **times.COUNTERS}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -36,7 +36,8 @@ def bound_of(certificate: Mapping[str, Any]) -> Bound | None:
     """
     guarantee, claimed = certificate.get("guarantee") or {}, certificate.get("claimed") or {}
     kind: Literal["proved", "claimed"] = "proved" if guarantee.get("kind") == "proved" else "claimed"
-    epsilon, delta = guarantee.get("epsilon"), guarantee.get("delta")
+    said = guarantee if kind == "proved" else claimed
+    epsilon, delta = said.get("epsilon"), said.get("delta")
     if epsilon is not None and delta is not None:
         return Bound(of_differential_privacy(epsilon, delta), kind, f"({epsilon:g}, {delta:g})-differential privacy")
     order, divergence = claimed.get("renyi_order"), claimed.get("renyi_epsilon")

@@ -18,23 +18,27 @@ from libra.certificate.of_any import RANDOMNESS
 from libra.certificate.verify import self_checks
 from libra.errors import InputError, LibraError, UsageError
 from libra.measures.risk.bound import Bound, bound_of
-from libra.mechanisms.mechanism import Mechanism, mechanism
+from libra.mechanisms.mechanism import Mechanism, mechanism, names
+from libra.privacy.unit import CASE
 
 WRITES = "Give the file that libra anonymize --certificate FILE wrote"
 
 
 @dataclass(frozen=True)
 class Certified:
-    """A mechanism, what its guarantee allows, and the fingerprint of the file that was certified, where there is one."""
+    """A mechanism from its certificate.
+
+    Attributes:
+        mechanism: The mechanism.
+        bound: What its guarantee allows.
+        sha256: The fingerprint of the file that was certified, where there is one.
+        of_individuals: Whether it is individuals who are protected, and not only cases.
+    """
 
     mechanism: Mechanism
     bound: Bound | None
     sha256: str | None
-
-    @property
-    def of_individuals(self) -> bool:
-        """Whether it is individuals who are protected, and not only cases."""
-        return getattr(self.mechanism, "most_cases", None) is not None
+    of_individuals: bool = False
 
     def is_of(self, released: Path) -> bool:
         """Whether this is the file that was certified; also where the certificate names none."""
@@ -65,7 +69,7 @@ def certified(certificate: str | Path | Mapping[str, Any]) -> Certified:
     name, parameters, output = document.get("mechanism"), document.get("parameters"), document.get("output")
     if not isinstance(name, str) or not isinstance(parameters, Mapping):
         raise InputError("this is not a certificate: it names no mechanism with its parameters", place=place, remedy=WRITES)
-    if "anonymizer" in parameters:
+    if parameters.get("anonymizer") not in (None, *names()):
         raise InputError(
             "this release was made with an anonymizer of your own, which a certificate cannot hold",
             place=place,
@@ -80,7 +84,10 @@ def certified(certificate: str | Path | Mapping[str, Any]) -> Certified:
         raise InputError(
             f"the mechanism cannot be run from this certificate ({str(error).removesuffix('.')})", place=place, remedy=WRITES
         ) from error
-    return Certified(made, bound, output.get("sha256") if isinstance(output, Mapping) else None)
+    sha256 = output.get("sha256") if isinstance(output, Mapping) else None
+    guarantee = document.get("guarantee")
+    unit = guarantee.get("unit", CASE.statement()) if isinstance(guarantee, Mapping) else CASE.statement()
+    return Certified(made, bound, sha256, of_individuals=unit != CASE.statement())
 
 
 def _refuse_unsound(document: dict[str, Any], place: str) -> None:

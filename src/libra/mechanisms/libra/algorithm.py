@@ -20,6 +20,7 @@ from libra.engines.polars import engine_of
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
+from libra.mechanisms.assumptions import AS_READ, LABELS_PRIVATE, LABELS_PUBLIC, PUBLIC, individuals
 from libra.mechanisms.fresh_log import log_of
 from libra.mechanisms.libra.arguments import checked_budget, checked_rate_of, checked_time_zone
 from libra.mechanisms.libra.figures import Figures
@@ -37,21 +38,8 @@ from libra.privacy.unit import CASE, Unit
 
 MOST_CASES = 100_000_000
 MOST_SUBSAMPLES = 1_000
-INDIVIDUALS = (
-    "Which case is whose is as the custodian's column says; a case without an entry there is somebody's only one. Of each "
-    "individual, {} counted, drawn at random; all others are left out."
-)
 WEAK_EPSILON = 5.0
-LABELS_PUBLIC = (
-    "The set of activity labels is public: it is taken from the log as it is, so a label that one case alone has may show."
-)
 ASK_FOR_PRIVATE = " Where that would give somebody away, ask for --private-labels."
-LABELS_PRIVATE = "No label is public: those that are released were chosen privately, events of all others are left out."
-PUBLIC = "The parameters, the time zone and the code are public. Nothing else of the log is: not its size, not its time range."
-AS_READ = (
-    "The logs that are compared are logs as read. Which column is what, encoding, delimiter, the order of day and month, the "
-    "unit of epochs and whether times have a zone are settled from the whole file, where not named, and taken as public."
-)
 
 
 @dataclass(frozen=True)
@@ -81,6 +69,7 @@ class Libra:
     """
 
     name: ClassVar[str] = "libra"
+    accepts_empty: ClassVar[bool] = True
 
     epsilon: float = 1.0
     delta: float = 1e-5
@@ -181,7 +170,7 @@ class Libra:
         public = LABELS_PUBLIC + (ASK_FOR_PRIVATE if (self.most_cases or 1) == 1 else "")  # more go with public labels alone
         assumed = [LABELS_PRIVATE if self.private_labels else public, PUBLIC, AS_READ]
         if self.most_cases is not None:
-            assumed.append(INDIVIDUALS.format(self._counted()))
+            assumed.append(individuals(self._counted()))
         return Guarantee.proved(self.epsilon, self.delta, self.plan.unit, tuple(assumed), seeded=seeded)
 
     def _counted(self) -> str:

@@ -15,6 +15,7 @@ from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.libra2022.accounting import default_subsamples
+from libra.mechanisms.libra2022.anonymizers import named_anonymizer, refuse_other
 from libra.mechanisms.libra2022.claim import Libra2022Claim, guarantee
 from libra.mechanisms.libra2022.clip import clip, clipping_threshold, largest_count
 from libra.mechanisms.libra2022.combine import combine
@@ -45,8 +46,9 @@ class Libra2022:
         trace_noise: Whether cases are copied and deleted.
         signed_times: Whether a noisy cycle time may fall below zero, as in the text.
         omega: How many minutes a mean has to move for a case to be relevant.
-        anonymizer: Another anonymizer of the subsamples, in place of trace and time noise: a function of the cases, an epsilon
-            and the randomness to draw from. Where it changes activities, it has to number the variants of its cases anew.
+        anonymizer: Another anonymizer of the subsamples, in place of trace and time noise: the name of a mechanism, or a function
+            of the cases, an epsilon and the randomness to draw from. Where a function changes activities, it has to number the
+            variants of its cases anew.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -65,7 +67,7 @@ class Libra2022:
     trace_noise: bool = True
     signed_times: bool = False
     omega: float = OMEGA_MINUTES
-    anonymizer: Anonymizer | None = field(default=None, repr=False)
+    anonymizer: Anonymizer | str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Bring the parameters into their one form and refuse what cannot be meant."""
@@ -82,8 +84,11 @@ class Libra2022:
         for name in ("trace_noise", "signed_times"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} is either True or False, not {getattr(self, name)!r}.")
-        if self.anonymizer is not None and not callable(self.anonymizer):
-            raise UsageError(f"anonymizer is a function of cases, an epsilon and a randomness, not {self.anonymizer!r}.")
+        if isinstance(self.anonymizer, str):
+            refuse_other(self.anonymizer)
+        elif self.anonymizer is not None and not callable(self.anonymizer):
+            said = "the name of a mechanism, or a function of cases, an epsilon and a randomness"
+            raise UsageError(f"anonymizer is {said}, not {self.anonymizer!r}.")
         if self.anonymizer is not None and (not self.trace_noise or self.signed_times):
             raise UsageError("trace_noise and signed_times are about the paper's anonymizer, and another one was given.")
 
@@ -125,7 +130,9 @@ class Libra2022:
 
     def _anonymized(self, subsample: Cases, epsilon: float, random: Randomness) -> Cases:
         if self.anonymizer is not None:
-            other = self.anonymizer(subsample, epsilon, random)
+            said = self.anonymizer
+            function = named_anonymizer(said, self.delta) if isinstance(said, str) else said
+            other = function(subsample, epsilon, random)
             if not isinstance(other, Cases):
                 raise UsageError(f"An anonymizer gives back cases, not {type(other).__name__}.")
             if len(other.codes) and not 0 <= other.codes.min() <= other.codes.max() < subsample.n_activities:
@@ -157,6 +164,8 @@ class Libra2022:
         if self.anonymizer is None:
             return plain
         del plain["trace_noise"], plain["signed_times"]
+        if isinstance(self.anonymizer, str):
+            return plain | {"anonymizer": self.anonymizer}
         return plain | {"anonymizer": getattr(self.anonymizer, "__name__", type(self.anonymizer).__name__)}
 
 

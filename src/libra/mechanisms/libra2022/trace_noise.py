@@ -8,6 +8,7 @@ up minus down for a variant is the number of its cases to copy, or to delete. No
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +34,7 @@ def trace_noise(cases: Cases, epsilon: float, random: Randomness) -> Cases:
     _, first, group, counts = np.unique(cases.variant, return_index=True, return_inverse=True, return_counts=True)
     paths = transition_paths([cases.codes[cases.offsets[row] : cases.offsets[row + 1]].tolist() for row in first])
     change = copies_and_deletions(paths, epsilon, random)
-    return cases.take(_changed(group, counts, change, random))
+    return cases.take(changed(group, counts, change, random))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,11 +68,21 @@ def copies_and_deletions(paths: Paths, epsilon: float, random: Randomness) -> In
     return cover(np.maximum(noise, 0), paths, random) - cover(np.maximum(-noise, 0), paths, random)
 
 
-def cover(needed: Integers, paths: Paths, random: Randomness) -> Integers:
+def cover(
+    needed: Integers, paths: Paths, random: Randomness, *, cases: Integers | None = None, most_events: float = math.inf
+) -> Integers:
     """How often each variant is drawn until every transition has been used at least as often as needed.
 
     To pick at random among those that still lack, again and again, is to go through all in random order and to
     pass over those that lack nothing any more: a transition once served never lacks again.
+
+    Args:
+        needed: How often each transition has to be used.
+        paths: The transitions and the variants that use them.
+        random: Where the draws come from.
+        cases: The cases of each variant, to draw cases as Amun does: a transition that lacks draws all that it needs, from the
+            cases that use it. Without, it draws what it lacks, from the variants that use it.
+        most_events: Where to stop, as soon as the variants drawn have more events than this.
 
     Example:
         >>> paths = transition_paths([[0, 1], [0, 2]])
@@ -82,19 +93,40 @@ def cover(needed: Integers, paths: Paths, random: Randomness) -> Integers:
     drawn = np.zeros(len(paths.of_variant), np.int64)
     served = np.zeros_like(needed)
     wanted = np.flatnonzero(needed)
+    events = 0
     for transition in wanted[random.permutation(len(wanted))]:
         lacking = int(needed[transition] - served[transition])
         if lacking > 0:
             users = paths.users[transition]
-            chosen, times = np.unique(users[random.below(len(users), lacking)], return_counts=True)
+            if cases is None:
+                picked = random.below(len(users), lacking)
+            else:
+                shares = np.cumsum(cases[users]) / cases[users].sum()
+                picked = np.searchsorted(shares, random.uniform(int(needed[transition])))
+            chosen, times = np.unique(users[picked], return_counts=True)
             drawn[chosen] += times
             for variant, often in zip(chosen, times, strict=True):
                 served[paths.of_variant[variant]] += often
+                events += int(often) * len(paths.of_variant[variant])
+            if events > most_events:
+                break
     return drawn
 
 
-def _changed(group: Integers, counts: Integers, change: Integers, random: Randomness) -> Integers:
-    """The rows of the cases that stay, then of those copied: both chosen at random within their variant."""
+def changed(group: Integers, counts: Integers, change: Integers, random: Randomness) -> Integers:
+    """The rows of the cases that stay, then of those copied: both chosen at random within their variant.
+
+    Args:
+        group: The variant of each case.
+        counts: The cases of each variant.
+        change: How many of them to copy, or to delete where negative.
+        random: Where the draws come from.
+
+    Example:
+        >>> rows = changed(np.array([0, 1, 1]), np.array([1, 2]), np.array([2, -1]), Randomness())
+        >>> rows.tolist().count(0), len(rows)
+        (3, 4)
+    """
     shuffled = random.permutation(len(group))
     by_group = shuffled[np.argsort(group[shuffled], kind="stable")]
     begin = np.cumsum(counts) - counts

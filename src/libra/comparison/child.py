@@ -1,0 +1,94 @@
+"""The process that one run has to itself: `python -m libra.comparison.child`.
+
+In, through stdin: a line of JSON with the mechanism, its parameters and the seed, then the log. Out, on stdout: one JSON
+document, a result or why there is none. The parent keeps stdin open for as long as it lives; when it ends, so does this process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from threading import Thread
+from time import perf_counter
+from typing import Any, BinaryIO
+
+from libra.comparison.memory import peak_megabytes
+from libra.errors import LibraError, MissingExtraError
+
+KILL_ME_WITH_MY_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+
+
+def main() -> None:
+    """Do the run that stdin asks for."""
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answer:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a mechanism prints is no part of the answer
+        asked = sys.stdin.buffer
+        job = json.loads(asked.readline() or "null")
+        data = asked.read(job["size"]) if job else b""
+        if not job or len(data) < job["size"]:
+            os._exit(1)
+        _end_with_parent(asked, job["parent"])
+        found = _found(job, data)
+        answer.write(json.dumps(found, allow_nan=False).encode())
+
+
+def _found(job: dict[str, Any], data: bytes) -> dict[str, Any]:
+    try:
+        return {"result": _result(job, data)}
+    except MissingExtraError as error:
+        return _missing("failed", str(error))
+    except LibraError as error:
+        return _missing("refused", str(error))
+    except MemoryError:
+        return _missing("memory", "it asked for more memory than there is")
+    except Exception as error:  # a plug-in's mistake is a result as well
+        told = " ".join(str(error).split())
+        return _missing("failed", f"{type(error).__name__}: {told}" if told else type(error).__name__)
+
+
+def _result(job: dict[str, Any], data: bytes) -> dict[str, Any]:
+    from libra.comparison.handover import unpacked
+    from libra.comparison.outcome import Result
+    from libra.eventlog.options import no_progress
+    from libra.measures import measure
+    from libra.mechanisms.mechanism import mechanism
+    from libra.privacy.randomness import Randomness
+
+    made = mechanism(job["mechanism"], job["parameters"])
+    log = unpacked(data)
+    reading = peak_megabytes()
+    begin = perf_counter()
+    release = made.anonymize(log, Randomness(job["seed"]), no_progress)
+    seconds, peak = perf_counter() - begin, peak_megabytes()
+    guarantee = release.guarantee
+    utility = measure(log, release.log)
+    cases, times = release.log.n_cases, release.has_times
+    return Result(utility, cases, times, seconds, peak, reading, guarantee.kind, guarantee.statement).to_dict()
+
+
+def _missing(why: str, reason: str) -> dict[str, Any]:
+    return {"missing": {"why": why, "reason": reason}}
+
+
+def _end_with_parent(asked: BinaryIO, parent: int) -> None:
+    """End when the parent does: Linux sees to it even in the middle of a long computation, elsewhere the closed pipe tells."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(KILL_ME_WITH_MY_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+    Thread(target=_end_when_closed, args=(asked.fileno(),), daemon=True).start()
+
+
+def _end_when_closed(asked: int) -> None:
+    os.read(asked, 1)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

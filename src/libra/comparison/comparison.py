@@ -1,0 +1,218 @@
+"""A comparison: what came of every run, and rows of means over the seeds.
+
+Plain data from here on: tables, plots and files are made of it. Everything in it was computed from the originals, with seeds
+that anybody can draw from again: it is confidential, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from libra._version import __version__
+from libra.comparison.outcome import Missing, Outcome, Result
+from libra.comparison.processes import Limits
+from libra.comparison.setting import Setting
+from libra.measures.utility import Utility
+
+CONFIDENTIAL = (
+    "Confidential: all figures compare with the original, and every run is seeded. "
+    "For a log that is not public, this is for its custodian alone."
+)
+MEASURES = {
+    "dfg_l1": "dfg_l1",
+    "dfg_tv": "dfg_tv",
+    "emd_freq": "EMD Freq",
+    "emd_time": "EMD Time",
+    "variant_tv": "variant_tv",
+    "edge_duration_w1_log": "edge durations, log10",
+    "case_duration_w1_hours": "case durations, hours",
+    "arrival_w1_days": "arrivals, days",
+}
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A figure over the seeds: its mean and, where there are several, its standard deviation."""
+
+    mean: float
+    spread: float | None
+
+    @classmethod
+    def of(cls, values: Iterable[float | None]) -> Mean | None:
+        """The mean of some values; None where there is none, or one of them is not defined.
+
+        Example:
+            >>> Mean.of([1.0, 3.0]).mean, Mean.of([1.0]).spread, Mean.of([1.0, None])
+            (2.0, None, None)
+        """
+        values = list(values)
+        known = [value for value in values if value is not None]
+        if not known or len(known) < len(values):
+            return None
+        return cls(fmean(known), stdev(known) if len(known) > 1 else None)
+
+
+@dataclass(frozen=True)
+class ComparedLog:
+    """A log as far as the tables need it: its name, what an empty log would score, and notes on how it was read."""
+
+    name: str
+    empty: Utility
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One setting at one epsilon on one log, over all seeds."""
+
+    log: str
+    setting: Setting
+    epsilon: float | None
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def results(self) -> list[Result]:
+        """The runs that gave something."""
+        return [outcome.result for outcome in self.outcomes if outcome.result is not None]
+
+    @property
+    def missing(self) -> list[Missing]:
+        """Why others did not, each reason once."""
+        return list(dict.fromkeys(outcome.missing for outcome in self.outcomes if outcome.missing is not None))
+
+    @property
+    def has_times(self) -> bool:
+        """Whether what was released has times of its own."""
+        return all(result.has_times for result in self.results)
+
+    def measure(self, name: str) -> Mean | None:
+        """A measure by its name; None where there is no figure."""
+        return Mean.of(result.figure(name) for result in self.results)
+
+    @property
+    def seconds(self) -> Mean | None:
+        """How long anonymizing took."""
+        return Mean.of(result.seconds for result in self.results)
+
+    @property
+    def peak_megabytes(self) -> float | None:
+        """The most memory that any of the runs took."""
+        return max((result.peak_megabytes for result in self.results if result.peak_megabytes is not None), default=None)
+
+    @property
+    def guarantee(self) -> str | None:
+        """Whether what is promised is proved or claimed; None where nothing came out."""
+        return next((result.guarantee for result in self.results), None)
+
+    @property
+    def audit(self) -> str | None:
+        """What is known from audits of this mechanism with these parameters."""
+        from libra.measures.audit.known import outcome_of
+
+        run = self.outcomes[0].run
+        return outcome_of(run.setting.mechanism, run.parameters) if run.refusal is None else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row, JSON-ready."""
+        measures = {name: self.measure(name) for name in MEASURES}
+        return {
+            "log": self.log,
+            "setting": self.setting.label,
+            "epsilon": self.epsilon,
+            "runs": len(self.results),
+            "measures": {name: None if found is None else asdict(found) for name, found in measures.items()},
+            "has_times": self.has_times if self.results else None,
+            "seconds": None if self.seconds is None else asdict(self.seconds),
+            "peak_megabytes": self.peak_megabytes,
+            "guarantee": self.guarantee,
+            "audit": self.audit,
+            "missing": [asdict(missing) for missing in self.missing],
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that a comparison found; the tables and plots are made from this.
+
+    Example:
+        >>> import libra, libra.example
+        >>> found = libra.compare(libra.example.path(), mechanisms="libra", epsilon=1.0, seeds=1, cache=False)
+        >>> found.rows("emergency")[0].guarantee
+        'proved'
+        >>> print(found.to_markdown().splitlines()[0])
+        # A comparison of mechanisms
+    """
+
+    logs: tuple[ComparedLog, ...]
+    outcomes: tuple[Outcome, ...]
+    epsilons: tuple[float, ...]
+    delta: float
+    seeds: tuple[int, ...]
+    limits: Limits
+    notes: tuple[str, ...] = ()
+
+    def rows(self, log: str) -> list[Row]:
+        """The rows of a log, in the order in which the settings were named."""
+        groups: dict[tuple[str, float | None], list[Outcome]] = {}
+        for outcome in self.outcomes:
+            if outcome.run.log == log:
+                groups.setdefault((outcome.run.setting.label, outcome.run.epsilon), []).append(outcome)
+        return [Row(log, of[0].run.setting, epsilon, tuple(of)) for (_, epsilon), of in groups.items()]
+
+    @property
+    def has_results(self) -> bool:
+        """Whether any run gave something."""
+        return any(outcome.result is not None for outcome in self.outcomes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, JSON-ready: the rows of each log, then each run."""
+        return {
+            "document": "Libra comparison",
+            "version": __version__,
+            "confidential": CONFIDENTIAL,
+            "delta": self.delta,
+            "epsilons": list(self.epsilons),
+            "seeds": list(self.seeds),
+            "limits": asdict(self.limits),
+            "logs": [
+                {
+                    "name": log.name,
+                    "empty_log": {name: getattr(log.empty, name) for name in MEASURES},
+                    "rows": [row.to_dict() for row in self.rows(log.name)],
+                }
+                for log in self.logs
+            ],
+            "runs": [outcome.to_dict() for outcome in self.outcomes],
+        }
+
+    def to_markdown(self) -> str:
+        """A page with one table a log."""
+        from libra.comparison.pages import markdown
+
+        return markdown(self)
+
+    def to_csv(self) -> str:
+        """One line a run, with a heading."""
+        from libra.comparison.pages import csv_text
+
+        return csv_text(self)
+
+    def plot(self, log: str, measure: str) -> str:
+        """An SVG image of a measure against epsilon, a line for each setting."""
+        from libra.comparison.plot import plot
+
+        return plot(self, log, measure)
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write the tables and plots into a folder, which is made where it is not there.
+
+        Returns:
+            The files that were written.
+        """
+        from libra.comparison.folder import write
+
+        return write(self, Path(folder))

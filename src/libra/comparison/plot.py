@@ -1,0 +1,194 @@
+"""A measure against epsilon as an SVG image: one line a setting, bars for the spread, each line with its name at its end.
+
+In: a comparison. Out: XML of a few kB that follows the reader's choice of light or dark, with no script and nothing
+from elsewhere.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from libra.comparison.comparison import MEASURES, Comparison, Mean
+from libra.comparison.scale import Scale, scale_of
+from libra.comparison.tables import EMPTY_LOG, number
+from libra.errors import UsageError
+
+WIDTH, LEFT, TOP, PLOT_WIDTH, LEAST_HEIGHT, BOTTOM = 800, 76, 62, 420, 260, 64
+LABEL_HEIGHT = 17  # from one name to the next
+NAMES = LEFT + PLOT_WIDTH + 26
+LONGEST_NAME = 32  # characters
+CONFIDENTIAL = "confidential unless the log is public"
+COLOURS = (  # on light and on dark ground
+    ("#0b6e75", "#4fc3c9"),
+    ("#b4532a", "#f0956a"),
+    ("#3b5fc0", "#8faaf5"),
+    ("#8a3f8f", "#d694da"),
+    ("#4f7a1c", "#a3cf6d"),
+    ("#a3790b", "#e3bd57"),
+    ("#b02a5b", "#f088b0"),
+    ("#5b6670", "#b0bcc6"),
+    ("#7c5a36", "#cfae88"),
+    ("#23804a", "#7ed3a0"),
+)
+DASHES = ("", "7 4", "2 3", "9 3 2 3")
+MARKS = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", "M-4 -4h8v8h-8z", "M0 -5l5 9h-10z", "M0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z")
+STYLE = (
+    ".ground{fill:#fbfaf7}.text{fill:#2b3a42}.faint{fill:#5a6b73}.grid{stroke:#d9dedb}.axis{stroke:#8a979d}"
+    ".empty{stroke:#5a6b73}%s"
+    "@media (prefers-color-scheme:dark){.ground{fill:#1b2226}.text{fill:#e6ebee}.faint{fill:#a9b6bd}.grid{stroke:#39444a}"
+    ".axis{stroke:#6b7a82}.empty{stroke:#a9b6bd}%s}"
+)
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is drawn of a setting."""
+
+    name: str
+    points: tuple[tuple[float, Mean], ...]
+
+
+def plot(comparison: Comparison, log: str, measure: str) -> str:
+    """The image of a measure for a log."""
+    if measure not in MEASURES:
+        raise UsageError(f'There is no measure "{measure}" to plot. There is: {", ".join(MEASURES)}.')
+    lines = lines_of(comparison, log, measure)
+    empty = next(getattr(compared.empty, measure) for compared in comparison.logs if compared.name == log)
+    seeds = f"mean of {len(comparison.seeds)} seeds" if len(comparison.seeds) > 1 else "one seed"
+    said = f"delta {comparison.delta:g}, {seeds}; lower is closer to the original"
+    return "\n".join(_image(f"{log}: {MEASURES[measure]}", said, lines, empty, comparison.epsilons)) + "\n"
+
+
+def lines_of(comparison: Comparison, log: str, measure: str) -> list[Line]:
+    """The lines of a plot: a setting that has no figure, or is not asked with an epsilon, has none."""
+    points: dict[str, list[tuple[float, Mean]]] = {}
+    for row in comparison.rows(log):
+        found = row.measure(measure)
+        if row.epsilon is not None and found is not None:
+            points.setdefault(row.setting.label, []).append((row.epsilon, found))
+    return [Line(name, tuple(sorted(of, key=lambda point: point[0]))) for name, of in points.items()]
+
+
+def placed(wanted: Sequence[float], top: float, bottom: float, apart: float) -> list[float]:
+    """Heights as near as possible to those wanted, in the same order, apart from each other and between top and bottom.
+
+    Example:
+        >>> placed([50.0, 52.0, 99.0], 0.0, 100.0, 10.0)
+        [46.0, 56.0, 99.0]
+    """
+    groups: list[list[int]] = []
+    middles: list[float] = []
+    for index in sorted(range(len(wanted)), key=lambda index: (wanted[index], index)):
+        groups.append([index])
+        middles.append(wanted[index])
+        while True:
+            half = apart * (len(groups[-1]) - 1) / 2
+            middles[-1] = min(max(middles[-1], top + half), bottom - half)
+            if len(groups) == 1 or middles[-1] - half - (middles[-2] + apart * (len(groups[-2]) - 1) / 2) >= apart:
+                break
+            middles.pop()
+            groups[-2:] = [groups[-2] + groups[-1]]
+            middles[-1] = sum(wanted[one] for one in groups[-1]) / len(groups[-1])
+    heights = [0.0] * len(wanted)
+    for group, middle in zip(groups, middles, strict=True):
+        for place, index in enumerate(group):
+            heights[index] = middle + apart * (place - (len(group) - 1) / 2)
+    return heights
+
+
+def _image(title: str, said: str, lines: Sequence[Line], empty: float | None, epsilons: Sequence[float]) -> Iterator[str]:
+    tall = max(LEAST_HEIGHT, LABEL_HEIGHT * (len(lines) + 1))
+    height = TOP + tall + BOTTOM
+    tops = [point.mean + (point.spread or 0) for line in lines for _, point in line.points]
+    values = [point.mean for line in lines for _, point in line.points] + tops + ([] if empty is None else [empty])
+    across, up = scale_of(epsilons, LEFT + 24, LEFT + PLOT_WIDTH - 24, log=True), scale_of(values, TOP + tall, TOP)
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" '
+        'font-family="system-ui, sans-serif" font-size="13">'
+    )
+    told = f"{said}. Computed from the original: {CONFIDENTIAL}."
+    yield f"<title>{_text(title)} against epsilon</title><desc>{_text(told)}</desc>"
+    yield f"<style>{_style(len(lines))}</style>"
+    yield f'<rect class="ground" width="{WIDTH}" height="{height}" rx="10"/>'
+    yield f'<text class="text" x="{LEFT}" y="28" font-size="16" font-weight="600">{_text(title)}</text>'
+    yield f'<text class="faint" x="{LEFT}" y="47" font-size="12">{_text(said)}</text>'
+    yield from _axes(across, up, epsilons, TOP + tall)
+    yield from _curves(lines, empty, across, up, (TOP, TOP + tall))
+    yield f'<text class="faint" x="{WIDTH - 14}" y="{height - 12}" font-size="11" text-anchor="end">{CONFIDENTIAL}</text>'
+    yield "</svg>"
+
+
+def _axes(across: Scale, up: Scale, epsilons: Sequence[float], bottom: float) -> Iterator[str]:
+    right = LEFT + PLOT_WIDTH
+    for tick in up.ticks:
+        y = _at(up(tick))
+        yield f'<path class="grid" d="M{LEFT} {y}H{right}"/>'
+        yield f'<text class="faint" x="{LEFT - 8}" y="{y}" dy="4" text-anchor="end">{_tick(tick)}</text>'
+    yield f'<path class="axis" d="M{LEFT} {_at(bottom)}H{right}"/>'
+    for epsilon in epsilons:
+        x = _at(across(epsilon))
+        yield f'<path class="axis" d="M{x} {_at(bottom)}v5"/>'
+        yield f'<text class="faint" x="{x}" y="{_at(bottom + 20)}" text-anchor="middle">{epsilon:g}</text>'
+    middle = LEFT + PLOT_WIDTH / 2
+    scales = "both scales are logarithmic" if up.log else "log scale"
+    yield (
+        f'<text class="text" x="{_at(middle)}" y="{_at(bottom + 42)}" text-anchor="middle">epsilon '
+        f'<tspan class="faint">({scales})</tspan></text>'
+    )
+
+
+def _curves(lines: Sequence[Line], empty: float | None, across: Scale, up: Scale, span: tuple[float, float]) -> Iterator[str]:
+    ends = [up(line.points[-1][1].mean) for line in lines] + ([] if empty is None else [up(empty)])
+    heights = placed(ends, span[0] + 4, span[1] - 4, LABEL_HEIGHT)
+    if empty is not None:
+        yield f'<path class="empty" stroke-dasharray="3 4" d="M{LEFT} {_at(up(empty))}H{LEFT + PLOT_WIDTH}"/>'
+        yield f'<text class="faint" x="{NAMES}" y="{_at(heights[-1])}" dy="4">{EMPTY_LOG}, {number(empty)}</text>'
+    for place, (line, height) in enumerate(zip(lines, heights, strict=False)):
+        yield f'<g class="s{place % len(COLOURS)}" fill="none" stroke="currentColor" stroke-width="2">'
+        yield from _curve(line, place, across, up)
+        x, y = across(line.points[-1][0]), up(line.points[-1][1].mean)
+        leader = f"M{_at(x + 8)} {_at(y)}L{_at(NAMES - 12)} {_at(height)}h8"
+        yield f'<path d="{leader}" stroke-width="1" stroke-opacity=".55"/>'
+        name = _text(_short(line.name))
+        yield f'<text x="{NAMES}" y="{_at(height)}" dy="4" stroke="none" fill="currentColor">{name}</text></g>'
+
+
+def _curve(line: Line, place: int, across: Scale, up: Scale) -> Iterator[str]:
+    points = [(_at(across(epsilon)), _at(up(point.mean))) for epsilon, point in line.points]
+    dashes = DASHES[place // len(COLOURS) % len(DASHES)]
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    yield f'<path{dashed} d="M{"L".join(f"{x} {y}" for x, y in points)}"/>'
+    for epsilon, point in line.points:
+        if point.spread:
+            low, high = (_at(up(value)) for value in (point.mean - point.spread, point.mean + point.spread))
+            yield f'<path stroke-width="1.2" d="M{_at(across(epsilon))} {low}V{high}m-3 0h6m-3 0V{low}m-3 0h6"/>'
+    mark = MARKS[place % len(MARKS)]
+    for x, y in points:
+        yield f'<path transform="translate({x} {y})" fill="currentColor" stroke="none" d="{mark}"/>'
+
+
+def _style(lines: int) -> str:
+    used = range(min(lines, len(COLOURS)))
+    light, dark = ("".join(f".s{place}{{color:{COLOURS[place][ground]}}}" for place in used) for ground in (0, 1))
+    return STYLE % (light, dark)
+
+
+def _tick(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _text(text: str) -> str:
+    return html.escape(NOT_XML.sub("\ufffd", text))
+
+
+def _at(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0") if math.isfinite(value) else "0"

@@ -1,0 +1,187 @@
+"""Runs, each in a process of its own, several at once, within limits of time and memory.
+
+In: jobs, and the bytes of the log that each is about. Out: what each found, as it ends. A process beyond a limit is killed, and
+that is what was found. However this ends, by an error or an interrupt too, no process stays behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from threading import Thread
+from typing import Any
+
+from libra.comparison.memory import megabytes_of
+from libra.comparison.outcome import Missing, Result
+from libra.comparison.plan import Run
+from libra.measures.audit.runs import ONE_THREAD
+from libra.privacy.arguments import checked
+
+PAUSE = 0.05  # seconds between looks at the processes
+KILLED = 9  # the signal that nothing survives
+LAST_WORDS = 2_000  # bytes of what a process said before it broke down
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may take, from its first moment to its measures.
+
+    Example:
+        >>> Limits(seconds=300, gigabytes=4.0).megabytes
+        4096.0
+    """
+
+    seconds: float = 300.0
+    gigabytes: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no limit."""
+        checked("the time limit", self.seconds, lambda seconds: seconds > 0, "of seconds above 0")
+        checked("the memory limit", self.gigabytes, lambda gigabytes: gigabytes > 0, "of GB above 0")
+
+    @property
+    def megabytes(self) -> float:
+        """The limit of memory in the unit that systems tell it in."""
+        return 1024 * self.gigabytes
+
+    @property
+    def of_time(self) -> Missing:
+        """What is said of a run that took too long."""
+        return Missing("time", f"it took more than {self.seconds:g} seconds")
+
+    @property
+    def of_memory(self) -> Missing:
+        """What is said of a run that took too much memory."""
+        return Missing("memory", f"it took more than {self.gigabytes:g} GB of memory")
+
+
+Watch = Callable[[Sequence[Run]], None]
+
+
+def found_by_processes(
+    runs: Iterator[Run], data_of: Callable[[str], bytes], limits: Limits, processes: int, watch: Watch
+) -> Generator[tuple[Run, Result | Missing], None, None]:
+    """What the runs find, in the order in which they end; `data_of` gives the bytes of a log by its name.
+
+    A run is taken from `runs` when there is room for it, so that what was found before may decide whether it is still wanted.
+    """
+    under_way: list[_Process] = []
+    try:
+        while True:
+            for run in islice(runs, processes - len(under_way)):
+                under_way.append(_Process(run, data_of(run.log), limits))
+                watch([process.run for process in under_way])
+            if not under_way:
+                return
+            time.sleep(PAUSE)
+            for process in under_way[:]:
+                found = process.found()
+                if found is not None:
+                    under_way.remove(process)
+                    yield process.run, found
+                    watch([process.run for process in under_way])
+    finally:
+        for process in under_way:
+            process.end()
+
+
+class _Process:
+    """One run under way."""
+
+    def __init__(self, run: Run, data: bytes, limits: Limits) -> None:
+        self.run, self._limits = run, limits
+        job = {"mechanism": run.setting.mechanism, "parameters": dict(run.parameters), "seed": run.seed}
+        asked = json.dumps(job | {"size": len(data), "parent": os.getpid()}).encode() + b"\n" + data
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115  # closed when the process has ended
+        self._deadline = time.monotonic() + limits.seconds
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "libra.comparison.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            env=os.environ | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONPATH": _search_path()},
+            **_APART,
+        )
+        self._answer = b""
+        self._talk = Thread(target=self._talk_to, args=(asked,), daemon=True)
+        self._talk.start()
+
+    def _talk_to(self, asked: bytes) -> None:
+        """Hand over the job and wait for the answer; stdin stays open, since its end would be the end of the process."""
+        to, back = self._process.stdin, self._process.stdout
+        if to is not None and back is not None:
+            with contextlib.suppress(OSError):
+                to.write(asked)
+                to.flush()
+            del asked
+            self._answer = back.read()
+
+    def found(self) -> Result | Missing | None:
+        """What was found; None while it is under way."""
+        if self._process.poll() is None:
+            over = self._beyond_limits()
+            if over is not None:
+                self.end()
+            return over
+        self._talk.join()
+        found = self._parsed()
+        self.end()
+        return found
+
+    def _beyond_limits(self) -> Missing | None:
+        if time.monotonic() > self._deadline:
+            return self._limits.of_time
+        if (megabytes_of(self._process.pid) or 0) > self._limits.megabytes:
+            return self._limits.of_memory
+        return None
+
+    def _parsed(self) -> Result | Missing:
+        if self._process.returncode != 0:
+            return Missing("failed", self._last_words())
+        found: dict[str, Any] = json.loads(self._answer)
+        if "missing" in found:
+            return Missing(**found["missing"])
+        result = Result.from_dict(found["result"])
+        return self._limits.of_memory if (result.peak_megabytes or 0) > self._limits.megabytes else result
+
+    def _last_words(self) -> str:
+        code = self._process.returncode
+        if code == -KILLED:
+            return "its process was killed by somebody else; perhaps the machine ran out of memory"
+        size = self._said.seek(0, os.SEEK_END)
+        self._said.seek(max(0, size - LAST_WORDS))
+        lines = self._said.read().decode(errors="replace").split("\n")
+        told = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        how = f"signal {-code}" if code < 0 else f"code {code}"
+        return f"its process broke down with {how}" + (f": {told}" if told else "")
+
+    def end(self) -> None:
+        """Kill the process and whatever it started, if it is still there, and close what was open to it."""
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, KILLED)
+            else:
+                self._process.kill()
+        self._process.wait()
+        self._talk.join()
+        for stream in (self._process.stdin, self._process.stdout, self._said):
+            with contextlib.suppress(OSError):
+                if stream is not None:
+                    stream.close()
+
+
+# An interrupt at the terminal is for the parent alone, which ends the others.
+_APART: dict[str, Any] = {"process_group": 0} if hasattr(os, "killpg") else {}
+
+
+def _search_path() -> str:
+    """Where Python finds modules here, so that it finds the same plug-ins there."""
+    return os.pathsep.join(dict.fromkeys(folder or os.getcwd() for folder in sys.path))  # noqa: PTH109  # text is wanted

@@ -1,0 +1,63 @@
+"""From figures to places on paper: linear from zero, or by logarithm where figures differ by much, with round numbers to mark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+FAR_APART = 30  # largest to smallest figure, from which on a logarithm serves better
+FARTHEST = 1e6  # what is smaller yet is put at the end
+TICKS = 5
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A function from figures to places; figures beyond the ends are put at the ends.
+
+    Example:
+        >>> scale = scale_of([0.0, 10.0], 0.0, 100.0)
+        >>> scale(5.0), scale.ticks
+        (50.0, (0.0, 2.0, 4.0, 6.0, 8.0, 10.0))
+    """
+
+    low: float
+    high: float
+    begin: float
+    end: float
+    log: bool
+    ticks: tuple[float, ...]
+
+    def __call__(self, value: float) -> float:
+        """The place of a figure."""
+        value = min(max(value, self.low), self.high)
+        low, high, at = map(math.log, (self.low, self.high, value)) if self.log else (self.low, self.high, value)
+        return self.begin + (self.end - self.begin) * ((at - low) / (high - low) if high > low else 0.5)
+
+
+def scale_of(values: Sequence[float], begin: float, end: float, *, log: bool | None = None) -> Scale:
+    """A scale for these figures, all of them 0 or above; without `log` it is chosen by how far apart they are.
+
+    Example:
+        >>> scale_of([0.002, 1.0], 300.0, 0.0).ticks
+        (0.001, 0.01, 0.1, 1.0)
+    """
+    largest, smallest = max(values, default=1.0), min(values, default=0.0)
+    if log:
+        return Scale(smallest, largest, begin, end, log=True, ticks=())
+    if smallest > 0 and largest / smallest > FAR_APART:
+        smallest = max(smallest, largest / FARTHEST)
+        exponents = range(math.floor(math.log10(smallest)), math.ceil(math.log10(largest)) + 1)
+        ticks = tuple(10.0**exponent for exponent in exponents)
+        high = largest * 1.15 if largest * 1.15 < ticks[-1] else ticks[-1]
+        return Scale(ticks[0], high, begin, end, log=True, ticks=tuple(tick for tick in ticks if tick <= high))
+    step = _round_step((largest or 1.0) / TICKS)
+    count = math.ceil((largest or 1.0) / step - 1e-9)
+    ticks = tuple(step * place for place in range(count + 1))
+    return Scale(0.0, ticks[-1], begin, end, log=False, ticks=ticks)
+
+
+def _round_step(step: float) -> float:
+    """The next of 1, 2, 2.5, 5, 10 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(times * power for times in (1, 2, 2.5, 5, 10) if times * power >= step * (1 - 1e-9))

@@ -1,0 +1,122 @@
+"""What is compared: a mechanism and the parameters that are said of it, as people write them.
+
+In: `travas`, `libra:tail=drop`, `libra:gamma=0.05:subsamples=20`. Out: a `Setting`, whose `label` is the same text again. A wrong
+name of a mechanism or of a parameter is a `UsageError` here, before any log is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from libra.errors import UsageError
+from libra.mechanisms.mechanism import names, parameters_of
+
+WAYS = "Say it as NAME:PARAMETER=VALUE, such as libra:tail=drop"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A mechanism with some of its parameters.
+
+    Attributes:
+        mechanism: Its name.
+        parameters: Those that differ from its defaults; what epsilon and delta decide is left out.
+
+    Example:
+        >>> Setting("libra", {"gamma": 0.05, "subsamples": 20}).label
+        'libra:gamma=0.05:subsamples=20'
+    """
+
+    mechanism: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        """Refuse names that no mechanism and no parameter has, and values that cannot be handed to another process."""
+        known = parameters_of(self.mechanism)
+        for name, value in self.parameters.items():
+            if name not in known:
+                raise UsageError(f"{self.mechanism} does not take {name}. It takes {', '.join(known)}.")
+            try:
+                json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError) as error:
+                what = f"{name} of {self.mechanism} is {type(value).__name__}"
+                raise UsageError(f"{what}. A comparison takes plain values: numbers, text, true or false.") from error
+
+    @property
+    def label(self) -> str:
+        """The setting in one word, as it can be said again."""
+        return ":".join((self.mechanism, *(f"{name}={_text(value)}" for name, value in self.parameters.items())))
+
+    def with_shared(self, shared: Mapping[str, Any]) -> Setting:
+        """The same with those of the shared parameters that the mechanism takes and that are not said of it already."""
+        known = parameters_of(self.mechanism)
+        return Setting(self.mechanism, {name: shared[name] for name in shared if name in known} | dict(self.parameters))
+
+
+def settings_of(said: str | Iterable[str | Setting] | None, shared: Mapping[str, Any] | None = None) -> tuple[Setting, ...]:
+    """The settings that were asked for, each once; all mechanisms there are where nothing was said.
+
+    Example:
+        >>> [setting.label for setting in settings_of("libra,libra:tail=drop,libra", {"private_labels": True})]
+        ['libra:private_labels=true', 'libra:private_labels=true:tail=drop']
+        >>> settings_of("libra:budget=control=0.7,times=0.3,libra2022")[0].parameters
+        {'budget': 'control=0.7,times=0.3'}
+    """
+    given: Iterable[str | Setting] = names() if said is None else (said,) if isinstance(said, str) else said
+    found: list[Setting] = []
+    for one in given:
+        found += [one] if isinstance(one, Setting) else [_parsed(text) for text in _separated(one)]
+    for name in shared or {}:
+        if not any(name in parameters_of(setting.mechanism) for setting in found):
+            raise UsageError(f"None of the mechanisms takes {name}.")
+    different = {setting.label: setting for setting in (setting.with_shared(shared or {}) for setting in found)}
+    if not different:
+        raise UsageError("There is no mechanism to compare. Name some, such as libra,travas.")
+    return tuple(different.values())
+
+
+def parsed_parameters(said: Sequence[str]) -> dict[str, Any]:
+    """Parameters from texts such as `prune=0.01`: JSON where it is that, and text otherwise.
+
+    Example:
+        >>> parsed_parameters(["prune=0.01", "tail=drop", "private_labels=true"])
+        {'prune': 0.01, 'tail': 'drop', 'private_labels': True}
+    """
+    parameters = {}
+    for text in said:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise UsageError(f'"{text}" is no parameter. {WAYS}.')
+        parameters[name.strip().replace("-", "_")] = _value(value)
+    return parameters
+
+
+def _separated(text: str) -> list[str]:
+    """The settings in a list with commas; a value with commas in it stays whole, since no mechanism has a "=" in its name."""
+    found: list[str] = []
+    for piece in text.split(","):
+        if found and "=" in piece.partition(":")[0]:
+            found[-1] += f",{piece}"
+        else:
+            found.append(piece)
+    return [piece.strip() for piece in found if piece.strip()]
+
+
+def _parsed(text: str) -> Setting:
+    name, *parameters = text.split(":")
+    return Setting(name.strip(), parsed_parameters(parameters))
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.strip()
+
+
+def _text(value: Any) -> str:
+    """How a value is said, so that it is read back as the same."""
+    return value if isinstance(value, str) and _value(value) == value else json.dumps(value)

@@ -1,0 +1,119 @@
+"""One table a log: a row for every setting and epsilon, the empty log first, and below it what needs a word.
+
+In: a comparison. Out: headings, rows of text, and footnotes, for whoever prints them. A figure that is missing is a dash, and the
+reason stands below; where a mechanism releases no times, the table says so in place of a number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from libra.comparison.asked import PUBLISHED
+from libra.comparison.comparison import MEASURES, ComparedLog, Comparison, Mean, Row
+from libra.comparison.outcome import OF_TIMES
+
+NONE = "-"
+MOST_PLACES = 5  # behind the point
+NO_TIMES = "no times"
+AS_SET = "as set"
+EMPTY_LOG = "empty log"
+FIRST = ("mechanism", "epsilon")
+LAST = ("seconds", "peak MB", "guarantee", "audit")
+HEADINGS = (*FIRST, *MEASURES.values(), *LAST)
+ESSENTIAL = (*FIRST, "dfg_l1", "EMD Freq", "edge durations, log10", "seconds", "guarantee")
+LEGEND = (
+    "0 is equal to the original, lower is closer. ±: standard deviation over the seeds. Seconds are those of anonymizing alone; "
+    "peak MB is the most memory that the process of a run had, interpreter and log included."
+)
+FAVOURABLE = (
+    "libra2022 takes no epsilon. It is run with the b at which its subsampled Laplace releases would be (epsilon, delta)-"
+    "differentially private, if they were all that it releases: the reading most favourable to it."
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text: `rows` are as long as `headings`."""
+
+    log: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    footnotes: tuple[str, ...]
+
+    def only(self, headings: tuple[str, ...]) -> Table:
+        """The same with some of the columns."""
+        kept = [self.headings.index(heading) for heading in headings]
+        return Table(self.log, headings, tuple(tuple(row[column] for column in kept) for row in self.rows), self.footnotes)
+
+
+def table_of(comparison: Comparison, log: ComparedLog) -> Table:
+    """The table of a log."""
+    rows = comparison.rows(log.name)
+    body = (_empty(log), *map(_cells, rows))
+    return Table(log.name, HEADINGS, body, tuple(_footnotes(rows)))
+
+
+def number(value: float) -> str:
+    """A figure with three digits that count.
+
+    Example:
+        >>> [number(value) for value in (0.0, 0.00123, 0.0376, 12.34, 197758.2)]
+        ['0', '0.00123', '0.0376', '12.3', '197,758']
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def shown(figure: Mean | None) -> str:
+    """A mean with three digits that count, and its spread to the same place.
+
+    Example:
+        >>> shown(Mean(0.03761, 0.00214)), shown(Mean(5270.8, 12.0)), shown(Mean(1.5, None)), shown(None)
+        ('0.0376 ± 0.0021', '5,271 ± 12', '1.5', '-')
+    """
+    if figure is None:
+        return NONE
+    if figure.spread is None:
+        return number(figure.mean)
+    size = math.floor(math.log10(abs(figure.mean))) if figure.mean else 0
+    places = min(max(2 - size, 0), MOST_PLACES)
+    return f"{figure.mean:,.{places}f} ± {figure.spread:,.{places}f}"
+
+
+def budget(epsilon: float | None) -> str:
+    """An epsilon for people; where the setting decides, that it does."""
+    return AS_SET if epsilon is None else f"{epsilon:g}"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    seconds, peak = row.seconds, row.peak_megabytes
+    return (
+        row.setting.label,
+        budget(row.epsilon),
+        *(NO_TIMES if row.results and not row.has_times and name in OF_TIMES else shown(row.measure(name)) for name in MEASURES),
+        NONE if seconds is None else f"{seconds.mean:,.2f}" if seconds.mean < 100 else number(seconds.mean),
+        NONE if peak is None else f"{peak:,.0f}",
+        row.guarantee or NONE,
+        row.audit or NONE,
+    )
+
+
+def _empty(log: ComparedLog) -> tuple[str, ...]:
+    figures = (getattr(log.empty, name) for name in MEASURES)
+    return EMPTY_LOG, "", *(NONE if figure is None else number(figure) for figure in figures), *("" for _ in LAST)
+
+
+def _footnotes(rows: list[Row]) -> Iterator[str]:
+    for row in rows:
+        where = row.setting.label if row.epsilon is None else f"{row.setting.label} at {row.epsilon:g}"
+        for missing in {missing.why: missing for missing in reversed(row.missing)}.values():
+            gone = sum(outcome.missing is not None and outcome.missing.why == missing.why for outcome in row.outcomes)
+            some = f" ({gone} of {len(row.outcomes)} runs)" if gone < len(row.outcomes) else ""
+            said = "refused" if missing.why == "refused" else "no result"
+            yield f"{where}, {said}{some}: {missing.reason.rstrip('.')}."
+        empty = sum(result.cases == 0 for result in row.results)
+        if empty:
+            yield f"{where}: {'the' if empty == len(row.results) else f'{empty} of {len(row.results)}'} releases are empty logs."
+    if any(row.setting.mechanism == PUBLISHED and row.epsilon is not None for row in rows):
+        yield FAVOURABLE

@@ -1,0 +1,27 @@
+"""What proved guarantees assume, in sentences that mechanisms share: what is public, what is compared, whose case is whose."""
+
+from __future__ import annotations
+
+LABELS_PUBLIC = (
+    "The set of activity labels is public: it is taken from the log as it is, so a label that one case alone has may show."
+)
+LABELS_PRIVATE = "No label is public: those that are released were chosen privately, events of all others are left out."
+PUBLIC = "The parameters, the time zone and the code are public. Nothing else of the log is: not its size, not its time range."
+AS_READ = (
+    "The logs that are compared are logs as read. Which column is what, encoding, delimiter, the order of day and month, the "
+    "unit of epochs and whether times have a zone are settled from the whole file, where not named, and taken as public."
+)
+INDIVIDUALS = (
+    "Which case is whose is as the custodian's column says; a case without an entry there is somebody's only one. Of each "
+    "individual, {} counted, drawn at random; all others are left out."
+)
+
+
+def individuals(counted: str) -> str:
+    """What is assumed where individuals are protected; `counted` says how many cases of each counted.
+
+    Example:
+        >>> individuals("one case").endswith("Of each individual, one case counted, drawn at random; all others are left out.")
+        True
+    """
+    return INDIVIDUALS.format(counted)

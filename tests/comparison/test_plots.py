@@ -1,0 +1,130 @@
+"""Plots: valid XML of a few kB, lines where figures are, and names that do not overlap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libra.comparison.outcome import Missing
+from libra.comparison.plot import COLOURS, LABEL_HEIGHT, placed
+from libra.comparison.scale import scale_of
+from libra.errors import UsageError
+
+from .some_outcomes import BUDGETS, comparison, result
+
+SVG = "{http://www.w3.org/2000/svg}"
+LABELS = [
+    *("libra", "libra2022", "travas", "libra:tail=drop", "libra:tail=nearest", "libra:gamma=0.1", "libra:gamma=0.2"),
+    *("libra:gamma=0.3", "libra:gamma=0.4", "libra:gamma=0.5", "libra:gamma=0.6", "libra:gamma=0.05:subsamples=20:tail=drop"),
+]
+
+
+def _drawn(image: str) -> ElementTree.Element:
+    return ElementTree.fromstring(image)
+
+
+def _texts(image: str) -> list[str]:
+    return ["".join(text.itertext()) for text in _drawn(image).iter(f"{SVG}text")]
+
+
+def _names(image: str) -> dict[str, float]:
+    """The names at the ends of the lines, and how high they stand."""
+    return {"".join(text.itertext()): float(text.attrib["y"]) for text in _drawn(image).iter(f"{SVG}text") if text.get("dy")}
+
+
+def test_every_setting_has_a_line_a_mark_a_point_and_its_name() -> None:
+    found = comparison({name: [[result(0.1 + 0.05 * place)]] * 3 for place, name in enumerate(LABELS)})
+    image = found.plot("sepsis", "dfg_l1")
+    lines = _drawn(image).findall(f"{SVG}g")
+    assert len(lines) == len(LABELS)
+    assert all(len(line.findall(f"{SVG}path[@transform]")) == len(BUDGETS) for line in lines)
+    assert {*LABELS[:-1], "libra:gamma=0.05:subsamples=20…"} <= {re.sub("(?<=20).*…", "…", text) for text in _texts(image)}
+    assert "empty log, 1" in _texts(image)
+    assert len(image.encode()) < 15_000
+
+
+def test_names_do_not_overlap_even_where_lines_do() -> None:
+    image = comparison({name: [[result(0.5)]] * 3 for name in LABELS}).plot("sepsis", "dfg_l1")
+    heights = sorted(height for name, height in _names(image).items() if name.startswith(("libra", "travas", "empty")))
+    assert len(heights) == len(LABELS) + 1
+    assert min(after - before for before, after in pairwise(heights)) >= LABEL_HEIGHT - 0.2
+
+
+def test_lines_of_the_same_colour_differ_in_dashes() -> None:
+    image = comparison({name: [[result(0.5)]] * 3 for name in LABELS}).plot("sepsis", "dfg_l1")
+    looks = [(line.attrib["class"], line[0].get("stroke-dasharray")) for line in _drawn(image).findall(f"{SVG}g")]
+    assert len(LABELS) > len(COLOURS)
+    assert len(set(looks)) == len(LABELS)
+
+
+def test_both_grounds_have_their_colours() -> None:
+    image = comparison({"libra": [[result(0.5)]]}).plot("sepsis", "dfg_l1")
+    light, dark = re.findall(r"\.s0\{color:(#\w+)\}", image)
+    assert (light, dark) == COLOURS[0]
+    assert "prefers-color-scheme:dark" in image
+
+
+def test_the_spread_is_drawn_where_there_is_one() -> None:
+    one, two = (
+        comparison({"libra": [seeds] * 3}).plot("sepsis", "dfg_l1") for seeds in ([result(0.5)], [result(0.4), result(0.6)])
+    )
+    assert [len(re.findall(r'stroke-width="1\.2"', image)) for image in (one, two)] == [0, 3]
+    assert "mean of 2 seeds" in two
+
+
+def test_a_setting_without_figures_has_no_line() -> None:
+    timeless = [[result(0.5, has_times=False)]] * 3
+    found = comparison({"libra": [[result(0.5)], [Missing("time", "slow")], [result(0.3)]], "travas": timeless})
+    image = found.plot("sepsis", "edge_duration_w1_log")
+    assert "travas" not in _texts(image)
+    (line,) = _drawn(image).findall(f"{SVG}g")
+    assert len(line.findall(f"{SVG}path[@transform]")) == 2
+
+
+def test_text_from_outside_cannot_break_the_image() -> None:
+    log = 'a<b>&"c"\x00\x1b\ufffe'
+    image = comparison({"libra": [[result(0.5)]] * 3}, log=log).plot(log, "dfg_l1")
+    assert 'a<b>&"c"\ufffd\ufffd\ufffd: dfg_l1' in _texts(image)
+
+
+def test_one_budget_and_nothing_but_zeros_can_be_drawn() -> None:
+    image = comparison({"libra": [[result(0.0)]]}).plot("sepsis", "edge_duration_w1_log")
+    assert len(_drawn(image).findall(f"{SVG}g")) == 1
+
+
+def test_figures_that_are_far_apart_are_drawn_by_their_logarithm() -> None:
+    found = comparison({"libra": [[result(0.002)]] * 3, "travas": [[result(0.9)]] * 3})
+    assert "epsilon (both scales are logarithmic)" in _texts(found.plot("sepsis", "dfg_l1"))
+    assert "epsilon (log scale)" in _texts(comparison({"travas": [[result(0.9)]] * 3}).plot("sepsis", "dfg_l1"))
+
+
+def test_a_measure_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(UsageError, match="no measure"):
+        comparison({"libra": [[result(0.5)]]}).plot("sepsis", "beauty")
+
+
+@given(st.lists(st.floats(-50, 450), max_size=12))
+def test_places_are_apart_within_bounds_and_in_order(wanted: Sequence[float]) -> None:
+    heights = placed(wanted, 0, 400, 20)
+    by_height = sorted(range(len(wanted)), key=lambda index: heights[index])
+    assert [wanted[index] for index in by_height] == sorted(wanted)
+    assert all(-1e-6 <= height <= 400 + 1e-6 for height in heights)
+    ordered = sorted(heights)
+    assert all(after - before >= 20 - 1e-6 for before, after in pairwise(ordered))
+
+
+@given(st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=1, max_size=8))
+def test_every_figure_has_its_place_on_the_scale_and_larger_ones_are_higher(values: Sequence[float]) -> None:
+    scale = scale_of(values, 300.0, 0.0)
+    places = [scale(value) for value in sorted(values)]
+    assert all(0 <= place <= 300 for place in places)
+    assert places == sorted(places, reverse=True)
+    assert 2 <= len(scale.ticks) <= 20
+    assert scale.low <= max(min(values), max(values) / 1e6)
+    assert max(values) <= scale.high * (1 + 1e-12)
