@@ -53,6 +53,10 @@ class UsageError(LibraError):
     exit_code = 2
 
 
+class BrokenMechanismError(UsageError):
+    """A mechanism of another package broke down; what it raised is the cause."""
+
+
 class MissingExtraError(LibraError):
     """An optional dependency that the call needs is not installed; the text says how to get it."""
 

@@ -34,15 +34,36 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "no trace noise": {"mechanism": "libra2022", "trace_noise": False},
 }
 PROVED, CLAIMED = tuple(OPTIONS)[:7], tuple(OPTIONS)[8:]
+OF_OTHERS: dict[str, dict[str, Any]] = {
+    "travas": {"mechanism": "travas", "epsilon": 4.0, "delta": 1e-3},
+    "travas with times": {"mechanism": "travas", "epsilon": 4.0, "delta": 1e-3, "times": "model", "repeats": 2},
+    "split prefixes": {
+        "mechanism": "prefix-laplace",
+        "epsilon": 4.0,
+        "split_budget": True,
+        "times": "model",
+        "prune": 30,
+        "max_length": 6,
+    },
+    "split prefixes, all asked": {"mechanism": "prefix-laplace", "epsilon": 8.0, "split_budget": True, "prune": 0.2},
+    "prefixes": {"mechanism": "prefix-laplace", "epsilon": 2.0},
+    "sacofa with times": {"mechanism": "sacofa", "epsilon": 2.0, "times": "model"},
+    "pripel": {"mechanism": "pripel", "epsilon": 2.0},
+    "amun": {"mechanism": "amun", "guessing_advantage": 0.4},
+    "amun by epsilon": {"mechanism": "amun", "epsilon": 1.0},
+    "another anonymizer": {"mechanism": "libra2022", "anonymizer": "travas"},
+}
+PROVED_OF_OTHERS = tuple(OF_OTHERS)[:4]
 
 
 @cache
 def files(name: str) -> tuple[Path, Path]:
     """The certificate and the log of a release, in a folder of their own."""
-    asked: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-3} if "mechanism" not in OPTIONS[name] else {}
+    options = (OPTIONS | OF_OTHERS)[name]
+    asked: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-3} if "mechanism" not in options else {}
     folder = Path(mkdtemp(prefix="libra-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    release = libra.anonymize(simulate(cases=400), **asked, **OPTIONS[name])
+    release = libra.anonymize(simulate(cases=400), **asked, **options)
     release.write(folder / "log.csv", certificate=folder / "certificate.json")
     return folder / "certificate.json", folder / "log.csv"
 

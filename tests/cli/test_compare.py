@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
@@ -14,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from libra import example
+from libra.comparison.flags import OURS
 from libra.comparison.tables import ESSENTIAL, HEADINGS
+from libra.mechanisms.mechanism import names, parameters_of
 
 from .conftest import Answer, Run
 from .test_help import COMMANDS, SHARED
@@ -128,6 +132,57 @@ def test_without_a_cache_nothing_is_kept(run: Run, crowd: Path, tmp_path: Path, 
     assert not (tmp_path / "home").exists()
     assert run(*words).code == 0
     assert len(list((tmp_path / "home").rglob("*.json"))) == 1
+
+
+def test_no_other_parameter_of_a_mechanism_is_a_flag_of_the_command() -> None:
+    flags = {flag.removeprefix("--").replace("-", "_") for option in COMMAND.params for flag in option.opts}
+    assert flags & {parameter for name in names() for parameter in parameters_of(name)} == set(OURS)
+
+
+def test_refusals_name_what_can_be_said_here(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "many.csv"
+    events = [(case, event, (case * 7 + event * event) % 40) for case in range(300) for event in range(12)]
+    rows = [f"c{case},a{activity},2024-05-06T{event:02}:00:00Z" for case, event, activity in events]
+    log.write_text("\n".join(["case,activity,timestamp", *rows]) + "\n", encoding="utf-8")
+    words = ("compare", log, "--mechanisms", "sacofa", "--epsilon", "0.01", "--seeds", "1", "--no-cache", "--quiet")
+    (least,) = re.findall(r"sacofa at 0.01, refused: .* Ask for --set prune=(\d+)", " ".join(run(*words).out.split()))
+    assert run(*words, "--set", f"prune={least}").code == 0
+
+
+def test_every_run_tells_its_own_delta(compare: Run) -> None:
+    answer = compare("--mechanisms", "travas:delta=0.1,amun", "--format", "csv", "--quiet")
+    lines = csv.DictReader(io.StringIO(answer.out))
+    assert [(line["setting"], line["delta"]) for line in lines] == [
+        ("travas", "0.0001"),
+        ("travas:delta=0.1", "0.1"),
+        ("amun", ""),
+    ]
+
+
+def test_with_individuals_the_table_says_whom_a_guarantee_protects(run: Run, crowd: Path, tmp_path: Path) -> None:
+    text = crowd.read_text(encoding="utf-8").splitlines()
+    person = [f"{line},{'person' if not place else line.split(',')[0]}" for place, line in enumerate(text)]
+    log = tmp_path / "people.csv"
+    log.write_text("\n".join(person) + "\n", encoding="utf-8")
+    words = (
+        "--mechanisms",
+        "travas,amun",
+        "--epsilon",
+        "1",
+        "--seeds",
+        "1",
+        "--cache",
+        tmp_path / "cache",
+        "--format",
+        "markdown",
+    )
+    told = run("compare", log, *words, "--individual", "person").out
+    assert [row.split(" | ")[-2] for row in told.splitlines() if row.startswith(("| travas", "| amun"))] == [
+        "proved, individuals",
+        "claimed, cases",
+    ]
+    plain = run("compare", crowd, *words).out
+    assert "individuals" not in plain
 
 
 def test_the_page_tells_every_flag_and_its_default() -> None:

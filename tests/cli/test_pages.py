@@ -17,7 +17,7 @@ from libra import example
 from libra.certificate.schema import schema
 from libra.cli.app import app
 from libra.cli.commands.anonymize import EXAMPLES
-from libra.cli.mechanism_options import BOTH, PEERS, PUBLISHED, SOUND
+from libra.cli.mechanism_options import BOTH, GUARANTEE, PEERS, PUBLISHED, SOUND
 from libra.keywords import MechanismKeywords
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
@@ -34,7 +34,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "libra": {field.name: getattr(Libra(), field.name) for field in fields(Libra) if field.init},
     "libra2022": {field.name: field.default for field in fields(Libra2022)},
 }
-PANELS = {"libra": (SOUND, BOTH), "libra2022": (BOTH, PUBLISHED)}
+PANELS = {"libra": (GUARANTEE, SOUND, BOTH), "libra2022": (GUARANTEE, BOTH, PUBLISHED)}
 OPTIONS = {option.name: option for option in COMMANDS["anonymize"].params}
 SHOWN = ("README.md", "CONTRIBUTING.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))))
 
@@ -44,8 +44,9 @@ def _page(name: str) -> str:
 
 
 def _flags(mechanism: str) -> dict[str, Any]:
-    """The options in the help panels of a mechanism, by parameter."""
-    return {name: option for name, option in OPTIONS.items() if getattr(option, "rich_help_panel", "") in PANELS[mechanism]}
+    """The options in the help panels of a mechanism, by parameter; that of the guarantee is shared."""
+    shown = {name: option for name, option in OPTIONS.items() if getattr(option, "rich_help_panel", "") in PANELS[mechanism]}
+    return {name: shown[name] for name in shown if name != "epsilon" or name in PARAMETERS[mechanism]}
 
 
 def _table_of_flags(mechanism: str) -> dict[str, str]:

@@ -55,6 +55,28 @@ class Sleeping:
 
 
 @dataclass(frozen=True)
+class Forking:
+    """Starts a process that holds all its pipes, and tells when it was not ended."""
+
+    name: ClassVar[str] = "forking"
+    epsilon: float = 1.0
+    seconds: float = 0.0
+    mark: str = ""
+
+    def anonymize(self, log, random, progress):
+        started = os.fork()
+        if not started:
+            time.sleep(120)
+            with open(self.mark, "a") as file:
+                file.write("it woke up\\n")
+            os._exit(0)
+        with open(self.mark, "a") as file:
+            file.write(f"{os.getpid()} {started}\\n")
+        time.sleep(self.seconds)
+        return release(log, self.name, random)
+
+
+@dataclass(frozen=True)
 class Greedy:
     """Takes a gigabyte."""
 
@@ -84,6 +106,8 @@ class Broken:
                 file.write(f"{os.getpid()}\\n")
         if self.how == "refuse":
             raise UsageError("This log is too large. Take another.")
+        if self.how == "advise":
+            raise UsageError("Ask for --epsilon 2, or for another --how.")
         if self.how == "exit":
             os._exit(7)
         if self.how == "kill":
@@ -101,7 +125,7 @@ class Fixed:
     def anonymize(self, log, random, progress):
         return release(log, self.name, random)
 '''
-NAMES = ("copying", "timeless", "sleeping", "greedy", "broken", "fixed")
+NAMES = ("copying", "timeless", "sleeping", "forking", "greedy", "broken", "fixed")
 
 
 def install(folder: Path, version: str = "1.0") -> Path:

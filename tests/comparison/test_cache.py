@@ -6,8 +6,10 @@ import json
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -28,7 +30,7 @@ LIMITS = Limits(300, 4)
 
 @pytest.fixture
 def result(log: EventLog) -> Result:
-    return Result(measure(log, log), 120, True, 0.5, 100.0, 90.0, "proved", "a promise")
+    return Result(measure(log, log), 120, True, 0.5, 100.0, 90.0, "proved", "a promise", "one case")
 
 
 @pytest.fixture
@@ -116,6 +118,29 @@ def test_only_the_user_sees_the_folder_and_it_holds_no_name_of_a_log(cache: Cach
     assert "sepsis" not in file.read_text(encoding="utf-8")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="modes")
+def test_only_the_user_reads_the_files_whoever_may_look_into_the_folder(cache: Cache, result: Result) -> None:
+    cache.folder.mkdir(parents=True, mode=0o755)
+    for seed in range(2):
+        cache.keep(replace(RUN, seed=seed), "content", result, LIMITS)
+    for file in cache.folder.iterdir():
+        file.chmod(0o644)
+    cache.keep(RUN, "content", result, LIMITS)
+    cache.keep(replace(RUN, seed=2), "content", result, LIMITS)
+    assert sorted(stat.S_IMODE(file.stat().st_mode) for file in cache.folder.iterdir()) == [0o600, 0o600, 0o644]
+    assert stat.S_IMODE(cache.folder.stat().st_mode) == 0o755
+
+
+def test_a_file_that_cannot_be_put_in_its_place_leaves_nothing_beside_it(cache: Cache, result: Result) -> None:
+    cache.keep(RUN, "content", result, LIMITS)
+    (file,) = cache.folder.iterdir()
+    file.unlink()
+    file.mkdir()
+    cache.keep(RUN, "content", result, LIMITS)
+    assert cache.trouble is not None
+    assert list(cache.folder.iterdir()) == [file]
+
+
 def test_a_cache_that_cannot_be_written_is_told_and_stops_nothing(tmp_path: Path, result: Result) -> None:
     (tmp_path / "file").touch()
     cache = Cache(tmp_path / "file" / "cache")
@@ -187,6 +212,26 @@ def test_a_plug_in_that_changes_is_not_served(odd: Path, cache: Cache, result: R
 
 
 def test_many_at_once_do_not_harm_each_other(cache: Cache, result: Result) -> None:
-    cache.keep(RUN, "content", result, LIMITS)
-    Cache(cache.folder).keep(RUN, "content", result, LIMITS)
+    written = [replace(result, cases=cases) for cases in range(4)]
+    together = Barrier(2 * len(written), timeout=60)
+
+    def write(mine: Result) -> None:
+        together.wait()
+        for _ in range(10):
+            cache.keep(RUN, "content", mine, LIMITS)
+
+    def read(_number: int) -> list[Result | Missing | None]:
+        together.wait()
+        return [cache.found(RUN, "content", LIMITS) for _ in range(10)]
+
+    cache.keep(RUN, "content", written[0], LIMITS)
+    with ThreadPoolExecutor(2 * len(written)) as threads:
+        writing = [threads.submit(write, mine) for mine in written]
+        reading = [threads.submit(read, number) for number in range(len(written))]
+        for one in writing:
+            one.result()
+        seen = [found for several in reading for found in several.result()]
+    assert cache.trouble is None
+    assert all(found in written for found in seen)
+    assert cache.found(RUN, "content", LIMITS) in written
     assert [path.suffix for path in cache.folder.iterdir()] == [".json"]

@@ -63,6 +63,14 @@ def test_where_one_text_ends_and_the_next_begins_counts(rich: EventLog) -> None:
     assert content_hash(one) != content_hash(other)
 
 
+def test_where_a_text_is_missing_counts(rich: EventLog) -> None:
+    rows = len(rich.events)
+    texts: list[list[str | None]] = [["a", None, "b"], ["a", "b", None], [None, "a", "b"], ["a", "", "b"], ["ab", None, ""]]
+    columns = [pl.Series("org:resource", text + ["c"] * (rows - 3), pl.String) for text in texts]
+    hashes = {content_hash(replace(rich, events=rich.events.with_columns(column))) for column in columns}
+    assert len(hashes) == len(texts)
+
+
 def test_the_header_the_individual_and_the_zone_count(rich: EventLog) -> None:
     others = [replace(rich, metadata=LogMetadata()), replace(rich, individual=None), replace(rich, has_zone=True)]
     renamed = replace(rich, events=rich.events.rename({"cost": "price"}))

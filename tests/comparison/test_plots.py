@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra.comparison.folder import plots
 from libra.comparison.outcome import Missing
-from libra.comparison.plot import COLOURS, LABEL_HEIGHT, placed
+from libra.comparison.plot import COLOURS, LABEL_HEIGHT, lines_of, placed
 from libra.comparison.scale import scale_of
 from libra.errors import UsageError
 
@@ -44,7 +46,7 @@ def test_every_setting_has_a_line_a_mark_a_point_and_its_name() -> None:
     lines = _drawn(image).findall(f"{SVG}g")
     assert len(lines) == len(LABELS)
     assert all(len(line.findall(f"{SVG}path[@transform]")) == len(BUDGETS) for line in lines)
-    assert {*LABELS[:-1], "libra:gamma=0.05:subsamples=20…"} <= {re.sub("(?<=20).*…", "…", text) for text in _texts(image)}
+    assert {*LABELS[:-1], "libra:gamma=0.05:subsamples=20:", "tail=drop"} <= set(_texts(image))
     assert "empty log, 1" in _texts(image)
     assert len(image.encode()) < 15_000
 
@@ -76,6 +78,64 @@ def test_the_spread_is_drawn_where_there_is_one() -> None:
     )
     assert [len(re.findall(r'stroke-width="1\.2"', image)) for image in (one, two)] == [0, 3]
     assert "mean of 2 seeds" in two
+
+
+def _line_of(image: str) -> list[tuple[float, float]]:
+    """The points that the only line of an image goes through."""
+    (line,) = _drawn(image).findall(f"{SVG}g")
+    return [(float(x), float(y)) for x, y in (point.split() for point in line[0].attrib["d"].removeprefix("M").split("L"))]
+
+
+def _height(image: str, figure: float) -> float:
+    """Where a figure stands, by the marks at 0 and 1."""
+    marks = {text.text: float(text.attrib["y"]) for text in _drawn(image).iter(f"{SVG}text") if text.get("dy")}
+    return marks["0"] + figure * (marks["1"] - marks["0"])
+
+
+def test_the_bars_go_from_one_standard_deviation_below_to_one_above() -> None:
+    image = comparison({"libra": [[result(0.4), result(0.6)], [result(0.2)] * 2, [result(0.1), result(0.5)]]}).plot(
+        "sepsis", "dfg_l1"
+    )
+    bars = [
+        tuple(map(float, found))
+        for path in _drawn(image).iter(f"{SVG}path")
+        for found in re.findall(r"^M(\S+) (\S+?)V([\d.]+)m-3 0h6m-3 0V([\d.]+)m-3 0h6$", path.attrib["d"])
+    ]
+    spreads = [(0.5, 0.02**0.5), (0.3, 0.08**0.5)]
+    expected = [(_height(image, mean - spread), _height(image, mean + spread)) for mean, spread in spreads]
+    assert [bar[1:3] for bar in bars] == [pytest.approx(ends, abs=0.11) for ends in expected]
+    assert [bar[3] for bar in bars] == [bar[1] for bar in bars]
+    assert [bar[0] for bar in bars] == [x for x, _ in (_line_of(image)[0], _line_of(image)[2])]
+
+
+def test_a_bar_that_would_go_below_zero_ends_there() -> None:
+    image = comparison({"libra": [[result(0.0), result(0.0), result(0.6)]]}).plot("sepsis", "dfg_l1")
+    ((low,),) = ([float(end)] for end in re.findall(r'stroke-width="1\.2" d="M\S+ ([\d.]+)V', image))
+    assert low == pytest.approx(_height(image, 0.0), abs=0.11)
+
+
+def test_a_line_goes_from_the_smallest_epsilon_to_the_largest_whatever_the_order_said() -> None:
+    found = comparison({"libra": [[result(0.3)], [result(0.2)], [result(0.1)]]})
+    backwards = replace(found, outcomes=found.outcomes[::-1], epsilons=found.epsilons[::-1])
+    points = [_line_of(one.plot("sepsis", "dfg_l1")) for one in (found, backwards)]
+    assert points[0] == points[1]
+    assert [x for x, _ in points[0]] == sorted({x for x, _ in points[0]})
+    image = found.plot("sepsis", "dfg_l1")
+    assert [y for _, y in points[0]] == pytest.approx([_height(image, figure) for figure in (0.3, 0.2, 0.1)], abs=0.11)
+
+
+def test_a_setting_that_decides_epsilon_itself_is_a_level_line() -> None:
+    found = comparison({"libra": [[result(0.5)]] * 3, "libra2022:b=2": [[result(0.3)]]})
+    assert [row.epsilon for row in found.rows("sepsis")] == [*BUDGETS, None]
+    image = found.plot("sepsis", "dfg_l1")
+    level = _drawn(image).findall(f"{SVG}g")[1][0].attrib
+    assert re.fullmatch(r"M\d+ [\d.]+H\d+", level["d"])
+    assert float(level["d"].split()[1].partition("H")[0]) == pytest.approx(_height(image, 0.3), abs=0.11)
+    assert level["stroke-dasharray"]
+    assert "libra2022:b=2, as set" in _texts(image)
+    alone = comparison({"libra2022:b=2": [[result(0.3)]]})
+    assert [line.is_level for line in lines_of(alone, "sepsis", "dfg_l1")] == [True]
+    assert "sepsis-dfg_l1.svg" in plots(alone)
 
 
 def test_a_setting_without_figures_has_no_line() -> None:

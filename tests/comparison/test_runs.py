@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -71,14 +72,48 @@ def test_what_a_mechanism_prints_is_no_part_of_the_answer_and_plug_ins_are_found
     assert outcome.result.guarantee == "claimed"
 
 
-def test_a_run_beyond_the_time_limit_is_killed_and_not_tried_with_other_seeds(log: EventLog, odd: Path, tmp_path: Path) -> None:
+def _hours_pass_when(mark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the clock of the comparison forward once there is something at the mark: no test has to wait for a limit."""
+
+    def monotonic() -> float:
+        return time.monotonic() + (36_000 if mark.exists() and mark.read_text(encoding="utf-8").endswith("\n") else 0)
+
+    monkeypatch.setattr("libra.comparison.processes.time", SimpleNamespace(monotonic=monotonic, sleep=time.sleep))
+
+
+def test_a_run_beyond_the_time_limit_is_killed_and_not_tried_with_other_seeds(
+    log: EventLog, odd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mark = tmp_path / "mark"
-    found = _compare(log, f"sleeping:mark={mark},copying", seeds=3, time_limit=6.0, processes=1)
+    _hours_pass_when(mark, monkeypatch)
+    found = _compare(log, f"sleeping:mark={mark},copying", seeds=3, processes=1)
     gone = [outcome for outcome in found.outcomes if outcome.run.setting.mechanism == "sleeping"]
-    assert [outcome.missing for outcome in gone] == [Limits(seconds=6).of_time] * 3
+    assert [outcome.missing for outcome in gone] == [Limits().of_time] * 3
     (process,) = mark.read_text(encoding="utf-8").split()
     assert not _alive(int(process))
     assert [outcome.result is not None for outcome in found.outcomes] == [False] * 3 + [True] * 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="fork")
+def test_what_a_run_started_ends_with_it_at_the_limit(
+    log: EventLog, odd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / "mark"
+    _hours_pass_when(mark, monkeypatch)
+    (outcome,) = _compare(log, f"forking:seconds=600:mark={mark}").outcomes
+    assert outcome.missing == Limits().of_time
+    both = [int(process) for process in mark.read_text(encoding="utf-8").split()]
+    assert len(both) == 2
+    assert _until(lambda: not any(map(_alive, both)), 30)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="fork")
+def test_a_run_that_leaves_a_process_behind_has_its_result_and_the_process_ends(log: EventLog, odd: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    (outcome,) = _compare(log, f"forking:mark={mark}").outcomes
+    assert outcome.result is not None
+    _, left = mark.read_text(encoding="utf-8").split()
+    assert _until(lambda: not _alive(int(left)), 30)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell")
@@ -94,6 +129,7 @@ def test_a_run_beyond_the_memory_limit_is_killed(log: EventLog, odd: Path) -> No
     [
         ("raise", "failed", "ZeroDivisionError: oh no"),
         ("refuse", "refused", "This log is too large. Take another."),
+        ("advise", "refused", "Ask for --epsilon 2, or for another how."),
         ("exit", "failed", "its process broke down with code 7"),
         ("kill", "failed", "its process was killed by somebody else; perhaps the machine ran out of memory"),
     ],

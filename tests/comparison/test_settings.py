@@ -138,7 +138,7 @@ def test_budgets_and_seeds_that_are_none_are_refused(epsilon: float, delta: floa
 
 def test_logs_are_called_by_their_files_and_no_two_alike(log: EventLog) -> None:
     own = "Emergency department (simulated)"
-    assert list(named(["a/sepsis.xes.gz", Path("b/sepsis.csv"), log, log])) == ["sepsis", "sepsis 2", own, f"{own} 2"]
+    assert list(named(["a/sepsis.xes.gz", Path("b/sepsis.csv"), log, log])) == ["a/sepsis", "b/sepsis", own, f"{own} 2"]
     assert list(named({"mine": log})) == ["mine"]
     assert list(named("x.csv")) == ["x"]
     with pytest.raises(UsageError, match="no log"):

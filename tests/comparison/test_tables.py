@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from libra.comparison.outcome import Missing
 from libra.comparison.pages import HEADER
 from libra.comparison.tables import ESSENTIAL, FAVOURABLE, HEADINGS, table_of
 from libra.errors import InputError
+from libra.privacy.unit import CASE, Unit
 
 from .some_outcomes import comparison, result
 
@@ -66,8 +68,50 @@ def test_a_run_without_a_result_is_a_dash_and_the_reason_stands_below() -> None:
     notes = table_of(FOUND, FOUND.logs[0]).footnotes
     assert "travas at 1, no result: it took more than 300 seconds." in notes
     assert "libra2022 at 1, refused (1 of 2 runs): too small." in notes
-    assert "libra2022 at 0.1: 1 of 2 releases are empty logs." in notes
+    assert "libra2022 at 0.1: 1 of 2 releases is an empty log." in notes
     assert notes[-1] == FAVOURABLE
+
+
+@pytest.mark.parametrize(
+    ("cases", "told"),
+    [
+        ([0], "the release is an empty log"),
+        ([0, 0], "the releases are empty logs"),
+        ([0, 5, 5], "1 of 3 releases is an empty log"),
+        ([0, 0, 5], "2 of 3 releases are empty logs"),
+    ],
+)
+def test_empty_releases_are_told(cases: list[int], told: str) -> None:
+    found = comparison({"travas": [[result(1.0, cases=released) for released in cases]]})
+    assert table_of(found, found.logs[0]).footnotes == (f"travas at 0.1: {told}.",)
+
+
+def test_where_a_person_may_have_several_cases_the_table_says_whom_a_guarantee_protects() -> None:
+    found = comparison({"libra": [[result(0.1, unit=Unit(most_cases=2))]], "travas": [[result(0.1)]], "sacofa": [[SLOW]]})
+    (log,) = found.logs
+    column = HEADINGS.index("guarantee")
+    told = [[row[column] for row in table_of(found, one).rows] for one in (log, replace(log, has_individuals=True))]
+    assert told == [["", "proved", "proved", "-"], ["", "proved, individuals", "proved, cases", "-"]]
+    assert [row.unit for row in found.rows("sepsis")] == [Unit(most_cases=2).statement(), CASE.statement(), None]
+    assert next(csv.DictReader(io.StringIO(found.to_csv())))["unit"] == Unit(most_cases=2).statement()
+
+
+@pytest.mark.parametrize(
+    ("labels", "of_runs", "heading"),
+    [
+        (["travas", "travas:delta=0.1"], ["0.0001", "0.1"], "delta 0.0001 unless a setting says otherwise"),
+        (["travas:delta=0.1", "amun"], ["0.1", ""], "delta 0.1"),
+        (["travas", "amun"], ["0.0001", ""], "delta 0.0001"),
+        (["amun"], [""], "no delta"),
+    ],
+)
+def test_delta_is_that_of_the_run(labels: list[str], of_runs: list[str], heading: str) -> None:
+    found = comparison({label: [[result(0.1)]] for label in labels})
+    assert [line["delta"] for line in csv.DictReader(io.StringIO(found.to_csv()))] == of_runs
+    assert [run["delta"] for run in found.to_dict()["runs"]] == [float(delta) if delta else None for delta in of_runs]
+    assert found.said_delta == heading
+    assert f"{heading}, one seed" in found.plot("sepsis", "dfg_l1")
+    assert f"{heading[0].upper()}{heading[1:]}, one seed." in found.to_markdown()
 
 
 def test_reasons_of_a_kind_that_differ_by_seed_are_told_once() -> None:

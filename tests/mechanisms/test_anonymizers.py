@@ -12,7 +12,7 @@ from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.traces import Traces, traces_of
 from libra.example.simulate import simulate
 from libra.mechanisms.libra2022 import Libra2022
-from libra.mechanisms.libra2022.anonymizers import with_times_of
+from libra.mechanisms.libra2022.anonymizers import named_anonymizer, with_times_of
 from libra.mechanisms.peers.counted import Counted, counted_of
 from libra.privacy.randomness import Randomness
 
@@ -29,6 +29,25 @@ def test_every_peer_anonymizes_subsamples(name: str) -> None:
     assert "Another one was used, for which nothing is claimed" in release.guarantee.statement
     again = libra.anonymize(example.path(), **options)  # type: ignore[arg-type]  # likewise
     assert again.log.events.equals(release.log.events)
+
+
+def test_times_that_are_taken_over_carry_the_noise_of_the_paper() -> None:
+    cases = cases_of(simulate(cases=400))
+    released = named_anonymizer("travas", 1e-2)(cases, 2.0, Randomness(seed=1))
+    assert len(released) > 50
+    gaps = set(np.diff(cases.micros).tolist())
+    same = [gap in gaps for gap in np.diff(released.micros).tolist()]
+    assert np.mean(same) < 0.05
+
+
+def test_what_is_known_of_a_named_anonymizer_is_said() -> None:
+    told = {
+        name: " ".join(libra.anonymize(example.path(), mechanism="libra2022", anonymizer=name, gamma=0.5).guarantee.caveats)
+        for name in ("travas", "pripel", "amun")
+    }
+    assert ["moved by some days" in told[name] for name in told] == [True, False, False]
+    assert ["are pruned follows" in told[name] for name in told] == [False, True, False]
+    assert all(f"went through {name}" in told[name] for name in told)
 
 
 def test_a_trace_that_cases_follow_takes_over_the_times_of_one_of_them() -> None:

@@ -85,7 +85,7 @@ def test_what_would_take_all_memory_is_refused_before_anything_is_drawn() -> Non
         *(("omega", value) for value in (math.nan, math.inf, "x", True, None, -0.1)),
         *(("trace_noise", value) for value in (None, 0, "no")),
         *(("signed_times", value) for value in (None, 1, "yes")),
-        ("anonymizer", "amun"),
+        ("anonymizer", 3),
     ],
 )
 def test_parameters_that_cannot_be_meant_are_refused(name: str, value: Any) -> None:

@@ -68,7 +68,7 @@ def test_it_is_compared_and_audited_like_any_other(site: Path, tmp_path: Path) -
     words = ("--mechanisms", f"libra,{NAME}", "--epsilon", "1", "--seeds", "1", "--cache", tmp_path / "cache", "--json")
     compared = _libra(site, "compare", example.path(), *words)
     assert compared.returncode == 0, compared.stderr
-    rows = {row["mechanism"]: row for row in json.loads(compared.stdout)["outcomes"]}
+    rows = {row["mechanism"]: row for row in json.loads(compared.stdout)["runs"]}
     assert set(rows) == {"libra", NAME}
     audited = _libra(site, "audit", example.path(), "--mechanism", NAME, "--runs", "400", "--processes", "2", "--json")
     assert audited.returncode == 0, audited.stderr

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+MECHANISM = "mechanism"  # the check that fails where nothing is known of the mechanism
+
 
 @dataclass(frozen=True)
 class Check:

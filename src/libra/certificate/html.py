@@ -51,7 +51,7 @@ def html_of(page: Page) -> str:
     lines = [f"<h1>{escape(page.title)}</h1>", f'<p class="issued">{escape(page.issued)}</p>']
     if page.warnings:
         told = "".join(f"<p>{escape(warning)}</p>" for warning in page.warnings)
-        lines.append(f'<div class="warning"><p>This certificate does not hold. Do not rely on it.</p>{told}</div>')
+        lines.append(f'<div class="warning"><p>{escape(page.verdict)}</p>{told}</div>')
     lines.append(f'<p class="sentence">{escape(page.sentence)}</p>')
     lines += [line for section in page.sections for line in _section(section)]
     return head + "\n".join(lines) + "\n</body>\n</html>\n"

@@ -15,6 +15,7 @@ from libra.certificate.of_any import said
 from libra.errors import LibraError
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import Libra2022Claim, guarantee
+from libra.mechanisms.mechanism import names
 
 SWITCHES = ("trace_noise", "signed_times")  # of the paper's own anonymizer
 NO_SUCH_RUN = "No run of libra2022 has such parameters."
@@ -43,5 +44,10 @@ def checks(document: dict[str, Any]) -> Iterator[Check]:
     meaning = "Somebody miscounted, or changed a figure."
     problems = list(differences(document["claimed"], figures, "claimed", CLOSE))
     yield judged("figures", problems, holds=holds, fails=fails, meaning=meaning)
-    possible = [guarantee(claim, trace_noise=made.trace_noise, persons=persons) for persons in (False, True)]
+    other = parameters.get("anonymizer")
+    possible = [
+        guarantee(claim, trace_noise=made.trace_noise, persons=persons, anonymizer=name)
+        for persons in (False, True)
+        for name in ((None, other) if other in names() else (None,))  # a function may have the name of a mechanism
+    ]
     yield said(document, possible)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from libra.certificate.check import Check
+from libra.certificate.check import MECHANISM, Check
 from libra.certificate.releases import RELEASES
 from libra.certificate.words import beliefs, odds
 from libra.privacy.unit import CASE, Unit
@@ -37,8 +37,12 @@ TWO_GROUPS = (
 RECOMPUTED = (
     "This recomputes the total from the ledger, and the sentences from the figures, and compares size and SHA-256 of the file."
 )
-COMPARED = "This compares the figures with the paper's equations, and size and SHA-256 of the file. There is no proof to check."
+COMPARED = (
+    "This compares the figures with what the authors of the mechanism claim, and size and SHA-256 of the file. There is no proof "
+    "to check."
+)
 NO_SIGNATURE = "It does not show who wrote the certificate, which is not signed: take it from where you trust, or have it signed."
+NOT_CHECKED = "This certificate cannot be checked here. Do not rely on it."
 OTHER = "other releases"
 INDIVIDUAL = Unit(most_cases=1)  # how many of their cases counted makes no difference to these words
 
@@ -74,6 +78,7 @@ class Page:
         warnings: What is wrong with it, if anything is.
         sentence: The promise in one sentence.
         sections: The rest.
+        verdict: What the warnings come to.
     """
 
     title: str
@@ -81,11 +86,13 @@ class Page:
     warnings: tuple[str, ...]
     sentence: str
     sections: tuple[Section, ...]
+    verdict: str = "This certificate does not hold. Do not rely on it."
 
 
 def page_of(document: Mapping[str, Any], checks: Sequence[Check], certificate: str) -> Page:
     """The page of a certificate, given its checks against itself and the name of its file."""
     failed = [f"{check.name.capitalize()}. {check.found} {check.meaning}" for check in checks if not check.ok]
+    unknown = [check.name for check in checks if not check.ok] == [MECHANISM]
     issued = f"Issued on {document['issued']} by Libra {document['version']}, mechanism {document['mechanism']}. {ABOUT}"
     return Page(
         title="Certificate of an anonymized event log",
@@ -93,6 +100,7 @@ def page_of(document: Mapping[str, Any], checks: Sequence[Check], certificate: s
         warnings=tuple(failed),
         sentence=document["in_plain_words"],
         sections=tuple(_sections(document, certificate)),
+        **({"verdict": NOT_CHECKED} if unknown else {}),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from libra._version import __version__
 from libra.certificate.canonical import CHECKSUM, checksum
-from libra.certificate.check import Check, Verification, judged
+from libra.certificate.check import MECHANISM, Check, Verification, judged
 from libra.certificate.content import content
 from libra.certificate.document import fingerprint, read_certificate
 from libra.certificate.of_any import RANDOMNESS, drawn
@@ -80,7 +80,7 @@ def _of_mechanism(document: dict[str, Any]) -> Iterator[Check]:
         yield from import_module(HOMES[name]).checks(document)
     else:
         found = f'This version cannot check certificates of "{name}".'
-        yield Check("mechanism", False, found, "Whether the promise holds is not known.")
+        yield Check(MECHANISM, False, found, "Whether the promise holds is not known.")
 
 
 def _of_other_version(version: str) -> Callable[[Check], Check]:

@@ -18,6 +18,7 @@ from libra.errors import UsageError
 from libra.keywords import OtherParameters
 
 SOUND, BOTH, PUBLISHED = "Mechanism libra", "Mechanisms libra and libra2022", "Mechanism libra2022"
+GUARANTEE = "Guarantee"
 PEERS = "Mechanisms amun, pripel, prefix-laplace, sacofa, travas, and of other packages"
 LONG_NUMBER = 20  # digits
 
@@ -49,7 +50,12 @@ def mechanism_flags(
     ] = None,
     budget: Annotated[
         str | None,
-        parameter("--budget", text="Shares. Default: control=0.55,times=0.45.", metavar="SHARES", panel=SOUND),
+        parameter(
+            "--budget",
+            text="Shares, here and with --times model. Default: control=0.55,times=0.45.",
+            metavar="SHARES",
+            panel=SOUND,
+        ),
     ] = None,
     private_labels: Annotated[
         bool | None,
@@ -57,7 +63,12 @@ def mechanism_flags(
     ] = None,
     time_zone: Annotated[
         str | None,
-        parameter("--time-zone", text="Whose hours and days to keep. Default: UTC.", metavar="ZONE", panel=SOUND),
+        parameter(
+            "--time-zone",
+            text="Whose hours and days to keep, here and with --times model. Default: UTC.",
+            metavar="ZONE",
+            panel=SOUND,
+        ),
     ] = None,
     cases: Annotated[
         int | None,

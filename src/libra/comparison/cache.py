@@ -2,7 +2,7 @@
 
 In: a run and the content of its log. Out: what was found of it before, or nothing. A file a run, named by a SHA-256 of all that
 decides the outcome: the log as read, the mechanism and its parameters, the seed, and the code that computes it. It holds
-measures, no log, and is confidential. Whatever cannot be read or does not fit is as good as absent.
+measures, no log, and is confidential: only the user may read it. Whatever cannot be read or does not fit is as good as absent.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from hashlib import sha256
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from libra._version import __version__
 from libra.comparison.outcome import LIMITS, Missing, Result
 from libra.comparison.plan import Run
 from libra.comparison.processes import Limits
-from libra.errors import InputError
 
 FORM = 1  # of the files; a change of it makes all of them old
 ROOMS = ("engines", "eventlog", "measures", "mechanisms", "privacy")  # what decides the outcome of a run
@@ -84,8 +84,6 @@ class Cache:
 
     def keep(self, run: Run, content: str, found: Result | Missing, limits: Limits) -> None:
         """Write down what was found, whole or not at all; a failure is not kept, since trying again may help."""
-        from libra.eventlog.files import atomic_output
-
         plain: dict[str, Any] = {"form": FORM, "run": self._identity(run, content)}
         if isinstance(found, Result):
             plain["result"] = found.to_dict()
@@ -95,11 +93,20 @@ class Cache:
             return
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with atomic_output(self._file(run, content)) as stream:
-                stream.write(json.dumps(plain, indent=1, allow_nan=False).encode())
-        except (OSError, InputError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
+            self._write(self._file(run, content), json.dumps(plain, indent=1, allow_nan=False).encode())
+        except OSError as error:
+            reason = error.strerror or str(error)
             self.trouble = f"Finished runs could not be kept in {self.folder} ({reason.rstrip('.')}). Name a folder with --cache."
+
+    def _write(self, file: Path, data: bytes) -> None:
+        """Put a file in its place, whole; nobody but the user may read it, whoever may look into the folder."""
+        part = NamedTemporaryFile(dir=self.folder, prefix=".libra-", suffix=".part", delete=False)  # noqa: SIM115  # closed below
+        try:
+            with part:
+                part.write(data)
+            Path(part.name).replace(file)
+        finally:
+            Path(part.name).unlink(missing_ok=True)
 
     def _file(self, run: Run, content: str) -> Path:
         return self.folder / f"{sha256(self._identity(run, content).encode()).hexdigest()}.json"

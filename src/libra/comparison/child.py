@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any, BinaryIO
 
 from libra.comparison.memory import peak_megabytes
-from libra.errors import LibraError, MissingExtraError
+from libra.errors import BrokenMechanismError, LibraError, MissingExtraError
 
 KILL_ME_WITH_MY_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
@@ -38,15 +38,21 @@ def main() -> None:
 def _found(job: dict[str, Any], data: bytes) -> dict[str, Any]:
     try:
         return {"result": _result(job, data)}
+    except BrokenMechanismError as error:
+        return _broken_by(error.__cause__ or error)
     except MissingExtraError as error:
         return _missing("failed", str(error))
     except LibraError as error:
         return _missing("refused", str(error))
-    except MemoryError:
+    except (Exception, SystemExit) as error:  # a plug-in's mistake is a result as well
+        return _broken_by(error)
+
+
+def _broken_by(error: BaseException) -> dict[str, Any]:
+    if isinstance(error, MemoryError):
         return _missing("memory", "it asked for more memory than there is")
-    except Exception as error:  # a plug-in's mistake is a result as well
-        told = " ".join(str(error).split())
-        return _missing("failed", f"{type(error).__name__}: {told}" if told else type(error).__name__)
+    told = " ".join(str(error).split())
+    return _missing("failed", f"{type(error).__name__}: {told}" if told else type(error).__name__)
 
 
 def _result(job: dict[str, Any], data: bytes) -> dict[str, Any]:
@@ -66,7 +72,8 @@ def _result(job: dict[str, Any], data: bytes) -> dict[str, Any]:
     guarantee = release.guarantee
     utility = measure(log, release.log)
     cases, times = release.log.n_cases, release.has_times
-    return Result(utility, cases, times, seconds, peak, reading, guarantee.kind, guarantee.statement).to_dict()
+    promised = (guarantee.kind, guarantee.statement, guarantee.unit)
+    return Result(utility, cases, times, seconds, peak, reading, *promised).to_dict()
 
 
 def _missing(why: str, reason: str) -> dict[str, Any]:

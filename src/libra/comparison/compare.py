@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field, replace
 from functools import cache as remembered
 from pathlib import Path
 
 from libra.comparison.cache import Cache, user_cache
 from libra.comparison.comparison import ComparedLog, Comparison
+from libra.comparison.flags import in_our_words
 from libra.comparison.handover import content_hash, packed
-from libra.comparison.outcome import LIMITS, Missing, Outcome
+from libra.comparison.outcome import LIMITS, Missing, Outcome, Result
 from libra.comparison.plan import Plan, Run
 from libra.comparison.processes import Limits, found_by_processes
 from libra.eventlog.log import EventLog, empty_log
@@ -77,15 +79,14 @@ def compare(
     """
     runs = list(plan.runs(logs))
     contents = {name: content_hash(log) for name, log in logs.items()} if cache is not None else {}
-    outcomes: dict[Run, Outcome] = {}
+    settled = _Settled()
     for run in runs:
-        known = Missing("refused", run.refusal) if run.refusal is not None else None
-        if known is not None:
-            outcomes[run] = Outcome(run, known)
+        if run.refusal is not None:
+            settled.settle(run, Missing("refused", run.refusal))
         elif cache is not None:
             kept = cache.found(run, contents[run.log], limits)
             if kept is not None:
-                outcomes[run] = Outcome(run, kept, cached=True)
+                settled.settle(run, kept, cached=True)
 
     @remembered
     def data_of(name: str) -> bytes:
@@ -93,39 +94,48 @@ def compare(
 
     def watch(under_way: Sequence[Run]) -> None:
         others = f" and {len(under_way) - 1} more" if len(under_way) > 1 else ""
-        told(len(outcomes), len(runs), f"{under_way[0]}{others}" if under_way else "")
+        told(len(settled.outcomes), len(runs), f"{under_way[0]}{others}" if under_way else "")
 
-    with closing(found_by_processes(_wanted(runs, outcomes), data_of, limits, processes, watch)) as finished:
+    with closing(found_by_processes(_wanted(runs, settled), data_of, limits, processes, watch)) as finished:
         for run, found in finished:
-            outcomes[run] = Outcome(run, found)
+            settled.settle(run, found)
             if cache is not None:
                 cache.keep(run, contents[run.log], found, limits)
-    told(len(outcomes), len(runs), "")
-    compared = tuple(ComparedLog(name, measure(log, empty_log(log)), log.notes) for name, log in logs.items())
-    notes = (cache.trouble,) if cache is not None and cache.trouble else ()
-    in_order = sorted(outcomes.values(), key=_place(runs))
+    told(len(settled.outcomes), len(runs), "")
+    compared = tuple(
+        ComparedLog(name, measure(log, empty_log(log)), log.notes, has_individuals=log.individual is not None)
+        for name, log in logs.items()
+    )
+    notes = (*plan.notes, *((cache.trouble,) if cache is not None and cache.trouble else ()))
+    in_order = sorted(settled.outcomes.values(), key=_place(runs))
     return Comparison(compared, tuple(in_order), plan.epsilons, plan.delta, plan.seeds, limits, notes)
 
 
-def _wanted(runs: Sequence[Run], outcomes: dict[Run, Outcome]) -> Iterator[Run]:
+@dataclass
+class _Settled:
+    """What is known so far: the outcomes, and which kinds of runs went beyond a limit."""
+
+    outcomes: dict[Run, Outcome] = field(default_factory=dict)
+    beyond: dict[tuple[object, ...], Missing] = field(default_factory=dict)
+
+    def settle(self, run: Run, found: Result | Missing, *, cached: bool = False) -> None:
+        if isinstance(found, Missing) and found.why == "refused":
+            found = replace(found, reason=in_our_words(found.reason, run.setting, run.parameters))
+        elif isinstance(found, Missing) and found.why in LIMITS:
+            self.beyond.setdefault(_but_for_seed(run), found)
+        self.outcomes[run] = Outcome(run, found, cached)
+
+
+def _wanted(runs: Sequence[Run], settled: _Settled) -> Iterator[Run]:
     """The runs that are still to be made, one at a time; those that another seed has shown to be hopeless are settled here."""
     for run in runs:
-        if run in outcomes:
+        if run in settled.outcomes:
             continue
-        beyond = next(
-            (
-                outcome.found
-                for other, outcome in outcomes.items()
-                if _but_for_seed(other) == _but_for_seed(run)
-                and isinstance(outcome.found, Missing)
-                and outcome.found.why in LIMITS
-            ),
-            None,
-        )
+        beyond = settled.beyond.get(_but_for_seed(run))
         if beyond is None:
             yield run
         else:
-            outcomes[run] = Outcome(run, beyond)
+            settled.settle(run, beyond)
 
 
 def _but_for_seed(run: Run) -> tuple[object, ...]:

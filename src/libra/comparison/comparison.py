@@ -7,7 +7,7 @@ that anybody can draw from again: it is confidential, and says so.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -16,8 +16,10 @@ from libra._version import __version__
 from libra.comparison.outcome import Missing, Outcome, Result
 from libra.comparison.processes import Limits
 from libra.comparison.setting import Setting
+from libra.errors import UsageError
 from libra.measures.utility import Utility
 
+DOCUMENT = "Libra comparison"
 CONFIDENTIAL = (
     "Confidential: all figures compare with the original, and every run is seeded. "
     "For a log that is not public, this is for its custodian alone."
@@ -32,6 +34,8 @@ MEASURES = {
     "case_duration_w1_hours": "case durations, hours",
     "arrival_w1_days": "arrivals, days",
 }
+
+FIGURES = tuple(field.name for field in fields(Utility) if field.name not in ("empty", "risk"))
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,12 @@ class Mean:
 
 @dataclass(frozen=True)
 class ComparedLog:
-    """A log as far as the tables need it: its name, what an empty log would score, and notes on how it was read."""
+    """A log as far as the tables need it: its name, what an empty log would score, notes on how it was read, and whose it is."""
 
     name: str
     empty: Utility
     notes: tuple[str, ...] = ()
+    has_individuals: bool = False  # whether it is known which cases are of the same person
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,9 @@ class Row:
         return all(result.has_times for result in self.results)
 
     def measure(self, name: str) -> Mean | None:
-        """A measure by its name; None where there is no figure."""
+        """A measure by its name, as `libra.measure` has it; None where there is no figure."""
+        if name not in FIGURES:
+            raise UsageError(f'There is no measure "{name}". There is: {", ".join(FIGURES)}.')
         return Mean.of(result.figure(name) for result in self.results)
 
     @property
@@ -109,6 +116,16 @@ class Row:
         return next((result.guarantee for result in self.results), None)
 
     @property
+    def unit(self) -> str | None:
+        """What the promise protects; None where nothing came out."""
+        return next((result.unit for result in self.results), None)
+
+    @property
+    def delta(self) -> float | None:
+        """What the runs were asked with; None where the mechanism takes none."""
+        return self.outcomes[0].run.delta
+
+    @property
     def audit(self) -> str | None:
         """What is known from audits of this mechanism with these parameters."""
         from libra.measures.audit.known import outcome_of
@@ -123,24 +140,28 @@ class Row:
             "log": self.log,
             "setting": self.setting.label,
             "epsilon": self.epsilon,
+            "delta": self.delta,
             "runs": len(self.results),
             "measures": {name: None if found is None else asdict(found) for name, found in measures.items()},
             "has_times": self.has_times if self.results else None,
             "seconds": None if self.seconds is None else asdict(self.seconds),
             "peak_megabytes": self.peak_megabytes,
             "guarantee": self.guarantee,
+            "unit": self.unit,
             "audit": self.audit,
             "missing": [asdict(missing) for missing in self.missing],
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Everything that a comparison found; the tables and plots are made from this.
 
     Example:
         >>> import libra, libra.example
         >>> found = libra.compare(libra.example.path(), mechanisms="libra", epsilon=1.0, seeds=1, cache=False)
+        >>> found
+        <Comparison: 1 log, 1 setting, 1 of 1 runs with a result; rows(log) and plot(log, measure) know emergency>
         >>> found.rows("emergency")[0].guarantee
         'proved'
         >>> print(found.to_markdown().splitlines()[0])
@@ -155,13 +176,42 @@ class Comparison:
     limits: Limits
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """What was compared, in a line."""
+        settings = len({outcome.run.setting.label for outcome in self.outcomes})
+        done = sum(outcome.result is not None for outcome in self.outcomes)
+        several = f"{len(self.logs)} log{'s' * (len(self.logs) != 1)}, {settings} setting{'s' * (settings != 1)}"
+        known = ", ".join(log.name for log in self.logs)
+        runs = f"{done} of {len(self.outcomes)} runs with a result"
+        return f"<Comparison: {several}, {runs}; rows(log) and plot(log, measure) know {known}>"
+
+    def _repr_markdown_(self) -> str:
+        """The tables, as notebooks show them."""
+        return self.to_markdown()
+
+    def log(self, name: str) -> ComparedLog:
+        """A log by its name."""
+        for log in self.logs:
+            if log.name == name:
+                return log
+        raise UsageError(f'There is no log "{name}" in this comparison. There is: {", ".join(log.name for log in self.logs)}.')
+
     def rows(self, log: str) -> list[Row]:
         """The rows of a log, in the order in which the settings were named."""
+        self.log(log)
         groups: dict[tuple[str, float | None], list[Outcome]] = {}
         for outcome in self.outcomes:
             if outcome.run.log == log:
                 groups.setdefault((outcome.run.setting.label, outcome.run.epsilon), []).append(outcome)
         return [Row(log, of[0].run.setting, epsilon, tuple(of)) for (_, epsilon), of in groups.items()]
+
+    @property
+    def said_delta(self) -> str:
+        """The delta of the runs, as a heading says it."""
+        deltas = {outcome.run.delta for outcome in self.outcomes} - {None}
+        if not deltas:
+            return "no delta"
+        return f"delta {deltas.pop():g}" if len(deltas) == 1 else f"delta {self.delta:g} unless a setting says otherwise"
 
     @property
     def has_results(self) -> bool:
@@ -171,7 +221,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-ready: the rows of each log, then each run."""
         return {
-            "document": "Libra comparison",
+            "document": DOCUMENT,
             "version": __version__,
             "confidential": CONFIDENTIAL,
             "delta": self.delta,
@@ -181,6 +231,7 @@ class Comparison:
             "logs": [
                 {
                     "name": log.name,
+                    "has_individuals": log.has_individuals,
                     "empty_log": {name: getattr(log.empty, name) for name in MEASURES},
                     "rows": [row.to_dict() for row in self.rows(log.name)],
                 }

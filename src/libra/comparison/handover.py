@@ -72,7 +72,8 @@ def content_hash(log: EventLog) -> str:
 
 
 def _header(log: EventLog) -> dict[str, object]:
-    return {"metadata": log.metadata.to_dict(), "individual": log.individual, "has_zone": log.has_zone}
+    of_case = [name for role in log.roles if role.role == "case_id" for name in role.columns]  # pripel holds these back
+    return {"metadata": log.metadata.to_dict(), "individual": log.individual, "has_zone": log.has_zone, "case_id": of_case}
 
 
 def _packed_frame(frame: pl.DataFrame) -> bytes:

@@ -37,6 +37,7 @@ class Result:
         reading_megabytes: The most that it had before, with the log read and nothing begun.
         guarantee: "proved" or "claimed".
         statement: The promise in words.
+        unit: What it protects: one case, or one individual.
     """
 
     utility: Utility
@@ -47,6 +48,7 @@ class Result:
     reading_megabytes: float | None
     guarantee: Literal["proved", "claimed"]
     statement: str
+    unit: str
 
     def figure(self, name: str) -> float | None:
         """A measure by its name; None where it is not defined, or where no times were released."""
@@ -114,6 +116,7 @@ class Outcome:
             "setting": run.setting.label,
             "parameters": dict(run.parameters),
             "epsilon": run.epsilon,
+            "delta": run.delta,
             "seed": run.seed,
             "cached": self.cached,
             "result": None if self.result is None else self.result.shown(),

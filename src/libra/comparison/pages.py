@@ -11,16 +11,12 @@ import json
 import re
 from typing import Any
 
-from libra.comparison.comparison import CONFIDENTIAL, Comparison
+from libra.comparison.comparison import CONFIDENTIAL, FIGURES, Comparison
 from libra.comparison.outcome import Outcome
 from libra.comparison.tables import FIRST, LEGEND, Table, table_of
 from libra.eventlog.tables.csv_write import FORMULA
 
-FIGURES = (
-    *("emd_freq", "emd_time", "dfg_l1", "dfg_tv", "variant_tv", "unseen_variant_share", "length_w1", "case_duration_w1_hours"),
-    *("edge_duration_w1_hours", "edge_duration_w1_relative", "edge_duration_w1_log", "arrival_w1_days"),
-)
-RESULTS = ("cases", "has_times", "seconds", "peak_megabytes", "reading_megabytes", "guarantee")
+RESULTS = ("cases", "has_times", "seconds", "peak_megabytes", "reading_megabytes", "guarantee", "unit")
 RUN = ("log", "mechanism", "setting", "parameters", "epsilon", "delta", "seed")
 HEADER = (*RUN, *FIGURES, *RESULTS, "missing", "reason")
 
@@ -28,7 +24,8 @@ HEADER = (*RUN, *FIGURES, *RESULTS, "missing", "reason")
 def markdown(comparison: Comparison) -> str:
     """A page with one table a log."""
     runs = "one seed" if len(comparison.seeds) == 1 else f"{len(comparison.seeds)} seeds"
-    lines = ["# A comparison of mechanisms", "", f"**{CONFIDENTIAL}**", "", f"Delta {comparison.delta:g}, {runs}. {LEGEND}"]
+    asked = f"{comparison.said_delta}, {runs}. {LEGEND}"
+    lines = ["# A comparison of mechanisms", "", f"**{CONFIDENTIAL}**", "", f"{asked[0].upper()}{asked[1:]}"]
     for log in comparison.logs:
         lines += ["", f"## {_plain(log.name)}", "", *markdown_table(table_of(comparison, log))]
     return "\n".join(lines) + "\n"
@@ -53,15 +50,15 @@ def csv_text(comparison: Comparison) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(HEADER)
     for outcome in comparison.outcomes:
-        writer.writerow([_cell(value) for value in _line(outcome, comparison.delta)])
+        writer.writerow([_cell(value) for value in _line(outcome)])
     return stream.getvalue()
 
 
-def _line(outcome: Outcome, delta: float) -> list[Any]:
+def _line(outcome: Outcome) -> list[Any]:
     run, result, missing = outcome.run, outcome.result, outcome.missing
     asked = json.dumps(dict(run.parameters))
     return [
-        *(run.log, run.setting.mechanism, run.setting.label, asked, run.epsilon, delta, run.seed),
+        *(run.log, run.setting.mechanism, run.setting.label, asked, run.epsilon, run.delta, run.seed),
         *(None if result is None else result.figure(name) for name in FIGURES),
         *(None if result is None else getattr(result, name) for name in RESULTS),
         *((None, None) if missing is None else (missing.why, missing.reason)),

@@ -2,6 +2,7 @@
 
 In: settings, budgets and seeds, as people say them. Out: a `Plan`, and from it a `Run` for every log, setting, epsilon and seed.
 A setting that is refused at every epsilon is a mistake of the caller, and told at once; one that is refused at some is a result.
+Of mechanisms that nobody named, those of other packages that cannot be made are passed over with a note.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from libra.comparison.asked import asked, is_asked
-from libra.comparison.setting import Setting
+from libra.comparison.flags import in_our_words
+from libra.comparison.setting import PASSED_OVER, Setting, Settings
 from libra.errors import UsageError
+from libra.mechanisms.mechanism import HOMES, mechanism
 
 MOST_SEEDS = 1_000
 Asked = tuple[Setting, float | None, Mapping[str, Any], str | None]  # with the parameters, or why there can be no run
@@ -42,6 +45,11 @@ class Run:
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     refusal: str | None = None
 
+    @property
+    def delta(self) -> float | None:
+        """Of the guarantee asked for; None where the mechanism takes none."""
+        return self.parameters.get("delta")
+
     def __str__(self) -> str:
         """The run in words."""
         budget = "" if self.epsilon is None else f" at epsilon {self.epsilon:g}"
@@ -62,6 +70,7 @@ class Plan:
     epsilons: tuple[float, ...]
     delta: float
     seeds: tuple[int, ...]
+    notes: tuple[str, ...] = ()
 
     def runs(self, logs: Iterable[str]) -> Iterator[Run]:
         """All runs, those of the first seed first: who is too slow for one is not tried with the others."""
@@ -72,7 +81,7 @@ class Plan:
                     yield Run(log, setting, epsilon, seed, parameters, refusal)
 
 
-def plan_of(settings: Iterable[Setting], epsilon: float | Sequence[float], delta: float, seeds: int | Sequence[int]) -> Plan:
+def plan_of(settings: Sequence[Setting], epsilon: float | Sequence[float], delta: float, seeds: int | Sequence[int]) -> Plan:
     """The plan for these settings at these budgets; `seeds` is how many, or which.
 
     Example:
@@ -82,16 +91,20 @@ def plan_of(settings: Iterable[Setting], epsilon: float | Sequence[float], delta
     from libra.privacy.arguments import checked_delta
 
     epsilons, delta, which = _epsilons(epsilon), checked_delta(delta), _seeds(seeds)
-    tried = []
+    tried: list[Asked] = []
+    notes = list(settings.notes) if isinstance(settings, Settings) else []
     for setting in settings:
         budgets: tuple[float | None, ...] = epsilons if is_asked(setting) else (None,)
-        tried += _tried(setting, budgets, delta)
-    return Plan(tuple(tried), epsilons, delta, which)
+        try:
+            tried += _tried(setting, budgets, delta)
+        except UsageError as error:
+            if setting.mechanism in HOMES or not isinstance(settings, Settings) or settings.named:
+                raise
+            notes.append(f"{PASSED_OVER} {error}")
+    return Plan(tuple(tried), epsilons, delta, which, tuple(notes))
 
 
 def _tried(setting: Setting, epsilons: Sequence[float | None], delta: float) -> list[Asked]:
-    from libra.mechanisms.mechanism import mechanism
-
     found: list[Asked] = []
     errors: list[UsageError] = []
     for epsilon in epsilons:
@@ -102,10 +115,15 @@ def _tried(setting: Setting, epsilons: Sequence[float | None], delta: float) -> 
         except UsageError as error:
             errors.append(error)
             found.append((setting, epsilon, parameters, str(error)))
+        except Exception as error:
+            if setting.mechanism in HOMES:
+                raise
+            told = f'The mechanism "{setting.mechanism}" of another package cannot be made'
+            raise UsageError(f"{told} ({type(error).__name__}: {' '.join(str(error).split())}).") from error
         else:
             found.append((setting, epsilon, parameters, None))
     if len(errors) == len(epsilons):
-        raise UsageError(f"{setting.label}: {errors[0]}")
+        raise UsageError(f"{setting.label}: {in_our_words(str(errors[0]), setting, found[0][2])}")
     return found
 
 

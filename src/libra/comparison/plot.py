@@ -1,5 +1,7 @@
 """A measure against epsilon as an SVG image: one line a setting, bars for the spread, each line with its name at its end.
 
+A setting that fixes its privacy itself has a level line. Marks and dashes tell lines apart where colours do not.
+
 In: a comparison. Out: XML of a few kB that follows the reader's choice of light or dark, with no script and nothing
 from elsewhere.
 """
@@ -13,14 +15,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from libra.comparison.comparison import MEASURES, Comparison, Mean
+from libra.comparison.labels import labels_of
 from libra.comparison.scale import Scale, scale_of
-from libra.comparison.tables import EMPTY_LOG, number
+from libra.comparison.setting import Setting
+from libra.comparison.tables import AS_SET, EMPTY_LOG, number
 from libra.errors import UsageError
 
-WIDTH, LEFT, TOP, PLOT_WIDTH, LEAST_HEIGHT, BOTTOM = 800, 76, 62, 420, 260, 64
+WIDTH, LEFT, TOP, PLOT_WIDTH, LEAST_HEIGHT, BOTTOM = 820, 76, 62, 420, 260, 64
 LABEL_HEIGHT = 17  # from one name to the next
-NAMES = LEFT + PLOT_WIDTH + 26
-LONGEST_NAME = 32  # characters
+RIGHT = LEFT + PLOT_WIDTH
+NAMES = RIGHT + 46
 CONFIDENTIAL = "confidential unless the log is public"
 COLOURS = (  # on light and on dark ground
     ("#0b6e75", "#4fc3c9"),
@@ -35,6 +39,7 @@ COLOURS = (  # on light and on dark ground
     ("#23804a", "#7ed3a0"),
 )
 DASHES = ("", "7 4", "2 3", "9 3 2 3")
+LEVEL = "14 6"  # dashes of a setting without epsilon
 MARKS = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", "M-4 -4h8v8h-8z", "M0 -5l5 9h-10z", "M0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z")
 STYLE = (
     ".ground{fill:#fbfaf7}.text{fill:#2b3a42}.faint{fill:#5a6b73}.grid{stroke:#d9dedb}.axis{stroke:#8a979d}"
@@ -47,10 +52,20 @@ NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True)
 class Line:
-    """What is drawn of a setting."""
+    """What is drawn of a setting: points at some epsilons, or one point that is the same at all."""
 
-    name: str
-    points: tuple[tuple[float, Mean], ...]
+    setting: Setting
+    points: tuple[tuple[float | None, Mean], ...]
+
+    @property
+    def is_level(self) -> bool:
+        """Whether epsilon plays no part in it."""
+        return self.points[0][0] is None
+
+    @property
+    def last(self) -> Mean:
+        """Where it ends."""
+        return self.points[-1][1]
 
 
 def plot(comparison: Comparison, log: str, measure: str) -> str:
@@ -58,20 +73,22 @@ def plot(comparison: Comparison, log: str, measure: str) -> str:
     if measure not in MEASURES:
         raise UsageError(f'There is no measure "{measure}" to plot. There is: {", ".join(MEASURES)}.')
     lines = lines_of(comparison, log, measure)
-    empty = next(getattr(compared.empty, measure) for compared in comparison.logs if compared.name == log)
+    empty = getattr(comparison.log(log).empty, measure)
     seeds = f"mean of {len(comparison.seeds)} seeds" if len(comparison.seeds) > 1 else "one seed"
-    said = f"delta {comparison.delta:g}, {seeds}; lower is closer to the original"
+    said = f"{comparison.said_delta}, {seeds}; lower is closer to the original"
     return "\n".join(_image(f"{log}: {MEASURES[measure]}", said, lines, empty, comparison.epsilons)) + "\n"
 
 
 def lines_of(comparison: Comparison, log: str, measure: str) -> list[Line]:
-    """The lines of a plot: a setting that has no figure, or is not asked with an epsilon, has none."""
-    points: dict[str, list[tuple[float, Mean]]] = {}
+    """The lines of a plot: a setting that has no figure has none."""
+    settings: dict[str, Setting] = {}
+    points: dict[str, list[tuple[float | None, Mean]]] = {}
     for row in comparison.rows(log):
         found = row.measure(measure)
-        if row.epsilon is not None and found is not None:
+        if found is not None:
+            settings[row.setting.label] = row.setting
             points.setdefault(row.setting.label, []).append((row.epsilon, found))
-    return [Line(name, tuple(sorted(of, key=lambda point: point[0]))) for name, of in points.items()]
+    return [Line(settings[name], tuple(sorted(of, key=lambda point: point[0] or 0))) for name, of in points.items()]
 
 
 def placed(wanted: Sequence[float], top: float, bottom: float, apart: float) -> list[float]:
@@ -102,11 +119,12 @@ def placed(wanted: Sequence[float], top: float, bottom: float, apart: float) -> 
 
 
 def _image(title: str, said: str, lines: Sequence[Line], empty: float | None, epsilons: Sequence[float]) -> Iterator[str]:
-    tall = max(LEAST_HEIGHT, LABEL_HEIGHT * (len(lines) + 1))
+    names = labels_of([line.setting for line in lines], [f", {AS_SET}" if line.is_level else "" for line in lines])
+    tall = max(LEAST_HEIGHT, LABEL_HEIGHT * (sum(map(len, names)) + 1))
     height = TOP + tall + BOTTOM
     tops = [point.mean + (point.spread or 0) for line in lines for _, point in line.points]
     values = [point.mean for line in lines for _, point in line.points] + tops + ([] if empty is None else [empty])
-    across, up = scale_of(epsilons, LEFT + 24, LEFT + PLOT_WIDTH - 24, log=True), scale_of(values, TOP + tall, TOP)
+    across, up = scale_of(epsilons, LEFT + 24, RIGHT - 24, log=True), scale_of(values, TOP + tall, TOP)
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" '
         'font-family="system-ui, sans-serif" font-size="13">'
@@ -118,18 +136,17 @@ def _image(title: str, said: str, lines: Sequence[Line], empty: float | None, ep
     yield f'<text class="text" x="{LEFT}" y="28" font-size="16" font-weight="600">{_text(title)}</text>'
     yield f'<text class="faint" x="{LEFT}" y="47" font-size="12">{_text(said)}</text>'
     yield from _axes(across, up, epsilons, TOP + tall)
-    yield from _curves(lines, empty, across, up, (TOP, TOP + tall))
+    yield from _curves(lines, names, empty, across, up)
     yield f'<text class="faint" x="{WIDTH - 14}" y="{height - 12}" font-size="11" text-anchor="end">{CONFIDENTIAL}</text>'
     yield "</svg>"
 
 
 def _axes(across: Scale, up: Scale, epsilons: Sequence[float], bottom: float) -> Iterator[str]:
-    right = LEFT + PLOT_WIDTH
     for tick in up.ticks:
         y = _at(up(tick))
-        yield f'<path class="grid" d="M{LEFT} {y}H{right}"/>'
+        yield f'<path class="grid" d="M{LEFT} {y}H{RIGHT}"/>'
         yield f'<text class="faint" x="{LEFT - 8}" y="{y}" dy="4" text-anchor="end">{_tick(tick)}</text>'
-    yield f'<path class="axis" d="M{LEFT} {_at(bottom)}H{right}"/>'
+    yield f'<path class="axis" d="M{LEFT} {_at(bottom)}H{RIGHT}"/>'
     for epsilon in epsilons:
         x = _at(across(epsilon))
         yield f'<path class="axis" d="M{x} {_at(bottom)}v5"/>'
@@ -142,34 +159,54 @@ def _axes(across: Scale, up: Scale, epsilons: Sequence[float], bottom: float) ->
     )
 
 
-def _curves(lines: Sequence[Line], empty: float | None, across: Scale, up: Scale, span: tuple[float, float]) -> Iterator[str]:
-    ends = [up(line.points[-1][1].mean) for line in lines] + ([] if empty is None else [up(empty)])
-    heights = placed(ends, span[0] + 4, span[1] - 4, LABEL_HEIGHT)
+def _curves(lines: Sequence[Line], names: Sequence[list[str]], empty: float | None, across: Scale, up: Scale) -> Iterator[str]:
+    ends = [up(line.last.mean) for line in lines] + ([] if empty is None else [up(empty)])
+    texts = [*names, *([] if empty is None else [[f"{EMPTY_LOG}, {number(empty)}"]])]
+    wanted = [end for end, several in zip(ends, texts, strict=True) for _ in several]
+    heights = iter(placed(wanted, min(up.begin, up.end) + 4, max(up.begin, up.end) - 4, LABEL_HEIGHT))
+    places = [[next(heights) for _ in several] for several in texts]
     if empty is not None:
-        yield f'<path class="empty" stroke-dasharray="3 4" d="M{LEFT} {_at(up(empty))}H{LEFT + PLOT_WIDTH}"/>'
-        yield f'<text class="faint" x="{NAMES}" y="{_at(heights[-1])}" dy="4">{EMPTY_LOG}, {number(empty)}</text>'
-    for place, (line, height) in enumerate(zip(lines, heights, strict=False)):
+        yield f'<path class="empty" stroke-dasharray="3 4" d="M{LEFT} {_at(ends[-1])}H{RIGHT}"/>'
+        yield f'<path class="empty" fill="none" stroke-opacity=".55" d="{_leader(RIGHT, ends[-1], places[-1][0])}h12"/>'
+        yield from _name(texts[-1], places[-1], "faint")
+    for place, line in enumerate(lines):
+        x = RIGHT if line.is_level else across(line.points[-1][0] or 0) + 8
         yield f'<g class="s{place % len(COLOURS)}" fill="none" stroke="currentColor" stroke-width="2">'
         yield from _curve(line, place, across, up)
-        x, y = across(line.points[-1][0]), up(line.points[-1][1].mean)
-        leader = f"M{_at(x + 8)} {_at(y)}L{_at(NAMES - 12)} {_at(height)}h8"
-        yield f'<path d="{leader}" stroke-width="1" stroke-opacity=".55"/>'
-        name = _text(_short(line.name))
-        yield f'<text x="{NAMES}" y="{_at(height)}" dy="4" stroke="none" fill="currentColor">{name}</text></g>'
+        yield f'<path d="{_leader(x, ends[place], places[place][0])}" stroke-width="1" stroke-opacity=".55"/>'
+        yield f'<g stroke="none" fill="currentColor">{_mark(place, NAMES - 12, places[place][0])}'
+        yield from _name(texts[place], places[place], "name")
+        yield f"</g><title>{_text(line.setting.label)}</title></g>"
 
 
 def _curve(line: Line, place: int, across: Scale, up: Scale) -> Iterator[str]:
-    points = [(_at(across(epsilon)), _at(up(point.mean))) for epsilon, point in line.points]
-    dashes = DASHES[place // len(COLOURS) % len(DASHES)]
+    points = [(RIGHT - 6 if epsilon is None else across(epsilon), point) for epsilon, point in line.points]
+    places = [(x, up(point.mean)) for x, point in points]
+    dashes = LEVEL if line.is_level else DASHES[place // len(MARKS) % len(DASHES)]
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
-    yield f'<path{dashed} d="M{"L".join(f"{x} {y}" for x, y in points)}"/>'
-    for epsilon, point in line.points:
+    drawn = f"{LEFT} {_at(places[0][1])}H{RIGHT}" if line.is_level else "L".join(f"{_at(x)} {_at(y)}" for x, y in places)
+    yield f'<path{dashed} d="M{drawn}"/>'
+    for x, point in points:
         if point.spread:
             low, high = (_at(up(value)) for value in (point.mean - point.spread, point.mean + point.spread))
-            yield f'<path stroke-width="1.2" d="M{_at(across(epsilon))} {low}V{high}m-3 0h6m-3 0V{low}m-3 0h6"/>'
-    mark = MARKS[place % len(MARKS)]
-    for x, y in points:
-        yield f'<path transform="translate({x} {y})" fill="currentColor" stroke="none" d="{mark}"/>'
+            yield f'<path stroke-width="1.2" d="M{_at(x)} {low}V{high}m-3 0h6m-3 0V{low}m-3 0h6"/>'
+    for x, y in places:
+        yield _mark(place, x, y, ' fill="currentColor" stroke="none"')
+
+
+def _mark(place: int, x: float, y: float, paint: str = "") -> str:
+    return f'<path transform="translate({_at(x)} {_at(y)})"{paint} d="{MARKS[place % len(MARKS)]}"/>'
+
+
+def _leader(x: float, y: float, height: float) -> str:
+    """From the end of a line to the name that stands for it."""
+    return f"M{_at(x)} {_at(y)}L{_at(NAMES - 26)} {_at(height)}h6"
+
+
+def _name(texts: Sequence[str], heights: Sequence[float], kind: str) -> Iterator[str]:
+    for number_of_line, (text, height) in enumerate(zip(texts, heights, strict=True)):
+        x = NAMES + (10 if number_of_line else 0)
+        yield f'<text class="{kind}" x="{x}" y="{_at(height)}" dy="4">{_text(text)}</text>'
 
 
 def _style(lines: int) -> str:
@@ -180,10 +217,6 @@ def _style(lines: int) -> str:
 
 def _tick(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _text(text: str) -> str:

@@ -131,6 +131,7 @@ class _Process:
             if over is not None:
                 self.end()
             return over
+        self._kill()  # what it started may hold the pipe open
         self._talk.join()
         found = self._parsed()
         self.end()
@@ -146,10 +147,13 @@ class _Process:
     def _parsed(self) -> Result | Missing:
         if self._process.returncode != 0:
             return Missing("failed", self._last_words())
-        found: dict[str, Any] = json.loads(self._answer)
-        if "missing" in found:
-            return Missing(**found["missing"])
-        result = Result.from_dict(found["result"])
+        try:
+            found: dict[str, Any] = json.loads(self._answer)
+            if "missing" in found:
+                return Missing(**found["missing"])
+            result = Result.from_dict(found["result"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return Missing("failed", "its process ended without an answer that can be read; perhaps the mechanism ended it")
         return self._limits.of_memory if (result.peak_megabytes or 0) > self._limits.megabytes else result
 
     def _last_words(self) -> str:
@@ -164,18 +168,22 @@ class _Process:
         return f"its process broke down with {how}" + (f": {told}" if told else "")
 
     def end(self) -> None:
-        """Kill the process and whatever it started, if it is still there, and close what was open to it."""
-        with contextlib.suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, KILLED)
-            else:
-                self._process.kill()
+        """Kill what is still there, and close what was open to it."""
+        self._kill()
         self._process.wait()
         self._talk.join()
         for stream in (self._process.stdin, self._process.stdout, self._said):
             with contextlib.suppress(OSError):
                 if stream is not None:
                     stream.close()
+
+    def _kill(self) -> None:
+        """Kill the process and whatever it started, if it is still there."""
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, KILLED)
+            else:
+                self._process.kill()
 
 
 # An interrupt at the terminal is for the parent alone, which ends the others.

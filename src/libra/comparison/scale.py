@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 FAR_APART = 30  # largest to smallest figure, from which on a logarithm serves better
 FARTHEST = 1e6  # what is smaller yet is put at the end
 TICKS = 5
+ROOM = 16  # that a tick of a logarithm needs
+STEPS = ((1, 2, 5), (1, 3), (1,))  # of a decade, the finest first
 
 
 @dataclass(frozen=True)
@@ -39,22 +42,37 @@ def scale_of(values: Sequence[float], begin: float, end: float, *, log: bool | N
     """A scale for these figures, all of them 0 or above; without `log` it is chosen by how far apart they are.
 
     Example:
-        >>> scale_of([0.002, 1.0], 300.0, 0.0).ticks
-        (0.001, 0.01, 0.1, 1.0)
+        >>> scale_of([0.002, 0.15], 300.0, 0.0).ticks
+        (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+        >>> scale_of([0.002, 150.0], 100.0, 0.0).ticks
+        (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
     """
     largest, smallest = max(values, default=1.0), min(values, default=0.0)
     if log:
         return Scale(smallest, largest, begin, end, log=True, ticks=())
     if smallest > 0 and largest / smallest > FAR_APART:
         smallest = max(smallest, largest / FARTHEST)
-        exponents = range(math.floor(math.log10(smallest)), math.ceil(math.log10(largest)) + 1)
-        ticks = tuple(10.0**exponent for exponent in exponents)
-        high = largest * 1.15 if largest * 1.15 < ticks[-1] else ticks[-1]
-        return Scale(ticks[0], high, begin, end, log=True, ticks=tuple(tick for tick in ticks if tick <= high))
+        ticks = _decades(smallest, largest, abs(end - begin))
+        return Scale(ticks[0], ticks[-1], begin, end, log=True, ticks=ticks)
     step = _round_step((largest or 1.0) / TICKS)
     count = math.ceil((largest or 1.0) / step - 1e-9)
     ticks = tuple(step * place for place in range(count + 1))
     return Scale(0.0, ticks[-1], begin, end, log=False, ticks=ticks)
+
+
+def _decades(smallest: float, largest: float, length: float) -> tuple[float, ...]:
+    """Round figures from below the smallest to above the largest, as many as there is room for."""
+    exponents = range(math.floor(math.log10(smallest)), math.ceil(math.log10(largest)) + 1)
+    ticks: tuple[float, ...] = ()
+    for steps in STEPS:
+        every = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
+        first = max((place for place, tick in enumerate(every) if tick <= smallest), default=0)
+        last = next((place for place, tick in enumerate(every) if tick >= largest), len(every) - 1)
+        ticks = tuple(every[first : last + 1])
+        nearest = min(math.log(after / before) for before, after in pairwise(ticks))
+        if length * nearest / math.log(ticks[-1] / ticks[0]) >= ROOM:
+            break
+    return ticks
 
 
 def _round_step(step: float) -> float:

@@ -14,7 +14,10 @@ from typing import Any
 from libra.errors import UsageError
 from libra.mechanisms.mechanism import names, parameters_of
 
-WAYS = "Say it as NAME:PARAMETER=VALUE, such as libra:tail=drop"
+OF_ONE = "Say it as NAME:PARAMETER=VALUE, such as libra:tail=drop"
+OF_ALL = "Say it as --set NAME=VALUE, such as --set prune=0.01"
+PASSED_OVER = "Not compared:"
+BUDGET = ("epsilon", "delta")  # said for all mechanisms by arguments of their own
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,12 @@ class Setting:
     @property
     def label(self) -> str:
         """The setting in one word, as it can be said again."""
-        return ":".join((self.mechanism, *(f"{name}={_text(value)}" for name, value in self.parameters.items())))
+        return ":".join((self.mechanism, *self.words))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its parameters, each as it is said."""
+        return tuple(f"{name}={_text(value)}" for name, value in self.parameters.items())
 
     def with_shared(self, shared: Mapping[str, Any]) -> Setting:
         """The same with those of the shared parameters that the mechanism takes and that are not said of it already."""
@@ -56,8 +64,15 @@ class Setting:
         return Setting(self.mechanism, {name: shared[name] for name in shared if name in known} | dict(self.parameters))
 
 
-def settings_of(said: str | Iterable[str | Setting] | None, shared: Mapping[str, Any] | None = None) -> tuple[Setting, ...]:
-    """The settings that were asked for, each once; all mechanisms there are where nothing was said.
+class Settings(tuple[Setting, ...]):
+    """Settings, whether somebody named them, and a note on every mechanism that was passed over since it cannot be loaded."""
+
+    named: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def settings_of(said: str | Iterable[str | Setting] | None, shared: Mapping[str, Any] | None = None) -> Settings:
+    """The settings that were asked for, each once; all mechanisms that can be loaded where nothing was said.
 
     Example:
         >>> [setting.label for setting in settings_of("libra,libra:tail=drop,libra", {"private_labels": True})]
@@ -65,20 +80,39 @@ def settings_of(said: str | Iterable[str | Setting] | None, shared: Mapping[str,
         >>> settings_of("libra:budget=control=0.7,times=0.3,libra2022")[0].parameters
         {'budget': 'control=0.7,times=0.3'}
     """
-    given: Iterable[str | Setting] = names() if said is None else (said,) if isinstance(said, str) else said
     found: list[Setting] = []
-    for one in given:
-        found += [one] if isinstance(one, Setting) else [_parsed(text) for text in _separated(one)]
+    notes: list[str] = []
+    if said is None:
+        found, notes = _all()
+    else:
+        for one in (said,) if isinstance(said, str) else said:
+            found += [one] if isinstance(one, Setting) else [_parsed(text) for text in _separated(one)]
     for name in shared or {}:
+        if name in BUDGET:
+            own = f"Say --{name} for all mechanisms, or NAME:{name}=VALUE for one"
+            raise UsageError(f"{name} is no parameter to set for all: the comparison has its own. {own}.")
         if not any(name in parameters_of(setting.mechanism) for setting in found):
             raise UsageError(f"None of the mechanisms takes {name}.")
     different = {setting.label: setting for setting in (setting.with_shared(shared or {}) for setting in found)}
     if not different:
         raise UsageError("There is no mechanism to compare. Name some, such as libra,travas.")
-    return tuple(different.values())
+    settings = Settings(different.values())
+    settings.named, settings.notes = said is not None, tuple(notes)
+    return settings
 
 
-def parsed_parameters(said: Sequence[str]) -> dict[str, Any]:
+def _all() -> tuple[list[Setting], list[str]]:
+    """All mechanisms, and why some of other packages are not among them."""
+    found, notes = [], []
+    for name in names():
+        try:
+            found.append(Setting(name))
+        except UsageError as error:
+            notes.append(f"{PASSED_OVER} {error}")
+    return found, notes
+
+
+def parsed_parameters(said: Sequence[str], remedy: str = OF_ALL) -> dict[str, Any]:
     """Parameters from texts such as `prune=0.01`: JSON where it is that, and text otherwise.
 
     Example:
@@ -89,7 +123,7 @@ def parsed_parameters(said: Sequence[str]) -> dict[str, Any]:
     for text in said:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
-            raise UsageError(f'"{text}" is no parameter. {WAYS}.')
+            raise UsageError(f'"{text}" is no parameter. {remedy}.')
         parameters[name.strip().replace("-", "_")] = _value(value)
     return parameters
 
@@ -107,7 +141,7 @@ def _separated(text: str) -> list[str]:
 
 def _parsed(text: str) -> Setting:
     name, *parameters = text.split(":")
-    return Setting(name.strip(), parsed_parameters(parameters))
+    return Setting(name.strip(), parsed_parameters(parameters, OF_ONE))
 
 
 def _value(text: str) -> Any:

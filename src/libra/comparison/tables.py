@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from libra.comparison.asked import PUBLISHED
 from libra.comparison.comparison import MEASURES, ComparedLog, Comparison, Mean, Row
 from libra.comparison.outcome import OF_TIMES
+from libra.privacy.unit import CASE, Unit
 
 NONE = "-"
+UNITS = {str(CASE): "cases", str(Unit(most_cases=1)): "individuals"}
 MOST_PLACES = 5  # behind the point
 NO_TIMES = "no times"
 AS_SET = "as set"
@@ -51,7 +53,7 @@ class Table:
 def table_of(comparison: Comparison, log: ComparedLog) -> Table:
     """The table of a log."""
     rows = comparison.rows(log.name)
-    body = (_empty(log), *map(_cells, rows))
+    body = (_empty(log), *(_cells(row, _promise(row, log)) for row in rows))
     return Table(log.name, HEADINGS, body, tuple(_footnotes(rows)))
 
 
@@ -86,7 +88,7 @@ def budget(epsilon: float | None) -> str:
     return AS_SET if epsilon is None else f"{epsilon:g}"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row, promise: str) -> tuple[str, ...]:
     seconds, peak = row.seconds, row.peak_megabytes
     return (
         row.setting.label,
@@ -94,9 +96,17 @@ def _cells(row: Row) -> tuple[str, ...]:
         *(NO_TIMES if row.results and not row.has_times and name in OF_TIMES else shown(row.measure(name)) for name in MEASURES),
         NONE if seconds is None else f"{seconds.mean:,.2f}" if seconds.mean < 100 else number(seconds.mean),
         NONE if peak is None else f"{peak:,.0f}",
-        row.guarantee or NONE,
+        promise,
         row.audit or NONE,
     )
+
+
+def _promise(row: Row, log: ComparedLog) -> str:
+    """Whether the guarantee is proved or claimed; where a person may have several cases, for which of the two."""
+    if row.guarantee is None or row.unit is None:
+        return NONE
+    unit = next((several for one, several in UNITS.items() if row.unit.startswith(one)), row.unit)
+    return f"{row.guarantee}, {unit}" if log.has_individuals else row.guarantee
 
 
 def _empty(log: ComparedLog) -> tuple[str, ...]:
@@ -114,6 +124,8 @@ def _footnotes(rows: list[Row]) -> Iterator[str]:
             yield f"{where}, {said}{some}: {missing.reason.rstrip('.')}."
         empty = sum(result.cases == 0 for result in row.results)
         if empty:
-            yield f"{where}: {'the' if empty == len(row.results) else f'{empty} of {len(row.results)}'} releases are empty logs."
+            all_of = "the release" if len(row.results) == 1 else "the releases"
+            which = all_of if empty == len(row.results) else f"{empty} of {len(row.results)} releases"
+            yield f"{where}: {which} {'is an empty log' if empty == 1 else 'are empty logs'}."
     if any(row.setting.mechanism == PUBLISHED and row.epsilon is not None for row in rows):
         yield FAVOURABLE

@@ -6,7 +6,10 @@ LABELS_PUBLIC = (
     "The set of activity labels is public: it is taken from the log as it is, so a label that one case alone has may show."
 )
 LABELS_PRIVATE = "No label is public: those that are released were chosen privately, events of all others are left out."
-PUBLIC = "The parameters, the time zone and the code are public. Nothing else of the log is: not its size, not its time range."
+PUBLIC = (
+    "The parameters, the time zone and the code are public, and were not chosen by what they give on this log. Nothing else of "
+    "the log is public: not its size, not its time range."
+)
 AS_READ = (
     "The logs that are compared are logs as read. Which column is what, encoding, delimiter, the order of day and month, the "
     "unit of epochs and whether times have a zone are settled from the whole file, where not named, and taken as public."

@@ -11,10 +11,11 @@ from dataclasses import is_dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, cast
 
-from libra.errors import UsageError
+from libra.errors import BrokenMechanismError, LibraError, UsageError
 from libra.eventlog.options import Progress
 from libra.mechanisms.peers.claim import EpsilonClaim
 from libra.mechanisms.release import Release
+from libra.privacy.randomness import SEED_NOTE
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
@@ -48,7 +49,7 @@ def loaded(entry: EntryPoint) -> type[Mechanism]:
     """
     try:
         kind = entry.load()
-    except Exception as error:  # whatever goes wrong in there, it is that package's fault and named so
+    except (Exception, SystemExit) as error:  # whatever goes wrong in there, it is that package's fault and named so
         raise UsageError(f'The mechanism "{entry.name}" of {_package(entry)} cannot be loaded: {error}.') from error
     if not (isinstance(kind, type) and is_dataclass(kind) and callable(getattr(kind, "anonymize", None))):
         raise UsageError(f'"{entry.name}" of {_package(entry)} is no mechanism: it has to be a dataclass with anonymize().')
@@ -80,23 +81,34 @@ class Outside:
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
         """The release of a log, with its guarantee as the claim of its authors."""
-        release = self.inner.anonymize(log, random, progress)
+        try:
+            release = self.inner.anonymize(log, random, progress)
+        except LibraError:
+            raise
+        except (Exception, SystemExit) as error:  # whatever goes wrong in there, it is that package's fault and named so
+            told = f"{type(error).__name__}: {error}".removesuffix(".")
+            raise BrokenMechanismError(f'The mechanism "{self.name}" of another package broke down ({told}).') from error
         if not isinstance(release, Release):
             raise UsageError(f'The mechanism "{self.name}" gives back {type(release).__name__}, and not a Release.')
         if release.seeded != random.seeded:
             raise UsageError(f'The mechanism "{self.name}" does not say whether its draws came from a seed (seeded=...).')
         claimed = release.claimed or EpsilonClaim.of(release.guarantee)
-        return replace(release, mechanism=self.name, guarantee=unchecked(release.guarantee), claimed=claimed, ledger=None)
+        notes = tuple(f"{self.name} says: {note}" for note in release.notes)
+        seeded = (SEED_NOTE,) if random.seeded else ()
+        guarantee = unchecked(release.guarantee, self.name)
+        return replace(release, mechanism=self.name, guarantee=guarantee, claimed=claimed, ledger=None, notes=(*seeded, *notes))
 
 
-def unchecked(guarantee: Guarantee) -> Guarantee:
-    """A guarantee of others, as what it is: their claim.
+def unchecked(guarantee: Guarantee, name: str) -> Guarantee:
+    """A guarantee of others, as what it is: their claim, whatever source they name.
 
     Example:
         >>> from libra.privacy.guarantee import Guarantee
-        >>> unchecked(Guarantee.proved(1.0, 1e-5)).kind
-        'claimed'
+        >>> found = unchecked(Guarantee.proved(1.0, 1e-5), "coins")
+        >>> found.kind, found.source
+        ('claimed', 'the package that adds "coins"')
     """
     statement = f"As claimed by its authors, and not checked by Libra: {guarantee.statement}"
     caveats = (UNCHECKED, *guarantee.caveats)
-    return replace(guarantee, kind="claimed", statement=statement, epsilon=None, delta=None, caveats=caveats)
+    source = f'the package that adds "{name}"'
+    return replace(guarantee, kind="claimed", statement=statement, source=source, epsilon=None, delta=None, caveats=caveats)

@@ -33,11 +33,12 @@ from libra.mechanisms.peers.counted import Counted, counted_of
 from libra.mechanisms.peers.release import Answer, contents_of, release_of
 from libra.mechanisms.peers.spending import largest_mu
 from libra.mechanisms.release import Release
+from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.arguments import checked_delta, checked_whole
 from libra.privacy.gate import Gate, geometric_entry
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.ledger import Entry
+from libra.privacy.ledger import Entry, Ledger
 from libra.privacy.noise_table import NoiseTable, truncated_geometric
 from libra.privacy.randomness import Randomness
 from libra.privacy.selection import thresholded_counts
@@ -46,7 +47,7 @@ from libra.privacy.unit import CASE, Unit
 MOST_REPEATS = 100
 DELTA_OF_QUERY = 0.5  # of delta, where times get the rest
 NO_LABEL_PUBLIC = "No label is public: a variant is released only where enough cases follow it."
-ROOM = 1 - 1e-9  # for the tables that noise is drawn from, which are not quite the distributions that they stand for
+ROOM = 0.999  # of delta: the rest is for tables of noise, which are not quite the distributions that they stand for
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,12 @@ class Travas:
             object.__setattr__(self, name, value)
         if self.times == "none" and (budget != DEFAULT_BUDGET or self.time_zone != "UTC"):
             raise UsageError("budget and time_zone are about times, and none are released. Ask for them: --times model.")
-        _ = self.noise, self.mu_times  # what cannot be drawn is refused here
+        if delta_of_ledger(Ledger(tuple(self.entries())), self.epsilon) > self.delta:  # makes the noise, which may refuse too
+            raise UsageError(
+                "Tables of noise are not exact enough for so large an epsilon, so small a delta or so many repeats. Ask for a "
+                "smaller epsilon, a larger delta or fewer repeats."
+            )
+        _ = self.mu_times
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress = no_progress) -> Release:
         """The release of a log."""

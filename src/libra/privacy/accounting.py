@@ -33,7 +33,7 @@ SELECTIONS = (VARIANT_SELECTION, LABEL_SELECTION)
 FOR_SEVERAL_CASES = (ROUNDED_GAUSSIAN, VARIANT_SELECTION)
 LARGEST = 1000.0  # epsilons are looked for up to here
 INTERVAL = 1e-4  # of the grid for privacy losses
-LARGEST_WITH_TABLES = 20.0  # what holds here holds at any larger epsilon, and e^epsilon stays small
+LARGEST_EXPONENT = 700.0  # e^epsilon in floats; by then tables are off by more than any delta
 LOST = 1e-12  # of a distribution's mass, to the library's floats
 
 
@@ -117,8 +117,7 @@ def _with_other_noise(mu: float, shows: float, others: list[Entry]) -> Curve:
     distance = sum(_table_distance(entry) for entry in others)
 
     def curve(epsilon: float) -> float:
-        epsilon = min(epsilon, LARGEST_WITH_TABLES)
-        tables = (1 + math.exp(epsilon)) * distance
+        tables = (1 + math.exp(min(epsilon, LARGEST_EXPONENT))) * distance
         return min(1.0, max(shows + whole(epsilon), whole(epsilon + math.log1p(-shows))) + tables)
 
     return curve

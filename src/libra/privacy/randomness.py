@@ -15,6 +15,7 @@ import numpy.typing as npt
 from libra.privacy.arguments import checked_whole
 
 SEEDED = "not private: seeded"
+SEED_NOTE = f"This release is {SEEDED}. Whoever has the seed can draw the same again."
 LARGEST_SEED = 2**63 - 1
 RESERVE = 4096  # words of a seed made at a time for those who ask for a few
 

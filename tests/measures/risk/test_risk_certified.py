@@ -119,3 +119,19 @@ def test_what_is_no_certificate_is_an_error_that_names_the_file(tmp_path: Path, 
         certified(tmp_path / "no.json")
     with pytest.raises(InputError, match=r"absent\.json"):
         certified(tmp_path / "absent.json")
+
+
+def test_the_bound_of_others_is_what_they_claim_and_no_more() -> None:
+    claims = {
+        ("travas", 1.0): ("proved", 0.4621),
+        ("sacofa", 1.0): ("claimed", 0.4621),
+        ("amun", None): ("claimed", 0.4),
+    }
+    for (name, epsilon), (kind, advantage) in claims.items():
+        asked = {"epsilon": epsilon} if epsilon else {"guessing_advantage": 0.2}
+        bound = certified(libra.anonymize(simulate(cases=400), mechanism=name, **asked).certificate()).bound  # type: ignore[arg-type]  # as on a command line
+        assert bound is not None
+        assert bound.kind == kind
+        assert bound.advantage == pytest.approx(advantage, abs=1e-4)
+    named = libra.anonymize(simulate(cases=400), mechanism="libra2022", anonymizer="travas").certificate()
+    assert certified(named).bound is None  # of which nothing is claimed

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from libra.eventlog.traces import traces_of
-from libra.mechanisms.libra.control_flow import rounded, whole_cases
+from libra.mechanisms.libra.control_flow import rounded, weighted, whole_cases
+from libra.mechanisms.libra.figures import ControlFigures
 from libra.mechanisms.libra.kept import likeliest_counts
+from libra.mechanisms.libra.tail import TailFigures
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
 
@@ -94,3 +96,23 @@ def test_a_case_of_a_subsample_stands_for_several_and_nothing_comes_from_nothing
     assert len(whole_cases(traces, np.array([10.0, 5.0]), 4.0, None, Randomness(seed=1))) == 60
     assert len(whole_cases(traces, np.array([0.0, 0.0]), 1.0, 500, Randomness(seed=1))) == 0
     assert len(whole_cases(traces_of([]), np.zeros(0), 1.0, 500, Randomness(seed=1))) == 0
+
+
+def _figures(rare: int, kept: tuple[tuple[int, ...], ...] = ((0, 1), (2,))) -> ControlFigures:
+    """Two variants of 300 and 100 cases, and so many rare cases, of which no edge is known."""
+    counts = NoisyTable(np.array([300, 100])[: len(kept)], 1, 1.0)
+    number = NoisyTable(np.array([rare]), 1, 20.0)
+    nothing = NoisyTable(np.zeros(5, np.int64), 1, 1e6)
+    return ControlFigures(3, traces_of(kept), counts, counts, 5.0, TailFigures(number, nothing, nothing), nearest=False)
+
+
+@pytest.mark.parametrize(("rare", "cases"), [(80, [360, 120]), (15, [300, 100]), (-80, [300, 100])])
+def test_rare_cases_without_traces_are_counted_to_the_kept_variants_where_there_are_any(rare: int, cases: list[int]) -> None:
+    traces, found = weighted(_figures(rare), Randomness(seed=1))
+    told = dict(zip(map(tuple, traces.to_lists()), found.tolist(), strict=True))
+    assert [told[0, 1], told[(2,)]] == pytest.approx(cases, rel=0.01)
+
+
+def test_without_kept_variants_rare_cases_without_traces_are_lost() -> None:
+    traces, found = weighted(_figures(80, kept=()), Randomness(seed=1))
+    assert (len(traces), found.sum()) == (0, 0)

@@ -164,6 +164,7 @@ def test_the_claim_follows_from_the_parameters_alone_and_is_no_guarantee() -> No
         assert release.guarantee.epsilon is None
         assert "This is no guarantee" in release.guarantee.statement
         assert json.loads(json.dumps(release.to_dict(), allow_nan=False))
+    assert "a guessing advantage of at most 0.4." in releases[0].guarantee.statement
     persons = made.guarantee(seeded=False, individuals=True).caveats
     assert Counter(persons) - Counter(releases[0].guarantee.caveats) == Counter([persons[-1]])
 

@@ -11,6 +11,7 @@ import pytest
 
 import libra
 from libra import example
+from libra.errors import UsageError
 from libra.eventlog.traces import Traces, traces_of
 from libra.measures import measure
 from libra.mechanisms.libra.times import TimeFigures, release_times
@@ -94,3 +95,22 @@ def test_without_any_variant_there_is_an_empty_log_and_a_note() -> None:
     nothing = Travas(epsilon=0.01, delta=1e-9).anonymize(few, Randomness())
     assert nothing.log.n_cases == 0
     assert any("empty" in note for note in nothing.notes)
+
+
+def test_what_protects_cases_alone_says_so_where_persons_are_named_and_what_protects_persons_does_not() -> None:
+    persons = replace(LOG, individual="concept:name")
+    told = {name: libra.anonymize(persons, mechanism=name, epsilon=2.0).notes for name in ("prefix-laplace", "sacofa", "travas")}
+    said = {name: any("protects cases, not persons" in note for note in notes) for name, notes in told.items()}
+    assert said == {"prefix-laplace": True, "sacofa": True, "travas": False}
+
+
+def test_a_release_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(release, "MOST_EVENTS", 100)
+    with pytest.raises(UsageError, match="would release more than 100 events"):
+        Travas(epsilon=2.0).anonymize(LOG, Randomness())
+
+
+def test_a_zone_that_does_not_count_is_noted() -> None:
+    zoneless = libra.read(LOG.to_polars().with_columns(pl.col("time:timestamp").dt.replace_time_zone(None)))
+    notes = libra.anonymize(zoneless, mechanism="travas", times="model", time_zone="Asia/Tokyo").notes
+    assert any("--time-zone did not count" in note for note in notes)

@@ -48,7 +48,7 @@ def test_control_flow_is_that_of_the_query(query: str) -> None:
     released = mechanism("pripel", {"epsilon": 0.5, "query": query, "prune": 3, "max_length": 3})
     assert isinstance(released, Pripel)
     found = released.anonymized(cases, Randomness(seed=5))
-    assert sorted(events_of(found)) == sorted(trace for trace in answer.repeated().to_lists() if trace)
+    assert sorted(events_of(found)) == sorted(answer.repeated().to_lists())
     for trace, variant in zip(events_of(found), found.variant.tolist(), strict=True):
         assert trace == answer.traces.to_lists()[variant]
 
@@ -66,6 +66,22 @@ def test_event_attributes_are_released_within_their_domains_and_ids_and_case_att
     assert released.events["age"].is_between(20, 26).all()
     assert 0.5 < released.events["urgent"].null_count() / released.n_events < 0.8
     assert not set(released.cases["concept:name"]) & set(log.cases["concept:name"])
+
+
+def test_a_note_names_the_attributes_that_are_released() -> None:
+    log = log_with_attributes()
+    (note,) = Pripel().anonymize(log, Randomness()).notes
+    assert "values are those of the original" in note
+    assert set(note.removesuffix(".").partition(": ")[2].split(", ")) == {"group", "cost", "age", "urgent"}
+    assert Pripel().anonymize(log_from(COUNTS), Randomness()).notes == ()
+    assert Pripel(prune=10_000).anonymize(log, Randomness()).notes == ()
+
+
+def test_persons_of_two_cases_each_are_not_released_by_name() -> None:
+    persons = [f"PAT{event // 6}" for event in range(3 * 400)]
+    log = log_from({"abc": 400}, patient=persons, ward=["w1", "w2", "w3"] * 400)
+    released = Pripel(epsilon=10.0).anonymize(log, Randomness(seed=1)).log
+    assert released.events.columns[3:] == ["ward"]
 
 
 def test_attributes_stay_with_their_events_when_cases_are_shuffled() -> None:
@@ -199,3 +215,17 @@ def test_public_logs_come_out_with_randomized_attributes(shared_logs: Path, name
     assert released.in_time_order
     assert "org:group" in released.events.columns
     assert set(released.events["org:group"].drop_nulls()) <= set(log.events["org:group"].drop_nulls())
+
+
+def test_no_part_of_a_case_id_is_released_and_no_numbers_of_persons() -> None:
+    rows = {
+        "Patient": [f"Smith-{case % 20}" for case in range(400) for _ in range(2)],
+        "Visit": [str(case // 20) for case in range(400) for _ in range(2)],
+        "Step": ["in", "out"] * 400,
+        "Time": [f"2024-01-{1 + case % 28:02}T{8 + step:02}:00:00Z" for case in range(400) for step in range(2)],
+        "Insurance": [100_000.0 + case for case in range(400) for _ in range(2)],
+        "Ward": [f"ward {case % 3}" for case in range(400) for _ in range(2)],
+    }
+    log = libra.read(pl.DataFrame(rows), case_id=["Patient", "Visit"], activity="Step", timestamp="Time")
+    released = libra.anonymize(log, mechanism="pripel", epsilon=3.0, seed=1).log
+    assert [name for name in rows if name in released.events.columns] == ["Ward"]

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from cases_for_peers import DAY, HOUR, MINUTE, START, cases_from
+from cases_for_peers import DAY, HOUR, MINUTE, START, cases_from, log_from
 from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.eventlog.cases import Cases
-from libra.eventlog.traces import traces_of
+from libra.eventlog.log import EventLog
+from libra.eventlog.traces import Integers, traces_of
 from libra.mechanisms.pripel.attributes import randomized_attributes, released_attributes
 from libra.mechanisms.pripel.context import own_times, taken_after
 from libra.mechanisms.pripel.gaps import gaps_of
@@ -83,21 +84,62 @@ def test_noisy_times_stay_in_order_and_within_the_log_and_no_gap_is_left_as_it_w
 
 
 def test_a_case_as_long_as_the_log_and_cases_of_one_event_can_be_shifted() -> None:
-    cases = Cases(np.array([0, 1, 0]), START + np.array([0, DAY, HOUR]), np.array([0, 2, 3]), np.array([0, 1]), 2)
-    noisy = randomized_times(cases, gaps_of(cases), (START, START + DAY), 1.0, Randomness(seed=1))
-    assert len(noisy) == 2
+    cases = Cases(np.array([0, 1, 0] * 500), START + np.array([0, DAY, HOUR] * 500), _offsets(500), np.arange(1000) % 2, 2)
+    times = randomized_times(cases, gaps_of(cases), (START, START + DAY), 1.0, Randomness(seed=1)).micros.reshape(-1, 3) - START
+    assert times.min() >= 0
+    assert times[:, [0, 2]].max() <= DAY
+    assert np.mean(times[:, [0, 2]] != [0, HOUR]) > 0.99
+    assert 0.3 * DAY < np.median(times[:, 0]) < 0.7 * DAY  # it may begin at any time of the log, and then ends after it
     alone = Cases(np.array([0]), np.array([START]), np.array([0, 1]), np.array([0]), 1)
     assert randomized_times(alone, gaps_of(alone), (START, START), 1.0, Randomness(seed=1)).micros.tolist() == [START]
 
 
+def _offsets(n: int) -> Integers:
+    """Those of n cases of two events, each with one of one event after it."""
+    return np.append((3 * np.arange(n)[:, None] + [0, 2]).ravel(), 3 * n)
+
+
+def test_a_case_that_would_end_after_the_log_is_not_drawn_back_by_noise_that_is_next_to_none() -> None:
+    cases = cases_from([[0, 1]], [[DAY]])
+    span = START - DAY, START + DAY // 2
+    calm = randomized_times(cases, gaps_of(cases), span, 1e9, Randomness(seed=1))
+    assert np.abs(calm.micros - cases.micros).max() < MINUTE
+    many = cases_from([[0, 1]], [[DAY]]).take(np.zeros(MANY, np.int64))
+    starts = randomized_times(many, gaps_of(cases), span, 1.0, Randomness(seed=1)).micros[0::2]
+    assert span[0] <= starts.min() < starts.max() <= START  # and noise never takes it further out
+
+
+def test_no_gap_becomes_shorter_than_the_shortest_of_the_log() -> None:
+    cases = cases_from([[0, 1]] * 2, [[HOUR], [20 * HOUR]]).take(np.arange(MANY) % 2)
+    noisy = randomized_times(cases, gaps_of(cases), (START, START + 9 * DAY), 0.1, Randomness(seed=1)).micros
+    gaps = noisy[1::2] - noisy[0::2]
+    assert HOUR <= gaps.min() < 2 * HOUR
+    assert np.median(gaps) > 3 * HOUR
+
+
+def test_gaps_of_two_activities_are_as_far_apart_as_those_of_the_same_two() -> None:
+    cases = cases_from([[0, 1, 2]] * 2, [[HOUR, 5 * HOUR], [HOUR + MINUTE, 9 * HOUR]])
+    gaps, overall = gaps_of(cases), 8 * HOUR
+    assert gaps.ranges(traces_of([[0, 1, 2]]))[1:].tolist() == [MINUTE, 4 * HOUR]
+    assert gaps.ranges(traces_of([[2, 1, 0]]))[1:].tolist() == [overall, overall]
+    assert gaps_of(cases_from([[0]])).ranges(traces_of([[0, 0]])).tolist() == [0, 0]
+    many = cases.take(np.zeros(MANY, np.int64))
+    noisy = np.diff(randomized_times(many, gaps, (START, START + 90 * DAY), 1.0, Randomness(seed=1)).micros.reshape(-1, 3))
+    assert np.median(np.abs(noisy[:, 0] - HOUR)) < 5 * MINUTE  # noise is scaled by the minute, not by eight hours
+    assert np.median(np.abs(noisy[:, 1] - 5 * HOUR)) > HOUR
+
+
 def test_ids_times_and_what_has_no_mechanism_are_left_out() -> None:
-    n = 40
+    n = 80
     events = pl.DataFrame(
         {
             "@case": [event // 2 for event in range(n)],
             "concept:name": ["a", "b"] * (n // 2),
             "time:timestamp": pl.Series(range(n)).cast(pl.Datetime("us", "UTC")),
             "offer": [f"offer {event // 2}" for event in range(n)],
+            "of four cases": [f"person {event // 8}" for event in range(n)],
+            "mostly blank": [f"person {event // 8}" if event < n // 4 else " " for event in range(n)],
+            "of five cases": [f"team {event // 10}" for event in range(n)],
             "order": list(range(1000, 1000 + n)),
             "mostly new": [f"{event}" if event % 3 else "same" for event in range(n)],
             "due": pl.Series(range(n)).cast(pl.Datetime("us", "UTC")),
@@ -107,15 +149,24 @@ def test_ids_times_and_what_has_no_mechanism_are_left_out() -> None:
             "age": [20, 30] * (n // 2),
         }
     )
-    assert released_attributes(events) == ["ward", "cost", "urgent", "age"]
+    cases = pl.DataFrame({"concept:name": [f"case {row}" for row in range(n // 2)]})
+    assert set(released_attributes(EventLog(events, cases))) == {"of five cases", "ward", "cost", "urgent", "age"}
+
+
+def test_neither_the_individual_nor_what_few_individuals_share_is_released() -> None:
+    n = 80
+    log = log_from({"ab": n // 2}, patient=["everybody"] * n, room=[f"room {event // 20}" for event in range(n)], ward=["w"] * n)
+    assert set(released_attributes(log)) == {"patient", "room", "ward"}
+    cases = log.cases.with_columns(pl.Series("patient", [f"person {row // 10}" for row in range(n // 2)]))
+    assert released_attributes(EventLog(log.events, cases, individual="patient")) == []
+    cases = cases.with_columns(pl.Series("patient", [f"person {row % 8}" for row in range(n // 2)]))
+    assert set(released_attributes(EventLog(log.events, cases, individual="patient"))) == {"room", "ward"}
 
 
 def attributes(epsilon: float, after: int = 0, **columns: list[object]) -> pl.DataFrame:
     """Many events that all take after the same one of two events of activities 0 and 1, or after none."""
-    events = pl.DataFrame({"@case": [0, 1], **columns}, strict=False)
-    events = pl.concat([events, events.with_columns(pl.col("@case") + 2)])
-    taken = np.full(MANY, after)
-    return randomized_attributes(events, np.array([0, 1] * 2), np.zeros(MANY, np.int64), taken, epsilon, Randomness(seed=1))
+    events, codes = pl.DataFrame(columns, strict=False), np.array([0, 1])
+    return randomized_attributes(events, codes, np.zeros(MANY, np.int64), np.full(MANY, after), epsilon, Randomness(seed=1))
 
 
 def test_values_go_through_the_mechanism_of_their_type() -> None:
@@ -141,3 +192,21 @@ def test_an_event_that_takes_after_none_draws_from_its_activity() -> None:
     made = attributes(1e3, after=-1, ward=["x", "y"], age=[20, 60])
     assert set(made["ward"].to_list()) == {"x"}
     assert set(made["age"].to_list()) == {20}
+
+
+def test_the_largest_numbers_get_noise_within_their_range() -> None:
+    largest = float(np.finfo(float).max)
+    for epsilon in (1.0, 1e-3):
+        made = attributes(
+            epsilon, cost=[-largest, largest], half=[0.0, 1e308], tiny=[0.0, 5e-324], whole=[-(2**63) + 1, 2**63 - 1]
+        )
+        assert made.null_count().row(0) == (0, 0, 0, 0)
+        assert made["cost"].is_finite().all()
+        assert 0.2 < (made["cost"] > 0).to_numpy().mean() < 0.6
+        assert made["half"].is_between(0, 1e308).all()
+        assert made["half"].n_unique() > MANY // 2
+        assert made["whole"].n_unique() > MANY // 2
+    same = attributes(1.0, whole=[2**63 - 1, 2**63 - 1])["whole"]
+    assert set(same.to_list()) == {2**63 - 1024}  # the largest float below
+    calm = attributes(1e3, cost=[0.1, 0.3])["cost"].to_numpy()
+    assert np.abs(calm - 0.1).max() < 0.01

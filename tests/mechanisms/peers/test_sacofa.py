@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,8 +21,8 @@ from libra.example.simulate import simulate
 from libra.mechanisms.peers.counted import Counted
 from libra.mechanisms.sacofa import Sacofa
 from libra.mechanisms.sacofa import relations as relations_module
-from libra.mechanisms.sacofa.algorithm import _admitted, _let_in
-from libra.mechanisms.sacofa.relations import relations_of
+from libra.mechanisms.sacofa.algorithm import _admitted, _let_in, _some_of
+from libra.mechanisms.sacofa.relations import MOST_LABELS, relations_of
 from libra.privacy.randomness import Randomness
 
 QUIET = 60.0  # an epsilon at which noise is 0 and nothing is let in
@@ -49,14 +53,14 @@ def before(trace: Trace, a: int, b: int) -> list[bool]:
     return [b in trace[:position] for position, code in enumerate(trace) if code == a]
 
 
-@given(some_traces, st.sampled_from((1, 7, 5_000_000)))
+@given(some_traces, st.sampled_from((1, 7, 11, 5_000_000)))
 def test_relations_are_those_of_the_definition(traces: list[Trace], at_once: int) -> None:
-    original = relations_module.MOST_PAIRS
-    relations_module.MOST_PAIRS = at_once
+    original = relations_module.AT_ONCE
+    relations_module.AT_ONCE = at_once
     try:
         found = relations_of(traces_of(traces), LABELS)
     finally:
-        relations_module.MOST_PAIRS = original
+        relations_module.AT_ONCE = original
     assert found.never_followed.tolist() == plainly(traces, lambda trace, a, b: not any(after(trace, a, b)))
     assert found.always_followed.tolist() == plainly(traces, lambda trace, a, b: all(after(trace, a, b)))
     assert found.always_preceded.tolist() == plainly(traces, lambda trace, a, b: all(before(trace, a, b)))
@@ -118,6 +122,34 @@ def test_what_is_let_in_is_drawn_from_what_breaks_a_relation_each_as_likely() ->
     often = let_in[:, broken].mean(axis=0)
     assert often.max() - often.min() < 0.03
     assert 0.2 < often.mean() < 0.5
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 0), (5, 0), (5, 1), (6, 2), (5, 3), (4, 4)])
+def test_every_set_of_a_size_is_as_likely(n: int, m: int) -> None:
+    random, n_draws = Randomness(seed=1), 20_000
+    often = Counter(tuple(sorted(_some_of(n, m, random).tolist())) for _ in range(n_draws))
+    assert set(often) == set(combinations(range(n), m))
+    assert max(often.values()) - min(often.values()) < 0.03 * n_draws
+
+
+def test_more_labels_than_can_be_related_are_refused_before_anything_else() -> None:
+    cases = replace(cases_from([[0, 1]] * 50), n_activities=MOST_LABELS + 1)
+    with pytest.raises(UsageError, match="Group the labels, or use prefix-laplace"):
+        Sacofa().variants(cases, Randomness(seed=1))
+
+
+def test_memory_does_not_grow_with_pairs_of_labels_beyond_the_relations_themselves() -> None:
+    n_labels = 2_500
+    traces = traces_of([list(range(n_labels)), list(range(n_labels - 1, -1, -1))])
+    tracemalloc.start()
+    try:
+        relations = relations_of(traces, n_labels)
+        relations.broken(np.arange(1_000)[:, None])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert relations.never_followed.sum() == n_labels  # nothing happens twice
+    assert peak < 3 * n_labels**2 + 100 * relations_module.AT_ONCE
 
 
 def test_traces_that_break_a_relation_are_rare() -> None:

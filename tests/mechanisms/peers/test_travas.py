@@ -79,6 +79,18 @@ def test_a_query_of_its_own_is_not_private_as_promised_with_one_bound_less() -> 
     assert delta_of_ledger(Ledger((replace(entry, bound=entry.bound - 1),)), 1.0) > 1e-4
 
 
+@pytest.mark.parametrize("repeats", [1, 5, 20])
+@pytest.mark.parametrize("delta", [1e-12, 1e-8, 1e-4])
+@pytest.mark.parametrize("epsilon", [0.001, 0.1, 1.0, 8.0, 15.0, 19.0, 30.0])
+def test_whatever_is_accepted_is_kept(epsilon: float, delta: float, repeats: int) -> None:
+    try:
+        made = Travas(epsilon, delta, repeats=repeats)
+    except UsageError:
+        assert epsilon / repeats < 0.01 or epsilon > 5 or (delta < 1e-11 and repeats > 1)  # not drawn, or not exact enough
+        return
+    assert made.anonymize(simulate(cases=100), Randomness()).guarantee.kind == "proved"
+
+
 def test_averages_count_what_was_not_released_as_none() -> None:
     first, second = traces_of([[0], [1]]), traces_of([[1], [2]])
     found = _averaged([(first, np.array([10, 20])), (second, np.array([31, 7]))])

@@ -10,7 +10,7 @@ import typer
 
 from libra.cli.columns import columns_taken
 from libra.cli.input_options import OUTPUT, LogPath, takes_log_options
-from libra.cli.mechanism_options import BOTH, SOUND, MechanismName, parameter, takes_mechanism_options
+from libra.cli.mechanism_options import GUARANTEE, SOUND, MechanismName, parameter, takes_mechanism_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
 from libra.cli.stopwatch import Stopwatch
@@ -27,6 +27,7 @@ EXAMPLES = (
     "libra anonymize visits.csv -o anonymized.csv --epsilon 0.5 --delta 1e-6 --time-zone Europe/Amsterdam",
     "libra anonymize log.xes --epsilon 0.1 --explain",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
+    "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --times model",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
 )
 
@@ -44,11 +45,14 @@ def anonymize(
     ] = None,
     mechanism: MechanismName = "libra",
     epsilon: Annotated[
-        float | None, parameter("--epsilon", text="Of the guarantee; smaller is more private. Default: 1.", panel=SOUND)
+        float | None,
+        parameter("--epsilon", text="Of the guarantee or the claim; smaller is more private. Default: 1.", panel=GUARANTEE),
     ] = None,
     delta: Annotated[
         float | None,
-        parameter("--delta", text="Of the guarantee. Default: 1e-5. Of the clipping of libra2022. Default: 1e-4.", panel=BOTH),
+        parameter(
+            "--delta", text="Of the guarantee. Default: 1e-5. Of the clipping of libra2022. Default: 1e-4.", panel=GUARANTEE
+        ),
     ] = None,
     explain: Annotated[
         bool,
@@ -73,7 +77,7 @@ def anonymize(
 
     libra, the default, makes a log that is (epsilon, delta)-differentially private for adding or removing one case. libra2022 is
     Libra as published, for research; where it leaves nothing of a log the exit code is 1, and the text says what would have kept
-    something.
+    something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md says what each is worth.
     """
     from libra import api
     from libra.mechanisms.mechanism import mechanism as make
@@ -138,6 +142,8 @@ def _show_explained(explained: list[str], *, as_json: bool) -> None:
 
 def show_release(release: Release, output: Path, certificate: Path | None) -> None:
     """What was written, what is promised of it, and what that does not cover."""
+    from libra.mechanisms.mechanism import HOMES
+
     beside = f" and {certificate}" if certificate else ""
     if release.shortfall:
         print(printable(f"Wrote {output}, an empty log{',' if beside else ''}{beside}"))
@@ -152,7 +158,7 @@ def show_release(release: Release, output: Path, certificate: Path | None) -> No
     if release.claimed is not None:
         lines.append(release.claimed.comparison())
     lines += [f"- {sentence}" for sentence in promised.caveats]
-    if certificate and not release.seeded:
+    if certificate and not release.seeded and release.mechanism in HOMES:
         files = " ".join(shlex.quote(str(file)) for file in (certificate, output))
         lines += ["", f"Anyone can check this: {libra_command()} verify {files}"]
     console = people_console()

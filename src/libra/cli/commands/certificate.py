@@ -77,7 +77,7 @@ def certificate(
         print_result({}, [f"Wrote {output}"], as_json=False, quiet=quiet)
     else:
         show_page(page)
-    print_notes((f"This certificate does not hold. {warning}" for warning in page.warnings), quiet=quiet)
+    print_notes((f"{page.verdict.partition('. ')[0]}. {warning}" for warning in page.warnings), quiet=quiet)
     if page.warnings:
         raise typer.Exit(1)
 

@@ -138,7 +138,7 @@ def show_comparison(found: Comparison) -> None:
     for log in found.logs:
         shown = _fitting(table_of(found, log))
         right = [place for place, heading in enumerate(shown.headings) if heading not in (FIRST[0], "guarantee", "audit")]
-        table(f"{shown.log}, delta {found.delta:g}", shown.headings, shown.rows, right=right)
+        table(f"{shown.log}, {found.said_delta}", shown.headings, shown.rows, right=right)
         for note in shown.footnotes:
             say(note, lead="- ")
     say(LEGEND)

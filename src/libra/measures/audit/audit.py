@@ -102,7 +102,10 @@ def audit(
     most_cases = getattr(mechanism, "most_cases", None) or 1
     setting = setting_of(log, labels_public=not getattr(mechanism, "private_labels", False), most_cases=most_cases)
     individuals = log.individual is not None
-    release = mechanism.anonymize(log_of_cases(setting.base(1), individuals=individuals), Randomness(), no_progress)
+    try:
+        release = mechanism.anonymize(log_of_cases(setting.base(1), individuals=individuals), Randomness(), no_progress)
+    except UsageError as error:
+        raise UsageError(f"On the small log that an audit is made on: {error}") from error
     effort = effort or Effort()
     runs = Runs(mechanism, effort.processes, effort.seed, individuals)
     trial = _Trial(runs, setting, (claim or stated_claim)(release), effort, begin, progress)

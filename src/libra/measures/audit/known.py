@@ -14,7 +14,7 @@ from typing import Any
 
 from libra.mechanisms.mechanism import HOMES, mechanism
 
-FORM = ("tail", "private_labels", "split_budget", "times", "query", "trace_noise", "anonymizer", "repeats")
+FORM = ("tail", "private_labels", "split_budget", "times", "query", "trace_noise", "anonymizer", "repeats", "gamma", "subsamples")
 
 
 def outcome_of(name: str, parameters: Mapping[str, Any]) -> str | None:

@@ -30,12 +30,19 @@ class Bound:
 def bound_of(certificate: Mapping[str, Any]) -> Bound | None:
     """The bound that follows from a certificate.
 
+    A guess between even odds that is right with probability 1/2 + d at most has an advantage of 2 d at most.
+
     Example:
         >>> bound_of({"guarantee": {"kind": "proved", "epsilon": 1.0, "delta": 1e-5}}).promise
         '(1, 1e-05)-differential privacy'
     """
     guarantee, claimed = certificate.get("guarantee") or {}, certificate.get("claimed") or {}
     kind: Literal["proved", "claimed"] = "proved" if guarantee.get("kind") == "proved" else "claimed"
+    if "anonymizer" in (certificate.get("parameters") or {}):
+        return None  # nothing is claimed of another anonymizer than the paper's
+    guess = claimed.get("guessing_advantage")
+    if kind == "claimed" and guess is not None:
+        return Bound(min(2 * guess, 1.0), kind, f"a guessing advantage of {guess:g}")
     said = guarantee if kind == "proved" else claimed
     epsilon, delta = said.get("epsilon"), said.get("delta")
     if epsilon is not None and delta is not None:

@@ -8,7 +8,6 @@ path, and the noise of times depends on the log without being accounted for (`cl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -23,14 +22,15 @@ from libra.mechanisms.amun.guesses import advantage_of, epsilon_of
 from libra.mechanisms.amun.times import noisy_times
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.peers.claim import EpsilonClaim
-from libra.mechanisms.peers.release import PERSONS_NOTE
+from libra.mechanisms.real_cases import release_of_cases
 from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.arguments import checked
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import SEEDED, Randomness
+from libra.privacy.randomness import Randomness
 
 DEFAULT_ADVANTAGE = 0.2  # the one that its authors' code is set to
+NOTHING = "There was no case to begin with."
 SMALLEST_ADVANTAGE, LARGEST_ADVANTAGE = 1e-9, 0.999
 
 
@@ -87,17 +87,7 @@ class Amun:
         progress(1, 2)
         released = fresh_log(anonymized, log.activities, random)
         progress(2, 2)
-        persons = log.individual is not None
-        return Release(
-            log=released,
-            mechanism=self.name,
-            parameters=self.parameters(),
-            guarantee=self.guarantee(seeded=random.seeded, individuals=persons),
-            seeded=random.seeded,
-            claimed=self.claim(),
-            notes=tuple(_notes(random.seeded, persons)),
-            shortfall=None if released.n_cases else "There was no case to begin with.",
-        )
+        return release_of_cases(self, log, released, random, if_empty=NOTHING)
 
     def anonymized(self, cases: Cases, random: Randomness) -> Cases:
         """The algorithm itself: all cases and the copies, at noisy times.
@@ -130,10 +120,3 @@ class Amun:
 def _checked_advantage(advantage: float, name: str) -> float:
     bounds = f"from {SMALLEST_ADVANTAGE:g} to {LARGEST_ADVANTAGE:g}"
     return checked(name, advantage, lambda number: SMALLEST_ADVANTAGE <= number <= LARGEST_ADVANTAGE, bounds)
-
-
-def _notes(seeded: bool, persons: bool) -> Iterator[str]:
-    if seeded:
-        yield f"This release is {SEEDED}. Whoever has the seed can draw the same again."
-    if persons:
-        yield PERSONS_NOTE.format("amun")

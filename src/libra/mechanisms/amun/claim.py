@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from libra.mechanisms.libra2022.claim import PERSONS
 from libra.mechanisms.peers.claim import EpsilonClaim
 from libra.privacy.guarantee import Guarantee
 
@@ -29,7 +30,6 @@ EVENTS = (
     "Each event of a case has an epsilon of its own, computed from the log, and spends it in each copy. They add up over the "
     "case, and with that of control flow; none of this is counted."
 )
-PERSONS = "A person may have several cases in this log. They are not protected together."
 
 
 def guarantee(claim: EpsilonClaim, *, persons: bool) -> Guarantee:
@@ -46,9 +46,10 @@ def guarantee(claim: EpsilonClaim, *, persons: bool) -> Guarantee:
     return Guarantee(
         kind="claimed",
         statement=(
-            f"As claimed by its authors: nobody's guess about a case gains more than {claim.guessing_advantage:.4g} in "
-            f"probability, with an epsilon of {claim.epsilon:.4g} for control flow. This is no guarantee: the procedure does not "
-            "have the privacy claimed. Do not release personal data on its strength."
+            f"As claimed by its authors: a guessing advantage of at most {claim.guessing_advantage:.4g}. Whoever guesses "
+            f"something about a case is right with a probability at most {claim.guessing_advantage:.4g} above what it was before "
+            f"the release. For control flow, this stands for an epsilon of {claim.epsilon:.4g}. This is no guarantee: the "
+            "procedure does not have the privacy claimed. Do not release personal data on its strength."
         ),
         source=SOURCE,
         assumptions=ASSUMPTIONS,

@@ -33,7 +33,7 @@ from libra.privacy.arguments import checked_delta, checked_whole
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee, from_even_odds
-from libra.privacy.randomness import SEEDED, Randomness
+from libra.privacy.randomness import SEED_NOTE, Randomness
 from libra.privacy.unit import CASE, Unit
 
 MOST_CASES = 100_000_000
@@ -153,7 +153,7 @@ class Libra:
             seeded=random.seeded,
             notes=(
                 *made._notes(released, random.seeded),
-                *_notes_on_log(log, self.time_zone),
+                *notes_on_zone(log, self.time_zone),
                 *(_note_on_edges(figures[0]) if released.n_cases else ()),
             ),
             ledger=ledger,
@@ -181,7 +181,7 @@ class Libra:
 
     def _notes(self, released: EventLog, seeded: bool) -> Iterator[str]:
         if seeded:
-            yield f"This release is {SEEDED}. Whoever has the seed can draw the same again."
+            yield SEED_NOTE
         if self.epsilon > WEAK_EPSILON:
             yield (
                 f"Epsilon {self.epsilon:g} is a weak guarantee: somebody who knows all else may go from even odds to at most "
@@ -204,7 +204,14 @@ class Libra:
             )
 
 
-def _notes_on_log(log: EventLog, time_zone: str) -> Iterator[str]:
+def notes_on_zone(log: EventLog, time_zone: str) -> Iterator[str]:
+    """That a zone did not count, where the times of the log have none.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> list(notes_on_zone(simulate(cases=5), "Asia/Tokyo"))
+        []
+    """
     if not log.has_zone and time_zone != "UTC":
         yield "The times of this log are in no zone, so their hours and days are kept as they stand; --time-zone did not count."
 

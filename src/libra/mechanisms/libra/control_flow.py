@@ -1,7 +1,9 @@
 """The control flow that is released: whole traces, one for every case to be generated.
 
-In: `ControlFigures`. Out: `Traces`. Kept variants come with their likeliest counts, the tail with its balanced weights; both are
-rounded together, so that sums over similar traces stay what they were (systematic sampling along traces ordered by their length).
+In: `ControlFigures`. Out: `Traces`. Kept variants come with their likeliest counts, the tail with its balanced weights; what the
+tail has more of, and the model no traces for, goes to the kept variants in their proportions: rare cases are more like them than
+like nothing. All are rounded together, so that sums over similar traces stay what they were (systematic sampling along traces
+ordered by their length).
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ import numpy.typing as npt
 from libra.eventlog.traces import Integers, Traces, concatenated
 from libra.mechanisms.libra.figures import ControlFigures
 from libra.mechanisms.libra.kept import likeliest_counts
-from libra.mechanisms.libra.tail import weighted_traces
+from libra.mechanisms.libra.tail import TailFigures, weighted_traces
 from libra.privacy.randomness import Randomness
 
 Floats = npt.NDArray[np.float64]
+THERE = 1.0  # standard deviations: from here on the noisy number of rare cases is nearer to the truth than none
 
 
 def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Floats]:
@@ -32,9 +35,16 @@ def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Float
     traces, weights = figures.kept, kept_counts(figures)
     if figures.tail is not None:
         rare, rare_weights = weighted_traces(figures.tail, figures.kept, figures.n_labels, random)
+        weights = weights * _without_place(figures.tail, rare_weights.sum(), weights.sum())
         traces, weights = concatenated([traces, rare]), np.concatenate((weights, rare_weights))
     order = np.lexsort((traces.fingerprints(), traces.lengths))
     return traces.take(order), weights[order]
+
+
+def _without_place(tail: TailFigures, placed: float, kept: float) -> float:
+    """The factor with which kept variants stand for the rare cases that have no traces, if it is likely that there are any."""
+    cases, sd = tail.cases
+    return 1 + max(cases - placed, 0.0) / kept if kept > 0 and cases > THERE * sd else 1.0
 
 
 def whole_cases(traces: Traces, weights: Floats, weight: float, cases: int | None, random: Randomness) -> Traces:

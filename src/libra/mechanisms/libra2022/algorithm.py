@@ -26,7 +26,7 @@ from libra.mechanisms.libra2022.time_noise import time_noise
 from libra.mechanisms.libra2022.trace_noise import trace_noise
 from libra.mechanisms.release import Release
 from libra.privacy.arguments import checked, checked_delta, checked_order, checked_scale, checked_times
-from libra.privacy.randomness import SEEDED, Randomness
+from libra.privacy.randomness import SEED_NOTE, Randomness
 from libra.privacy.renyi import laplace_epsilon
 
 Anonymizer: TypeAlias = Callable[[Cases, float, Randomness], Cases]
@@ -121,12 +121,17 @@ class Libra2022:
             log=released,
             mechanism=self.name,
             parameters=self._parameters(),
-            guarantee=guarantee(claim, trace_noise=self.trace_noise, persons=persons),
+            guarantee=guarantee(claim, trace_noise=self.trace_noise, persons=persons, anonymizer=self._named),
             seeded=random.seeded,
             claimed=claim,
             notes=tuple(_notes(random.seeded, persons)),
             **self._explained(log, cases, threshold, len(clipped), released),
         )
+
+    @property
+    def _named(self) -> str | None:
+        """The name of the mechanism that anonymizes the subsamples, if it is not the paper's way or a function."""
+        return self.anonymizer if isinstance(self.anonymizer, str) else None
 
     def _anonymized(self, subsample: Cases, epsilon: float, random: Randomness) -> Cases:
         if self.anonymizer is not None:
@@ -171,6 +176,6 @@ class Libra2022:
 
 def _notes(seeded: bool, persons: bool) -> Iterator[str]:
     if seeded:
-        yield f"This release is {SEEDED}. Whoever has the seed can draw the same again."
+        yield SEED_NOTE
     if persons:
         yield "libra2022 protects cases, not persons: the column of the individual does not count."

@@ -59,7 +59,7 @@ def refuse_other(name: str) -> None:
         Traceback (most recent call last):
         libra.errors.UsageError: "libra" cannot anonymize a subsample. There is: amun, pripel, prefix-laplace, sacofa, travas.
     """
-    possible = [other for other in names() if not other.startswith("libra")]
+    possible = [other for other in names() if other not in ("libra", "libra2022")]
     if name not in possible:
         raise UsageError(f'"{name}" cannot anonymize a subsample. There is: {", ".join(possible)}.')
 

@@ -43,6 +43,16 @@ TIMES = (
 BOTH_SPEND = "Control flow and times both use up privacy in each subsample; one release for each subsample is counted."
 RENYI = "The figure is a Renyi divergence at one order. It is not an epsilon of (epsilon, delta)-differential privacy."
 OTHER_ANONYMIZER = "The subsamples went through another anonymizer. What it reveals is not known here."
+NAMED_ANONYMIZER = (
+    "The subsamples went through {}, each asked for the epsilon of the paper's noise. What it reveals adds up over the "
+    "subsamples; nobody has counted it. Of the mechanism by itself, docs/peers.md says what is known."
+)
+BORROWED_TIMES = (
+    "Starts and times between events are those of real cases of the subsample, moved by some days and some minutes. Whoever "
+    "knows about when they happened can often pick a case out."
+)
+PRUNED = "At which count its prefixes are pruned follows from the exact number of cases of the subsample."
+WITHOUT_TIMES, PREFIX_QUERIES = ("travas", "prefix-laplace", "sacofa"), ("prefix-laplace", "sacofa", "pripel")
 PERSONS = "A person may have several cases in this log. They are not protected together."
 
 
@@ -145,13 +155,14 @@ class Libra2022Claim:
         return f"{releases} of scale {self.b:g} and sensitivity 1, each on a subsample"
 
 
-def guarantee(claim: Libra2022Claim, *, trace_noise: bool, persons: bool) -> Guarantee:
+def guarantee(claim: Libra2022Claim, *, trace_noise: bool, persons: bool, anonymizer: str | None = None) -> Guarantee:
     """The claim in words, with what the steps that ran leave out of it.
 
     Args:
         claim: The figure.
         trace_noise: Whether the paper's trace noise ran.
         persons: Whether cases belong to individuals who may have several.
+        anonymizer: The name of the mechanism that anonymized the subsamples, if one did.
 
     Example:
         >>> guarantee(Libra2022Claim(10, 2, 0.05, 1e-4, 20), trace_noise=True, persons=False).kind
@@ -162,7 +173,7 @@ def guarantee(claim: Libra2022Claim, *, trace_noise: bool, persons: bool) -> Gua
         statement=_statement(claim),
         source=SOURCE,
         assumptions=ASSUMPTIONS,
-        caveats=tuple(_caveats(claim.own_anonymizer, trace_noise, persons)),
+        caveats=tuple(_caveats(claim.own_anonymizer, trace_noise, persons, anonymizer)),
     )
 
 
@@ -187,9 +198,15 @@ def _statement(claim: Libra2022Claim) -> str:
     )
 
 
-def _caveats(own_anonymizer: bool, trace_noise: bool, persons: bool) -> Iterator[str]:
+def _caveats(own_anonymizer: bool, trace_noise: bool, persons: bool, anonymizer: str | None) -> Iterator[str]:
     yield CLIPPING
-    if not own_anonymizer:
+    if anonymizer is not None:
+        yield NAMED_ANONYMIZER.format(anonymizer)
+        if anonymizer in WITHOUT_TIMES:
+            yield BORROWED_TIMES
+        if anonymizer in PREFIX_QUERIES:
+            yield PRUNED
+    elif not own_anonymizer:
         yield OTHER_ANONYMIZER
     else:
         yield from (TRACES, COPIES) if trace_noise else (NO_TRACE_NOISE,)

@@ -17,6 +17,7 @@ class EpsilonClaim:
         epsilon: What is claimed; follows from the parameters, never from the log. None where none is.
         delta: Likewise; 0 where pure differential privacy is claimed.
         guessing_advantage: Where the authors speak of it: by how much an attacker may become surer of a guess.
+        looked_at: Whether anybody here knows why the claim does not hold.
 
     Example:
         >>> EpsilonClaim(1.0).implied_epsilon(delta=0.01)
@@ -28,11 +29,12 @@ class EpsilonClaim:
     epsilon: float | None
     delta: float = 0.0
     guessing_advantage: float | None = None
+    looked_at: bool = True
 
     @classmethod
     def of(cls, guarantee: Guarantee) -> EpsilonClaim:
-        """What a guarantee says, as a claim."""
-        return cls(guarantee.epsilon, guarantee.delta or 0.0)
+        """What a guarantee of others says, as a claim that nobody here has looked at."""
+        return cls(guarantee.epsilon, guarantee.delta or 0.0, looked_at=False)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, JSON-ready."""
@@ -49,4 +51,4 @@ class EpsilonClaim:
 
     def comparison(self) -> str:
         """What leads over to the caveats."""
-        return "Why the claim does not hold:"
+        return "Why the claim does not hold:" if self.looked_at else "What is to be known of the claim:"

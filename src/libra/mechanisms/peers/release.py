@@ -18,6 +18,7 @@ from libra.eventlog.cases import Cases, Integers
 from libra.eventlog.log import EventLog
 from libra.eventlog.traces import Traces
 from libra.mechanisms.fresh_log import fresh_log, log_of
+from libra.mechanisms.libra.algorithm import notes_on_zone
 from libra.mechanisms.libra.times import generate_times, release_times
 from libra.mechanisms.peers.arguments import Times
 from libra.mechanisms.peers.counted import Counted
@@ -26,14 +27,14 @@ from libra.mechanisms.release import CONTENTS, Claim, Release
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import SEEDED, Randomness
+from libra.privacy.randomness import SEED_NOTE, Randomness
 
 if TYPE_CHECKING:
     from libra.privacy.ledger import Ledger
 
 MOST_EVENTS = 100_000_000
 NO_TIMES = "{} releases no times: timestamps are placeholders, a minute from event to event. --times model makes some."
-EMPTY = "The anonymized log is empty: nothing in this log stood out from the noise. A larger --epsilon would help."
+EMPTY = "The anonymized log is empty: nothing in this log stood out from the noise. A larger --epsilon would help{}."
 PERSONS_NOTE = "{} protects cases, not persons: the column of the individual does not count."
 
 
@@ -114,7 +115,10 @@ def release_of(made: ControlFlowMechanism, log: EventLog, answer: Answer, random
         guarantee=promised,
         seeded=random.seeded,
         claimed=made.claim(),
-        notes=tuple(_notes(made, released, random.seeded, persons and promised.kind == "claimed")),
+        notes=(
+            *_notes(made, released, random.seeded, persons and promised.kind == "claimed"),
+            *(notes_on_zone(log, made.time_zone) if modelled else ()),
+        ),
         ledger=ledger,
         contents=contents_of(made.times),
         has_times=modelled,
@@ -170,10 +174,10 @@ def _cases(traces: Traces, micros: Integers, n_labels: int) -> Cases:
 
 def _notes(made: ControlFlowMechanism, released: EventLog, seeded: bool, persons: bool) -> Iterator[str]:
     if seeded:
-        yield f"This release is {SEEDED}. Whoever has the seed can draw the same again."
+        yield SEED_NOTE
     if made.times == "none" and released.n_cases:
         yield NO_TIMES.format(made.name)
     if not released.n_cases:
-        yield EMPTY
+        yield EMPTY.format(", or a smaller --prune" if hasattr(made, "prune") else "")
     if persons:
         yield PERSONS_NOTE.format(made.name)

@@ -35,7 +35,7 @@ from libra.mechanisms.peers.claim import EpsilonClaim
 from libra.mechanisms.peers.counted import Counted, counted_of
 from libra.mechanisms.peers.release import Answer, contents_of, release_of
 from libra.mechanisms.peers.spending import Spending, largest_mu, shared
-from libra.mechanisms.prefix_laplace.split import Split
+from libra.mechanisms.prefix_laplace.split import FEWEST_LEVELS, Split
 from libra.mechanisms.prefix_tree import grow, truncated_laplace
 from libra.mechanisms.prefix_tree.parameters import bring_into_form, least_count, longest_trace, told
 from libra.mechanisms.prefix_tree.words import ASSUMPTIONS, of_levels, of_raw_figures, shared_caveats, statement
@@ -157,9 +157,11 @@ class PrefixLaplace:
         if not self.split_budget:
             return shared(self.epsilon, self.delta, self.shares, self.times)
         split = self._split
-        tables = delta_of_ledger(Ledger(tuple(split.entries(split.most_levels))), self.epsilon)
+        possible = {split.most_levels if split.max_length is not None else FEWEST_LEVELS, split.most_levels}
+        tables = max(delta_of_ledger(Ledger(tuple(split.entries(levels))), self.epsilon) for levels in possible)
         if tables > self.delta / 2:
-            raise UsageError(f"Delta {self.delta:g} is too small for this epsilon. Ask for --delta {_power_above(2 * tables):g}.")
+            larger = f" Ask for --delta {_power_above(2 * tables):g}." if tables < 0.01 else " Ask for a smaller --epsilon."
+            raise UsageError(f"Tables of noise are not exact enough for delta {self.delta:g} at this epsilon.{larger}")
         if self.times == "none":
             return Spending(split.epsilon, None)
         worst = Entry("prefixes", DISCRETE_LAPLACE, 1.0, 1 / split.epsilon)  # however the epsilon is split, it tells no more

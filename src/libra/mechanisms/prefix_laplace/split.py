@@ -3,7 +3,8 @@
 In: a gate to the cases, and parameters. Out: traces with noisy counts. At each level a case counts in one cell, so each level is
 a pure release of 1 over the scale of its discrete Laplace noise, and those of all levels add up to what is left of epsilon. How
 many levels there are and what is pruned has to be public: where it is not said, the number of cases and their lengths are
-released first, for a small share of epsilon each. Which prefixes are open follows from counts that are released.
+released first, for a small share of epsilon each. Which prefixes are open follows from counts that are released. Once noise is
+drawn nothing is refused: a refusal would tell of it what no ledger counts. Where a tree would run away, more is pruned.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from libra.mechanisms.peers.arguments import prune_count
 from libra.mechanisms.peers.counted import Counted
 from libra.mechanisms.prefix_tree import Growth, discrete_tail, grow, refuse_runaway
 from libra.mechanisms.prefix_tree.parameters import longest_of
-from libra.mechanisms.prefix_tree.runaway import threshold
+from libra.mechanisms.prefix_tree.runaway import smallest_threshold, threshold
 from libra.privacy.gate import Gate
 from libra.privacy.ledger import DISCRETE_LAPLACE, Entry
 from libra.privacy.noise_table import LARGEST_SCALE, SMALLEST_SCALE
@@ -28,6 +29,7 @@ from libra.privacy.noisy import NoisyTable
 
 SHARE = 0.05  # of epsilon, for the number of cases, and as much for their lengths, where they are needed
 STANDS_OUT = 2.0  # standard deviations from which on a bin of lengths counts
+FEWEST_LEVELS = 2  # a trace of one event, and its end
 MOST_LEVELS = 400  # so many losses can be added up exactly
 LONGEST_FOUND = int(CASE_LENGTH_BINS[-1])
 
@@ -83,7 +85,7 @@ class Split:
         if scale > LARGEST_SCALE:
             raise UsageError(
                 f"So small an epsilon cannot be split over {levels} levels. Ask for a larger --epsilon, or for --max-length "
-                f"{max(int(LARGEST_SCALE * self.epsilon) - 1, 1)}."
+                f"{max(int(LARGEST_SCALE * left) - 1, 1)}."
             )
         return scale
 
@@ -107,7 +109,7 @@ class Split:
             ([], ['there are 5 levels of prefixes, and with these parameters there are 4'])
         """
         levels = sum(entry.purpose == PrefixLevel.purpose for entry in entries)
-        fewest = self.most_levels if self.max_length is not None else 2
+        fewest = self.most_levels if self.max_length is not None else FEWEST_LEVELS
         if not fewest <= levels <= self.most_levels:
             possible = f"{fewest} to {self.most_levels}" if self.max_length is None else f"{fewest}"
             yield f"there are {levels} levels of prefixes, and with these parameters there are {possible}"
@@ -127,14 +129,16 @@ class Split:
             >>> len(gate.ledger().entries)
             7
         """
+        if self.max_length is not None and not self._asks_number:
+            growth = self._growth(self.max_length + 1, None, n_labels)
+            refuse_runaway(growth, lambda enough: f"Ask for --prune {enough}, or for a larger --epsilon.")
         number = float(gate.release_whole(CaseNumber(), self._first_scale).values[0]) if self._asks_number else None
         longest = self.max_length
         if longest is None:
             longest = longest_of(average_of(gate.release_whole(CaseLengths(), self._first_scale)))
         levels = longest + 1
-        scale, least = self.scale(levels), threshold(prune_count(self.prune, max(number or 0.0, 1.0)))
-        growth = Growth(discrete_tail, scale, least, n_labels, levels, None if number is None else max(number, 1.0))
-        refuse_runaway(growth, lambda enough: f"Ask for --prune {enough} --max-length {longest}, or for a larger --epsilon.")
+        growth = self._growth(levels, number, n_labels)
+        scale, least = growth.scale, smallest_threshold(growth) if growth.runs_away else growth.least
 
         def level(prefixes: Integers, last: bool) -> Integers:
             noisy = gate.release_whole(PrefixLevel(prefixes, n_labels), scale).counts
@@ -142,9 +146,16 @@ class Split:
 
         return grow(level, n_labels, levels).finished
 
+    def _growth(self, levels: int, number: float | None, n_labels: int) -> Growth:
+        """How a tree of so many levels grows, given the noisy number of cases where it was asked for."""
+        cases = None if number is None else max(number, 1.0)
+        return Growth(
+            discrete_tail, self.scale(levels), threshold(prune_count(self.prune, cases or 1.0)), n_labels, levels, cases
+        )
+
 
 def average_of(lengths: NoisyTable) -> float:
-    """The average length of a case from the noisy numbers of cases by length: those that stand out from the noise.
+    """The average length of a case from the noisy numbers of cases by length: those that stand out; 1 where none does.
 
     Example:
         >>> counts = np.zeros(len(CASE_LENGTH_BINS), np.int64)
@@ -154,6 +165,4 @@ def average_of(lengths: NoisyTable) -> float:
     """
     middle = (CASE_LENGTH_BINS + np.append(CASE_LENGTH_BINS[1:] - 1, LONGEST_FOUND)) / 2
     found = np.where(lengths.values >= STANDS_OUT * lengths.sd, lengths.values, 0.0)
-    if not found.any():
-        raise UsageError("The lengths of cases do not stand out from the noise. Say how long traces may be: --max-length.")
-    return float(found @ middle / found.sum())
+    return float(found @ middle / found.sum()) if found.any() else 1.0

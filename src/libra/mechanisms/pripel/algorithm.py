@@ -10,7 +10,6 @@ for each of its values anew, and the domains of the values come from the log (`c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
 
@@ -25,17 +24,17 @@ from libra.mechanisms.mechanism import mechanism
 from libra.mechanisms.peers.arguments import DEFAULT_PRUNE, checked_max_length, checked_prune
 from libra.mechanisms.peers.claim import EpsilonClaim
 from libra.mechanisms.peers.counted import Counted, counted_of
-from libra.mechanisms.peers.release import PERSONS_NOTE
-from libra.mechanisms.pripel.attributes import randomized_attributes
+from libra.mechanisms.pripel.attributes import randomized_attributes, released_attributes
 from libra.mechanisms.pripel.claim import guarantee
 from libra.mechanisms.pripel.context import own_times, taken_after
 from libra.mechanisms.pripel.gaps import gaps_of
 from libra.mechanisms.pripel.matching import TooLargeError, fits_well, matched
 from libra.mechanisms.pripel.times import randomized_times
+from libra.mechanisms.real_cases import release_of_cases
 from libra.mechanisms.release import Release
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import SEEDED, Randomness
+from libra.privacy.randomness import Randomness
 
 Query: TypeAlias = Literal["prefix-laplace", "sacofa"]
 QUERIES: tuple[Query, ...] = ("prefix-laplace", "sacofa")
@@ -44,6 +43,7 @@ CONTENTS = (
     "of the original"
 )
 NOTHING = "The query gave no variant: no prefix was frequent enough. A smaller --prune or a larger --epsilon would help."
+RELEASED = "Attributes of events are released whose values are those of the original, some of them changed at random"
 TOO_LARGE = "pripel would match more variants to cases than there is memory for."
 LARGEST_SHARE = 0.5
 
@@ -100,22 +100,13 @@ class Pripel:
         progress(0, 3)
         anonymized, after = self._anonymized(cases, random)
         progress(1, 3)
-        attributes = randomized_attributes(log.events, cases.codes, anonymized.codes, after, self.epsilon, random)
+        names = released_attributes(log)
+        attributes = randomized_attributes(log.events.select(names), cases.codes, anonymized.codes, after, self.epsilon, random)
         progress(2, 3)
         released = fresh_log(anonymized, log.activities, random, attributes=attributes)
         progress(3, 3)
-        persons = log.individual is not None
-        return Release(
-            log=released,
-            mechanism=self.name,
-            parameters=self.parameters(),
-            guarantee=self.guarantee(seeded=random.seeded, individuals=persons),
-            seeded=random.seeded,
-            claimed=self.claim(),
-            notes=tuple(_notes(random.seeded, persons)),
-            shortfall=None if released.n_cases else NOTHING,
-            contents=CONTENTS,
-        )
+        notes = (f"{RELEASED}: {', '.join(names)}.",) if names and released.n_cases else ()
+        return release_of_cases(self, log, released, random, if_empty=NOTHING, notes=notes)
 
     def anonymized(self, cases: Cases, random: Randomness) -> Cases:
         """The algorithm itself, on what it knows of a log without attributes.
@@ -145,12 +136,8 @@ class Pripel:
         return randomized_times(own, gaps, span, self.epsilon, random), after
 
     def _answer(self, prune: float, cases: Cases, random: Randomness) -> Counted:
-        """What the query gives, traces without an event aside."""
-        if not len(cases):
-            return counted_of(cases)
-        counted = self._query(prune).variants(cases, random)
-        kept = np.flatnonzero((counted.traces.lengths > 0) & (counted.counts > 0))
-        return Counted(counted.traces.take(kept), counted.counts[kept])
+        """What the query gives."""
+        return self._query(prune).variants(cases, random) if len(cases) else counted_of(cases)
 
     def _query(self, prune: float) -> _Asked:
         made = mechanism(self.query, {"epsilon": self.epsilon, "prune": prune, "max_length": self.max_length})
@@ -180,10 +167,3 @@ class Pripel:
     def parameters(self) -> dict[str, Any]:
         """What was asked for."""
         return {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
-
-
-def _notes(seeded: bool, persons: bool) -> Iterator[str]:
-    if seeded:
-        yield f"This release is {SEEDED}. Whoever has the seed can draw the same again."
-    if persons:
-        yield PERSONS_NOTE.format("pripel")

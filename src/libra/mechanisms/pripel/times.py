@@ -2,9 +2,10 @@
 
 In: cases at their own times, and the gaps of the original. Out: the same cases at other times. The shift is bounded Laplace noise
 around none that keeps the case between the first and the last time of the log, of whose distance it has the scale. Then, from the
-first event of a case to the last: a gap gets bounded Laplace noise, between the shortest gap of the log and the time that the
-next event happens at (the end of the log for the last event); its sensitivity is how far apart the gaps of the same two
-activities are. This is the gap noise that the text describes. The code of its authors, and pm4py's, sets it up and never adds it.
+first event of a case to the last: a gap gets bounded Laplace noise, between the shortest gap of the log (or itself, where it is
+shorter by now) and the time that the next event happens at (the end of the log for the last event); its sensitivity is how far
+apart the gaps of the same two activities are. This is the gap noise that the text describes. The code of its authors, and
+pm4py's, sets it up and never adds it.
 """
 
 from __future__ import annotations

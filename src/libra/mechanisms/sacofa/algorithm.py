@@ -36,7 +36,7 @@ from libra.mechanisms.prefix_tree import grow, truncated_laplace
 from libra.mechanisms.prefix_tree.parameters import bring_into_form, least_count, longest_trace, told
 from libra.mechanisms.prefix_tree.words import ASSUMPTIONS, of_levels, of_raw_figures, shared_caveats, statement
 from libra.mechanisms.release import Release
-from libra.mechanisms.sacofa.relations import Booleans, relations_of
+from libra.mechanisms.sacofa.relations import Booleans, check_labels, relations_of
 from libra.privacy.gate import Gate
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.randomness import Randomness
@@ -112,13 +112,15 @@ class Sacofa:
         return self._answer(counted_of(cases), cases.n_activities, random)
 
     def _answer(self, counted: Counted, n_labels: int, random: Randomness) -> Counted:
+        check_labels(n_labels)
         epsilon, longest = self.spending.epsilon, longest_trace(self.max_length, counted)
         least = least_count(self.prune, counted, epsilon, n_labels, longest)
         relations = relations_of(counted.traces, n_labels)
 
         def level(prefixes: Integers, last: bool) -> Integers:
             admitted = _admitted(relations.broken(prefixes), epsilon, random)
-            noisy = np.where(admitted, continuations(counted.traces, counted.counts, prefixes, n_labels), 0)
+            noisy = continuations(counted.traces, counted.counts, prefixes, n_labels)
+            noisy *= admitted
             noisy[admitted] += truncated_laplace(1 / epsilon, int(admitted.sum()), random)
             pruned = noisy < (1 if last else least)
             pruned[:, n_labels] = noisy[:, n_labels] < 1
@@ -175,8 +177,19 @@ def _admitted(broken: Booleans, epsilon: float, random: Randomness) -> Booleans:
     """What gets a count: all that breaks nothing, and of the others as many as are let in, drawn at random."""
     others = np.flatnonzero(broken)
     admitted = ~broken
-    admitted.flat[others[random.permutation(len(others))[: _let_in(len(others), epsilon, random)]]] = True
+    admitted.flat[others[_some_of(len(others), _let_in(len(others), epsilon, random), random)]] = True
     return admitted
+
+
+def _some_of(n: int, m: int, random: Randomness) -> Integers:
+    """So many (m) different numbers from 0 up to n, each set of them as likely; few take no memory for all."""
+    if 2 * m >= n:
+        return random.permutation(n)[:m]
+    drawn = first = np.zeros(0, np.int64)
+    while len(first) < m:
+        drawn = np.append(drawn, random.below(n, 2 * m))
+        first = np.unique(drawn, return_index=True)[1]
+    return drawn[np.sort(first)[:m]]
 
 
 def _let_in(n: int, epsilon: float, random: Randomness) -> int:

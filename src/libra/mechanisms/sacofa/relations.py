@@ -2,20 +2,41 @@
 
 In: traces. Out: `Relations`, which says of every prefix and every label, or the end, whether going on like that breaks one. An
 activity may follow or precede at any distance. "Sometimes" cannot be broken, and "never precedes" is "never follows" seen from
-the other side, so three relations are left.
+the other side, so three relations are left. They take a byte for each pair of labels, so too many labels are refused beforehand;
+everything else is worked through in parts of a bounded size.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from libra.errors import UsageError
 from libra.eventlog.traces import Integers, Traces
 
 Booleans = npt.NDArray[np.bool_]
-MOST_PAIRS = 5_000_000  # that are held at once
+MOST_LABELS = 12_000  # three relations of so many labels take 432 MB
+AT_ONCE = 2_000_000  # pairs of occurrences, and cells of a matrix, that are held at once
+
+
+def check_labels(n_labels: int) -> None:
+    """A `UsageError` where there are more labels than can be related to each other.
+
+    Example:
+        >>> check_labels(12_001)
+        Traceback (most recent call last):
+        libra.errors.UsageError: sacofa relates every label to every other, and more than 12,000 of them do not fit into memory.
+        Group the labels, or use prefix-laplace, which relates none.
+    """
+    if n_labels > MOST_LABELS:
+        raise UsageError(
+            f"sacofa relates every label to every other, and more than {MOST_LABELS:,} of them do not fit into memory. Group the "
+            "labels, or use prefix-laplace, which relates none."
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,16 +62,32 @@ class Relations:
             >>> relations.broken(np.array([[0], [1]])).tolist()  # after 0 must come 1, before 1 must have come 0
             [[True, False, True, True], [True, True, True, False]]
         """
+        n_labels = len(self.never_followed)
+        found = np.empty((len(prefixes), n_labels + 1), bool)
+        some = _rows_at_once(n_labels)
+        for begin in range(0, len(prefixes), some):
+            found[begin : begin + some] = self._broken(prefixes[begin : begin + some])
+        return found
+
+    def _broken(self, prefixes: Integers) -> Booleans:
         n, n_labels = len(prefixes), len(self.never_followed)
         rows = np.arange(n)
         seen, owed, banned = (np.zeros((n, n_labels), bool) for _ in range(3))
+        met = np.zeros((n, n_labels), np.int32)  # how many of those that have to come before a label are there
         for codes in prefixes.T:
+            new = np.flatnonzero(~seen[rows, codes])
+            met[new] += self.always_preceded.T[codes[new]]
             seen[rows, codes] = True
             owed[rows, codes] = False
             owed |= self.always_followed[codes]
             banned |= self.never_followed[codes]
-        lacking = ~seen @ self.always_preceded.T  # some label that has to come before is not there
-        return np.column_stack((banned | lacking, owed.any(axis=1)))
+        return np.column_stack((banned | (met < self._n_before), owed.any(axis=1)))
+
+    @cached_property
+    def _n_before(self) -> Integers:
+        """How many have to come before each label."""
+        n_before: Integers = self.always_preceded.sum(axis=1)
+        return n_before
 
 
 def relations_of(traces: Traces, n_labels: int) -> Relations:
@@ -63,24 +100,29 @@ def relations_of(traces: Traces, n_labels: int) -> Relations:
         ([True, True, True], [False, False, False], [False, True, False])
     """
     trace, label, first, last = _occurrences(traces, n_labels)
-    cells = n_labels * n_labels
-    after, always_after, always_before = (np.zeros(cells, np.int64) for _ in range(3))
-    offsets = np.searchsorted(trace, np.arange(len(traces) + 1))
-    pairs = np.concatenate(([0], np.cumsum(np.diff(offsets) ** 2)))
-    begin = 0
-    while begin < len(traces):
-        end = max(int(np.searchsorted(pairs, pairs[begin] + MOST_PAIRS, side="right")) - 1, begin + 1)
-        one, other = _pairs(offsets[begin : end + 1])
-        cell = label[one] * n_labels + label[other]
-        after += np.bincount(cell[last[other] > first[one]], minlength=cells)
-        always_after += np.bincount(cell[last[other] > last[one]], minlength=cells)
-        always_before += np.bincount(cell[first[other] < first[one]], minlength=cells)
-        begin = end
-    everywhere = np.bincount(label, minlength=n_labels)[:, None]
-    square = (n_labels, n_labels)
-    return Relations(
-        after.reshape(square) == 0, always_after.reshape(square) == everywhere, always_before.reshape(square) == everywhere
-    )
+    of_trace = np.searchsorted(trace, np.arange(len(traces) + 1))
+    by_label = np.argsort(label, kind="stable")
+    of_label = np.searchsorted(label, np.arange(n_labels + 1), sorter=by_label)
+    relations = Relations(*(np.empty((n_labels, n_labels), bool) for _ in range(3)))
+    some = _rows_at_once(n_labels)
+    for begin in range(0, n_labels, some):
+        end = min(begin + some, n_labels)
+        ones = by_label[of_label[begin] : of_label[end]]
+        after, always_after, always_before = (np.zeros((end - begin) * n_labels, np.int64) for _ in range(3))
+        for one, other in _pairs(ones, of_trace[trace[ones]], of_trace[trace[ones] + 1]):
+            cell = (label[one] - begin) * n_labels + label[other]
+            after += np.bincount(cell[last[other] > first[one]], minlength=len(after))
+            always_after += np.bincount(cell[last[other] > last[one]], minlength=len(after))
+            always_before += np.bincount(cell[first[other] < first[one]], minlength=len(after))
+        everywhere, shape = np.diff(of_label[begin : end + 1])[:, None], (end - begin, n_labels)
+        relations.never_followed[begin:end] = after.reshape(shape) == 0
+        relations.always_followed[begin:end] = always_after.reshape(shape) == everywhere
+        relations.always_preceded[begin:end] = always_before.reshape(shape) == everywhere
+    return relations
+
+
+def _rows_at_once(n_labels: int) -> int:
+    return max(AT_ONCE // max(n_labels, 1), 1)
 
 
 def _occurrences(traces: Traces, n_labels: int) -> tuple[Integers, Integers, Integers, Integers]:
@@ -92,11 +134,14 @@ def _occurrences(traces: Traces, n_labels: int) -> tuple[Integers, Integers, Int
     return trace, label, first, len(keys) - 1 - from_behind
 
 
-def _pairs(offsets: Integers) -> tuple[Integers, Integers]:
-    """All pairs of rows within the same group; group i has the rows from `offsets[i]` up to `offsets[i + 1]`."""
-    sizes = np.diff(offsets)
-    size_of = np.repeat(sizes, sizes)
-    one = np.repeat(np.arange(offsets[0], offsets[-1]), size_of)
-    begins = np.repeat(np.repeat(offsets[:-1], sizes), size_of)
-    place = np.arange(len(one)) - np.repeat(np.cumsum(size_of) - size_of, size_of)
-    return one, begins + place
+def _pairs(ones: Integers, begins: Integers, ends: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """Each of these rows with each of its group, from `begins` up to `ends`; some at a time, all of a row together."""
+    sizes = ends - begins
+    total = np.concatenate(([0], np.cumsum(sizes)))
+    low = 0
+    while low < len(ones):
+        high = max(int(np.searchsorted(total, total[low] + AT_ONCE, side="right")) - 1, low + 1)
+        size = sizes[low:high]
+        shift = begins[low:high] - (total[low:high] - total[low])
+        yield np.repeat(ones[low:high], size), np.arange(total[high] - total[low]) + np.repeat(shift, size)
+        low = high
