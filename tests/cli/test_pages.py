@@ -213,28 +213,14 @@ def test_the_page_names_every_check_and_no_other(tmp_path: Path, run: Run) -> No
     assert re.findall(r"^\| (\w+) \|", section, re.MULTILINE)[1:] == [check["name"] for check in checks]
 
 
-def test_the_readme_repeats_the_figures_of_the_page() -> None:
-    rows = re.findall(r"^<!-- figures -->\n(.*?)\n\n", _page(PAGES["libra"]), re.MULTILINE | re.DOTALL)[0].splitlines()
-    heading, _, *logs = ([cell.strip() for cell in row.strip("|").split("|")] for row in rows)
-    at = {name: heading.index(f"`{name}`") for name in ("dfg_l1", "emd_freq")}
-    told = {log[0]: [log[at["dfg_l1"]].split(" / ")[1], log[at["emd_freq"]].split(" / ")[1], log[-1]] for log in logs}
-    shown = re.findall(
-        r"^\| (\w+) \| ([\d.]+) \| [\d.-]+ \| ([\d.,]+) \| [\d.,-]+ \| ([\d.,]+) \|$", _page("README.md"), re.MULTILINE
+def test_the_readme_repeats_the_figures_of_the_comparison() -> None:
+    (table,) = re.findall(
+        r"^### `dfg_l1` at epsilon 0.1 / 1 / 4.7\n\n(.*?)\n\n", _page("docs/comparison.md"), re.MULTILINE | re.DOTALL
     )
-    assert {name: list(figures) for name, *figures in shown} == told
-    assert len(told) == 8
-
-
-def test_what_the_readme_shows_of_libra2022_is_from_the_page_on_it() -> None:
-    page = _page("docs/reproduction.md")
-    (printed,) = re.findall(r'^### Table 1, setting "printed"\n(.*?)^### ', page, re.MULTILINE | re.DOTALL)
-    (renamed,) = re.findall(r"^## What the distances do not see\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
-    shown = re.findall(
-        r"^\| (\w+) \| [\d.]+ \| ([\d.-]+) \| [\d.,]+ \| ([\d.,-]+) \| [\d.,]+ \|$", _page("README.md"), re.MULTILINE
-    )
-    assert len(shown) == 8
-    for log, dfg_l1, emd_freq in shown:
-        told_freq = re.findall(rf"^\| {log} \| 10 \|[^|]*\|[^|]*\| ([\d.,]+) ", printed, re.MULTILINE)
-        told_l1 = re.findall(rf"^\| {log} \|[^|]*\|[^|]*\| ([\d.]+) \|", renamed, re.MULTILINE)
-        assert [dfg_l1] == (told_l1 or ["-"])
-        assert [emd_freq] == (["-"] if log == "bpic12" else told_freq)  # bpic12 is another log there: COMPLETE only
+    heading, _, *logs = ([cell.strip(" `") for cell in row.strip("|").split("|")] for row in table.splitlines())
+    told = {log[0]: {name: cell.split(" / ")[1] for name, cell in zip(heading[1:-1], log[1:-1], strict=True)} for log in logs}
+    rows = re.findall(r"^\| (\w+) \| \*\*([\d.]+)\*\* \| (.*) \|$", _page("README.md"), re.MULTILINE)
+    shown = ("travas", "prefix-laplace:split_budget=true", "sacofa", "prefix-laplace", "pripel", "amun", "libra2022")
+    assert len(rows) == len(told) == 8
+    for log, ours, others in rows:
+        assert [ours, *others.split(" | ")] == [told[log][name] for name in ("libra", *shown)]
