@@ -24,7 +24,7 @@ help:
 	@echo "make check     lint, format and types"
 	@echo "make bench     time and memory, beside other tools"
 	@echo "make audit     audit every mechanism: docs/audit-results.md (a quarter of an hour)"
-	@echo "make comparison  compare every mechanism on the public logs: docs/comparison.md (an hour)"
+	@echo "make comparison  compare every mechanism on the public logs: docs/comparison.md (half an hour)"
 	@echo "make clean     remove what was built"
 
 install: $(VENV)/.installed

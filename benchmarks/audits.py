@@ -32,8 +32,9 @@ is a lower bound at the claimed delta, from the canary that told most; the claim
 All bounds of an audit together are wrong with a probability of 0.01 at most.
 """
 AFTER = """
-The bounds on what stands are far below the claims, and not because less is spent: a released log shows less than all the noisy
-figures it is made from, and the bounds are strict. That they would rise above the claim if something were wrong is shown by
+The bounds on `libra` are far below its claims, and not because less is spent: a released log shows less than all the noisy
+figures it is made from, and the bounds are strict. `travas`, which releases its noisy counts as they are, comes close to its
+claim. That bounds would rise above a claim if something were wrong is shown by
 [bugs planted in a copy of the code](audit.md#would-it-catch-us).
 """
 

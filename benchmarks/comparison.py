@@ -43,7 +43,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.comparison", description="All mechanisms on the public logs.")
     default = Path(os.environ.get("LIBRA_LOGS") or ROOT.parent / "shared" / "logs")
     parser.add_argument("folder", type=Path, nargs="?", default=default, help="where the logs are, as NAME.xes or NAME.xes.gz")
-    parser.add_argument("--seeds", type=int, default=3, help="how many runs each figure is the mean of")
+    parser.add_argument("--seeds", type=int, default=5, help="how many runs each figure is the mean of")
     parser.add_argument("--time-limit", type=float, default=300.0, help="seconds that a run may take")
     parser.add_argument("--logs", default=",".join(LOGS), help="only these")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to rewrite")
