@@ -54,6 +54,15 @@ def test_wide_terminals_get_all_columns(compare: Run, monkeypatch: pytest.Monkey
     assert [name for name in HEADINGS if name not in heading] == []
 
 
+@pytest.mark.parametrize("width", [35, 60, 80, 110])
+def test_no_cell_is_broken_on_a_narrow_terminal(width: int, compare: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = compare("--mechanisms", "travas,prefix-laplace", "--seeds", "2").out.splitlines()
+    begin = next(place for place, line in enumerate(lines) if line.split()[:3] == ["mechanism", "epsilon", "dfg_l1"])
+    assert [line.split()[0] for line in lines[begin + 2 : begin + 5]] == ["empty", "travas", "prefix-laplace"]
+    assert max(map(len, lines[begin : begin + 5])) <= width
+
+
 def test_programs_get_one_document(compare: Run, tmp_path: Path) -> None:
     answer = compare("--json", "--output", tmp_path / "out")
     document = json.loads(answer.out)

@@ -25,6 +25,8 @@ FIRST = ("mechanism", "epsilon")
 LAST = ("seconds", "peak MB", "guarantee", "audit")
 HEADINGS = (*FIRST, *MEASURES.values(), *LAST)
 ESSENTIAL = (*FIRST, "dfg_l1", "EMD Freq", "edge durations, log10", "seconds", "guarantee")
+NARROWER = ((*FIRST, "dfg_l1", "edge durations, log10", "guarantee"), (*FIRST, "dfg_l1", "guarantee"), (*FIRST, "dfg_l1"))
+SPREAD = " ± "
 LEGEND = (
     "0 is equal to the original, lower is closer. ±: standard deviation over the seeds. Seconds are those of anonymizing alone; "
     "peak MB is the most memory that the process of a run had, interpreter and log included."
@@ -48,6 +50,12 @@ class Table:
         """The same with some of the columns."""
         kept = [self.headings.index(heading) for heading in headings]
         return Table(self.log, headings, tuple(tuple(row[column] for column in kept) for row in self.rows), self.footnotes)
+
+    def without_spread(self) -> Table:
+        """The same with means alone."""
+        return Table(
+            self.log, self.headings, tuple(tuple(cell.partition(SPREAD)[0] for cell in row) for row in self.rows), self.footnotes
+        )
 
 
 def table_of(comparison: Comparison, log: ComparedLog) -> Table:

@@ -146,14 +146,21 @@ def show_comparison(found: Comparison) -> None:
 
 
 def _fitting(whole: Table) -> Table:
-    """All columns where the terminal is wide enough, and the essential ones elsewhere."""
+    """All columns where the terminal is wide enough; else the essential ones, then fewer of them and no spread."""
+    from libra.comparison.tables import ESSENTIAL, NARROWER
+
+    essential = whole.only(ESSENTIAL)
+    narrower = [whole.only(headings) for headings in NARROWER]
+    forms = [whole, essential, essential.without_spread(), *(form.without_spread() for form in narrower)]
+    return next((form for form in forms if _width(form) <= people_console().width), forms[-1])
+
+
+def _width(shown: Table) -> int:
+    """How many characters a table takes where no cell is broken: three between two columns, and one at each end."""
     from rich.cells import cell_len
 
-    from libra.comparison.tables import ESSENTIAL
-
-    columns = zip(whole.headings, *whole.rows, strict=True)
-    needed = sum(max(map(cell_len, column)) + 2 for column in columns)
-    return whole if needed <= people_console().width else whole.only(ESSENTIAL)
+    columns = list(zip(shown.headings, *shown.rows, strict=True))
+    return sum(max(map(cell_len, column)) for column in columns) + 3 * (len(columns) - 1) + 2
 
 
 def _numbers(said: str) -> list[float]:
