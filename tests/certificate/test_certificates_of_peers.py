@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import copy
+import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from some_certificates import OF_OTHERS, PROVED_OF_OTHERS, changed, document, failed, files, leaves, others, with_checksum
 
+import libra
+from libra import example
 from libra.certificate.content import content
 from libra.certificate.verify import verify
 
@@ -80,3 +85,22 @@ def test_a_mechanism_cannot_pass_for_another() -> None:
     assert failed(as_proved)
     assert failed(changed(document("travas"), ("mechanism",), "libra"))
     assert failed(changed(document("amun"), ("mechanism",), "sacofa"))
+
+
+def test_a_variant_of_fewer_cases_than_its_noise_lets_through_is_found(tmp_path: Path) -> None:
+    log = files("travas")[1]
+    rare = tmp_path / "rare.csv"
+    rare.write_text(log.read_text(encoding="utf-8") + '"case-9999","Triage",2000-01-01T00:00:00+00:00\n', encoding="utf-8")
+    assert content(document("travas"), log).ok
+    assert "none is released" in content(document("travas"), rare).found
+
+
+def test_a_trace_that_is_longer_than_its_levels_is_found(tmp_path: Path) -> None:
+    query = {"mechanism": "prefix-laplace", "split_budget": True, "epsilon": 8.0, "prune": 60, "max_length": 8}
+    release = libra.anonymize(example.path(), **query)  # type: ignore[arg-type]  # as on a command line
+    assert np.diff(release.log.case_offsets).max() > 3
+    release.write(tmp_path / "log.csv", certificate=tmp_path / "certificate.json")
+    issued = json.loads((tmp_path / "certificate.json").read_text(encoding="utf-8"))
+    assert content(issued, tmp_path / "log.csv").ok
+    fewer = content(issued | {"ledger": issued["ledger"][:3]}, tmp_path / "log.csv")
+    assert "levels of prefixes give shorter ones" in fewer.found
