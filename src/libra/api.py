@@ -327,7 +327,7 @@ def verify(certificate: str | Path, output: str | Path, *, progress: Progress = 
 
     Returns:
         The checks, one by one, whether all of them hold (`ok`), whether something is promised that holds (`promised`: not of
-        libra2022), and the verdict in a sentence. It does not show who wrote the certificate: docs/certificate.md.
+        what is only claimed), and the verdict in a sentence. It does not show who wrote the certificate: docs/certificate.md.
 
     Raises:
         LibraError: One of the two is no file, or cannot be read, or the first is no certificate.

@@ -101,7 +101,7 @@ def _java() -> tuple[bool, str]:
         return False, "not found"
     try:
         ask = [program, "-version"]  # the java that the user's own PATH or JAVA_HOME names
-        answer = subprocess.run(ask, capture_output=True, text=True, timeout=20, check=True).stderr  # noqa: S603
+        answer = subprocess.run(ask, capture_output=True, text=True, timeout=20, check=True).stderr  # noqa: S603  # as above
     except (OSError, subprocess.SubprocessError):
         return False, f"{program} does not run"
     return judge_java(answer)

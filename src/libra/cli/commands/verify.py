@@ -26,7 +26,7 @@ def verify(
 ) -> None:
     """Check a certificate: its form, its figures by the ledger in it, its sentences, and that it is about this file.
 
-    The exit code is 0 if everything holds, and 1 if something does not, or if nothing is promised (libra2022).
+    The exit code is 0 if everything holds, and 1 if something does not, or if nothing is proved (all that is claimed).
 
     It does not show who wrote the certificate.
     """
