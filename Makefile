@@ -14,8 +14,9 @@ endif
 PYTHON ?= python3
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 RECIPE := pyproject.toml constraints.txt
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help install demo test check bench audit comparison clean another-python
+.PHONY: help install demo test browser check bench audit comparison clean another-python
 
 help:
 	@echo "make demo      a tour on the bundled example log"
@@ -33,8 +34,17 @@ install: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@$(BIN)/libra demo --out demo
 
-test: $(VENV)/.installed-dev
+test: $(VENV)/.installed-dev browser
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+# Tests open reports in Chromium. Where there is none and it cannot be installed they are skipped, with the reason.
+browser:
+	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
+	command -v apt-get >/dev/null || { echo "There is no Chromium here: tests in a browser are skipped" >&2; exit 0; }; \
+	echo "Installing Chromium, in which tests open reports"; \
+	if [ "$$(id -u)" = 0 ]; then as_root=env; else as_root="sudo -n"; fi; \
+	{ $$as_root apt-get -qq update && $$as_root apt-get -qq -y --no-install-recommends install chromium fonts-liberation; } </dev/null >/dev/null 2>&1 \
+	|| echo "Chromium cannot be installed: tests in a browser are skipped" >&2
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .
@@ -51,7 +61,7 @@ comparison: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.comparison
 
 clean:
-	rm -rf $(VENV) demo libra-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo libra-demo build screenshots dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python: $(ANEW)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from libra.api import anonymize, audit, compare, convert, inspect, measure, read, verify, write
     from libra.errors import LibraError
     from libra.eventlog.log import EventLog
+    from libra.showing import process_map, report
 
 __all__ = [
     "EventLog",
@@ -31,13 +32,16 @@ __all__ = [
     "convert",
     "inspect",
     "measure",
+    "process_map",
     "read",
+    "report",
     "verify",
     "write",
 ]
 
 _HOMES = {
     **dict.fromkeys(("anonymize", "audit", "compare", "convert", "inspect", "measure", "read", "verify", "write"), "libra.api"),
+    **dict.fromkeys(("process_map", "report"), "libra.showing"),
     "EventLog": "libra.eventlog.log",
     "LibraError": "libra.errors",
 }

@@ -123,7 +123,7 @@ def anonymize(
             with the parts done and the parts in all, of the reading and then of the anonymizing.
 
     Returns:
-        The release: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`.
+        The release: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`, `release.report()`.
 
     Raises:
         LibraError: The log cannot be read, or a parameter cannot be meant.
@@ -145,7 +145,7 @@ def anonymize(
     if getattr(made, "accepts_empty", False):
         reading["allow_empty"] = True  # whether there is a release must not depend on a single case
     log = read(source, **cast("ReadKeywords", reading))
-    return made.anonymize(log, random, keywords.get("progress") or no_progress)
+    return replace(made.anonymize(log, random, keywords.get("progress") or no_progress), original=log)
 
 
 def audit(
@@ -358,28 +358,39 @@ def read_pair(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywo
     is raised as it is.
     """
     from libra.eventlog import read as reader
-    from libra.eventlog.names import LIFECYCLE
-    from libra.eventlog.select import keep_lifecycle
 
     options = read_options(**keywords)
     ours, theirs = _options_of_each(original, anonymized, options)
-    first = reader.read(original, ours)
-    notes = _ignored(options, theirs)
+    return reader.read(original, ours), _read_anonymized(anonymized, options, theirs)
+
+
+def read_released(anonymized: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
+    """Read an anonymized log alone, as `read_pair` does where the other one is not looked at."""
+    options = read_options(**keywords)
+    return _read_anonymized(anonymized, options, options)
+
+
+def _read_anonymized(anonymized: Source, said: ReadOptions, theirs: ReadOptions) -> EventLog:
+    """The second log of a comparison, with notes on what did not count for it."""
+    from libra.eventlog import read as reader
+    from libra.eventlog.names import LIFECYCLE
+    from libra.eventlog.select import keep_lifecycle
+
+    notes = _ignored(said, theirs)
     theirs = replace(theirs, allow_empty=True, lifecycle_keep=())
     try:
-        second = reader.read(anonymized, theirs)
+        log = reader.read(anonymized, theirs)
     except MissingColumnError as error:
         theirs, more = _without(theirs, error)
-        second = reader.read(anonymized, theirs)
+        log = reader.read(anonymized, theirs)
         notes += more
-    second = second.with_notes(*notes)
-    if options.lifecycle_keep and second.n_events:
-        if LIFECYCLE in second.events.columns:
+    log = log.with_notes(*notes)
+    if said.lifecycle_keep and log.n_events:
+        if LIFECYCLE in log.events.columns:
             name = str(anonymized) if isinstance(anonymized, str | Path) else ""
-            second = keep_lifecycle(second, options.lifecycle_keep, name)
-        else:
-            second = second.with_notes("There is no lifecycle here, so --lifecycle-keep did not count for this log.")
-    return first, second
+            return keep_lifecycle(log, said.lifecycle_keep, name)
+        return log.with_notes("There is no lifecycle here, so --lifecycle-keep did not count for this log.")
+    return log
 
 
 def _check_risk(risk: object) -> None:

@@ -16,6 +16,8 @@ from libra.errors import InputError, UsageError
 if TYPE_CHECKING:
     from libra.api import Source
 
+PAGES = (".html", ".htm")
+
 
 def check_target(source: Source, target: str | Path) -> None:
     """Refuse a log file that cannot be written.
@@ -46,6 +48,38 @@ def check_certificate(source: Source, output: str | Path, certificate: str | Pat
     check_writable(source, certificate, what="certificate")
     if Path(certificate).resolve() == Path(output).resolve():
         raise UsageError(f"{Path(certificate)}: the certificate would replace the output. Name another file.")
+
+
+def check_report(source: Source, output: str | Path, certificate: str | Path | None, report: str | Path) -> None:
+    """Refuse a report that cannot be written, or that would replace the source or what else is written.
+
+    Example:
+        >>> check_report("log.csv", "out.csv", "page.html", "page.html")
+        Traceback (most recent call last):
+        libra.errors.UsageError: page.html: the report would replace the certificate. Name another file.
+    """
+    check_page(source, report, what="report")
+    for what, other in {"output": output, "certificate": certificate}.items():
+        if other is not None and Path(report).resolve() == Path(other).resolve():
+            raise UsageError(f"{Path(report)}: the report would replace the {what}. Name another file.")
+
+
+def check_page(source: Source, target: str | Path, *, what: str = "page") -> None:
+    """Refuse a page that cannot be written, or whose name no browser would take for one."""
+    check_page_name(target)
+    check_writable(source, target, what=what)
+
+
+def check_page_name(target: str | Path) -> None:
+    """Refuse a name that no browser would take for a page.
+
+    Example:
+        >>> check_page_name("report.pdf")
+        Traceback (most recent call last):
+        libra.errors.UsageError: report.pdf: the page is written as HTML. End its name in .html.
+    """
+    if Path(target).suffix.lower() not in PAGES:
+        raise UsageError(f"{Path(target)}: the page is written as HTML. End its name in .html.")
 
 
 def check_writable(source: Source, target: str | Path, *, what: str = "output") -> None:

@@ -21,6 +21,7 @@ def test_the_demo_writes_the_bundled_log_in_two_formats_and_anonymized(tmp_path:
         "certificate.json",
         "emergency.csv",
         "emergency.xes.gz",
+        "report.html",
     ]
     original = libra.read(example.path())
     assert libra.read(tmp_path / "new" / "tour" / "emergency.xes.gz").equals(original)
@@ -41,12 +42,19 @@ def test_without_a_folder_it_writes_to_libra_demo(tmp_path: Path, shell: Run) ->
 
 def test_what_it_tells_to_try_next_works(tmp_path: Path, run: Run) -> None:
     answer = run("demo", "--out", tmp_path / "my tour")
-    lines = [line.strip() for line in answer.out.split("Try next:")[1].splitlines() if line.strip()]
+    lines = [line.strip() for line in answer.out.split("Try next:")[1].partition("\n\n")[0].splitlines() if line.strip()]
     assert all(line.startswith(libra_command()) for line in lines)
     advice = [shlex.split(line.removeprefix(libra_command())) for line in lines]
-    assert [words[0] for words in advice] == ["inspect", "convert", "certificate", "anonymize", "measure", "inspect"]
-    for words in advice[:5]:
+    assert [words[0] for words in advice] == ["inspect", "convert", "certificate", "anonymize", "measure", "report", "inspect"]
+    for words in advice[:6]:
         assert run(*words).code == 0
+
+
+def test_the_last_line_is_the_path_of_the_report(tmp_path: Path, run: Run) -> None:
+    answer = run("demo", "--out", tmp_path)
+    page = Path(answer.out.splitlines()[-1].rpartition(": ")[2])
+    assert page == tmp_path / "report.html"
+    assert "CONFIDENTIAL" in page.read_text(encoding="utf-8")
 
 
 def test_json_holds_the_files_and_the_figures(tmp_path: Path, run: Run) -> None:

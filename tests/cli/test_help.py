@@ -32,7 +32,7 @@ SHARED = {
 
 
 def test_the_commands_are_those_of_the_interface() -> None:
-    names = "anonymize inspect convert measure compare audit certificate verify epsilon reproduce demo doctor"
+    names = "anonymize inspect convert measure report compare audit certificate verify epsilon reproduce demo doctor"
     assert list(COMMANDS) == names.split()
 
 

@@ -11,7 +11,6 @@ import pytest
 
 import libra
 from libra import example
-from libra.cli.risk import KNOWN
 from libra.errors import InputError, UsageError
 from libra.measures.risk import LogRisk, ReleaseRisk
 from libra.measures.risk.bound import Bound
@@ -20,6 +19,7 @@ from libra.measures.risk.estimate import Estimate
 from libra.measures.risk.linkage import Linkage, Matches
 from libra.measures.risk.membership import GroupAdvantage, Membership
 from libra.measures.risk.singled_out import SingledOut
+from libra.risk_words import KNOWN
 
 from .conftest import Run
 

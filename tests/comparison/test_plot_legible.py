@@ -1,19 +1,16 @@
-"""Plots that can be read: names and lines that differ, even without colours, figures between powers of ten, leaders to names."""
+"""Plots that can be read: names and lines that differ, even without colours, leaders to names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra.charts.marks import DASHES, MARKS
 from libra.comparison.labels import LONGEST, labels_of
-from libra.comparison.plot import DASHES, MARKS
-from libra.comparison.scale import ROOM, scale_of
 from libra.comparison.setting import Setting, settings_of
 
 from .some_outcomes import comparison, result
@@ -77,17 +74,6 @@ def test_a_leader_goes_from_the_line_of_the_empty_log_to_its_name() -> None:
     assert begin is not None
     assert way is not None
     assert way.groups() == (begin[2], begin[1], f"{name:g}")
-
-
-@pytest.mark.parametrize(("low", "high"), [(0.3, 35.0), (0.004, 3.5), (12.0, 197_758.0), (1e-5, 7.0)])
-def test_a_logarithm_has_round_figures_around_every_value_with_room_between(low: float, high: float) -> None:
-    scale = scale_of([low, high], 300.0, 0.0)
-    assert scale.log
-    assert scale.ticks[0] <= low
-    assert scale.ticks[-1] >= high
-    assert max(after / before for before, after in pairwise(scale.ticks)) < 3.4
-    assert min(scale(before) - scale(after) for before, after in pairwise(scale.ticks)) >= ROOM
-    assert {f"{tick:e}"[0] for tick in scale.ticks} <= set("1235")
 
 
 def test_a_setting_without_epsilon_shows_its_spread_too() -> None:

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra.charts.style import SERIES
 from libra.comparison.folder import plots
 from libra.comparison.outcome import Missing
-from libra.comparison.plot import COLOURS, LABEL_HEIGHT, lines_of, placed
-from libra.comparison.scale import scale_of
+from libra.comparison.plot import LABEL_HEIGHT, lines_of, placed
 from libra.errors import UsageError
 
 from .some_outcomes import BUDGETS, comparison, result
@@ -61,14 +61,14 @@ def test_names_do_not_overlap_even_where_lines_do() -> None:
 def test_lines_of_the_same_colour_differ_in_dashes() -> None:
     image = comparison({name: [[result(0.5)]] * 3 for name in LABELS}).plot("sepsis", "dfg_l1")
     looks = [(line.attrib["class"], line[0].get("stroke-dasharray")) for line in _drawn(image).findall(f"{SVG}g")]
-    assert len(LABELS) > len(COLOURS)
+    assert len(LABELS) > len(SERIES)
     assert len(set(looks)) == len(LABELS)
 
 
 def test_both_grounds_have_their_colours() -> None:
     image = comparison({"libra": [[result(0.5)]]}).plot("sepsis", "dfg_l1")
     light, dark = re.findall(r"\.s0\{color:(#\w+)\}", image)
-    assert (light, dark) == COLOURS[0]
+    assert (light, dark) == SERIES[0]
     assert "prefers-color-scheme:dark" in image
 
 
@@ -177,14 +177,3 @@ def test_places_are_apart_within_bounds_and_in_order(wanted: Sequence[float]) ->
     assert all(-1e-6 <= height <= 400 + 1e-6 for height in heights)
     ordered = sorted(heights)
     assert all(after - before >= 20 - 1e-6 for before, after in pairwise(ordered))
-
-
-@given(st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=1, max_size=8))
-def test_every_figure_has_its_place_on_the_scale_and_larger_ones_are_higher(values: Sequence[float]) -> None:
-    scale = scale_of(values, 300.0, 0.0)
-    places = [scale(value) for value in sorted(values)]
-    assert all(0 <= place <= 300 for place in places)
-    assert places == sorted(places, reverse=True)
-    assert 2 <= len(scale.ticks) <= 20
-    assert scale.low <= max(min(values), max(values) / 1e6)
-    assert max(values) <= scale.high * (1 + 1e-12)

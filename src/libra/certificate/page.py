@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from libra.certificate.check import MECHANISM, Check
-from libra.certificate.releases import RELEASES
+from libra.certificate.spent import spent_by_topic, topic_of
 from libra.certificate.words import beliefs, odds
 from libra.privacy.unit import CASE, Unit
 
@@ -43,7 +43,6 @@ COMPARED = (
 )
 NO_SIGNATURE = "It does not show who wrote the certificate, which is not signed: take it from where you trust, or have it signed."
 NOT_CHECKED = "This certificate cannot be checked here. Do not rely on it."
-OTHER = "other releases"
 INDIVIDUAL = Unit(most_cases=1)  # how many of their cases counted makes no difference to these words
 
 
@@ -123,7 +122,7 @@ def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section
         ("file", f"{output['file']}, {output['bytes']:,} bytes"),
         ("SHA-256", output["sha256"]),
         ("holds", document["contents"]),
-        ("made with", "; ".join(_parameters(document["parameters"]))),
+        ("made with", "; ".join(" ".join(named) for named in parameters_of(document["parameters"]))),
         ("randomness", document["randomness"]),
     )
     yield Section("The file", table=facts)
@@ -138,12 +137,9 @@ def _meaning(epsilon: float, delta: float, who: str) -> Section:
 
 
 def _spent(document: Mapping[str, Any]) -> Section:
-    if any("share" not in entry for entry in document["ledger"]):
+    parts = spent_by_topic(document)
+    if parts is None:
         return _entries(document)
-    topics: dict[str, float] = {}
-    for entry in document["ledger"]:
-        topic = RELEASES[entry["purpose"]].topic if entry["purpose"] in RELEASES else OTHER
-        topics[topic] = topics.get(topic, 0.0) + entry.get("share", 0.0)
     spent, runs = document["spent"], document["subsampling"]
     total = (
         f"Together {100 * spent['share']:.1f} % of what may be spent; by the accountant epsilon {spent['epsilon']:.4g} at delta "
@@ -154,14 +150,14 @@ def _spent(document: Mapping[str, Any]) -> Section:
             f" Shares are those of one of {runs['times']:,} runs, on a subsample of {100 * runs['rate']:g} % of the cases; "
             "epsilon is that of the whole."
         )
-    return Section("How the budget was spent", (TWO_GROUPS, total), bars=tuple(topics.items()))
+    return Section("How the budget was spent", (TWO_GROUPS, total), bars=tuple((part.topic, part.share) for part in parts))
 
 
 def _entries(document: Mapping[str, Any]) -> Section:
     """A line for every kind of release, where noise is not all Gaussian and has no common share."""
     costs: dict[str, list[float]] = {}
     for entry in document["ledger"]:
-        topic = RELEASES[entry["purpose"]].topic if entry["purpose"] in RELEASES else entry["purpose"]
+        topic = topic_of(entry["purpose"], otherwise=entry["purpose"])
         told = f"{topic} (mu)" if "mu" in entry else f"{topic} (epsilon)"
         costs.setdefault(told, []).append(entry["sensitivity"] / entry["noise"])
     rows = tuple((told, _together(told, values)) for told, values in costs.items())
@@ -178,13 +174,18 @@ def _together(told: str, values: list[float]) -> str:
     return f"{total:.3g}" if len(values) == 1 else f"{total:.3g} in {len(values)} releases"
 
 
-def _parameters(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """What the mechanism was asked with; what was left open is left out."""
+def parameters_of(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the mechanism was asked with, for people; what was left open is left out.
+
+    Example:
+        >>> list(parameters_of({"most_cases": None, "private_labels": False, "budget": {"control": 0.55, "times": 0.45}}))
+        [('private labels', 'no'), ('budget', 'control=0.55,times=0.45')]
+    """
     for name, value in parameters.items():
         if value is not None:
             shares = isinstance(value, dict)
             told = ",".join(f"{inner}={_value(share)}" for inner, share in value.items()) if shares else _value(value)
-            yield f"{name.replace('_', ' ')} {told}"
+            yield name.replace("_", " "), told
 
 
 def _value(value: Any) -> str:

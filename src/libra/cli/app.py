@@ -17,6 +17,7 @@ from libra.cli.commands import (
     epsilon,
     inspect,
     measure,
+    report,
     reproduce,
     verify,
 )
@@ -46,7 +47,7 @@ def root(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Event logs for process mining: look into them, convert them, anonymize them, measure what a copy lost."""
+    """Event logs for process mining: look into them, convert them, anonymize them, see what a copy lost."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -56,6 +57,7 @@ for command, examples in (
     (inspect.inspect, inspect.EXAMPLES),
     (convert.convert, convert.EXAMPLES),
     (measure.measure, measure.EXAMPLES),
+    (report.report, report.EXAMPLES),
     (compare.compare, compare.EXAMPLES),
     (audit.audit, audit.EXAMPLES),
     (certificate.certificate, certificate.EXAMPLES),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from libra._version import __version__
 from libra.comparison.outcome import Missing, Outcome, Result
@@ -18,6 +18,9 @@ from libra.comparison.processes import Limits
 from libra.comparison.setting import Setting
 from libra.errors import UsageError
 from libra.measures.utility import Utility
+
+if TYPE_CHECKING:
+    from libra.reporting.report import Report
 
 DOCUMENT = "Libra comparison"
 CONFIDENTIAL = (
@@ -257,6 +260,12 @@ class Comparison:
         from libra.comparison.plot import plot
 
         return plot(self, log, measure)
+
+    def report(self) -> Report:
+        """A page with charts and tables, to save as a file or to look at in a notebook."""
+        from libra.comparison.report import report_of
+
+        return report_of(self)
 
     def write(self, folder: str | Path) -> list[Path]:
         """Write the tables and plots into a folder, which is made where it is not there.

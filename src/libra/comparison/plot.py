@@ -8,17 +8,19 @@ from elsewhere.
 
 from __future__ import annotations
 
-import html
-import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from libra.charts.draw import at
+from libra.charts.marks import LEVEL, dashes, mark
+from libra.charts.numbers import number
+from libra.charts.scale import Scale, scale_of
+from libra.charts.style import SERIES
+from libra.charts.text import xml
 from libra.comparison.comparison import MEASURES, Comparison, Mean
 from libra.comparison.labels import labels_of
-from libra.comparison.scale import Scale, scale_of
 from libra.comparison.setting import Setting
-from libra.comparison.tables import AS_SET, EMPTY_LOG, number
+from libra.comparison.tables import AS_SET, EMPTY_LOG
 from libra.errors import UsageError
 
 WIDTH, LEFT, TOP, PLOT_WIDTH, LEAST_HEIGHT, BOTTOM = 820, 76, 62, 420, 260, 64
@@ -26,28 +28,12 @@ LABEL_HEIGHT = 17  # from one name to the next
 RIGHT = LEFT + PLOT_WIDTH
 NAMES = RIGHT + 46
 CONFIDENTIAL = "confidential unless the log is public"
-COLOURS = (  # on light and on dark ground
-    ("#0b6e75", "#4fc3c9"),
-    ("#b4532a", "#f0956a"),
-    ("#3b5fc0", "#8faaf5"),
-    ("#8a3f8f", "#d694da"),
-    ("#4f7a1c", "#a3cf6d"),
-    ("#a3790b", "#e3bd57"),
-    ("#b02a5b", "#f088b0"),
-    ("#5b6670", "#b0bcc6"),
-    ("#7c5a36", "#cfae88"),
-    ("#23804a", "#7ed3a0"),
-)
-DASHES = ("", "7 4", "2 3", "9 3 2 3")
-LEVEL = "14 6"  # dashes of a setting without epsilon
-MARKS = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", "M-4 -4h8v8h-8z", "M0 -5l5 9h-10z", "M0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z")
 STYLE = (
     ".ground{fill:#fbfaf7}.text{fill:#2b3a42}.faint{fill:#5a6b73}.grid{stroke:#d9dedb}.axis{stroke:#8a979d}"
     ".empty{stroke:#5a6b73}%s"
     "@media (prefers-color-scheme:dark){.ground{fill:#1b2226}.text{fill:#e6ebee}.faint{fill:#a9b6bd}.grid{stroke:#39444a}"
     ".axis{stroke:#6b7a82}.empty{stroke:#a9b6bd}%s}"
 )
-NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
@@ -130,11 +116,11 @@ def _image(title: str, said: str, lines: Sequence[Line], empty: float | None, ep
         'font-family="system-ui, sans-serif" font-size="13">'
     )
     told = f"{said}. Computed from the original: {CONFIDENTIAL}."
-    yield f"<title>{_text(title)} against epsilon</title><desc>{_text(told)}</desc>"
+    yield f"<title>{xml(title)} against epsilon</title><desc>{xml(told)}</desc>"
     yield f"<style>{_style(len(lines))}</style>"
     yield f'<rect class="ground" width="{WIDTH}" height="{height}" rx="10"/>'
-    yield f'<text class="text" x="{LEFT}" y="28" font-size="16" font-weight="600">{_text(title)}</text>'
-    yield f'<text class="faint" x="{LEFT}" y="47" font-size="12">{_text(said)}</text>'
+    yield f'<text class="text" x="{LEFT}" y="28" font-size="16" font-weight="600">{xml(title)}</text>'
+    yield f'<text class="faint" x="{LEFT}" y="47" font-size="12">{xml(said)}</text>'
     yield from _axes(across, up, epsilons, TOP + tall)
     yield from _curves(lines, names, empty, across, up)
     yield f'<text class="faint" x="{WIDTH - 14}" y="{height - 12}" font-size="11" text-anchor="end">{CONFIDENTIAL}</text>'
@@ -143,18 +129,18 @@ def _image(title: str, said: str, lines: Sequence[Line], empty: float | None, ep
 
 def _axes(across: Scale, up: Scale, epsilons: Sequence[float], bottom: float) -> Iterator[str]:
     for tick in up.ticks:
-        y = _at(up(tick))
+        y = at(up(tick))
         yield f'<path class="grid" d="M{LEFT} {y}H{RIGHT}"/>'
         yield f'<text class="faint" x="{LEFT - 8}" y="{y}" dy="4" text-anchor="end">{_tick(tick)}</text>'
-    yield f'<path class="axis" d="M{LEFT} {_at(bottom)}H{RIGHT}"/>'
+    yield f'<path class="axis" d="M{LEFT} {at(bottom)}H{RIGHT}"/>'
     for epsilon in epsilons:
-        x = _at(across(epsilon))
-        yield f'<path class="axis" d="M{x} {_at(bottom)}v5"/>'
-        yield f'<text class="faint" x="{x}" y="{_at(bottom + 20)}" text-anchor="middle">{epsilon:g}</text>'
+        x = at(across(epsilon))
+        yield f'<path class="axis" d="M{x} {at(bottom)}v5"/>'
+        yield f'<text class="faint" x="{x}" y="{at(bottom + 20)}" text-anchor="middle">{epsilon:g}</text>'
     middle = LEFT + PLOT_WIDTH / 2
     scales = "both scales are logarithmic" if up.log else "log scale"
     yield (
-        f'<text class="text" x="{_at(middle)}" y="{_at(bottom + 42)}" text-anchor="middle">epsilon '
+        f'<text class="text" x="{at(middle)}" y="{at(bottom + 42)}" text-anchor="middle">epsilon '
         f'<tspan class="faint">({scales})</tspan></text>'
     )
 
@@ -166,62 +152,50 @@ def _curves(lines: Sequence[Line], names: Sequence[list[str]], empty: float | No
     heights = iter(placed(wanted, min(up.begin, up.end) + 4, max(up.begin, up.end) - 4, LABEL_HEIGHT))
     places = [[next(heights) for _ in several] for several in texts]
     if empty is not None:
-        yield f'<path class="empty" stroke-dasharray="3 4" d="M{LEFT} {_at(ends[-1])}H{RIGHT}"/>'
+        yield f'<path class="empty" stroke-dasharray="3 4" d="M{LEFT} {at(ends[-1])}H{RIGHT}"/>'
         yield f'<path class="empty" fill="none" stroke-opacity=".55" d="{_leader(RIGHT, ends[-1], places[-1][0])}h12"/>'
         yield from _name(texts[-1], places[-1], "faint")
     for place, line in enumerate(lines):
         x = RIGHT if line.is_level else across(line.points[-1][0] or 0) + 8
-        yield f'<g class="s{place % len(COLOURS)}" fill="none" stroke="currentColor" stroke-width="2">'
+        yield f'<g class="s{place % len(SERIES)}" fill="none" stroke="currentColor" stroke-width="2">'
         yield from _curve(line, place, across, up)
         yield f'<path d="{_leader(x, ends[place], places[place][0])}" stroke-width="1" stroke-opacity=".55"/>'
-        yield f'<g stroke="none" fill="currentColor">{_mark(place, NAMES - 12, places[place][0])}'
+        yield f'<g stroke="none" fill="currentColor">{mark(place, NAMES - 12, places[place][0])}'
         yield from _name(texts[place], places[place], "name")
-        yield f"</g><title>{_text(line.setting.label)}</title></g>"
+        yield f"</g><title>{xml(line.setting.label)}</title></g>"
 
 
 def _curve(line: Line, place: int, across: Scale, up: Scale) -> Iterator[str]:
     points = [(RIGHT - 6 if epsilon is None else across(epsilon), point) for epsilon, point in line.points]
     places = [(x, up(point.mean)) for x, point in points]
-    dashes = LEVEL if line.is_level else DASHES[place // len(MARKS) % len(DASHES)]
-    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
-    drawn = f"{LEFT} {_at(places[0][1])}H{RIGHT}" if line.is_level else "L".join(f"{_at(x)} {_at(y)}" for x, y in places)
+    kind = LEVEL if line.is_level else dashes(place)
+    dashed = f' stroke-dasharray="{kind}"' if kind else ""
+    drawn = f"{LEFT} {at(places[0][1])}H{RIGHT}" if line.is_level else "L".join(f"{at(x)} {at(y)}" for x, y in places)
     yield f'<path{dashed} d="M{drawn}"/>'
     for x, point in points:
         if point.spread:
-            low, high = (_at(up(value)) for value in (point.mean - point.spread, point.mean + point.spread))
-            yield f'<path stroke-width="1.2" d="M{_at(x)} {low}V{high}m-3 0h6m-3 0V{low}m-3 0h6"/>'
+            low, high = (at(up(value)) for value in (point.mean - point.spread, point.mean + point.spread))
+            yield f'<path stroke-width="1.2" d="M{at(x)} {low}V{high}m-3 0h6m-3 0V{low}m-3 0h6"/>'
     for x, y in places:
-        yield _mark(place, x, y, ' fill="currentColor" stroke="none"')
-
-
-def _mark(place: int, x: float, y: float, paint: str = "") -> str:
-    return f'<path transform="translate({_at(x)} {_at(y)})"{paint} d="{MARKS[place % len(MARKS)]}"/>'
+        yield mark(place, x, y, ' fill="currentColor" stroke="none"')
 
 
 def _leader(x: float, y: float, height: float) -> str:
     """From the end of a line to the name that stands for it."""
-    return f"M{_at(x)} {_at(y)}L{_at(NAMES - 26)} {_at(height)}h6"
+    return f"M{at(x)} {at(y)}L{at(NAMES - 26)} {at(height)}h6"
 
 
 def _name(texts: Sequence[str], heights: Sequence[float], kind: str) -> Iterator[str]:
     for number_of_line, (text, height) in enumerate(zip(texts, heights, strict=True)):
         x = NAMES + (10 if number_of_line else 0)
-        yield f'<text class="{kind}" x="{x}" y="{_at(height)}" dy="4">{_text(text)}</text>'
+        yield f'<text class="{kind}" x="{x}" y="{at(height)}" dy="4">{xml(text)}</text>'
 
 
 def _style(lines: int) -> str:
-    used = range(min(lines, len(COLOURS)))
-    light, dark = ("".join(f".s{place}{{color:{COLOURS[place][ground]}}}" for place in used) for ground in (0, 1))
+    used = range(min(lines, len(SERIES)))
+    light, dark = ("".join(f".s{place}{{color:{SERIES[place][ground]}}}" for place in used) for ground in (0, 1))
     return STYLE % (light, dark)
 
 
 def _tick(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}"
-
-
-def _text(text: str) -> str:
-    return html.escape(NOT_XML.sub("\ufffd", text))
-
-
-def _at(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0") if math.isfinite(value) else "0"

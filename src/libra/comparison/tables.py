@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from libra.charts.numbers import number
 from libra.comparison.asked import PUBLISHED
 from libra.comparison.comparison import MEASURES, ComparedLog, Comparison, Mean, Row
 from libra.comparison.outcome import OF_TIMES
@@ -63,16 +64,6 @@ def table_of(comparison: Comparison, log: ComparedLog) -> Table:
     rows = comparison.rows(log.name)
     body = (_empty(log), *(_cells(row, _promise(row, log)) for row in rows))
     return Table(log.name, HEADINGS, body, tuple(_footnotes(rows)))
-
-
-def number(value: float) -> str:
-    """A figure with three digits that count.
-
-    Example:
-        >>> [number(value) for value in (0.0, 0.00123, 0.0376, 12.34, 197758.2)]
-        ['0', '0.00123', '0.0376', '12.3', '197,758']
-    """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def shown(figure: Mean | None) -> str:

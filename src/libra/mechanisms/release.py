@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from libra.mechanisms.libra.figures import Figures
     from libra.privacy.guarantee import Guarantee
     from libra.privacy.ledger import Ledger
+    from libra.reporting.report import Report
 
 SYSTEM = "operating system"
 CONTENTS = "case ids made anew, activities, timestamps; no attribute and no header of the original"
@@ -62,6 +63,7 @@ class Release:
         seconds: How long the stages took. Confidential: running times may depend on the original.
         contents: What the log holds, and what it does not.
         has_times: Whether its timestamps say anything; otherwise they are placeholders.
+        original: The log that it was made from, for `report` alone. It does not go along when a release is pickled or copied.
 
     Example:
         >>> import libra, libra.example
@@ -84,6 +86,30 @@ class Release:
     seconds: Mapping[str, float] = field(default_factory=dict, repr=False)
     contents: str = field(default=CONTENTS, repr=False)
     has_times: bool = True
+    original: EventLog | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the original: a file made of a release holds no raw case."""
+        return self.__dict__ | {"original": None}
+
+    def report(self, original: EventLog | None = None, *, public: bool = False) -> Report:
+        """What was protected and what was lost, on one page: `save` it, or let a notebook show it.
+
+        Args:
+            original: The log that it was made from, where the release does not know it any more.
+            public: Only what is released, for whoever gets the log. Otherwise the page compares with the original and is
+                CONFIDENTIAL.
+
+        Example:
+            >>> import libra, libra.example
+            >>> release = libra.anonymize(libra.example.path())
+            >>> page = release.report(public=True)
+            >>> "CONFIDENTIAL" in page.html
+            False
+        """
+        from libra.reporting.build import report_of_release
+
+        return report_of_release(self, self.original if original is None else original, public=public)
 
     def certificate(self) -> dict[str, Any]:
         """A JSON-ready statement for whoever receives the log; `write` adds what ties it to the file, and a checksum.

@@ -15,17 +15,20 @@ from libra.cli.output import Json, Quiet, people_console, print_json, print_note
 from libra.cli.progress import progress_bar
 from libra.cli.stopwatch import Stopwatch
 from libra.errors import EmptyReleaseError, UsageError
+from libra.eventlog.options import Progress
 from libra.keywords import MechanismKeywords, ReadKeywords
 from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.mechanisms.mechanism import Mechanism
     from libra.mechanisms.release import Release
+    from libra.reporting.report import Report
 
 EXAMPLES = (
     "libra anonymize log.xes.gz -o anonymized.xes.gz",
     "libra anonymize visits.csv -o anonymized.csv --epsilon 0.5 --delta 1e-6 --time-zone Europe/Amsterdam",
     "libra anonymize log.xes --epsilon 0.1 --explain",
+    "libra anonymize log.xes -o out.xes --certificate certificate.json --report report.html",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
     "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --times model",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
@@ -70,6 +73,19 @@ def anonymize(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Write a page that shows what was protected and what was lost. CONFIDENTIAL: it compares with the original.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    public: Annotated[
+        bool,
+        typer.Option("--public", help="The page has only what is released, and may go along with it.", rich_help_panel=OUTPUT),
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -82,7 +98,7 @@ def anonymize(
     from libra import api
     from libra.mechanisms.mechanism import mechanism as make
     from libra.privacy.randomness import Randomness
-    from libra.targets import check_certificate, check_target
+    from libra.targets import check_certificate, check_report, check_target
 
     parameters |= {"epsilon": epsilon, "delta": delta}
     made = make(mechanism, parameters)
@@ -96,6 +112,10 @@ def anonymize(
     check_target(log, output)
     if certificate is not None:
         check_certificate(log, output, certificate)
+    if report is not None:
+        check_report(log, output, certificate, report)
+    elif public:
+        raise UsageError("--public is about the page. Say where it goes: --report FILE.")
     if explain and not as_json:
         _show_explained(explained, as_json=False)
     watch = Stopwatch()
@@ -108,18 +128,33 @@ def anonymize(
         release = api.anonymize(original, mechanism=mechanism, seed=seed, progress=progress, **parameters)
     with watch.stage("account"):
         document = release.to_dict() if as_json else {}
+    page = None
+    if report is not None:
+        with watch.stage("report"), progress_bar(f"reporting on {output.name}", quiet=quiet) as progress:
+            page = _report(release, (log, output, certificate), public=public, progress=progress)
     with watch.stage("write"), progress_bar(f"writing {output.name}", quiet=quiet) as progress:
         left_out = release.write(output, certificate=certificate, progress=progress)
+    if page is not None and report is not None:
+        page.save(report)
     notes = (*original.notes, *release.notes, *left_out)
     print_notes((*(() if as_json else columns_taken(original, options)), *notes), quiet=quiet)
     if as_json:
-        files = {"output": str(output), "certificate": None if certificate is None else str(certificate)}
+        pages = {"certificate": certificate, "report": report}
+        files = {"output": str(output)} | {name: None if path is None else str(path) for name, path in pages.items()}
         found = {"columns": original.role_columns, "seconds": watch.seconds | dict(release.seconds), "notes": list(notes)}
         print_json(document | files | found | ({"plan": explained} if explain else {}))
     elif not quiet:
-        show_release(release, output, certificate)
+        show_release(release, output, certificate, report)
     if release.shortfall:
         raise EmptyReleaseError(f"{output}: this log is empty. {release.shortfall}")
+
+
+def _report(release: Release, files: tuple[Path, Path, Path | None], *, public: bool, progress: Progress) -> Report:
+    from libra.reporting.build import Names, report_of_release
+
+    log, output, certificate = files
+    names = Names(log.name, output.name, "" if certificate is None else certificate.name)
+    return report_of_release(release, release.original, public=public, names=names, progress=progress)
 
 
 def _explained(made: Mechanism, *, individuals: bool) -> list[str]:
@@ -140,11 +175,12 @@ def _show_explained(explained: list[str], *, as_json: bool) -> None:
         console.print(printable(f"- {line}"), soft_wrap=not console.is_terminal)
 
 
-def show_release(release: Release, output: Path, certificate: Path | None) -> None:
+def show_release(release: Release, output: Path, certificate: Path | None, report: Path | None = None) -> None:
     """What was written, what is promised of it, and what that does not cover."""
     from libra.mechanisms.mechanism import HOMES
 
-    beside = f" and {certificate}" if certificate else ""
+    beside = " and ".join(str(path) for path in (certificate, report) if path is not None)
+    beside = f" and {beside}" if beside else ""
     if release.shortfall:
         print(printable(f"Wrote {output}, an empty log{',' if beside else ''}{beside}"))
         return

@@ -21,7 +21,6 @@ EXAMPLES = (
     "libra certificate --schema",
 )
 BAR = 36  # characters for all that may be spent: with the longest name it fits into 80 columns
-ENDINGS = (".html", ".htm")
 
 
 def certificate(
@@ -57,6 +56,7 @@ def certificate(
     from libra.certificate.schema import schema as published
     from libra.certificate.schema import why_invalid
     from libra.certificate.verify import self_checks
+    from libra.targets import check_page
 
     if schema:
         print_json(published())
@@ -64,7 +64,7 @@ def certificate(
     if certificate is None:
         raise UsageError("Name a certificate, or ask for the --schema.")
     if output is not None:
-        _check_page(certificate, output)
+        check_page(certificate, output)
     document = read_certificate(certificate)
     if wrong := why_invalid(document):
         raise InputError(f"this certificate is damaged: {wrong}", place=str(certificate), remedy="Ask for it again")
@@ -80,14 +80,6 @@ def certificate(
     print_notes((f"{page.verdict.partition('. ')[0]}. {warning}" for warning in page.warnings), quiet=quiet)
     if page.warnings:
         raise typer.Exit(1)
-
-
-def _check_page(certificate: Path, output: Path) -> None:
-    from libra.targets import check_writable
-
-    if output.suffix.lower() not in ENDINGS:
-        raise UsageError(f"{output}: the page is written as HTML. End its name in .html.")
-    check_writable(certificate, output, what="page")
 
 
 def _write_page(page: Page, output: Path) -> None:

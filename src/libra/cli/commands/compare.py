@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "libra compare log.xes.gz",
     "libra compare sepsis.xes.gz bpic13.xes.gz --mechanisms libra,travas --epsilon 0.1,1 -o comparison",
+    "libra compare log.xes.gz --epsilon 0.1,1,10 --report comparison.html",
     "libra compare log.csv --mechanisms libra,libra:tail=drop,libra:gamma=0.05:subsamples=20 --epsilon 1 --json",
 )
 NO_RESULT = 1
@@ -83,6 +85,16 @@ def compare(
             "--output", "-o", metavar="DIR", help="Write tables and plots there.", rich_help_panel=OUTPUT, show_default=False
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Write a page with charts and tables, an .html file.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
     form: Annotated[Form, typer.Option("--format", help="How to print the tables.", rich_help_panel=OUTPUT)] = "table",
     as_json: Json = False,
     quiet: Quiet = False,
@@ -100,9 +112,12 @@ def compare(
     from libra.comparison.plan import plan_of
     from libra.comparison.processes import Limits
     from libra.comparison.setting import parsed_parameters, settings_of
+    from libra.targets import check_page, check_page_name
 
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache contradict each other. Say one of them.")
+    if report is not None:
+        check_page_name(report)
     limits, at_once = Limits(time_limit, memory_limit), checked_processes(processes)
     plan = plan_of(settings_of(mechanisms or None, parsed_parameters(parameters or ())), _numbers(epsilon), delta, seeds)
     kept = cache_of(cache if cache is not None else not no_cache)
@@ -113,9 +128,13 @@ def compare(
             read[name] = api.read(path, **options)
     if output is not None:
         check_folder(output)
+    if report is not None:
+        for path in logs:
+            check_page(path, report, what="report")
     with doing_bar("comparing", quiet=quiet) as told:
         found = run_all(read, plan, limits, at_once, kept, told)
     written = found.write(output) if output is not None else []
+    written += [found.report().save(report)] if report is not None else []
     notes = [f"{log.name}: {note}" for log in found.logs for note in log.notes] + list(found.notes)
     if as_json:
         print_json(found.to_dict() | {"written": [str(path) for path in written], "notes": notes})
@@ -124,10 +143,17 @@ def compare(
     else:
         print(found.to_markdown() if form == "markdown" else found.to_csv(), end="")
     print_notes(notes, quiet=quiet)
-    if written and not as_json and form == "table" and not quiet:
-        say(f"Wrote {len(written)} files to {output}.")
+    if not as_json and form == "table" and not quiet:
+        _say_written(written, output, report)
     if not found.has_results:
         raise typer.Exit(NO_RESULT)
+
+
+def _say_written(written: Sequence[Path], folder: Path | None, report: Path | None) -> None:
+    if folder is not None:
+        say(f"Wrote {len(written) - (report is not None)} files to {folder}.")
+    if report is not None:
+        say(f"Wrote {report}. It is as confidential as the tables.")
 
 
 def show_comparison(found: Comparison) -> None:

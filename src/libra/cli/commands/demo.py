@@ -12,7 +12,7 @@ from libra.cli.output import Json, Quiet, print_notes, print_result
 from libra.shell import libra_command
 
 EXAMPLES = ("libra demo", "libra demo --out tour")
-FILES = ("emergency.xes.gz", "emergency.csv", "anonymized.xes.gz", "certificate.json")
+FILES = ("emergency.xes.gz", "emergency.csv", "anonymized.xes.gz", "certificate.json", "report.html")
 
 
 def demo(
@@ -21,7 +21,7 @@ def demo(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """A tour on the bundled log of a simulated emergency room: inspect, convert, anonymize, verify and measure it."""
+    """A tour on the bundled log of a simulated emergency room: inspect, convert, anonymize, verify, measure and report."""
     from libra import api, example
     from libra.cli.commands.anonymize import show_release
     from libra.cli.commands.inspect import show_summary
@@ -30,17 +30,20 @@ def demo(
     from libra.errors import InputError
     from libra.eventlog.summary import summarize
     from libra.measures import measure
+    from libra.reporting.build import Names, report_of_release
 
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError("this folder cannot be made", place=str(out), remedy="Name another one with --out") from error
     log = api.read(example.path())
-    original, table, anonymized, certificate = (out / name for name in FILES)
+    original, table, anonymized, certificate, report = (out / name for name in FILES)
     notes = list(dict.fromkeys(note for file in (original, table) for note in (*log.notes, *api.write(log, file))))
     release = api.anonymize(log)
     release.write(anonymized, certificate=certificate)
     notes += release.notes
+    page = report_of_release(release, log, names=Names(original.name, anonymized.name, certificate.name))
+    page.save(report)
     summary, verification, utility = summarize(log), api.verify(certificate, anonymized), measure(log, release.log)
     if not as_json and not quiet:
         show_summary(original, log, summary)
@@ -57,17 +60,17 @@ def demo(
         "anonymize": release.to_dict(),
         "verify": verification.to_dict(),
         "measure": utility.to_dict(),
+        "report": page.to_dict(),
         "notes": notes,
     }
-    print_result(document, next_steps(original, table, certificate), as_json=as_json, quiet=quiet)
+    print_result(document, next_steps(original, table, certificate, report), as_json=as_json, quiet=quiet)
 
 
-def next_steps(packed: Path, table: Path, certificate: Path) -> list[str]:
+def next_steps(packed: Path, table: Path, certificate: Path, report: Path) -> list[str]:
     """What to try after the tour, spelled so that it can be copied into this shell."""
     libra = libra_command()
-    log, csv, parquet, out, promise = (
-        shlex.quote(str(table.with_name(name))) for name in (packed.name, table.name, "log.parquet", "out.csv", certificate.name)
-    )
+    names = (packed.name, table.name, "log.parquet", "out.csv", certificate.name, "new-report.html")
+    log, csv, parquet, out, promise, page = (shlex.quote(str(table.with_name(name))) for name in names)
     return [
         f"All files are in {table.parent}",
         "",
@@ -77,5 +80,8 @@ def next_steps(packed: Path, table: Path, certificate: Path) -> list[str]:
         f"  {libra} certificate {promise}",
         f"  {libra} anonymize {csv} -o {out} --epsilon 0.5 --explain",
         f"  {libra} measure {log} {out}",
+        f"  {libra} report {log} {out} -o {page}",
         f"  {libra} inspect YOUR-LOG.csv",
+        "",
+        f"What was protected and what was lost, on one page for your browser: {report}",
     ]

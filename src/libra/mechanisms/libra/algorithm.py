@@ -220,11 +220,22 @@ def _note_on_edges(figures: Figures) -> Iterator[str]:
     """How far the control flow of rare cases can be believed: a released figure."""
     tail = figures.control.tail
     if tail is not None and tail.base is not None:
-        noise = max(round(tail.base.sd * figures.weight), 1)
-        yield (
-            f"Counts of steps carry noise of about {noise:,} where rare cases take them: a step, a first or a last activity that "
-            f"occurs fewer than about {3 * noise:,} times may be one that nobody took."
-        )
+        yield noise_on_edges(tail.base.sd * figures.weight)
+
+
+def noise_on_edges(sd: float) -> str:
+    """What noise of this standard deviation on the steps of rare cases means for whoever reads the log.
+
+    Example:
+        >>> print(noise_on_edges(12.2))
+        Counts of steps carry noise of about 12 where rare cases take them: a step, a first or a last activity that occurs
+        fewer than about 36 times may be one that nobody took.
+    """
+    noise = max(round(sd), 1)
+    return (
+        f"Counts of steps carry noise of about {noise:,} where rare cases take them: a step, a first or a last activity that "
+        f"occurs fewer than about {3 * noise:,} times may be one that nobody took."
+    )
 
 
 def _smaller_delta(released_cases: int) -> float:

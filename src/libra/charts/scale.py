@@ -10,6 +10,7 @@ from itertools import pairwise
 FAR_APART = 30  # largest to smallest figure, from which on a logarithm serves better
 FARTHEST = 1e6  # what is smaller yet is put at the end
 TICKS = 5
+NOTHING = 1e-300  # not worth a scale
 ROOM = 16  # that a tick of a logarithm needs
 STEPS = ((1, 2, 5), (1, 3), (1,))  # of a decade, the finest first
 
@@ -38,8 +39,15 @@ class Scale:
         return self.begin + (self.end - self.begin) * ((at - low) / (high - low) if high > low else 0.5)
 
 
-def scale_of(values: Sequence[float], begin: float, end: float, *, log: bool | None = None) -> Scale:
+def scale_of(values: Sequence[float], begin: float, end: float, *, log: bool | None = None, ticks: int = TICKS) -> Scale:
     """A scale for these figures, all of them 0 or above; without `log` it is chosen by how far apart they are.
+
+    Args:
+        values: The figures. What is not finite is passed over.
+        begin: The place of the smallest, or of zero.
+        end: The place of the largest.
+        log: From smallest to largest by logarithm, without ticks; if false, never by logarithm.
+        ticks: About how many, where the scale is linear.
 
     Example:
         >>> scale_of([0.002, 0.15], 300.0, 0.0).ticks
@@ -47,17 +55,17 @@ def scale_of(values: Sequence[float], begin: float, end: float, *, log: bool | N
         >>> scale_of([0.002, 150.0], 100.0, 0.0).ticks
         (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
     """
-    largest, smallest = max(values, default=1.0), min(values, default=0.0)
+    finite = [value for value in values if math.isfinite(value)]
+    largest, smallest = max(finite, default=1.0), min(finite, default=0.0)
     if log:
         return Scale(smallest, largest, begin, end, log=True, ticks=())
-    if smallest > 0 and largest / smallest > FAR_APART:
-        smallest = max(smallest, largest / FARTHEST)
-        ticks = _decades(smallest, largest, abs(end - begin))
-        return Scale(ticks[0], ticks[-1], begin, end, log=True, ticks=ticks)
-    step = _round_step((largest or 1.0) / TICKS)
-    count = math.ceil((largest or 1.0) / step - 1e-9)
-    ticks = tuple(step * place for place in range(count + 1))
-    return Scale(0.0, ticks[-1], begin, end, log=False, ticks=ticks)
+    if log is None and smallest > 0 and largest / smallest > FAR_APART:
+        marks = _decades(max(smallest, largest / FARTHEST), largest, abs(end - begin))
+        return Scale(marks[0], marks[-1], begin, end, log=True, ticks=marks)
+    top = largest if largest > NOTHING else 1.0
+    step = _round_step(top / ticks)
+    marks = tuple(step * place for place in range(math.ceil(top / step - 1e-9) + 1))
+    return Scale(0.0, marks[-1], begin, end, log=False, ticks=marks)
 
 
 def _decades(smallest: float, largest: float, length: float) -> tuple[float, ...]:

@@ -1,0 +1,161 @@
+"""Where things stand on a map, from Graphviz in a process of its own, within a time limit.
+
+In: `Sketch`es, the sizes of boxes and labels and which box is connected to which. Out: `Layout`s, or why there are fewer of them.
+No label of a log goes to Graphviz: nodes have numbers and sizes, and nothing else is said about them. The same sketch gives the
+same layout.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from libra.maps import child
+from libra.shell import pip_install
+
+POINTS = 72.0  # in an inch; a point is a pixel here
+ARROW = 9.0  # the length of an arrow head
+Point: TypeAlias = tuple[float, float]
+CHILD = (sys.executable, "-P", str(Path(child.__file__)))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a sketch: from one node to another, with a label of this size. Heavier ones are kept short and straight.
+
+    A line `upwards` is one that goes back: what it leaves is to stand below what it reaches.
+    """
+
+    source: int
+    target: int
+    weight: int
+    upwards: bool
+    label: Point
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """What is to be laid out: the sizes of the nodes, of which the first is the start and the second the end."""
+
+    sizes: tuple[Point, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Course:
+    """The course of a line: points of a cubic spline, the tip of its arrow, and the middle of its label, if it has one."""
+
+    points: tuple[Point, ...]
+    tip: Point
+    label: Point | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Positions in pixels, from the top left: the middles of the nodes, and the courses of the lines, in the sketch's order."""
+
+    width: float
+    height: float
+    nodes: tuple[Point, ...]
+    courses: tuple[Course, ...]
+
+
+def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str] = CHILD) -> tuple[list[Layout], str]:
+    """The layouts of the first sketches, as many as were ready in time, and why there are no more, if so.
+
+    Example:
+        >>> line = Line(0, 2, 1, False, (30.0, 12.0))
+        >>> layouts, why = layouts_of([Sketch(((20.0, 20.0),) * 2 + ((80.0, 40.0),), (line,))], seconds=30)
+        >>> [len(layout.nodes) for layout in layouts], why
+        ([3], '')
+    """
+    if find_spec("pygraphviz") is None:
+        return [], f"pygraphviz is not installed. Install it with: {pip_install('pygraphviz')}"
+    asked = json.dumps([dot_of(sketch) for sketch in sketches])
+    try:
+        process = subprocess.Popen(  # noqa: S603  # our own interpreter and file
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            encoding="utf-8",
+        )
+    except OSError as error:
+        return [], f"no process could be started for Graphviz ({error.strerror or error})"
+    with process:
+        try:
+            said, _ = process.communicate(asked, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            said, _ = process.communicate()
+            why = f"it took Graphviz more than {seconds:g} seconds"
+        except BaseException:
+            process.kill()
+            raise
+        else:
+            remedy = f"See whether another version helps: {pip_install('--upgrade', 'pygraphviz')}"
+            why = f"Graphviz broke down (code {process.returncode}). {remedy}"
+    layouts = []
+    for sketch, answer in zip(sketches, said.splitlines(), strict=False):
+        try:
+            layouts.append(_layout(sketch, json.loads(answer)))
+        except (ValueError, KeyError, TypeError, IndexError):  # the last line may be half a line
+            break
+    return layouts, "" if len(layouts) == len(sketches) else why
+
+
+def dot_of(sketch: Sketch) -> str:
+    """A sketch in the DOT language.
+
+    Example:
+        >>> print(dot_of(Sketch(((20.0, 20.0),) * 2 + ((80.0, 40.0),), ())).splitlines()[-2])
+        n2 [width=1.1111 height=0.5556]
+    """
+    return "\n".join(
+        [
+            "digraph {",
+            "graph [rankdir=TB nslimit=1 nslimit1=1 mclimit=0.3 nodesep=0.22 ranksep=0.3 splines=spline]",
+            'node [shape=box fixedsize=true label=""]',
+            f"edge [arrowsize={ARROW / 10:g}]",
+            "{rank=source n0 [shape=circle]}",
+            "{rank=sink n1 [shape=circle]}",
+            *(f"n{i} [width={wide / POINTS:.4f} height={tall / POINTS:.4f}]" for i, (wide, tall) in enumerate(sketch.sizes)),
+            *(_line(i, line) for i, line in enumerate(sketch.lines)),
+            "}",
+        ]
+    )
+
+
+def _line(place: int, line: Line) -> str:
+    """A line that goes back is told from its end, so that the flow is from the top to the bottom."""
+    wide, tall = line.label
+    size = f'fixedsize="true" width="{wide:.0f}" height="{tall:.0f}"'
+    label = f' label=<<table border="0" cellborder="0" cellspacing="0" cellpadding="0" {size}><tr><td></td></tr></table>>'
+    ends, way = ((line.target, line.source), " dir=back") if line.upwards else ((line.source, line.target), "")
+    return f"n{ends[0]} -> n{ends[1]} [key=e{place} weight={line.weight}{way}{label if wide else ''}]"
+
+
+def _layout(sketch: Sketch, found: dict[str, Any]) -> Layout:
+    _, _, width, height = map(float, found["box"].split(","))
+
+    def point(text: str) -> Point:
+        x, y = text.split(",")
+        return round(float(x), 1), round(height - float(y), 1)
+
+    def course(place: int, line: Line) -> Course:
+        told, label = found["edges"][f"e{place}"]
+        parts = told.split()
+        tip = point(next(part[2:] for part in parts if part[0] in "es"))
+        points = [point(part) for part in parts if part[0] not in "es"]
+        return Course(tuple(points[::-1] if line.upwards else points), tip, point(label) if label else None)
+
+    nodes = tuple(point(found["nodes"][f"n{i}"]) for i in range(len(sketch.sizes)))
+    return Layout(width, height, nodes, tuple(course(place, line) for place, line in enumerate(sketch.lines)))

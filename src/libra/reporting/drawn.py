@@ -1,0 +1,185 @@
+"""The charts of a report, from its facts. In: `Facts` and a certificate. Out: `Drawn`, every chart with its table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from libra.certificate.spent import Spent, spent_by_topic
+from libra.charts.bars import paired_bars
+from libra.charts.budget import budget_bar
+from libra.charts.chart import Chart
+from libra.charts.dots import dotted_chart
+from libra.charts.gauge import gauge
+from libra.charts.heat import heat_map
+from libra.charts.histogram import histogram_pair
+from libra.charts.lines import line_pair
+from libra.charts.numbers import duration, number, share
+from libra.charts.text import shown
+from libra.reporting.facts.aspects import Aspect
+from libra.reporting.facts.facts import Facts
+from libra.reporting.facts.figures import factor
+from libra.reporting.facts.histogram import Histogram
+
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+HOURS = tuple(f"{hour}" for hour in range(24))
+LABEL = 40  # characters of an activity in a caption
+Log = Literal["original", "anonymized"]
+HOUR, DAY = 3600.0, 86400.0
+WORDS: dict[str, Callable[[float], str]] = {
+    "lengths": lambda events: f"{number(events)} events",
+    "step_durations": factor,
+    "case_durations": lambda hours: duration(HOUR * hours),
+    "arrivals": lambda days: duration(DAY * days),
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Every chart of a report; None or empty where there is nothing to draw."""
+
+    budget: Chart | None
+    gauges: Mapping[str, Chart | None]
+    lengths: Chart
+    case_durations: Chart | None
+    steps: tuple[Chart, ...]
+    arrivals: Chart | None
+    hours: tuple[Chart, ...]
+    dots: tuple[Chart, ...]
+    attributes: tuple[Chart, ...]
+
+
+def drawn_of(facts: Facts, document: Mapping[str, Any] | None) -> Drawn:
+    """Draw all that a report has.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> from libra.reporting.facts.facts import facts_of
+        >>> from libra.reporting.facts.pair import Pair
+        >>> drawn = drawn_of(facts_of(Pair(None, simulate(cases=50))), None)
+        >>> drawn.lengths.title, len(drawn.hours)
+        ('Events in a case', 1)
+    """
+    return Drawn(
+        budget=budget_of(document),
+        gauges={aspect.key: _gauge(aspect) for aspect in facts.aspects},
+        lengths=_histogram("Events in a case", facts.lengths, "cases", number),
+        case_durations=_histogram("Duration of a case", facts.case_durations, "cases", duration) if facts.has_times else None,
+        steps=tuple(
+            _histogram(f"{shown(one.source, LABEL)} → {shown(one.target, LABEL)}", one.histogram, "steps", duration, "small")
+            for one in facts.step_durations
+        ),
+        arrivals=_arrivals(facts),
+        hours=tuple(_hours(facts)),
+        dots=tuple(_dots(facts)),
+        attributes=tuple(_attributes(facts)),
+    )
+
+
+def budget_of(document: Mapping[str, Any] | None) -> Chart | None:
+    """How the budget of a proved guarantee was spent; None where that has no common share, or nothing is proved."""
+    if document is None or document["guarantee"]["kind"] != "proved":
+        return None
+    parts = spent_by_topic(document)
+    if parts is None:
+        return None
+    kept, tail = ([part for part in parts if part.group == group] for group in ("kept", "tail"))
+    dearer, other = (kept, tail) if _sum(kept) >= _sum(tail) else (tail, kept)
+    counted = [part for part in parts if part.group == "all"] + dearer
+    return budget_bar(
+        "How the privacy budget was spent",
+        [(part.topic, part.share) for part in counted],
+        left=max(1.0 - _sum(counted), 0.0),
+        alternative=[(part.topic, part.share) for part in other],
+    )
+
+
+def words_of(aspect: Aspect) -> Callable[[float], str]:
+    """How the figure that an aspect is judged by is written."""
+    return WORDS.get(aspect.key, share)
+
+
+def _sum(parts: list[Spent]) -> float:
+    return sum(part.share for part in parts)
+
+
+def _gauge(aspect: Aspect) -> Chart | None:
+    if aspect.value is None or aspect.empty is None:
+        return None
+    return gauge(aspect.title, aspect.value, sample=aspect.sample, empty=aspect.empty, words=words_of(aspect))
+
+
+def _histogram(
+    title: str, facts: Histogram, unit: str, words: Callable[[float | None], str], size: Literal["wide", "small"] = "wide"
+) -> Chart:
+    chart = histogram_pair(
+        title,
+        facts.bounds,
+        facts.original,
+        facts.anonymized,
+        ticks=facts.ticks,
+        unit=unit,
+        size=size,
+        names=facts.labels,
+    )
+    middles = [("original", facts.median_original)] if facts.original is not None else []
+    medians = ", ".join(f"{words(median)} ({log})" for log, median in (*middles, ("anonymized", facts.median_anonymized)))
+    return Chart(chart.title, chart.svg, chart.headings, chart.rows, f"Median: {medians}.")
+
+
+def _arrivals(facts: Facts) -> Chart | None:
+    series = facts.arrivals
+    if series is None or not series.starts:
+        return None
+    return line_pair(
+        f"Cases that begin, by {series.every}",
+        series.starts,
+        series.original,
+        series.anonymized,
+        every=series.every,
+        unit="cases",
+    )
+
+
+def _logs(facts: Facts) -> tuple[Log, ...]:
+    return ("anonymized",) if facts.public else ("original", "anonymized")
+
+
+def _hours(facts: Facts) -> list[Chart]:
+    found = facts.hours
+    if found is None or not found.most:
+        return []
+    return [
+        heat_map(f"Events by hour, {log}", DAYS, HOURS, getattr(found, log), most=found.most, unit="of all events", shown=share)
+        for log in _logs(facts)
+    ]
+
+
+def _dots(facts: Facts) -> list[Chart]:
+    found = facts.dots
+    if found is None or not found.most:
+        return []
+    return [
+        dotted_chart(
+            f"Events over cases, {log}",
+            getattr(found, log),
+            most=found.most,
+            columns=found.x_ticks,
+            rows=found.y_ticks,
+            x_name="time since the case began",
+            y_name="cases",
+            series=log,
+        )
+        for log in _logs(facts)
+    ]
+
+
+def _attributes(facts: Facts) -> list[Chart]:
+    return [
+        paired_bars(
+            shown(row.name, LABEL), values.names, values.original, values.anonymized, unit=f"of all {row.level}s", shown=share
+        )
+        for row in facts.attributes
+        if (values := row.values) is not None
+    ]

@@ -1,0 +1,159 @@
+"""What an attacker finds in the original, and what is left of it in the anonymized log.
+
+In: two logs. Out: `RiskFacts`, from `libra.measures.risk`; None in public mode. An attack on membership takes minutes and is
+played only where the mechanism is handed in. The sentences are those of the command line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from libra.charts.numbers import share
+from libra.eventlog.options import Progress, no_progress
+from libra.measures.risk.assess import NO_CERTIFICATE, ReleaseRisk, risk_of_release
+from libra.measures.risk.certified import Certified
+from libra.measures.risk.copies import Copies
+from libra.measures.risk.estimate import Estimate
+from libra.measures.risk.linkage import Linkage
+from libra.measures.risk.membership import Membership
+from libra.measures.risk.singled_out import SingledOut
+from libra.reporting.facts.pair import Pair
+from libra.risk_words import KNOWN, what_a_match_tells, what_is_copied, what_singles_out, what_the_attack_found, whose_variant
+
+TOLD_BY = ("days", 3)  # the knowledge that the sentence in front is about: what a neighbour or a colleague may well know
+
+
+@dataclass(frozen=True)
+class RiskRow:
+    """What one kind and amount of knowledge does. All but the median are shares.
+
+    Attributes:
+        knowledge: "set", "multiset", "sequence", "days" or "variant".
+        known: The same in words.
+        events: How many events are known; None where all are.
+        singled_out: Cases of the original that it singles out.
+        crowd_median: How many cases (or individuals) of the original fit, in the median.
+        once: How often exactly one case of the anonymized log fits.
+        same_activities: Of these single matches, those with all activities of the case that was sought; None where there is no
+            single match, and for the variant, which is known.
+        same_activities_by_chance: The same for single matches among the other cases of the original.
+        same_gaps: Of the single matches, those with all its times between events as well, to the minute.
+        same_gaps_by_chance: The same among the other cases of the original.
+    """
+
+    knowledge: str
+    known: str
+    events: int | None
+    singled_out: float
+    crowd_median: float
+    once: float
+    same_activities: float | None
+    same_activities_by_chance: float | None
+    same_gaps: float | None
+    same_gaps_by_chance: float | None
+
+
+@dataclass(frozen=True)
+class RiskFacts:
+    """The risk before and after. Confidential.
+
+    Attributes:
+        headline: The most telling of it in two sentences; empty where the original has no case.
+        rows: One for each kind and amount of knowledge.
+        crowds_of: Whether crowds count "cases" or "individuals".
+        copies: Released cases that repeat an original one.
+        membership: What an attack on membership found; None where none was played.
+        groups: Its groups of cases, in words, with the advantage in each.
+        about_singling_out: What the figures before mean.
+        about_matches: What the figures after mean.
+        about_copies: What was found about copies.
+        about_membership: What the attack found; None where none was played.
+        notes: Why something is missing, or what to mind.
+    """
+
+    headline: str
+    rows: tuple[RiskRow, ...]
+    crowds_of: str
+    copies: Copies
+    membership: Membership | None
+    groups: tuple[tuple[str, Estimate], ...]
+    about_singling_out: str
+    about_matches: str
+    about_copies: str
+    about_membership: str | None
+    notes: tuple[str, ...]
+
+
+def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress = no_progress) -> RiskFacts | None:
+    """Assess the risk; None in public mode.
+
+    Args:
+        pair: The logs.
+        certified: The mechanism, if membership is to be attacked.
+        progress: Called with the rounds of the attack done and the rounds in all.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=50)
+        >>> found = risk_of(Pair(log, log))
+        >>> found.copies.exact, len(found.rows)
+        (1.0, 17)
+    """
+    if pair.original is None:
+        return None
+    found = risk_of_release(pair.original, pair.anonymized, certified=certified, progress=progress)
+    rows = tuple(_row(*both) for both in zip(found.before.singled_out, found.linkage, strict=True))
+    attacked = found.membership
+    return RiskFacts(
+        headline=_headline(rows, found),
+        rows=rows,
+        crowds_of=found.before.crowds_of,
+        copies=found.copies,
+        membership=attacked,
+        groups=() if attacked is None else tuple((whose_variant(group), group.advantage) for group in attacked.groups),
+        about_singling_out=what_singles_out(found.before) if rows else "",
+        about_matches=what_a_match_tells(found.before),
+        about_copies=what_is_copied(found.copies, found.before, share),
+        about_membership=None if attacked is None else what_the_attack_found(attacked),
+        notes=tuple(note for note in found.notes if note != NO_CERTIFICATE),
+    )
+
+
+def _row(before: SingledOut, after: Linkage) -> RiskRow:
+    found, chance = after.released, after.by_chance
+    is_variant = before.knowledge == "variant"
+    return RiskRow(
+        knowledge=before.knowledge,
+        known=KNOWN[before.knowledge],
+        events=before.events,
+        singled_out=before.share.value,
+        crowd_median=before.crowd_median,
+        once=found.once.value,
+        same_activities=None if is_variant else _value(found.same_activities),
+        same_activities_by_chance=None if is_variant else _value(chance.same_activities),
+        same_gaps=_value(found.same_gaps_to_the_minute),
+        same_gaps_by_chance=_value(chance.same_gaps_to_the_minute),
+    )
+
+
+def _value(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.value
+
+
+def _headline(rows: tuple[RiskRow, ...], found: ReleaseRisk) -> str:
+    told = next((row for row in rows if (row.knowledge, row.events) == TOLD_BY), None)
+    if told is None:
+        return ""
+    said = f"Three events of a case, with their days, single it out in the original in {share(told.singled_out)} of all tries."
+    copies = found.copies
+    if copies.to_the_minute is None:
+        return f"{said} The anonymized log is empty and shows nobody."
+    repeated = (
+        f"{share(copies.to_the_minute)} of the anonymized cases repeat an original one, all its times to the minute included"
+    )
+    anyway = (
+        ""
+        if copies.to_the_minute_by_chance is None
+        else f"; of the original cases, {share(copies.to_the_minute_by_chance)} repeat another"
+    )
+    return f"{said} {repeated}{anyway}."

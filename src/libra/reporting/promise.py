@@ -1,0 +1,141 @@
+"""The first answer of a report: may this log be handed out?
+
+In: the certificate of a release, if there is one, and what checking it gave. Out: a `Promise`: how it stands, in a few words, a
+sentence and the odds. The promise of this module: "protected" is said of a proved guarantee that holds, and of nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from libra.certificate.check import MECHANISM, Check, Verification
+from libra.certificate.of_any import RANDOMNESS
+from libra.certificate.words import beliefs, odds
+from libra.mechanisms.libra.algorithm import WEAK_EPSILON
+from libra.privacy.unit import CASE, Unit
+
+Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "unknown"]
+Tone = Literal["good", "fair", "poor", "bad", "none"]
+
+STRONG = 1.0, 1e-4  # epsilon and delta: odds at most about triple, and more than that once in ten thousand
+MODERATE = WEAK_EPSILON, 1e-2
+VOID = math.log(1e6), 0.5  # even odds may become certainty, as good as; or a coin decides whether all is told
+
+PROVED = {
+    "good": "Yes: protected by a strong, proved guarantee",
+    "fair": "Yes, with care: protected by a moderate, proved guarantee",
+    "poor": "Think twice: the guarantee is proved, but weak",
+}
+ANSWERS: dict[Standing, str] = {
+    "weak": "No: the guarantee is too weak to mean anything",
+    "claimed": "No: nothing is proved about it",
+    "seeded": "No: it was drawn with a seed",
+    "broken": "No: its certificate does not hold",
+    "unchecked": "Not on this ground: its certificate cannot be checked here",
+    "unknown": "Unknown: there is no certificate",
+}
+MAY = "The anonymized log and its certificate may go out under this guarantee, if what it assumes is true."
+AS_REAL = "Treat it as if it showed real cases."
+NO_CERTIFICATE = (
+    "Nothing is known of how this log was made, so nothing is promised. Treat it as if it showed real cases. "
+    "libra anonymize --certificate FILE writes what is promised."
+)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What is promised of a log.
+
+    Attributes:
+        standing: How it stands with the promise.
+        tone: How that is to be taken.
+        answer: Whether the log may be handed out, in a few words.
+        sentence: The guarantee in one sentence.
+        advice: What follows for whoever holds the log.
+        odds: What the log does to the odds for one case, and how rarely it does more; empty where nothing is proved.
+        beliefs: Before and at most after: how likely it may seem that one was there.
+        epsilon: Of a proved guarantee, as it is written.
+        delta: Likewise.
+        unit: Who is protected.
+        checks: What was looked at, where a file was checked.
+    """
+
+    standing: Standing
+    tone: Tone
+    answer: str
+    sentence: str
+    advice: str
+    odds: str = ""
+    beliefs: tuple[tuple[str, str], ...] = ()
+    epsilon: str = ""
+    delta: str = ""
+    unit: str = ""
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether something is proved and holds."""
+        return self.standing == "proved"
+
+
+def promise_of(document: Mapping[str, Any] | None, verification: Verification | None = None) -> Promise:
+    """How it stands with the promise of a certificate.
+
+    Args:
+        document: The certificate; None where there is none.
+        verification: What checking it with the file gave; None for a release that was made just now.
+
+    Example:
+        >>> promise_of(None).answer
+        'Unknown: there is no certificate'
+        >>> import libra, libra.example
+        >>> promise_of(libra.anonymize(libra.example.path(), epsilon=1.0).certificate()).answer
+        'Yes: protected by a strong, proved guarantee'
+    """
+    if document is None:
+        return Promise("unknown", "bad", ANSWERS["unknown"], "Nothing is promised.", NO_CERTIFICATE)
+    checks = () if verification is None else verification.checks
+    failed = [check for check in checks if not check.ok]
+    if failed and {check.name for check in failed} != {RANDOMNESS}:
+        return _failed(failed, checks)
+    guarantee = document["guarantee"]
+    if guarantee["seeded"]:
+        return Promise("seeded", "bad", ANSWERS["seeded"], document["in_plain_words"], AS_REAL, checks=checks)
+    if guarantee["kind"] != "proved":
+        advice = f"{guarantee['statement']} {AS_REAL}"
+        return Promise("claimed", "bad", ANSWERS["claimed"], document["in_plain_words"], advice, checks=checks)
+    return _proved(document, checks)
+
+
+def _failed(failed: list[Check], checks: tuple[Check, ...]) -> Promise:
+    standing: Standing = "unchecked" if [check.name for check in failed] == [MECHANISM] else "broken"
+    sentence = " ".join(f"{check.name.capitalize()}. {check.found} {check.meaning}" for check in failed)
+    return Promise(standing, "bad", ANSWERS[standing], sentence, AS_REAL, checks=checks)
+
+
+def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:
+    guarantee = document["guarantee"]
+    epsilon, delta, unit = guarantee["epsilon"], guarantee["delta"], guarantee["unit"]
+    who = str(CASE if unit == CASE.statement() else Unit(most_cases=1))
+    tone: Tone = "good" if _within(STRONG, epsilon, delta) else "fair" if _within(MODERATE, epsilon, delta) else "poor"
+    weak = not _within(VOID, epsilon, delta)
+    return Promise(
+        standing="weak" if weak else "proved",
+        tone="bad" if weak else tone,
+        answer=ANSWERS["weak"] if weak else PROVED[tone],
+        sentence=document["in_plain_words"],
+        advice=AS_REAL if weak else MAY,
+        odds=odds(epsilon, delta, who),
+        beliefs=beliefs(epsilon),
+        epsilon=f"{epsilon:g}",
+        delta=f"{delta:g}",
+        unit=unit,
+        checks=checks,
+    )
+
+
+def _within(most: tuple[float, float], epsilon: float, delta: float) -> bool:
+    return epsilon <= most[0] and delta <= most[1]

@@ -1,0 +1,228 @@
+"""The words and tables of a report. In: its facts, the promise and the certificate. Out: values for the template."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from libra.certificate.page import TWO_GROUPS, parameters_of
+from libra.certificate.spent import spent_by_topic
+from libra.charts.numbers import MISSING, count, duration, share
+from libra.charts.text import shown
+from libra.maps import legend
+from libra.reporting.again import Names, anonymize_again
+from libra.reporting.drawn import words_of
+from libra.reporting.facts.edges import EdgeRow
+from libra.reporting.facts.facts import Facts
+from libra.reporting.facts.figures import Figure, factor
+from libra.reporting.facts.risk import RiskRow
+from libra.reporting.facts.verdicts import MEANINGS, Verdict
+from libra.reporting.promise import Promise, Tone
+
+TONES: dict[Verdict, Tone] = {"kept": "good", "close": "fair", "rough": "poor", "lost": "bad", "unknown": "none"}
+GOOD: dict[Verdict, str] = {
+    "kept": "Yes: most of it is as good as new",
+    "close": "Yes: the picture is right, figures are a little off",
+    "rough": "For the coarse shape: details are not right",
+    "lost": "No: most of it is lost",
+    "unknown": "That cannot be said",
+}
+NO_TIMES = "The timestamps of this log are placeholders and say nothing, so there is nothing to show here."
+DOTS = (
+    "Across: time since the case began. Down: cases in the order of their start, in groups of equal size. The area of a dot is "
+    "the mean number of events of a case there; its first event is left out."
+)
+USUAL = Names("log.xes.gz", "anonymized.xes.gz", "certificate.json")
+
+
+def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, names: Names) -> dict[str, Any]:
+    """All that the template prints beside facts and charts."""
+    return {
+        "contents": _contents(facts),
+        "tones": TONES,
+        "meanings": MEANINGS,
+        "good": GOOD[facts.overall],
+        "who": promise.unit.partition(",")[0] or "one case",
+        "no_times": NO_TIMES,
+        "dots_said": DOTS,
+        "legend": legend(facts.public),
+        "spending": _spending(document) if promise.holds else [],
+        "sizes": _sizes(facts),
+        "yardstick_rows": _yardstick_rows(facts),
+        "variants_said": _variants(facts),
+        "edges_said": _edges(facts),
+        "edge_headings": edge_headings(facts),
+        "edge_rows": [_edge(row, facts) for row in facts.edges.rows],
+        "attributes_said": _attributes(facts),
+        "attribute_headings": ["attribute", "of", "type", *([] if facts.public else ["filled, original"]), "filled, anonymized"],
+        "attribute_rows": _attribute_rows(facts),
+        "risk_headings": RISK_HEADINGS,
+        "risk_rows": [] if facts.risk is None else [_risk(row) for row in facts.risk.rows],
+        "membership_rows": _membership(facts),
+        "parameter_rows": [] if document is None else _parameters(document),
+        "commands": _commands(facts, document, names),
+    }
+
+
+RISK_HEADINGS = (
+    "somebody knows",
+    "of events",
+    "singled out before",
+    "exactly one fits after",
+    "that one has the same activities",
+    "by chance",
+    "and the same times",
+    "by chance",
+)
+
+
+def _contents(facts: Facts) -> list[tuple[str, str]]:
+    return [
+        ("answers", "Answers"),
+        ("guarantee", "Guarantee"),
+        *([] if facts.public else [("kept", "What is kept")]),
+        ("maps", "Process maps"),
+        ("variants", "Variants"),
+        ("lengths", "Cases"),
+        ("steps", "Steps"),
+        ("calendar", "Calendar"),
+        *([("attributes", "Attributes")] if facts.attributes else []),
+        *([("risk", "Risk")] if facts.risk else []),
+        ("warnings", "Warnings"),
+        ("again", "Parameters"),
+    ]
+
+
+def _spending(document: Mapping[str, Any] | None) -> list[str]:
+    if document is None or "spent" not in document:
+        return []
+    spent = document["spent"]
+    total = f"By the accountant, all together: epsilon {spent['epsilon']:.4g} at delta {spent['delta']:g}."
+    parts = spent_by_topic(document) or ()
+    return [*([TWO_GROUPS] if {"kept", "tail"} <= {part.group for part in parts} else []), total]
+
+
+def _sizes(facts: Facts) -> dict[str, Figure]:
+    names = ("cases", "events", "activities", "edges", "variants")
+    sizes = {name: getattr(facts.anonymized, name) for name in names}
+    return {name: Figure(f"sizes.anonymized.{name}", size, count(size), "") for name, size in sizes.items()}
+
+
+def _yardstick_rows(facts: Facts) -> list[tuple[str, ...]]:
+    return [
+        (
+            aspect.title,
+            *(MISSING if figure is None else words_of(aspect)(figure) for figure in (aspect.value, aspect.sample, aspect.empty)),
+        )
+        for aspect in facts.aspects
+    ]
+
+
+def _variants(facts: Facts) -> str:
+    found = facts.variants
+    if not found.rows:
+        return "There is no case."
+    shown_here = f"The {count(len(found.rows) - found.unseen_shown)} most frequent variants"
+    if found.variants_original is None:
+        return f"{shown_here} of {count(found.variants_anonymized)}: {share(found.shown_share_anonymized)} of the cases."
+    return (
+        f"{shown_here} of the original, which {share(found.shown_share_original)} of its cases follow and "
+        f"{share(found.shown_share_anonymized)} of the anonymized ones. The original has {count(found.variants_original)} "
+        f"variants, the anonymized log {count(found.variants_anonymized)}. {share(found.unseen_share)} of the anonymized cases "
+        f"follow a variant never seen in the original; {share(found.lost_share)} of the original's follow one that is missing."
+    )
+
+
+def _edges(facts: Facts) -> str:
+    table = facts.edges
+    if not table.left_out:
+        return f"All {count(len(table.rows))} steps as a table"
+    return (
+        f"The {count(len(table.rows))} most frequent steps as a table; {count(table.left_out)} rarer ones, "
+        f"{share(table.left_out_share)} of all steps, are left out"
+    )
+
+
+def edge_headings(facts: Facts) -> tuple[str, ...]:
+    """What the columns of the table of edges are."""
+    if facts.public:
+        return ("from", "to", "times", *(("mean", "median") if facts.has_times else ()))
+    of_both = ("times, original", "anonymized")
+    if not facts.has_times:
+        return ("from", "to", *of_both)
+    return ("from", "to", *of_both, "mean, original", "anonymized", "median, original", "anonymized", "apart")
+
+
+def _edge(row: EdgeRow, facts: Facts) -> tuple[str, ...]:
+    counts = (count(row.count_anonymized),) if facts.public else (count(row.count_original), count(row.count_anonymized))
+    names = (shown(row.source), shown(row.target))
+    if not facts.has_times:
+        return (*names, *counts)
+    if facts.public:
+        return (*names, *counts, duration(row.mean_anonymized), duration(row.median_anonymized))
+    times = (row.mean_original, row.mean_anonymized, row.median_original, row.median_anonymized)
+    return (*names, *counts, *map(duration, times), factor(row.w1_log))
+
+
+def _attributes(facts: Facts) -> str:
+    held_back = sum(row.filled_anonymized is None for row in facts.attributes)
+    more = f" {count(facts.attributes_left_out)} more are not listed." if facts.attributes_left_out else ""
+    if facts.public:
+        return f"What else the log says of its cases and events.{more}"
+    if held_back == len(facts.attributes):
+        return f"None of the original's attributes was released.{more}"
+    return f"Of the attributes listed, {count(held_back)} were not released.{more}"
+
+
+def _attribute_rows(facts: Facts) -> list[tuple[str, ...]]:
+    def filled(part: float | None) -> str:
+        return "not released" if part is None else share(part)
+
+    return [
+        (
+            shown(row.name),
+            row.level,
+            row.type,
+            *([] if facts.public else [MISSING if row.filled_original is None else share(row.filled_original)]),
+            filled(row.filled_anonymized),
+        )
+        for row in facts.attributes
+    ]
+
+
+def _risk(row: RiskRow) -> tuple[str, ...]:
+    told = (row.same_activities, row.same_activities_by_chance, row.same_gaps, row.same_gaps_by_chance)
+    known = "all" if row.events is None else count(row.events)
+    return (row.known, known, share(row.singled_out), share(row.once), *map(share, told))
+
+
+def _membership(facts: Facts) -> list[tuple[str, str, str]]:
+    if facts.risk is None or facts.risk.membership is None:
+        return []
+    rows = [("all", facts.risk.membership.advantage), *facts.risk.groups]
+    return [(who, f"{found.value:.3f}", f"{found.lowest:.3f} to {found.highest:.3f}") for who, found in rows]
+
+
+def _parameters(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        ("mechanism", str(document["mechanism"])),
+        *parameters_of(document["parameters"]),
+        ("holds", str(document["contents"])),
+        ("randomness", str(document["randomness"])),
+        ("issued", f"{document['issued']}, by Libra {document['version']}"),
+    ]
+
+
+def _commands(facts: Facts, document: Mapping[str, Any] | None, names: Names) -> dict[str, str]:
+    original = (not facts.public and names.original) or USUAL.original
+    released, certificate = names.anonymized or USUAL.anonymized, names.certificate or USUAL.certificate
+    report = ["libra", "report", *([] if facts.public else [original]), released]
+    report += ["--certificate", certificate] if document is not None else []
+    report += [*(["--public"] if facts.public else []), "-o", "report.html"]
+    return {
+        "again": "" if document is None else anonymize_again(document, original, released),
+        "verify": "" if document is None else shlex.join(["libra", "verify", certificate, released]),
+        "report": shlex.join(report),
+        "measure": "" if facts.public else shlex.join(["libra", "measure", original, released, "--json"]),
+    }

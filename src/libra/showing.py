@@ -1,0 +1,111 @@
+"""The functions that show: report, a page on what was protected and what was lost; process_map, a picture of a log.
+
+Thin, as `libra.api` is: they read what they are given and hand over. What `report` gives is confidential, because it compares
+with the original, unless it is asked for as public: then the original is not even opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from libra.errors import UsageError
+from libra.eventlog.options import no_progress
+from libra.keywords import ReadKeywords
+
+if TYPE_CHECKING:
+    from libra.api import Source
+    from libra.maps import ProcessMap
+    from libra.reporting.report import Report
+
+NO_ORIGINAL = "A report compares with the original. Give it, or ask for what can be said without it: public=True (--public)."
+ATTACK_NEEDS = "The attack on membership takes the original and the certificate of the release: certificate=FILE, no public=True."
+
+
+def report(
+    original: Source | None,
+    anonymized: Source,
+    *,
+    certificate: str | Path | Mapping[str, Any] | None = None,
+    public: bool = False,
+    attack: bool = False,
+    **keywords: Unpack[ReadKeywords],
+) -> Report:
+    """A page on an anonymized log: what is promised of it, what is left of the original, and what not to conclude from it.
+
+    Args:
+        original: The log as it was; None, or never looked at, where the page is public.
+        anonymized: The anonymized log.
+        certificate: That of the release: a file, or what `release.certificate()` gives. A file is verified first.
+        public: Only what is released, for whoever gets the log. Otherwise the page is CONFIDENTIAL.
+        attack: Also attack membership, which runs the mechanism ten times.
+        **keywords: As for `read`; they count for both logs as those of `measure` do.
+
+    Returns:
+        The page: `save` it, or let a notebook show it.
+
+    Raises:
+        LibraError: A file cannot be read, or is no certificate.
+
+    Example:
+        >>> import libra, libra.example
+        >>> page = libra.report(libra.example.path(), libra.anonymize(libra.example.path()).log)
+        >>> "CONFIDENTIAL" in page.html, page.public
+        (True, False)
+    """
+    from libra.api import read_pair, read_released
+    from libra.reporting.build import Names, report_of
+    from libra.reporting.certified import certificate_of
+
+    if original is None and not public:
+        raise UsageError(NO_ORIGINAL)
+    if attack and (public or certificate is None):
+        raise UsageError(ATTACK_NEEDS)
+    file = Path(anonymized) if isinstance(anonymized, str | Path) else None
+    document, verification = (None, None) if certificate is None else certificate_of(certificate, file)
+    certified = None
+    if attack and certificate is not None:
+        from libra.measures.risk import certified as to_attack
+
+        certified = to_attack(certificate)
+    if public or original is None:
+        before, after = None, read_released(anonymized, **keywords)
+    else:
+        before, after = read_pair(original, anonymized, **keywords)
+    names = Names(*(Path(one).name if isinstance(one, str | Path) else "" for one in (original, anonymized, certificate)))
+    progress = keywords.get("progress") or no_progress
+    return report_of(
+        before, after, certificate=document, verification=verification, names=names, certified=certified, progress=progress
+    )
+
+
+def process_map(
+    source: Source,
+    *,
+    level: int | str = "main paths",
+    view: Literal["frequency", "duration"] = "frequency",
+    **keywords: Unpack[ReadKeywords],
+) -> ProcessMap:
+    """The process map of a log: which activity directly follows which, how often, and after how long.
+
+    What it shows is as confidential as the log.
+
+    Args:
+        source: A path, a data frame or an `EventLog`.
+        level: How much of it: "overview", "main paths" or "detailed".
+        view: What stands at the edges: counts, or mean durations.
+        **keywords: As for `read`.
+
+    Returns:
+        The map: `save` it as SVG, or let a notebook show it.
+
+    Example:
+        >>> import libra, libra.example
+        >>> libra.process_map(libra.example.path(), level="overview").svg().startswith("<svg")
+        True
+    """
+    from libra.api import read
+    from libra.maps import process_map as draw
+
+    return draw(read(source, **keywords), level=level, view=view)

@@ -1,0 +1,137 @@
+"""Bars, budgets and gauges: lengths that are as the figures are, and words for what colour says."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from libra.charts import numbers
+from libra.charts.bars import LONGEST, paired_bars
+from libra.charts.budget import WIDTH, budget_bar
+from libra.charts.gauge import EDGE, gauge
+from libra.charts.gauge import WIDTH as STRIP
+
+from .reading import of_class, read, size, texts, titles
+
+NAMES = ["ER Registration", "Leucocytes", "Release A"]
+BEFORE, AFTER = [1050.0, 3383.0, 0.0], [1043.0, 3000.0, 12.0]
+
+
+def test_bars_are_as_long_as_their_figures_and_say_them() -> None:
+    chart = paired_bars("Activities", NAMES, BEFORE, AFTER, unit="events")
+    image = read(chart.svg)
+    for look, values in (("lc-original", BEFORE), ("lc-anonymized", AFTER)):
+        bars = [bar for bar in of_class(image, look, "lc-bar") if bar.find("title") is not None]
+        full = max(size(bar, "width") for bar in of_class(image, "lc-bar")) + 0.5
+        assert [size(bar, "width") for bar in bars] == [
+            pytest.approx(max(full * value / 3383 - 0.5, 0), abs=0.11) for value in values
+        ]
+    assert {"1,050", "3,383", "1,043", "12", "events", "original", "anonymized"} <= set(texts(image))
+    assert "Leucocytes: original 3,383, anonymized 3,000 events" in titles(image)
+
+
+def test_the_table_of_bars_has_the_same_figures() -> None:
+    chart = paired_bars("Activities", NAMES, BEFORE, AFTER, unit="events")
+    assert chart.headings == ("", "original", "anonymized")
+    assert chart.rows == tuple(
+        (name, numbers.count(b), numbers.count(a)) for name, b, a in zip(NAMES, BEFORE, AFTER, strict=True)
+    )
+
+
+def test_bars_without_the_original_do_not_speak_of_it() -> None:
+    chart = paired_bars("Activities", NAMES, None, AFTER, unit="events")
+    assert "original" not in chart.svg
+    assert chart.headings == ("", "anonymized")
+    assert len(of_class(read(chart.svg), "lc-bar")) == 3
+
+
+def test_long_names_take_two_lines_and_stand_whole_in_the_table() -> None:
+    long = "Admission to the ward for intermediate care"
+    chart = paired_bars("Activities", [long, "y" * 5000], None, [1, 1], unit="events")
+    lines = [text.text or "" for text in of_class(read(chart.svg), "lc-label")]
+    assert " ".join(lines[:2]) == long
+    assert len(lines) == 4
+    assert lines[3].endswith("…")
+    assert [len(row[0]) for row in chart.rows] == [len(long), LONGEST]
+
+
+def test_pieces_of_a_budget_lie_end_to_end_and_what_is_left_is_an_outline() -> None:
+    parts = [("variants", 0.5), ("lengths", 0.3), ("durations", 0.05)]
+    chart = budget_bar("Budget", parts, left=0.15)
+    image = read(chart.svg)
+    pieces = [piece for piece in of_class(image, "lc-spent") if piece.find("title") is not None]
+    starts = [1 + (WIDTH - 2) * share for share in (0, 0.5, 0.8)]
+    assert [size(piece, "x") for piece in pieces] == pytest.approx(starts, abs=0.11)
+    assert [size(piece, "width") for piece in pieces] == pytest.approx(
+        [(WIDTH - 2) * share - 1.5 for _, share in parts], abs=0.11
+    )
+    (left,) = (piece for piece in of_class(image, "lc-left") if piece.find("title") is not None)
+    assert size(left, "x") == pytest.approx(1 + (WIDTH - 2) * 0.85, abs=0.11)
+    assert chart.rows == (
+        ("1", "variants", "50 %"),
+        ("2", "lengths", "30 %"),
+        ("3", "durations", "5.0 %"),
+        ("", "not spent", "15 %"),
+    )
+
+
+def test_an_alternative_has_a_track_of_its_own_that_ends_where_the_other_does() -> None:
+    chart = budget_bar("Budget", [("variants", 0.5), ("kept", 0.3)], left=0.2, alternative=[("tail", 0.15), ("edges", 0.1)])
+    image = read(chart.svg)
+    pieces = [piece for piece in of_class(image, "lc-spent") if piece.find("title") is not None]
+    assert [size(piece, "y") for piece in pieces[:2]] == [1, 1]
+    assert size(pieces[2], "y") == size(pieces[3], "y") > 28
+    ends = [size(piece, "x") + size(piece, "width") for piece in pieces]
+    assert ends[1] == pytest.approx(ends[3], abs=0.2)
+    assert "or" in texts(image)
+    assert [row[0] for row in chart.rows] == ["1", "2", "3", "4", ""]
+
+
+def test_a_piece_too_narrow_for_its_number_has_it_in_the_legend() -> None:
+    image = read(budget_bar("Budget", [("variants", 0.999), ("rest", 0.001)], left=0.0).svg)
+    assert texts(image).count("1") == 2
+    assert texts(image).count("2") == 1
+    assert "not spent" not in texts(image)
+
+
+def _needle(chart_svg: str) -> float:
+    (needle,) = of_class(read(chart_svg), "lc-needle")
+    return float(needle.attrib["d"].removeprefix("M").split()[0]) + 4.5
+
+
+@pytest.mark.parametrize(("value", "reach"), [(0.0, 0.0), (0.2, 0.25), (0.8, 1.0), (-3.0, 0.0)])
+def test_the_needle_stands_where_the_figure_is(value: float, reach: float) -> None:
+    chart = gauge("Edges", value, sample=None, empty=0.8, words=numbers.share)
+    assert _needle(chart.svg) == pytest.approx(EDGE + (STRIP - 2 * EDGE) * reach, abs=0.11)
+    assert chart.rows == (("this log", numbers.share(value)), ("nothing left", "80 %"))
+
+
+def test_what_is_worse_than_nothing_is_an_arrow_at_the_end() -> None:
+    chart = gauge("Edges", 3.0, sample=0.1, empty=1.0, words=numbers.share)
+    (arrow,) = of_class(read(chart.svg), "lc-needle")
+    assert float(arrow.attrib["d"].removeprefix("M").split()[0]) == pytest.approx(STRIP - EDGE - 1)
+    assert "300 %" in chart.svg
+
+
+def test_the_sample_is_a_band_from_zero_with_a_tick_at_its_end() -> None:
+    image = read(gauge("Edges", 0.5, sample=0.25, empty=1.0, words=numbers.share).svg)
+    (band,), (tick,) = of_class(image, "lc-sample"), of_class(image, "lc-tick")
+    end = size(band, "x") + size(band, "width")
+    assert end == pytest.approx(EDGE + (STRIP - 2 * EDGE) / 4, abs=0.11)
+    assert float(tick.attrib["d"].removeprefix("M").split()[0]) == pytest.approx(end, abs=0.11)
+    assert "random sample: 25 %" in titles(image)
+
+
+@pytest.mark.parametrize("empty", [0.0, math.nan, math.inf])
+def test_a_scale_without_an_end_is_drawn_all_the_same(empty: float) -> None:
+    at_zero, above = (gauge("Edges", value, sample=None, empty=empty, words=numbers.share) for value in (0.0, 0.5))
+    assert _needle(at_zero.svg) == EDGE
+    assert len(of_class(read(above.svg), "lc-needle")) == 1
+
+
+def test_without_a_figure_there_is_no_needle_and_a_dash_in_the_table() -> None:
+    chart = gauge("Edges", math.nan, sample=math.nan, empty=1.0, words=numbers.share)
+    assert not of_class(read(chart.svg), "lc-needle")
+    assert not of_class(read(chart.svg), "lc-sample")
+    assert [row[1] for row in chart.rows] == [numbers.MISSING, numbers.MISSING, "100 %"]

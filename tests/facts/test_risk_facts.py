@@ -1,0 +1,86 @@
+"""Risk before and after: the figures of `libra measure --risk`, row by row, in the same words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from logs_by_hand import log_of
+
+from libra.eventlog.log import EventLog, empty_log
+from libra.example.simulate import simulate
+from libra.measures.risk import certified, risk_of_release
+from libra.reporting.facts.pair import Pair
+from libra.reporting.facts.risk import RiskFacts, risk_of
+from libra.reporting.facts.yardsticks import sample_of
+
+
+def risk(original: EventLog, anonymized: EventLog) -> RiskFacts:
+    found = risk_of(Pair(original, anonymized))
+    assert found is not None
+    return found
+
+
+def test_rows_are_the_figures_of_measure() -> None:
+    original, anonymized = simulate(cases=200), sample_of(simulate(cases=200), 150)
+    found, expected = risk(original, anonymized), risk_of_release(original, anonymized)
+    assert len(found.rows) == 17
+    for row, before, after in zip(found.rows, expected.before.singled_out, expected.linkage, strict=True):
+        assert (row.knowledge, row.events) == (before.knowledge, before.events) == (after.knowledge, after.events)
+        assert (row.singled_out, row.crowd_median) == (before.share.value, before.crowd_median)
+        assert row.once == after.released.once.value
+        gaps = (after.released.same_gaps_to_the_minute, after.by_chance.same_gaps_to_the_minute)
+        assert (row.same_gaps, row.same_gaps_by_chance) == tuple(None if gap is None else gap.value for gap in gaps)
+    assert found.copies == expected.copies
+    assert found.membership is None
+    assert found.notes == ()
+
+
+def test_what_a_whole_trace_tells_of_activities_is_not_told() -> None:
+    log = simulate(cases=100)
+    rows = {row.knowledge: row for row in risk(log, log).rows}
+    assert rows["variant"].same_activities is rows["variant"].same_activities_by_chance is None
+    assert rows["days"].same_activities is not None
+
+
+def test_the_headline_says_how_many_stand_alone_and_how_many_are_repeated() -> None:
+    log = simulate(cases=100)
+    found = risk(log, log)
+    assert "single it out in the original in" in found.headline
+    assert "100 % of the anonymized cases repeat an original one" in found.headline
+    assert "shows nobody" in risk(log, empty_log(log)).headline
+    assert "No case was released" in risk(log, empty_log(log)).about_copies
+
+
+def test_individuals_are_told_as_such() -> None:
+    log = simulate(cases=100)
+    whose = pl.Series("person", [f"p{n // 2}" for n in range(100)])
+    owned = replace(log, cases=log.cases.with_columns(whose), individual="person")
+    found = risk(owned, log)
+    assert found.crowds_of == "individuals"
+    assert "of one individual" in found.about_singling_out
+    assert "the cases of other individuals" in found.about_matches
+
+
+def test_membership_is_attacked_where_the_mechanism_is_known() -> None:
+    log = simulate(cases=60)
+    told: list[tuple[int, int]] = []
+    mechanism = certified({"mechanism": "travas", "parameters": {"epsilon": 1.0}, "guarantee": {"kind": "claimed"}})
+    found = risk_of(Pair(log, log), mechanism, lambda done, total: told.append((done, total)))
+    assert found is not None
+    assert found.membership is not None
+    assert found.about_membership is not None
+    assert "a better one may find more" in found.about_membership
+    assert len(found.groups) == len(found.membership.groups)
+    assert told
+
+
+@pytest.mark.parametrize("anonymized", [[], [[("a", 0.0)]]])
+def test_an_original_without_cases_has_no_risk(anonymized: list[list[tuple[str, float]]]) -> None:
+    found = risk(log_of([]), log_of(anonymized))
+    assert (found.rows, found.headline, found.about_singling_out) == ((), "", "")
+
+
+def test_in_public_mode_there_is_none() -> None:
+    assert risk_of(Pair(None, simulate(cases=20))) is None

@@ -1,0 +1,153 @@
+"""What not to conclude: what holds of the mechanism, and of these logs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from logs_by_hand import HANDLING, RELEASED, log_of
+
+import libra
+from libra.eventlog.log import EventLog
+from libra.example.simulate import simulate
+from libra.mechanisms.mechanism import HOMES
+from libra.reporting.facts.aspects import aspects_of
+from libra.reporting.facts.of_mechanism import KNOWN, REAL_CASES
+from libra.reporting.facts.pair import Pair
+from libra.reporting.facts.warning import Warning  # noqa: A004  # the word of the page; nothing is raised here
+from libra.reporting.facts.warnings import MOST_LABELS, warnings_of
+from libra.reporting.facts.yardsticks import yardsticks_of
+
+PROVED = {"kind": "proved", "seeded": False}
+CLAIMED = {"kind": "claimed", "seeded": False}
+
+
+def certificate(mechanism: str, guarantee: dict[str, Any] = PROVED, **parameters: object) -> dict[str, Any]:
+    return {"mechanism": mechanism, "guarantee": guarantee, "parameters": parameters}
+
+
+def warned(pair: Pair, document: dict[str, Any] | None = None, **said: Any) -> dict[str, Warning]:
+    aspects = aspects_of(pair, yardsticks_of(pair))
+    return {warning.title: warning for warning in warnings_of(pair, aspects, document, **said)}
+
+
+def titles(document: dict[str, Any] | None, **said: Any) -> set[str]:
+    return set(warned(Pair(None, log_of(RELEASED)), document, **said))
+
+
+def test_activities_that_vanished_are_listed_by_their_frequency() -> None:
+    found = warned(Pair(log_of(HANDLING), log_of([[("leave", 0.0)]])))["2 activities vanished"]
+    assert found.points == ("register: 5 events", "triage: 4 events")
+    assert "64 %" in found.text
+
+
+def test_of_many_that_vanished_the_most_frequent_are_listed() -> None:
+    original = log_of([[(f"label {n}", 0.0)] * (n + 1) for n in range(30)])
+    found = warned(Pair(original, log_of([[("label 29", 0.0)]])))["29 activities vanished"]
+    assert len(found.points) == MOST_LABELS
+    assert found.points[0] == "label 28: 29 events"
+    assert "9 more are not" in found.text
+
+
+def test_steps_that_nobody_took_are_told_with_their_share() -> None:
+    found = warned(Pair(log_of(HANDLING), log_of(RELEASED)))["Some steps were taken by nobody"]
+    assert found.points == ("triage → register: 2 times",)
+    assert "1 of the 4 different steps" in found.text
+    assert "40 % of all steps" in found.text
+    assert "Some steps were taken by nobody" not in warned(Pair(log_of(HANDLING), log_of(HANDLING)))
+
+
+def test_variants_that_nobody_followed_are_told_with_their_share() -> None:
+    assert "50 %" in warned(Pair(log_of(HANDLING), log_of(RELEASED)))["Some variants were followed by nobody"].text
+    assert "Some variants were followed by nobody" not in warned(Pair(log_of(HANDLING), log_of(HANDLING)))
+
+
+def test_what_is_lost_is_not_to_be_relied_on() -> None:
+    found = warned(Pair(simulate(cases=200), log_of(RELEASED)))["Not to be relied on"]
+    assert any(point.startswith("Variants: ") for point in found.points)
+    log = simulate(cases=50)
+    assert "Not to be relied on" not in warned(Pair(log, log))
+
+
+def test_an_empty_log_says_that_it_says_nothing() -> None:
+    found = warned(Pair(log_of(HANDLING), log_of([])), certificate("libra"))
+    assert "The anonymized log is empty" in found
+    assert not any("vanished" in title for title in found)
+
+
+def test_without_a_certificate_nothing_is_known() -> None:
+    assert "Nothing is known of how this log was made" in titles(None)
+    assert "Case ids are new" not in titles(None)
+
+
+@pytest.mark.parametrize("mechanism", sorted(HOMES))
+def test_every_mechanism_has_its_warnings(mechanism: str) -> None:
+    assert mechanism in KNOWN
+    found = warned(Pair(None, log_of(RELEASED)), certificate(mechanism, CLAIMED))
+    assert {"Nothing is proved about this log", "Case ids are new", "Cases have nothing to do with each other"} <= set(found)
+    if mechanism in REAL_CASES:
+        assert REAL_CASES[mechanism] in found["Nothing is proved about this log"].text
+        assert "Times are drawn anew" not in found
+    assert "Nothing is proved about this log" not in titles(certificate(mechanism, PROVED))
+
+
+@pytest.mark.parametrize(
+    ("tail", "title"),
+    [
+        ("model", "Rare traces are made up"),
+        ("nearest", "Rare traces are counted for others"),
+        ("drop", "Rare traces are left out"),
+    ],
+)
+def test_of_libra_it_is_told_what_became_of_rare_traces(tail: str, title: str) -> None:
+    rare = {found for found in titles(certificate("libra", tail=tail)) if found.startswith("Rare traces")}
+    assert rare == {title}
+
+
+def test_what_another_anonymizer_did_is_not_made_up() -> None:
+    document = certificate("libra2022", CLAIMED, anonymizer="travas")
+    assert "real" not in warned(Pair(None, log_of(RELEASED)), document)["Nothing is proved about this log"].text
+
+
+def test_mechanisms_of_others_are_not_described() -> None:
+    found = titles(certificate("theirs", CLAIMED))
+    assert found == {"Nothing is proved about this log", "There are no attributes"}
+
+
+def test_a_seed_and_placeholders_are_told() -> None:
+    found = titles(certificate("travas", {"kind": "proved", "seeded": True}), has_times=False)
+    assert {"Drawn with a seed", "Timestamps are placeholders"} <= found
+    assert "Times are drawn anew" not in found
+    assert "Times are drawn anew" in titles(certificate("travas"))
+
+
+def test_the_notes_of_a_release_are_passed_on() -> None:
+    release = libra.anonymize(simulate(cases=400), epsilon=2.0)
+    found = warned(Pair(None, release.log), release.certificate(), notes=release.notes)
+    assert found["What the release says of itself"].points == release.notes
+    assert "Nothing is proved about this log" not in found
+
+
+def test_attributes_that_were_held_back_are_named(small_log: EventLog) -> None:
+    found = warned(Pair(small_log, log_of(RELEASED)))["5 attributes were not released"]
+    assert "cost" in found.points
+
+
+def test_labels_are_made_fit_to_be_shown() -> None:
+    nasty = "<script>alert(1)</script>\u202e" + "x" * 10_000
+    found = warned(Pair(log_of([[(nasty, 0.0), ("b", 1.0)]]), log_of([[("b", 0.0)]])))["1 activity vanished"]
+    assert "\u202e" not in found.points[0]
+    assert len(found.points[0]) < 100
+
+
+def test_in_public_mode_nothing_of_the_original_is_told() -> None:
+    found = warned(Pair(None, log_of(RELEASED)), certificate("libra"))
+    assert set(found) == {
+        "Rare traces are made up",
+        "Small counts are noise",
+        "Times are drawn anew",
+        "Case ids are new",
+        "Cases have nothing to do with each other",
+        "There are no attributes",
+    }
+    assert all(not warning.points for warning in found.values())

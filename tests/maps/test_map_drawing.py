@@ -1,0 +1,206 @@
+"""What a map draws: the figures of the log, both logs at the same place, safe markup, and the same picture every time."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import libra
+from libra.charts.numbers import count
+from libra.eventlog.log import EventLog, empty_log
+from libra.example.simulate import simulate
+from libra.maps import STYLE, MapPair, legend, map_pair
+from libra.maps.graph import graph_of
+from maps.tiny_logs import SVG, figure, groups, log_of
+
+PATIENCE = 60.0  # seconds; how long a layout takes is not what is tested
+FORBIDDEN = re.compile(r"<style|<script|<image|<use|\sstyle=|\son\w+=|href|url\(|\sid=", re.IGNORECASE)
+BEFORE = [["a", "b", "c"]] * 60 + [["a", "c"]] * 40 + [["a", "gone", "c"]] * 30
+AFTER = [["a", "b", "c"]] * 90 + [["a", "c"]] * 10 + [["a", "made up", "c"]] * 30
+
+
+@pytest.fixture(scope="module")
+def pair() -> MapPair:
+    return map_pair(log_of(BEFORE), log_of(AFTER, minutes=30), seconds=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def example() -> tuple[EventLog, EventLog, MapPair]:
+    one, other = simulate(cases=300, seed=1), simulate(cases=250, seed=2)
+    return one, other, map_pair(one, other, seconds=PATIENCE)
+
+
+def box(group: ElementTree.Element) -> dict[str, str]:
+    rect = group.find(f"{SVG}rect")
+    assert rect is not None
+    return rect.attrib
+
+
+def curve(group: ElementTree.Element) -> str | None:
+    path = group.find(f"{SVG}path")
+    assert path is not None
+    return path.get("d")
+
+
+def test_both_maps_have_everything_at_the_same_place(example: tuple[EventLog, EventLog, MapPair]) -> None:
+    for level in example[2].levels:
+        assert level.original is not None
+        sizes = [ElementTree.fromstring(svg).get("viewBox") for svg in (level.original, level.anonymized)]
+        assert sizes[0] == sizes[1]
+        first, second = groups(level.original, "lm-node"), groups(level.anonymized, "lm-node")
+        assert {name: box(group) for name, group in first.items()} == {name: box(group) for name, group in second.items()}
+        first, second = groups(level.original, "lm-edge"), groups(level.anonymized, "lm-edge")
+        assert {name: curve(group) for name, group in first.items()} == {name: curve(group) for name, group in second.items()}
+
+
+def test_every_figure_drawn_is_that_of_the_log(example: tuple[EventLog, EventLog, MapPair]) -> None:
+    for which, log in enumerate(example[:2]):
+        graph = graph_of(log)
+        names = [*graph.labels, "start", "end"]
+        ends = zip(graph.source.tolist(), graph.target.tolist(), graph.uses[0].counts.tolist(), strict=True)
+        counts = {f"{names[source]} → {names[target]}": count(times) for source, target, times in ends}
+        events = {label: count(times) for label, times in zip(graph.labels, graph.uses[0].events.tolist(), strict=True)}
+        drawn = 0
+        for level in example[2].levels:
+            svg = (level.original, level.anonymized)[which]
+            assert svg is not None
+            for name, group in groups(svg, "lm-edge").items():
+                assert figure(group, "lm-frequency").rstrip("▲▼") == counts.get(name, "")
+                drawn += name in counts
+            for name, group in groups(svg, "lm-node").items():
+                assert figure(group, "lm-count").rstrip("▲▼") == events.get(name, "0")
+        assert drawn > 30
+
+
+def test_changes_are_told_by_class_sign_and_words(pair: MapPair) -> None:
+    nodes, edges = (groups(pair.levels[0].anonymized, kind) for kind in ("lm-node", "lm-edge"))
+    assert "lm-more" in edges["a → b"].get("class", "")
+    assert figure(edges["a → b"], "lm-frequency") == "90▲"
+    assert figure(edges["a → c"], "lm-frequency") == "10▼"
+    assert "lm-longer" in edges["a → b"].get("class", "")
+    assert figure(edges["a → b"], "lm-duration") == "30 min▲"
+    assert {"lm-false"} <= set(nodes["made up"].get("class", "").split())
+    assert {"lm-lost", "lm-ghost"} <= set(nodes["gone"].get("class", "").split())
+    assert edges["a → b"].findtext(f"{SVG}title") == (
+        "a → b\noriginal: 60 times (0.462 per case), 10 min on average\n"
+        "anonymized: 90 times (0.692 per case), 30 min on average\nchange per case: +50 %"
+    )
+
+
+def test_the_original_shows_what_was_lost_and_ghosts_of_what_is_false(pair: MapPair) -> None:
+    assert pair.levels[0].original is not None
+    nodes, edges = (groups(pair.levels[0].original, kind) for kind in ("lm-node", "lm-edge"))
+    assert "lm-ghost" not in nodes["gone"].get("class", "")
+    assert {"lm-false", "lm-ghost"} <= set(nodes["made up"].get("class", "").split())
+    assert "lm-more" not in edges["a → b"].get("class", "")
+
+
+def test_equal_logs_show_no_change() -> None:
+    log = log_of(BEFORE)
+    level = map_pair(log, log, seconds=PATIENCE).levels[0]
+    assert not re.search("lm-(more|less|false|lost|ghost|longer|shorter)", level.anonymized)
+
+
+def test_without_an_original_nothing_is_compared() -> None:
+    maps = map_pair(None, log_of(AFTER), seconds=PATIENCE)
+    assert [level.original for level in maps.levels] == [None]
+    assert not re.search("lm-(more|less|false|lost|ghost|longer|shorter|original)|original", maps.levels[0].anonymized)
+    assert maps.table.headings == ("from", "to", "times", "mean duration")
+
+
+def test_fragments_hold_nothing_that_the_policy_forbids(pair: MapPair, example: tuple[EventLog, EventLog, MapPair]) -> None:
+    drawn = [svg for maps in (pair, example[2]) for level in maps.levels for svg in (level.original, level.anonymized)]
+    for fragment in (*drawn, legend(public=True), legend(public=False)):
+        assert fragment is not None
+        assert not FORBIDDEN.search(fragment)
+    used = {name for svg in drawn for classes in re.findall('class="([^"]*)"', svg or "") for name in classes.split()}
+    assert {name for name in used if not name.startswith(("lm", "lc-"))} == set()
+    assert "url(" not in STYLE
+    assert "<" not in STYLE
+
+
+def test_the_same_logs_give_the_same_maps(pair: MapPair) -> None:
+    assert map_pair(log_of(BEFORE), log_of(AFTER, minutes=30), seconds=PATIENCE) == pair
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><svg onload=alert(1)>',
+    "x" * 10_000,
+    "line\nbreak\ttab",
+    "nul\x00bell\x07\x1b[31m",
+    "\u202eright to left\u202c",
+    "مراجعة النتائج",
+    "🏥🚑👩‍⚕️" * 30,
+    "",
+    "   ",
+    "\\N",
+    "</title></svg>",
+    "&amp;",
+    "\ufffe",
+]
+
+
+def test_hostile_labels_are_text_and_nothing_else() -> None:
+    log = log_of([HOSTILE, HOSTILE[::-1]])
+    maps = map_pair(log, log_of([HOSTILE[:5]]), seconds=PATIENCE)
+    assert maps.note == ""
+    assert len(maps.levels) > 1
+    for level in maps.levels:
+        for svg in (level.original, level.anonymized):
+            assert svg is not None
+            tags = {element.tag.removeprefix(SVG) for element in ElementTree.fromstring(svg).iter()}
+            assert tags <= {"svg", "g", "title", "path", "circle", "rect", "text", "tspan"}
+            assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\ufffe]", svg)
+            assert len(svg) < 100_000
+    assert len(groups(maps.levels[-1].anonymized, "lm-node")) == len(HOSTILE)
+    assert max(len(cell) for row in maps.table.rows for cell in row) < 80
+
+
+def test_activities_that_look_alike_are_told_apart() -> None:
+    labels = [f"{'the same beginning ' * 5}{i}" for i in range(200)]
+    level = map_pair(None, log_of([labels] * 2), seconds=PATIENCE).levels[-1]
+    boxes = groups(level.anonymized, "lm-node")
+    assert len(boxes) == 30
+    assert len({tuple("".join(text.itertext()) for text in group.iter(f"{SVG}text")) for group in boxes.values()}) == 30
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [([["a"]], []), ([], [["a"]]), ([["a"]], [["a"]]), ([["a", "a"]], [["b"]]), ([["a", "b"]] * 9, [])],
+    ids=["lost", "false", "one event", "nothing in common", "empty release"],
+)
+def test_tiny_and_empty_logs_are_drawn(before: list[list[str]], after: list[list[str]]) -> None:
+    maps = map_pair(log_of(before), log_of(after), seconds=PATIENCE)
+    assert [level.name for level in maps.levels] == ["overview"]
+    assert maps.levels[0].said
+    for svg in (maps.levels[0].original, maps.levels[0].anonymized):
+        assert svg is not None
+        assert {"start", "end"} <= {title.split(":")[0] for title in groups(svg, "lm-end")}
+
+
+def test_two_empty_logs_have_no_map_and_a_note() -> None:
+    nothing = empty_log(log_of([["a"]]))
+    maps = map_pair(nothing, nothing)
+    assert maps.levels == ()
+    assert maps.table.rows == ()
+    assert maps.note == "There is no map, because there is no event."
+
+
+def test_text_is_large_enough_and_every_image_is_named(example: tuple[EventLog, EventLog, MapPair]) -> None:
+    assert all(float(size) >= 11 for size in re.findall(r"font(?:-size)?:(?:\d+ )?(\d+)px", STYLE))
+    for level in example[2].levels:
+        root = ElementTree.fromstring(level.anonymized)
+        assert root.get("role") == "img"
+        assert root.get("aria-label", "").startswith("Process map of the anonymized log: ")
+
+
+def test_the_largest_real_log_stays_small_on_the_page(shared_logs: Path) -> None:
+    log = libra.read(shared_logs / "hospital.xes.gz")
+    maps = map_pair(log, empty_log(log), seconds=PATIENCE)
+    assert [level.name for level in maps.levels] == ["overview", "main paths", "detailed"]
+    assert sum(len((level.original or "") + level.anonymized) for level in maps.levels) < 300_000
+    assert len(maps.table.rows) <= 60

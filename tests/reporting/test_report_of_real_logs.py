@@ -1,0 +1,56 @@
+"""Reports of real logs: every figure on the page is the one that `libra measure` and `libra inspect` give."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parsed_page import check_policy
+
+import libra
+from libra import example
+from libra.measures import Utility
+
+LOGS = ("bpic12", "bpic13", "bpic14f", "bpic20", "hospital", "roadtraffic", "sepsis", "urineweginfectie")
+SIZES = ("cases", "events", "activities", "variants")
+
+
+def flat(utility: Utility) -> dict[str, float | None]:
+    """The figures as the JSON of `libra measure` has them, nested ones by a dotted name."""
+    document: dict[str, Any] = json.loads(json.dumps(utility.to_dict()))
+    empty = document.pop("empty")
+    return document | {f"empty.{name}": value for name, value in empty.items()}
+
+
+def check_report_of(source: Path, folder: Path) -> None:
+    released, certificate = folder / "released.xes.gz", folder / "certificate.json"
+    release = libra.anonymize(source, epsilon=1.0, delta=1e-5)
+    release.write(released, certificate=certificate)
+    made = libra.report(source, released, certificate=certificate)
+    page = check_policy(made.html)
+    figures = page.figures
+    expected = flat(libra.measure(source, released))
+    shown = {name: values for name, values in figures.items() if name in expected}
+    assert shown.keys() == expected.keys()
+    assert shown == {name: {"none" if value is None else str(value)} for name, value in expected.items()}
+    for log, which in ((source, "original"), (released, "anonymized")):
+        summary = asdict(libra.inspect(log))
+        for size in SIZES:
+            assert figures.get(f"sizes.{which}.{size}", {str(summary[size])}) == {str(summary[size])}
+    assert {"sizes.original.cases", "sizes.anonymized.cases", "sizes.anonymized.activities"} <= figures.keys()
+    assert "protected by a strong, proved guarantee" in page.section("answers")
+    public = check_policy(libra.report(None, released, certificate=certificate, public=True).html)
+    assert public.figures.keys() == {f"sizes.anonymized.{size}" for size in (*SIZES, "edges")}
+
+
+def test_every_figure_of_the_bundled_log_is_that_of_measure(tmp_path: Path) -> None:
+    check_report_of(example.path(), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", LOGS)
+def test_every_figure_of_a_public_log_is_that_of_measure(log: str, shared_logs: Path, tmp_path: Path) -> None:
+    check_report_of(shared_logs / f"{log}.xes.gz", tmp_path)

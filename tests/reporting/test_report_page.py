@@ -1,0 +1,159 @@
+"""A report as a page: it runs and loads nothing, shows hostile labels as text, and in public holds nothing of the original."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_logs import LABELS, hostile_log
+from parsed_page import check_policy
+
+import libra
+from libra import example
+from libra.errors import InputError, UsageError
+from libra.eventlog.log import EventLog, empty_log
+from libra.example.simulate import simulate
+from libra.mechanisms.release import Release
+from libra.reporting.again import Names
+from libra.reporting.build import report_of, report_of_release
+
+SECTIONS = ("answers", "guarantee", "kept", "maps", "variants", "lengths", "steps", "calendar", "risk", "warnings", "again")
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    return libra.anonymize(simulate(cases=400))
+
+
+def test_it_has_every_section_and_a_way_to_each(release: Release) -> None:
+    page = check_policy(release.report().html)
+    ids = {element.attributes.get("id") for element in page.elements}
+    links = {element.attributes["href"] for element in page.named("a")}
+    assert ids.issuperset(SECTIONS)
+    assert links.issuperset(f"#{anchor}" for anchor in SECTIONS)
+
+
+def test_every_image_says_what_it_shows_and_every_chart_is_a_table_too(release: Release) -> None:
+    page = check_policy(release.report().html)
+    pictures = [element for element in page.named("svg") if element.attributes.get("aria-hidden") != "true"]
+    assert pictures
+    assert all(element.attributes.get("role") == "img" and element.attributes.get("aria-label") for element in pictures)
+    charts = [element for element in page.named("figure") if "chart" in element.attributes["class"]]
+    assert charts
+    assert all("As a table" in element.text for element in charts)
+
+
+def test_hostile_labels_are_text() -> None:
+    log = hostile_log()
+    named = Names("<script>window.broken = true</script>.csv", '"><b>.csv', "<i>.json")
+    for original in (log, None):
+        page = check_policy(report_of(original, log, names=named).html)
+        assert len(page.named("script")) == len(page.named("style")) == 1
+        assert not page.named("b")
+        assert not page.named("i")
+        assert "49" not in page.section("warnings")
+        assert "<script>window.broken" in page.section("variants")
+
+
+@pytest.mark.parametrize("label", [label for label in LABELS if len(label) >= 5_000])
+def test_labels_without_end_are_cut(label: str) -> None:
+    assert label[:200] not in report_of(hostile_log(), hostile_log()).html
+
+
+def test_a_public_page_is_the_same_whatever_the_original_was(release: Release) -> None:
+    others = (release.original, simulate(cases=7), None)
+    pages = {report_of_release(release, other, public=True).html for other in others}
+    assert len(pages) == 1
+    (html,) = pages
+    assert "CONFIDENTIAL" not in html
+    assert "PUBLIC" in html
+
+
+def test_a_public_page_does_not_repeat_what_a_release_tells_its_custodian(release: Release) -> None:
+    told = copy.copy(release)
+    object.__setattr__(told, "notes", ("4711 cases were read.",))
+    assert "4711" in report_of_release(told, simulate(cases=400)).html
+    assert "4711" not in told.report(public=True).html
+
+
+def test_every_other_page_is_stamped(release: Release) -> None:
+    page = check_policy(release.report().html)
+    stamps = [element.text for element in page.elements if "stamp" in element.attributes.get("class", "").split()]
+    assert stamps == ["CONFIDENTIAL"]
+
+
+def test_a_release_that_forgot_its_original_asks_for_it(release: Release) -> None:
+    forgetful = pickle.loads(pickle.dumps(release))  # noqa: S301  our own
+    assert forgetful.original is None
+    with pytest.raises(UsageError, match="Give it"):
+        forgetful.report()
+    assert "CONFIDENTIAL" in forgetful.report(simulate(cases=400)).html
+
+
+def test_no_raw_case_goes_into_a_pickled_release() -> None:
+    release = libra.anonymize(hostile_log(), private_labels=True)
+    assert release.original is not None
+    assert b"window.broken" not in pickle.dumps(release)
+
+
+def test_an_empty_release_says_so(release: Release) -> None:
+    original = simulate(cases=400)
+    page = check_policy(report_of(original, empty_log(original), certificate=release.certificate()).html)
+    assert "No: most of it is lost" in page.section("answers")
+    assert "The anonymized log is empty" in page.section("warnings")
+    check_policy(report_of(None, empty_log(original)).html)
+    check_policy(report_of(empty_log(original), empty_log(original)).html)
+
+
+def test_placeholder_times_are_not_shown() -> None:
+    release = libra.anonymize(simulate(cases=400), mechanism="travas")
+    page = check_policy(release.report().html)
+    for anchor in ("steps", "calendar", "lengths"):
+        assert "placeholders" in page.section(anchor)
+    assert "mean durations" not in page.section("maps")
+    assert "unknown" in page.section("answers")
+
+
+@pytest.mark.parametrize("mechanism", ["libra2022", "amun", "pripel", "sacofa", "prefix-laplace"])
+def test_what_is_only_claimed_is_never_called_protected(mechanism: str) -> None:
+    parameters: dict[str, Any] = {"mechanism": mechanism}
+    page = check_policy(libra.anonymize(simulate(cases=300), **parameters).report().html)
+    assert "No: nothing is proved about it" in page.section("answers")
+    assert "protected by" not in page.section("answers")
+
+
+def test_a_seeded_release_is_not_to_be_handed_out() -> None:
+    page = check_policy(libra.anonymize(simulate(cases=300), seed=1).report().html)
+    assert "No: it was drawn with a seed" in page.section("answers")
+
+
+def test_a_notebook_shows_the_page_in_a_frame_of_its_own(release: Release) -> None:
+    shown = release.report(public=True)._repr_html_()
+    assert shown.startswith("<iframe")
+    assert 'sandbox="allow-scripts"' in shown
+    assert "<script" not in shown
+
+
+def test_a_page_is_written_whole_and_as_html(release: Release, tmp_path: Path) -> None:
+    page = release.report(public=True)
+    assert page.save(tmp_path / "page.html").read_text(encoding="utf-8") == page.html
+    with pytest.raises(UsageError, match=r"End its name in \.html"):
+        page.save(tmp_path / "page.pdf")
+    with pytest.raises(InputError):
+        page.save(tmp_path / "no" / "page.html")
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_logs_that_need_care() -> None:
+    one = simulate(cases=1)
+    single = one.events.head(1)
+    lonely = EventLog(single, one.cases)
+    for original, anonymized in ((one, one), (lonely, lonely), (lonely, one), (None, lonely)):
+        check_policy(report_of(original, anonymized).html)
+
+
+def test_the_bundled_log_makes_a_page_of_usual_size() -> None:
+    assert len(libra.anonymize(example.path()).report().html) < 700_000
