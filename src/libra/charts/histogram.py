@@ -71,6 +71,8 @@ def histogram_pair(
     parts.append(path(f"M{LEFT} {at(bottom)}H{at(right)}", "axis"))
     parts += draw.ticks([(across(place), label) for place, label in ticks or _ticks(bounds)], bottom, wide)
     for place, name in enumerate(called):
+        if not any(sound(values[place]) for values in series):
+            continue
         about = f"{name}: {both_of(said[0][place] if original is not None else None, said[-1][place])}"
         x = across(place)
         parts.append(box(x, LEGEND_HEIGHT, across(place + 1) - x, bottom - LEGEND_HEIGHT, "hit", title=about))
@@ -91,8 +93,10 @@ def share_tick(value: float) -> str:
 
 
 def _steps(values: Sequence[float], across: Scale, up: Scale) -> str:
-    """From the foot of the first bin along the tops of all."""
-    tops = (f"V{at(up(sound(value)))}H{at(across(place))}" for place, value in enumerate(values, 1))
+    """From the foot of the first bin along the tops of all; bins of one height make one step."""
+    heights = [at(up(sound(value))) for value in values]
+    ends = [place for place, (one, after) in enumerate(pairwise([*heights, ""]), 1) if one != after]
+    tops = (f"V{heights[place - 1]}H{at(across(place))}" for place in ends)
     return f"M{at(across(0))} {at(up(0))}{''.join(tops)}"
 
 
