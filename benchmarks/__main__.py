@@ -1,4 +1,4 @@
-"""`make bench`: reading, writing, measuring and anonymizing, and the start-up, in one run.
+"""`make bench`: reading, writing, measuring, anonymizing and reporting, and the start-up, in one run.
 
 The public logs are looked for in ../shared/logs or in the folder that LIBRA_LOGS names; without them the bundled example serves.
 Every figure is the best of three processes, the tools taking turns. A line on each finished task goes to stderr, the tables go to
@@ -17,6 +17,7 @@ from rich.table import Table
 from benchmarks.measured import ROUNDS, best, cells, logs, tell, verdict
 from benchmarks.peers import peers_table
 from benchmarks.published import published_table
+from benchmarks.reports import reports_table
 from benchmarks.sound import sound_table
 
 TARGETS = {"read": 1.3, "write .xes": 1.0, "write .xes.gz": 1.0}  # of r4pm's time
@@ -62,7 +63,7 @@ def files_table() -> Table:
 def main() -> None:
     """Print the tables."""
     console = Console(width=max(150, Console().width))
-    for table in (files_table(), sound_table(), published_table(), peers_table()):
+    for table in (files_table(), sound_table(), published_table(), peers_table(), reports_table()):
         console.print(table)
 
 

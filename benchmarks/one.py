@@ -29,6 +29,7 @@ from libra.measures import measure
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
 from libra.privacy.randomness import Randomness
+from libra.reporting.build import report_of
 
 Task = Callable[[], object]
 
@@ -80,6 +81,15 @@ def anonymize_with_libra2022(log: Path, _folder: Path) -> Task:
     return lambda: Libra2022(alpha=10, b=2, gamma=0.05, delta=1e-4).anonymize(fresh, Randomness())
 
 
+def report_with_libra(log: Path, folder: Path) -> Task:
+    """Write the confidential report of a release, of two logs of which nothing is computed yet."""
+    loaded = read(log, ReadOptions())
+    release = Libra(epsilon=1, delta=1e-5).anonymize(loaded, Randomness())
+    released = EventLog(release.log.events, release.log.cases, release.log.metadata)
+    fresh = EventLog(loaded.events, loaded.cases, loaded.metadata)
+    return lambda: report_of(fresh, released, certificate=release.certificate()).save(folder / "report.html")
+
+
 TASKS: dict[tuple[str, str], Callable[[Path, Path], Task]] = {
     ("read", "libra"): read_with_libra,
     ("read", "r4pm"): read_with_r4pm,
@@ -88,6 +98,7 @@ TASKS: dict[tuple[str, str], Callable[[Path, Path], Task]] = {
     ("write .xes.gz", "libra"): lambda log, folder: write_with_libra(log, folder, ".xes.gz"),
     ("write .xes.gz", "r4pm"): lambda log, folder: write_with_r4pm(log, folder, ".xes.gz"),
     ("measure", "libra"): measure_with_libra,
+    ("report", "libra"): report_with_libra,
     ("anonymize libra", "libra"): anonymize_with_libra,
     ("anonymize libra2022", "libra"): anonymize_with_libra2022,
     **PEER_TASKS,
@@ -95,7 +106,7 @@ TASKS: dict[tuple[str, str], Callable[[Path, Path], Task]] = {
 
 
 def main(task: str, tool: str, log: str) -> None:
-    """Run one task and print its seconds, its CPU seconds, the megabytes it added and those in use at its peak."""
+    """Run one task and print its seconds, its CPU seconds, the megabytes it added, those at its peak, the kilobytes written."""
     with tempfile.TemporaryDirectory() as folder:
         run = TASKS[task, tool](Path(log), Path(folder))
         before = _reset_peak()
@@ -103,7 +114,8 @@ def main(task: str, tool: str, log: str) -> None:
         run()
         seconds, cpu = time.perf_counter() - start, time.process_time() - start_cpu
         peak = _peak()
-        result = {"seconds": seconds, "cpu": cpu, "megabytes": peak - before, "peak_megabytes": peak}
+        kilobytes = sum(file.stat().st_size for file in Path(folder).iterdir()) / 1000
+        result = {"seconds": seconds, "cpu": cpu, "megabytes": peak - before, "peak_megabytes": peak, "kilobytes": kilobytes}
         sys.stdout.write(json.dumps(result) + "\n")
 
 

@@ -41,7 +41,7 @@ def test_the_document_has_these_keys_and_no_others(tmp_path: Path, run: Run) -> 
     assert document.keys() == {
         *("document", "version", "issued", "in_plain_words", "mechanism", "parameters", "contents", "guarantee", "claimed"),
         "randomness",
-        *("released", "shortfall", "confidential", "output", "certificate", "columns", "seconds", "notes"),
+        *("released", "shortfall", "confidential", "output", "certificate", "report", "columns", "seconds", "notes"),
     }
     assert document["guarantee"].keys() == {
         *("kind", "statement", "source", "epsilon", "delta", "unit", "assumptions", "caveats", "seeded"),

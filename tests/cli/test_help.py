@@ -132,7 +132,8 @@ def test_doctor_finds_what_is_required(run: Run) -> None:
     document = json.loads(run("doctor", "--json").out)
     required = {check["name"]: check["ok"] for check in document["checks"] if check["required"]}
     assert document["ok"] is True
-    assert required == dict.fromkeys(("Python", "libra", "polars", "numpy", "dp-accounting", "fastjsonschema", "zlib-ng"), True)
+    needed = ("Python", "libra", "polars", "numpy", "dp-accounting", "fastjsonschema", "jinja2", "zlib-ng")
+    assert required == dict.fromkeys(needed, True)
 
 
 def test_doctor_says_how_to_get_what_is_missing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
