@@ -32,7 +32,8 @@ def what_singles_out(risk: LogRisk) -> str:
     alone = "all cases that fit are of one individual" if risk.crowds_of == INDIVIDUALS else "no other case fits"
     return (
         f"Knowledge is some events of a case, drawn at random. It singles the case out where {alone}; whoever has it "
-        f"can then read the rest of the case. Sampled: each share is within {100 * off:.1f} points of the truth, with 95 %."
+        f"can then read the rest of the case. From {risk.samples:,} samples: each share is within {100 * off:.1f} points of the "
+        "truth, with 95 %."
     )
 
 

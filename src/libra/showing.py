@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from libra.reporting.report import Report
 
 NO_ORIGINAL = "A report compares with the original. Give it, or ask for what can be said without it: public=True (--public)."
-ATTACK_NEEDS = "The attack on membership takes the original and the certificate of the release: certificate=FILE, no public=True."
+ATTACK_NEEDS = "The attack on membership takes both logs and the certificate of the release: no page that is public."
 
 
 def report(
     original: Source | None,
-    anonymized: Source,
+    anonymized: Source | None = None,
     *,
     certificate: str | Path | Mapping[str, Any] | None = None,
     public: bool = False,
@@ -35,9 +35,10 @@ def report(
     """A page on an anonymized log: what is promised of it, what is left of the original, and what not to conclude from it.
 
     Args:
-        original: The log as it was; None, or never looked at, where the page is public.
+        original: The log as it was. A public page never looks at it, and takes an anonymized log in its place.
         anonymized: The anonymized log.
-        certificate: That of the release: a file, or what `release.certificate()` gives. A file is verified first.
+        certificate: That of the release. Where it and the anonymized log are files, they are verified; otherwise nothing ties
+            one to the other, and the page says so. The page of a release at hand is `release.report()`.
         public: Only what is released, for whoever gets the log. Otherwise the page is CONFIDENTIAL.
         attack: Also attack membership, which runs the mechanism ten times.
         **keywords: As for `read`; they count for both logs as those of `measure` do.
@@ -51,33 +52,38 @@ def report(
     Example:
         >>> import libra, libra.example
         >>> page = libra.report(libra.example.path(), libra.anonymize(libra.example.path()).log)
-        >>> "CONFIDENTIAL" in page.html, page.public
-        (True, False)
+        >>> "CONFIDENTIAL" in page.html, page.standing
+        (True, 'unknown')
     """
     from libra.api import read_pair, read_released
-    from libra.reporting.build import Names, report_of
+    from libra.reporting.again import Names, reading_flags
+    from libra.reporting.build import report_of
     from libra.reporting.certified import certificate_of
 
-    if original is None and not public:
+    for name, value in (("public", public), ("attack", attack)):
+        if not isinstance(value, bool):
+            raise UsageError(f"{name} is either True or False, not {value!r}.")
+    released = original if anonymized is None else anonymized
+    if released is None or (not public and (original is None or anonymized is None)):
         raise UsageError(NO_ORIGINAL)
     if attack and (public or certificate is None):
         raise UsageError(ATTACK_NEEDS)
-    file = Path(anonymized) if isinstance(anonymized, str | Path) else None
-    document, verification = (None, None) if certificate is None else certificate_of(certificate, file)
+    file = Path(released) if isinstance(released, str | Path) else None
+    checked = None if certificate is None else certificate_of(certificate, file)
     certified = None
     if attack and certificate is not None:
         from libra.measures.risk import certified as to_attack
 
         certified = to_attack(certificate)
     if public or original is None:
-        before, after = None, read_released(anonymized, **keywords)
+        before, after = None, read_released(released, **keywords)
     else:
-        before, after = read_pair(original, anonymized, **keywords)
-    names = Names(*(Path(one).name if isinstance(one, str | Path) else "" for one in (original, anonymized, certificate)))
+        before, after = read_pair(original, released, **keywords)
+    sources = (None if public else original, released, certificate)
+    before_name, after_name, certificate_name = (Path(one).name if isinstance(one, str | Path) else "" for one in sources)
+    names = Names(before_name, after_name, certificate_name, reading_flags(keywords))
     progress = keywords.get("progress") or no_progress
-    return report_of(
-        before, after, certificate=document, verification=verification, names=names, certified=certified, progress=progress
-    )
+    return report_of(before, after, checked=checked, names=names, certified=certified, progress=progress)
 
 
 def process_map(

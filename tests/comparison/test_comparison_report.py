@@ -211,3 +211,19 @@ def test_the_page_can_be_saved_and_shown_inline(tmp_path: Path) -> None:
     assert not report.public
     assert report.save(tmp_path / "page.html").read_text(encoding="utf-8") == report.html
     assert "<iframe" in report._repr_html_()
+
+
+def test_the_first_screen_says_when_it_was_written_and_which_is_best() -> None:
+    report = FOUND.report()
+    page = Page(report.html)
+    assert re.search(r"Written on \d{4}-\d\d-\d\d by Libra", page.text)
+    ((question, answer),) = report.answers
+    assert question == "Which is best?"
+    assert answer == "Among what is proved, libra is nearest to the original at every epsilon."
+    first = re.search(r'<section id="best">(.*?)</section>', report.html, flags=re.DOTALL)
+    assert first is not None
+    said = Page(first[1]).text
+    assert answer in said
+    assert "libra2022:b=2 is nearer still at epsilon 0.1, but claimed, not proved, so its epsilon is not comparable." in said
+    assert "An audit refuted what is promised of libra2022:b=2." in said
+    assert "Not ranked where a run gave no result: travas." in said

@@ -56,6 +56,7 @@ def test_odd_logs_have_all_facts(original: str, anonymized: str) -> None:
     facts = facts_of(Pair(ODD[original], ODD[anonymized]), time_zone="Europe/Amsterdam")
     check(facts)
     assert len(facts.aspects) == 8
+    assert facts.empty == (anonymized == "empty")
     if original == anonymized != "empty":
         assert facts.overall == "kept"
     if original != "empty" == anonymized:

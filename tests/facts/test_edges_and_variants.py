@@ -82,7 +82,6 @@ def test_variants_have_their_cases_in_both_logs() -> None:
     assert (found.variants_original, found.variants_anonymized) == (len(before), len(after))
     assert found.unseen_share == measure(log_of(HANDLING), log_of(RELEASED)).unseen_variant_share == 0.5
     assert found.lost_share == sum(times for trace, times in before.items() if trace not in after) / 5
-    assert (found.unseen_variants, found.lost_variants) == (1, 1)
 
 
 def test_variants_come_by_the_original_and_then_some_that_it_never_has() -> None:
@@ -93,7 +92,7 @@ def test_variants_come_by_the_original_and_then_some_that_it_never_has() -> None
     assert [row.original for row in found.rows] == [2, 2, 0, 0, 0, 0, 0]
     assert [row.anonymized for row in found.rows] == [0, 0, 9, 8, 7, 6, 5]
     assert found.shown_share_original == pytest.approx(4 / 5)
-    assert found.shown_share_anonymized == pytest.approx(35 / 44)
+    assert found.shown_share_anonymized == 0  # of the variants of the original; those that it never has are told apart
     assert (found.unseen_share, found.lost_share) == (1, 1)
 
 

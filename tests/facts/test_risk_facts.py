@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from logs_by_hand import log_of
 
+from libra.charts.numbers import share
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures.risk import certified, risk_of_release
@@ -28,13 +29,18 @@ def test_rows_are_the_figures_of_measure() -> None:
     assert len(found.rows) == 17
     for row, before, after in zip(found.rows, expected.before.singled_out, expected.linkage, strict=True):
         assert (row.knowledge, row.events) == (before.knowledge, before.events) == (after.knowledge, after.events)
-        assert (row.singled_out, row.crowd_median) == (before.share.value, before.crowd_median)
+        assert row.singled_out == before.share.value
+        assert row.essential == (row.knowledge in ("days", "variant"))
         assert row.once == after.released.once.value
         gaps = (after.released.same_gaps_to_the_minute, after.by_chance.same_gaps_to_the_minute)
         assert (row.same_gaps, row.same_gaps_by_chance) == tuple(None if gap is None else gap.value for gap in gaps)
-    assert found.copies == expected.copies
     assert found.membership is None
     assert found.notes == ()
+
+
+def test_how_many_samples_were_drawn_is_told() -> None:
+    log = simulate(cases=100)
+    assert "From 5,000 samples: each share is within " in risk(log, log).about_singling_out
 
 
 def test_what_a_whole_trace_tells_of_activities_is_not_told() -> None:
@@ -44,11 +50,13 @@ def test_what_a_whole_trace_tells_of_activities_is_not_told() -> None:
     assert rows["days"].same_activities is not None
 
 
-def test_the_headline_says_how_many_stand_alone_and_how_many_are_repeated() -> None:
+def test_the_headline_says_what_the_same_knowledge_finds_before_and_after() -> None:
     log = simulate(cases=100)
     found = risk(log, log)
-    assert "single it out in the original in" in found.headline
-    assert "100 % of the anonymized cases repeat an original one" in found.headline
+    (told,) = (row for row in found.rows if (row.knowledge, row.events) == ("days", 3))
+    assert f"in the original in {share(told.singled_out)} of all tries" in found.headline
+    assert f"exactly one case fits in {share(told.once)}: in 100 % of these" in found.headline
+    assert found.about_copies.startswith("100 % of the released cases repeat")
     assert "shows nobody" in risk(log, empty_log(log)).headline
     assert "No case was released" in risk(log, empty_log(log)).about_copies
 
@@ -58,7 +66,6 @@ def test_individuals_are_told_as_such() -> None:
     whose = pl.Series("person", [f"p{n // 2}" for n in range(100)])
     owned = replace(log, cases=log.cases.with_columns(whose), individual="person")
     found = risk(owned, log)
-    assert found.crowds_of == "individuals"
     assert "of one individual" in found.about_singling_out
     assert "the cases of other individuals" in found.about_matches
 

@@ -9,15 +9,22 @@ from libra.reporting.facts.verdicts import FROM_BEST, MEANINGS, Verdict, middle,
 
 @pytest.mark.parametrize(
     ("value", "verdict"),
-    [(0.0, "kept"), (0.5, "kept"), (0.51, "close"), (2.0, "close"), (6.0, "rough"), (6.1, "lost"), (99.0, "lost")],
+    [(0.0, "kept"), (0.5, "kept"), (0.51, "close"), (2.0, "close"), (2.01, "rough"), (6.0, "rough"), (6.1, "lost")],
 )
 def test_the_scale_runs_from_equal_to_nothing(value: float, verdict: Verdict) -> None:
     assert verdict_of(value, None, 10.0) == verdict
 
 
 def test_what_is_as_near_as_a_fresh_sample_is_kept() -> None:
-    assert verdict_of(0.37, 0.37, 1.0) == "kept"
-    assert verdict_of(0.38, 0.37, 1.0) == "rough"
+    assert verdict_of(0.4, 0.4, 1.0) == "kept"
+
+
+def test_what_is_a_quarter_farther_than_a_fresh_sample_is_close() -> None:
+    assert verdict_of(0.41, 0.4, 1.0) == verdict_of(0.5, 0.4, 1.0) == "close"
+    assert verdict_of(0.51, 0.4, 1.0) == "rough"
+    assert verdict_of(0.04, 0.035, 1.0) == "kept"
+    assert verdict_of(0.7, 0.59, 1.0) == "close"
+    assert verdict_of(0.7, 0.61, 1.0) == "lost"
 
 
 def test_a_sample_that_is_lost_itself_is_no_excuse() -> None:

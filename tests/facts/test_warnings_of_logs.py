@@ -151,3 +151,26 @@ def test_in_public_mode_nothing_of_the_original_is_told() -> None:
         "There are no attributes",
     }
     assert all(not warning.points for warning in found.values())
+
+
+def test_an_empty_log_has_nothing_to_be_misread() -> None:
+    found = list(warned(Pair(log_of(HANDLING), log_of([])), certificate("libra"), notes=("A note.",)))
+    assert found == ["The anonymized log is empty", "What the release says of itself"]
+
+
+def test_another_process_is_asked_about_first() -> None:
+    foreign = log_of([[("x", 0.0), ("y", 1.0)]])
+    found = list(warned(Pair(log_of(HANDLING), foreign)))
+    assert found[0] == "Is this the right original?"
+    assert "Is this the right original?" not in warned(Pair(log_of(HANDLING), log_of(RELEASED)))
+
+
+def test_hours_that_are_nearer_to_an_even_week_are_told() -> None:
+    week = 7 * 24 * 3600.0
+    original = log_of([[("a", case * week)] for case in range(200)])
+    blurred = log_of([[("a", case * 3600.0)] for case in range(200)])
+    found = warned(Pair(original, blurred))["Hours of the week are blurred"]
+    assert "99 % of the events" in found.text
+    assert "Hours of the week are blurred" not in warned(Pair(original, original))
+    assert "Hours of the week are blurred" not in warned(Pair(original, blurred), has_times=False)
+    assert "Hours of the week are blurred" not in warned(Pair(None, blurred))

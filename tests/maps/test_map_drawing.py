@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import libra
 from libra.charts.numbers import count
+from libra.charts.text import width
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.maps import STYLE, MapPair, legend, map_pair
+from libra.maps.draw import drawing
 from libra.maps.graph import graph_of
+from libra.maps.layout import layouts_of
+from libra.maps.levels import DETAILS, shown_at
+from libra.maps.names import Name
+from libra.maps.sketch import Picture
 from maps.tiny_logs import SVG, figure, groups, log_of
 
 PATIENCE = 60.0  # seconds; how long a layout takes is not what is tested
@@ -96,6 +106,123 @@ def test_the_original_shows_what_was_lost_and_ghosts_of_what_is_false(pair: MapP
     assert "lm-ghost" not in nodes["gone"].get("class", "")
     assert {"lm-false", "lm-ghost"} <= set(nodes["made up"].get("class", "").split())
     assert "lm-more" not in edges["a → b"].get("class", "")
+    assert not re.search("[▲▼]", pair.levels[0].original)
+
+
+def test_what_takes_less_time_has_a_triangle_that_points_down() -> None:
+    level = map_pair(log_of(BEFORE, minutes=30), log_of(BEFORE), seconds=PATIENCE).levels[0]
+    edge = groups(level.anonymized, "lm-edge")["a → b"]
+    assert "lm-shorter" in edge.get("class", "").split()
+    assert figure(edge, "lm-duration") == "10 min▼"
+    assert figure(edge, "lm-frequency") == "60"
+
+
+def test_changes_are_those_per_case(pair: MapPair) -> None:
+    half = map_pair(log_of(BEFORE), log_of(BEFORE[::2]), seconds=PATIENCE).levels[0].anonymized
+    assert not re.search("lm-(more|less)", half)
+    assert "lm-more" in groups(pair.levels[0].anonymized, "lm-node")["b"].get("class", "").split()
+    assert figure(groups(pair.levels[0].anonymized, "lm-node")["b"], "lm-count") == "90▲"
+
+
+def test_lines_are_as_wide_and_boxes_as_deep_as_the_root_of_their_share_in_this_log(
+    example: tuple[EventLog, EventLog, MapPair],
+) -> None:
+    for level in example[2].levels:
+        for svg in (level.original, level.anonymized):
+            assert svg is not None
+            drawn = [group for group in ElementTree.fromstring(svg).iter(f"{SVG}g") if group.find(f"{SVG}title") is None]
+            widths = [
+                float(path.get("stroke-width", 0)) for group in drawn for path in group.findall(f"{SVG}path[@stroke-width]")
+            ]
+            counts = [number_in(group, "lm-frequency") for group in groups(svg, "lm-edge").values()]
+            assert widths == pytest.approx([1.1 + 4.9 * math.sqrt(times / max(counts)) for times in counts], abs=0.051)
+            boxes = groups(svg, "lm-node").values()
+            events = [number_in(group, "lm-count") for group in boxes]
+            fills = [min(int(5 * math.sqrt(times / max(events))), 4) for times in events]
+            assert [f"lm-fill-{fill}" for fill in fills] == [group.get("class", "").split()[1] for group in boxes]
+
+
+def number_in(group: ElementTree.Element, kind: str) -> int:
+    return int(figure(group, kind).rstrip("▲▼").replace(",", "") or 0)
+
+
+def test_nothing_lies_outside_the_image(example: tuple[EventLog, EventLog, MapPair]) -> None:
+    many = map_pair(None, log_of([["a"]] * 12_345), seconds=PATIENCE).levels
+    for svg in (level.anonymized for level in (*example[2].levels, *many)):
+        root = ElementTree.fromstring(svg)
+        left, top, wide, tall = map(float, root.get("viewBox", "").split())
+        for text in root.iter(f"{SVG}text"):
+            half = width("".join(text.itertext())) * 11 / 2
+            x, y = float(text.get("x", 0)), float(text.get("y", 0))
+            assert left <= x - half
+            assert x + half <= left + wide
+            assert top + 9 <= y <= top + tall
+        for path in root.iter(f"{SVG}path"):
+            if path.get("class") == "lm-line":
+                for x, y in on_spline(path.get("d", "")):
+                    assert left <= x <= left + wide
+                    assert top <= y <= top + tall
+
+
+def on_spline(told: str) -> Iterator[tuple[float, float]]:
+    """Points along a cubic spline."""
+    found = np.array(re.findall(r"-?[\d.]+", told), float).reshape(-1, 2)
+    for first in range(0, len(found) - 1, 3):
+        for t in np.linspace(0, 1, 21):
+            x, y = np.array([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3]) @ found[first : first + 4]
+            yield float(x), float(y)
+
+
+def test_the_image_is_wide_enough_for_the_number_of_cases() -> None:
+    graph = graph_of(log_of([["a"]]))
+    graph = replace(graph, uses=(replace(graph.uses[0], cases=10**11),))
+    picture = Picture(graph, shown_at(graph, DETAILS[0]), {0: Name("a", ("a",))})
+    (layout,), _ = layouts_of([picture.sketch], PATIENCE)
+    left, _, wide, _ = map(float, ElementTree.fromstring(drawing(picture, layout, 0, "original")).get("viewBox", "").split())
+    needed = width("100,000,000,000 cases") * 11
+    assert needed > layout.width + 32
+    assert left <= layout.nodes[0][0] - needed / 2
+    assert left + wide >= layout.nodes[0][0] + needed / 2
+
+
+def test_the_flow_of_the_cases_is_from_the_top_to_the_bottom() -> None:
+    boxes = groups(map_pair(None, log_of([["c", "b", "a"] * 3] * 2), seconds=PATIENCE).levels[0].anonymized, "lm-node")
+    heights = {name: float(box(group)["y"]) for name, group in boxes.items()}
+    assert heights["c"] < heights["b"] < heights["a"]
+
+
+def test_the_cases_stand_above_the_start_and_below_the_end(pair: MapPair) -> None:
+    ends = groups(pair.levels[0].anonymized, "lm-end")
+    assert list(ends) == ["start: 130 cases", "end: 130 cases"]
+    for group, below in zip(ends.values(), (False, True), strict=True):
+        circle, text = group.find(f"{SVG}circle"), group.find(f"{SVG}text")
+        assert circle is not None
+        assert text is not None
+        assert text.text == "130 cases"
+        edge = float(circle.get("cy", 0)) + (1 if below else -1) * float(circle.get("r", 0))
+        assert (float(text.get("y", 0)) > edge) == below
+
+
+def test_an_arrow_has_a_head_that_points_away_from_its_line(pair: MapPair) -> None:
+    heads = 0
+    for group in ElementTree.fromstring(pair.levels[0].anonymized).iter(f"{SVG}g"):
+        paths = {path.get("class"): re.findall(r"-?[\d.]+", path.get("d", "")) for path in group.findall(f"{SVG}path")}
+        if "lm-head" in paths:
+            (tip_x, tip_y, a_x, a_y, b_x, b_y), (x, y) = map(float, paths["lm-head"]), map(float, paths["lm-line"][-2:])
+            assert math.hypot(tip_x - x, tip_y - y) > 5
+            assert ((a_x + b_x) / 2, (a_y + b_y) / 2) == pytest.approx((x, y), abs=0.11)
+            assert math.hypot(a_x - b_x, a_y - b_y) > 5
+            heads += 1
+    assert heads == len(groups(pair.levels[0].anonymized, "lm-edge"))
+
+
+def test_a_way_through_what_is_not_shown_says_so_and_has_no_figure() -> None:
+    chain = map_pair(None, log_of([[f"a{i:02}" for i in range(40)]] * 2), seconds=PATIENCE).levels[0].anonymized
+    bridges = groups(chain, "lm-bridge")
+    assert bridges
+    for group in bridges.values():
+        assert (group.findtext(f"{SVG}title") or "").endswith("\nby way of activities that are not shown")
+        assert not list(group.iter(f"{SVG}text"))
 
 
 def test_equal_logs_show_no_change() -> None:

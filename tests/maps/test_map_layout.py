@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
+import time
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from libra.charts.numbers import MISSING
 from libra.maps import child, layout, map_pair, process_map
-from libra.maps.layout import Line, Sketch, dot_of, layouts_of
+from libra.maps.layout import ROW, Line, Sketch, dot_of, layouts_of
 from maps.tiny_logs import log_of
 
 PATIENCE = 60.0
@@ -69,7 +75,8 @@ def test_graphviz_never_sees_a_label(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_process_that_hangs_is_ended_and_what_was_ready_is_used() -> None:
     (found,), _ = layouts_of([SKETCH], PATIENCE)
-    answer = subprocess.run(layout.CHILD, input=json.dumps([dot_of(SKETCH)]), capture_output=True, text=True, check=True).stdout
+    asked = json.dumps({"parent": os.getpid(), "seconds": PATIENCE, "graphs": [dot_of(SKETCH)]})
+    answer = subprocess.run(layout.CHILD, input=asked, capture_output=True, text=True, check=True).stdout
     hangs = said_by(f"import time; print({answer.strip()!r}, flush=True); print('{{', end='', flush=True); time.sleep(600)")
     ready, why = layouts_of([SKETCH, SKETCH], 3.0, hangs)
     assert ready == [found]
@@ -101,9 +108,91 @@ def test_without_pygraphviz_there_is_a_table_and_a_remedy(monkeypatch: pytest.Mo
     assert "pip install pygraphviz" in process_map(log_of([["a", "b"]]))._repr_html_()
 
 
-def test_the_child_needs_nothing_of_libra() -> None:
-    assert "import libra" not in Path(child.__file__).read_text()
-    assert "from libra" not in Path(child.__file__).read_text()
+def test_the_child_needs_next_to_nothing_of_libra() -> None:
+    needed = "import json, sys; import libra.orphans; print(json.dumps([name for name in sys.modules if name[:5] == 'libra']))"
+    loaded = json.loads(subprocess.run(said_by(needed), capture_output=True, text=True, check=True).stdout)
+    assert set(loaded) == {"libra", "libra._version", "libra.orphans"}
+    assert re.findall("from libra.* import|import libra.*", Path(child.__file__).read_text()) == ["from libra.orphans import"]
+
+
+def busy(folder: Path) -> dict[str, str]:
+    """An environment in which Graphviz never comes to an end, and cannot hear anything; it leaves its number in a file."""
+    fake = "import os, time, pathlib, signal\nclass AGraph:\n    def __init__(self, string):\n"
+    told = f"        pathlib.Path({str(folder / 'number')!r}).write_text(f'{{os.getpid()}}\\n')\n"
+    (folder / "pygraphviz.py").write_text(fake + told + "        while True: time.sleep(0.01)\n")
+    return os.environ | {"PYTHONPATH": os.pathsep.join((str(folder), *filter(None, sys.path)))}
+
+
+def number_of_child(folder: Path) -> int:
+    """The number of the process that is busy, once it is."""
+    for _ in range(3000):
+        with suppress(OSError):
+            said = (folder / "number").read_text()
+            if said.endswith("\n"):
+                return int(said)
+        time.sleep(0.02)
+    raise AssertionError("it never started")
+
+
+def is_gone(process: int) -> bool:
+    """Whether a process has ended before long; one that nobody waits for has ended too."""
+    for _ in range(3000):
+        status = Path(f"/proc/{process}/stat")
+        try:
+            if status.read_text().rpartition(")")[2].split()[0] in "ZX":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGINT], ids=lambda sent: sent.name)
+def test_the_child_does_not_outlive_its_parent(sent: signal.Signals, tmp_path: Path) -> None:
+    asks = (
+        "from libra.maps.layout import Line, Sketch, layouts_of\n"
+        "layouts_of([Sketch(((20.0, 20.0),) * 2, (Line(0, 1, 1, False, (0.0, 0.0)),))], 600.0)"
+    )
+    parent = subprocess.Popen(said_by(asks), env=busy(tmp_path), stderr=subprocess.DEVNULL)
+    try:
+        process = number_of_child(tmp_path)
+        parent.send_signal(sent)
+        assert parent.wait(60) != 0
+        assert is_gone(process)
+    finally:
+        parent.kill()
+        parent.wait()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such alarm")
+def test_a_child_that_nobody_ends_ends_itself(tmp_path: Path) -> None:
+    asked = json.dumps({"parent": os.getpid(), "seconds": 0.5, "graphs": ["digraph {}"]})
+    found = subprocess.run(layout.CHILD, input=asked, env=busy(tmp_path), capture_output=True, text=True, timeout=60, check=False)
+    assert found.returncode == -signal.SIGALRM
+
+
+def test_no_row_has_more_activities_than_can_be_read_side_by_side() -> None:
+    boxes = ((80.0, 40.0),) * 15
+    lines = [line for box in range(2, 17) for line in (Line(0, box, 1, False, (0.0, 0.0)), Line(box, 1, 1, False, (0.0, 0.0)))]
+    (found,), _ = layouts_of([Sketch((*CIRCLES, *boxes), tuple(lines))], PATIENCE)
+    rows = Counter(y for _, y in found.nodes[2:])
+    assert max(rows.values()) <= ROW
+    assert len(rows) == 4
+
+
+def test_a_loop_is_large_enough_to_be_seen_and_its_label_lies_beyond() -> None:
+    (found,), _ = layouts_of([SKETCH], PATIENCE)
+    loop, (x, y), (wide, tall) = found.courses[3], found.nodes[3], SKETCH.sizes[3]
+    right = x + wide / 2
+    assert loop.points[0][0] == pytest.approx(right, abs=0.1)
+    assert loop.tip[0] == pytest.approx(right, abs=0.1)
+    assert loop.points[0][1] < y < loop.tip[1] <= y + tall / 2
+    furthest = max(sum(k * p[0] for k, p in zip((1, 3, 3, 1), loop.points, strict=True)) / 8, loop.points[-1][0])
+    assert furthest - right > 10
+    assert loop.label is not None
+    assert loop.label[0] - SKETCH.lines[3].label[0] / 2 > furthest
+    assert loop.label[0] + SKETCH.lines[3].label[0] / 2 <= found.width
 
 
 def test_the_same_sketch_is_laid_out_the_same_way() -> None:

@@ -79,6 +79,33 @@ def test_what_only_one_log_has_is_shown_if_it_is_heavy_there() -> None:
     assert graph.labels.index("new") in shown_at(graph, DETAILS[0]).nodes
 
 
+def shown_pairs(graph: Graph, detail: Detail) -> set[str]:
+    names = [*graph.labels, "start", "end"]
+    return {f"{names[int(graph.source[edge])]} {names[int(graph.target[edge])]}" for edge in shown_at(graph, detail).edges}
+
+
+def test_the_heaviest_edges_are_shown_once_all_activities_are_connected() -> None:
+    graph = graph_of(log_of([["a", "b"]] * 50 + [["a", "a", "b"]] * 5 + [["b", "b"]] * 20 + [["b", "a"]] * 9))
+    ways = {"start a", "a b", "b end"}
+    assert shown_pairs(graph, Detail("tiny", 2, 3)) == ways
+    assert shown_pairs(graph, Detail("tiny", 2, 5)) == {*ways, "start b", "b b"}
+    assert shown_pairs(graph, Detail("tiny", 2, 6)) == {*ways, "start b", "b b", "a end"}
+    assert shown_pairs(graph, Detail("tiny", 2, 99)) == {*ways, "start b", "b b", "a end", "b a", "a a"}
+
+
+def test_an_activity_is_reached_and_left_by_its_strongest_way() -> None:
+    traces = [["a", "x", "c"]] * 9 + [["b", "x", "d"]] * 2 + [["a", "d"]] * 20 + [["b", "c"]] * 20
+    shown = shown_pairs(graph_of(log_of(traces)), Detail("tiny", 5, 7))
+    assert {"a x", "x c"} <= shown
+    assert not {"b x", "x d"} & shown
+
+
+def test_edges_count_by_their_share_so_that_a_small_log_is_seen_beside_a_large_one() -> None:
+    large = log_of([["a", "b"]] * 400 + [["a", "b", "b"]] * 90 + [["a", "a", "b"]] * 80)
+    graph = graph_of(large, log_of([["b", "a"]]))
+    assert {"start b", "b a", "a end"} <= shown_pairs(graph, Detail("tiny", 2, 6))
+
+
 def test_an_empty_graph_shows_nothing() -> None:
     nothing = empty_log(LOGS["one event"])
     assert shown_at(graph_of(nothing, nothing), DETAILS[0]) == Shown((), (), ())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from libra.errors import LibraError
+from libra.errors import InputError, LibraError, UsageError
 from libra.eventlog.log import empty_log
 from libra.example.simulate import simulate
 from libra.maps import process_map
@@ -19,7 +20,8 @@ PATIENCE = 60.0
 
 def test_a_saved_map_is_a_whole_svg_file(tmp_path: Path) -> None:
     drawn = process_map(simulate(cases=50), seconds=PATIENCE)
-    drawn.save(tmp_path / "map.svg")
+    assert drawn.save(tmp_path / "map.svg") == tmp_path / "map.svg"
+    assert (tmp_path / "map.svg").read_bytes() == drawn.svg().encode()
     root = ElementTree.parse(tmp_path / "map.svg").getroot()
     assert root.tag == f"{SVG}svg"
     style = root.findtext(f"{SVG}style") or ""
@@ -67,3 +69,34 @@ def test_a_notebook_shows_the_image_and_what_it_leaves_out() -> None:
     assert "<svg" in shown._repr_html_()
     assert shown.said in shown._repr_html_()
     assert shown.said.startswith("8 of ")
+
+
+@pytest.mark.parametrize("name", ["map.png", "map", "map.svg.gz", "map.html"])
+def test_only_an_svg_file_is_written(name: str, tmp_path: Path) -> None:
+    drawn = process_map(log_of([["a", "b"]]), seconds=PATIENCE)
+    with pytest.raises(UsageError, match=r"map.*: the map is written as SVG\. End its name in \.svg\."):
+        drawn.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    assert drawn.save(str(tmp_path / "MAP.SVG")).is_file()
+
+
+def test_a_map_that_cannot_be_written_is_an_error_for_people_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = process_map(log_of([["a", "b"]]), seconds=PATIENCE)
+    with pytest.raises(InputError, match="there is no such folder"):
+        drawn.save(tmp_path / "no" / "map.svg")
+    (tmp_path / "dir.svg").mkdir()
+    with pytest.raises(InputError, match="not a file"):
+        drawn.save(tmp_path / "dir.svg")
+    target = tmp_path / "map.svg"
+    target.write_text("as it was")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("libra.eventlog.files.os.fsync", full)
+    with pytest.raises(InputError, match="the disk is full, nothing was written"):
+        drawn.save(target)
+    assert target.read_text() == "as it was"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dir.svg", "map.svg"]

@@ -113,8 +113,7 @@ def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section
     if proved and not guarantee["seeded"]:
         unit = CASE if guarantee["unit"] == CASE.statement() else INDIVIDUAL
         yield _meaning(guarantee["epsilon"], guarantee["delta"], str(unit))
-        protected = EACH_CASE if unit == CASE else EACH_INDIVIDUAL
-        yield Section("Who is protected", (protected.format(unit=guarantee["unit"]),))
+        yield Section("Who is protected", (protected(guarantee),))
     yield Section("What has to hold", points=(*guarantee["assumptions"], TRUSTED))
     yield Section("What is not promised", points=tuple(guarantee["caveats"]))
     yield _spent(document) if proved else Section("How the budget was spent", (NO_LEDGER,))
@@ -128,6 +127,17 @@ def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section
     yield Section("The file", table=facts)
     command = f"libra verify {shlex.quote(certificate)} {shlex.quote(output['file'])}"
     yield Section("How to check it", (RECOMPUTED if proved else COMPARED, NO_SIGNATURE), command=command)
+
+
+def protected(guarantee: Mapping[str, Any]) -> str:
+    """Who is protected by a proved guarantee.
+
+    Example:
+        >>> protected({"unit": "one case, added or removed"}).partition(":")[0]
+        'Each case by itself'
+    """
+    said = EACH_CASE if guarantee["unit"] == CASE.statement() else EACH_INDIVIDUAL
+    return said.format(unit=guarantee["unit"])
 
 
 def _meaning(epsilon: float, delta: float, who: str) -> Section:

@@ -39,7 +39,11 @@ def verify(certificate: Path, output: Path, progress: Progress = no_progress) ->
     Raises:
         InputError: One of the two cannot be read, or the first is no certificate.
     """
-    document = read_certificate(certificate, remedy=NAMED)
+    return verify_document(read_certificate(certificate, remedy=NAMED), output, progress)
+
+
+def verify_document(document: dict[str, Any], output: Path, progress: Progress = no_progress) -> Verification:
+    """The same of a certificate that was read already."""
     found = fingerprint(output, progress)
     checks = [*self_checks(document)]
     if checks[0].ok:

@@ -6,10 +6,8 @@ document, a result or why there is none. The parent keeps stdin open for as long
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import signal
 import sys
 from threading import Thread
 from time import perf_counter
@@ -17,8 +15,6 @@ from typing import Any, BinaryIO
 
 from libra.comparison.memory import peak_megabytes
 from libra.errors import BrokenMechanismError, LibraError, MissingExtraError
-
-KILL_ME_WITH_MY_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
 def main() -> None:
@@ -82,13 +78,9 @@ def _missing(why: str, reason: str) -> dict[str, Any]:
 
 def _end_with_parent(asked: BinaryIO, parent: int) -> None:
     """End when the parent does: Linux sees to it even in the middle of a long computation, elsewhere the closed pipe tells."""
-    if sys.platform == "linux":
-        import ctypes
+    from libra.orphans import end_with_parent
 
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(KILL_ME_WITH_MY_PARENT, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
+    end_with_parent(parent)
     Thread(target=_end_when_closed, args=(asked.fileno(),), daemon=True).start()
 
 

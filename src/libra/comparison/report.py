@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from libra.charts import Chart
 from libra.charts.curves import Curve, curves, legend
@@ -15,6 +16,7 @@ from libra.charts.style import PALETTE, STYLE
 from libra.charts.text import shown
 from libra.comparison.comparison import CONFIDENTIAL, MEASURES, Comparison, Row
 from libra.comparison.labels import labels_of
+from libra.comparison.nearest import MEASURE, nearest_of
 from libra.comparison.plot import lines_of
 from libra.comparison.tables import EMPTY_LOG, LEGEND, NONE, Table, table_of
 from libra.reporting.page import page
@@ -22,6 +24,7 @@ from libra.reporting.report import Report
 
 TITLE = "A comparison of mechanisms"
 TEMPLATE = "comparison.html"
+BEST = "Which is best?"
 MOST_SETTINGS, MOST_EPSILONS, MOST_LOGS = 16, 10, 8
 MOST_NAMES = 30  # in a line
 MOST_NOTES = 60  # below the table of a log
@@ -49,8 +52,9 @@ PROMISES = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A setting on the page: its short name, its look in all charts, what is promised of it, and what audits found."""
+    """A setting on the page: its name, that with its promise behind, its look in all charts, the promise, and the audit of it."""
 
+    short: str
     name: str
     look: int
     promise: str | None
@@ -78,12 +82,18 @@ def report_of(comparison: Comparison) -> Report:
     """
     part, left_out = _part(comparison)
     entries = _entries(part)
+    refuted = [label for label, one in entries.items() if one.audit == "refuted"]
+    nearest = nearest_of(part, {label: one.short for label, one in entries.items()}, refuted)
     sections = [section for measure in MEASURES if (section := _section(part, measure, entries)) is not None]
     html = page(
         TEMPLATE,
         title=TITLE,
         styles=(PALETTE, STYLE, LAYOUT),
+        today=datetime.now(UTC).date().isoformat(),
         confidential=CONFIDENTIAL,
+        best=BEST,
+        nearest=nearest,
+        ranked_by=(MEASURE, WORDS[MEASURE][0]),
         asked=_asked(comparison),
         left_out=left_out,
         mechanisms=[(shown(label, LONGEST), PROMISES[one.promise], one.audit or NONE) for label, one in entries.items()],
@@ -93,7 +103,7 @@ def report_of(comparison: Comparison) -> Report:
         tables=[_table(table_of(part, log)) for log in part.logs],
         said=LEGEND,
     )
-    return Report(TITLE, html, public=False)
+    return Report(TITLE, html, public=False, answers=((BEST, nearest[0]),))
 
 
 def _part(comparison: Comparison) -> tuple[Comparison, list[str]]:
@@ -127,8 +137,9 @@ def _entries(comparison: Comparison) -> dict[str, Entry]:
     entries = {}
     for look, ((label, of), lines) in enumerate(zip(rows.items(), short, strict=True)):
         telling = next((row for row in of if row.guarantee), of[0])
-        name = "".join(lines) + (f" ({telling.guarantee})" if telling.guarantee else "")
-        entries[label] = Entry(name, look, telling.guarantee, telling.audit)
+        name = shown("".join(lines), LONGEST)
+        promised = f" ({telling.guarantee})" if telling.guarantee else ""
+        entries[label] = Entry(name, name + promised, look, telling.guarantee, telling.audit)
     return entries
 
 

@@ -1,23 +1,31 @@
 """The process that Graphviz has to itself: it may take for ever or break down without harm to its parent.
 
-In, through stdin: a JSON list of graphs in the DOT language. Out, on stdout: for each, as soon as it is laid out, a line of JSON
-with the positions as Graphviz writes them. This file is run by its path and needs nothing of Libra, so that it starts at once.
+In, through stdin: as JSON, graphs in the DOT language, the seconds that there are for them, and the number of the parent. Out, on
+stdout: for each graph, as soon as it is laid out, a line of JSON with the positions as Graphviz writes them. This process does
+not outlive its parent, nor those seconds. It is run by its path and needs next to nothing of Libra, so that it starts at once.
 """
 
 from __future__ import annotations
 
 import json
+import signal
 import sys
+
+from libra.orphans import end_with_parent
 
 
 def main() -> None:
     """Lay out what stdin asks for."""
+    asked = json.load(sys.stdin)
+    end_with_parent(asked["parent"])
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, asked["seconds"])  # which ends the process, even one that Graphviz is busy in
     from pygraphviz import AGraph
 
-    for text in json.load(sys.stdin):
+    for text in asked["graphs"]:
         graph = AGraph(string=text)
         graph.layout("dot")
-        edges = graph.edges_iter(keys=True)
+        edges = (edge for edge in graph.edges_iter(keys=True) if edge[2])
         found = {
             "box": graph.graph_attr["bb"],
             "nodes": {str(node): node.attr["pos"] for node in graph.nodes_iter()},

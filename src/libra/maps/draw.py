@@ -36,8 +36,9 @@ def drawing(picture: Picture, layout: Layout, which: int, looks: str) -> str:
     left = min(0.0, *(x - picture.cases_width / 2 for x, _ in layout.nodes[:2])) - MARGIN
     right = max(layout.width, *(x + picture.cases_width / 2 for x, _ in layout.nodes[:2])) + MARGIN
     top, wide, tall = -MARGIN - BESIDE, right - left, layout.height + 2 * (MARGIN + BESIDE)
+    steps = [edge for edge in shown.edges if picture.graph.is_step[edge]]
     whose = f"the {looks} log" if len(picture.graph.uses) == 2 else "a log"
-    said = f"Process map of {whose}: {count(len(shown.nodes))} activities, {count(len(shown.edges))} edges, {cases_of(use)}"
+    said = f"Process map of {whose}: {count(len(shown.nodes))} activities, {count(len(steps))} edges, {cases_of(use)}"
     lines = [_line(picture, line, course, which) for line, course in enumerate(layout.courses)]
     return "".join(
         [

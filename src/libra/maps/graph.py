@@ -7,7 +7,7 @@ long its steps take. Aggregates only. Labels are compared letter by letter.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -34,6 +34,11 @@ class Use:
     counts: Integers
     seconds: Floats
     errors: Floats
+
+    def without_times(self) -> Use:
+        """The same of a log whose timestamps say nothing."""
+        nothing = np.full(len(self.counts), np.nan)
+        return replace(self, seconds=nothing, errors=nothing)
 
     @property
     def event_shares(self) -> Floats:
@@ -121,7 +126,9 @@ def _use(log: EventLog, codes: Integers, part: tuple[Integers, Integers], where:
     taken, between = steps.step_micros / MICROS, where[: len(steps)]
     mean = np.bincount(steps.step_edge, taken, minlength=len(steps)) / steps.counts
     squares = np.bincount(steps.step_edge, (taken - mean[steps.step_edge]) ** 2, minlength=len(steps))
-    seconds[between], errors[between] = mean, np.where(steps.counts > 1, np.sqrt(squares) / steps.counts, np.inf)
+    several = np.maximum(steps.counts - 1, 1)
+    seconds[between] = mean
+    errors[between] = np.where(steps.counts > 1, np.sqrt(squares / several / steps.counts), np.inf)
     return Use(log.n_cases, events, counts, seconds, errors)
 
 

@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from libra.maps import child
-from libra.shell import pip_install
 
 POINTS = 72.0  # in an inch; a point is a pixel here
 ARROW = 9.0  # the length of an arrow head
+LOOP = 16.0  # how far a line from a node to itself goes out
+ROW = 4  # activities side by side at most, so that maps are not too wide to read
+GRACE = 1.0  # seconds after which a process that nobody ended ends itself
 Point: TypeAlias = tuple[float, float]
 CHILD = (sys.executable, "-P", str(Path(child.__file__)))
 
@@ -77,8 +79,8 @@ def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str
         ([3], '')
     """
     if find_spec("pygraphviz") is None:
-        return [], f"pygraphviz is not installed. Install it with: {pip_install('pygraphviz')}"
-    asked = json.dumps([dot_of(sketch) for sketch in sketches])
+        return [], "pygraphviz is not installed (pip install pygraphviz)"
+    asked = json.dumps({"parent": os.getpid(), "seconds": seconds + GRACE, "graphs": [dot_of(sketch) for sketch in sketches]})
     try:
         process = subprocess.Popen(  # noqa: S603  # our own interpreter and file
             command,
@@ -101,8 +103,7 @@ def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str
             process.kill()
             raise
         else:
-            remedy = f"See whether another version helps: {pip_install('--upgrade', 'pygraphviz')}"
-            why = f"Graphviz broke down (code {process.returncode}). {remedy}"
+            why = f"Graphviz broke down (code {process.returncode}); another version of pygraphviz may help"
     layouts = []
     for sketch, answer in zip(sketches, said.splitlines(), strict=False):
         try:
@@ -115,20 +116,24 @@ def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str
 def dot_of(sketch: Sketch) -> str:
     """A sketch in the DOT language.
 
+    Lines that are not seen keep every node below the one that comes `ROW` before it, so that no row has more than `ROW` nodes.
+
     Example:
         >>> print(dot_of(Sketch(((20.0, 20.0),) * 2 + ((80.0, 40.0),), ())).splitlines()[-2])
         n2 [width=1.1111 height=0.5556]
     """
+    below = range(2, len(sketch.sizes) - ROW)
     return "\n".join(
         [
             "digraph {",
-            "graph [rankdir=TB nslimit=1 nslimit1=1 mclimit=0.3 nodesep=0.22 ranksep=0.3 splines=spline]",
+            "graph [rankdir=TB nslimit=1 nslimit1=1 mclimit=0.3 nodesep=0.1 ranksep=0.3 splines=spline]",
             'node [shape=box fixedsize=true label=""]',
             f"edge [arrowsize={ARROW / 10:g}]",
             "{rank=source n0 [shape=circle]}",
             "{rank=sink n1 [shape=circle]}",
             *(f"n{i} [width={wide / POINTS:.4f} height={tall / POINTS:.4f}]" for i, (wide, tall) in enumerate(sketch.sizes)),
             *(_line(i, line) for i, line in enumerate(sketch.lines)),
+            *(f"n{i} -> n{i + ROW} [style=invis weight=0]" for i in below),
             "}",
         ]
     )
@@ -137,6 +142,7 @@ def dot_of(sketch: Sketch) -> str:
 def _line(place: int, line: Line) -> str:
     """A line that goes back is told from its end, so that the flow is from the top to the bottom."""
     wide, tall = line.label
+    wide += LOOP if line.source == line.target else 0.0
     size = f'fixedsize="true" width="{wide:.0f}" height="{tall:.0f}"'
     label = f' label=<<table border="0" cellborder="0" cellspacing="0" cellpadding="0" {size}><tr><td></td></tr></table>>'
     ends, way = ((line.target, line.source), " dir=back") if line.upwards else ((line.source, line.target), "")
@@ -152,6 +158,8 @@ def _layout(sketch: Sketch, found: dict[str, Any]) -> Layout:
 
     def course(place: int, line: Line) -> Course:
         told, label = found["edges"][f"e{place}"]
+        if line.source == line.target:
+            return _loop(nodes[line.source], sketch.sizes[line.source], point(label) if label else None)
         parts = told.split()
         tip = point(next(part[2:] for part in parts if part[0] in "es"))
         points = [point(part) for part in parts if part[0] not in "es"]
@@ -159,3 +167,11 @@ def _layout(sketch: Sketch, found: dict[str, Any]) -> Layout:
 
     nodes = tuple(point(found["nodes"][f"n{i}"]) for i in range(len(sketch.sizes)))
     return Layout(width, height, nodes, tuple(course(place, line) for place, line in enumerate(sketch.lines)))
+
+
+def _loop(middle: Point, size: Point, label: Point | None) -> Course:
+    """A line from a node to itself, which Graphviz draws too small to be seen: to the right, and its label beyond."""
+    x, (_, y) = round(middle[0] + size[0] / 2, 1), middle
+    out, high = x + LOOP * 4 / 3, LOOP / 2
+    points = ((x, y - high), (out, y - 1.4 * high), (out, y + high), (x + ARROW - 1, y + high))
+    return Course(points, (x, y + high), None if label is None else (round(label[0] + LOOP / 2, 1), label[1]))

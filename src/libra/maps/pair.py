@@ -7,7 +7,7 @@ is there even where nothing can be drawn.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from libra.eventlog.log import EventLog
 from libra.maps.draw import drawing
@@ -17,6 +17,8 @@ from libra.maps.levels import DETAILS, Detail, Shown, shown_at
 from libra.maps.names import names_of
 from libra.maps.sketch import Picture
 from libra.maps.words import EdgeRows, rows_of, said_of_level
+
+SECONDS = 8.0  # for a layout: a fraction of one is usual, and a busy machine is no reason to go without a map
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,13 @@ class LaidOut:
     note: str
 
 
-def map_pair(original: EventLog | None, anonymized: EventLog, *, seconds: float = 4.0) -> MapPair:
+def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool = True, seconds: float = SECONDS) -> MapPair:
     """The maps of two logs, or of the anonymized one alone.
 
     Args:
         original: The original; None leaves it out, and all comparison with it.
         anonymized: The anonymized log.
+        has_times: Whether the anonymized log's timestamps mean anything; otherwise no duration of it is shown.
         seconds: How long Graphviz may take for all levels together.
 
     Example:
@@ -62,7 +65,7 @@ def map_pair(original: EventLog | None, anonymized: EventLog, *, seconds: float 
         >>> [level.name for level in maps.levels]
         ['overview', 'main paths', 'detailed']
     """
-    found = laid_out([log for log in (original, anonymized) if log is not None], DETAILS, seconds)
+    found = laid_out([log for log in (original, anonymized) if log is not None], DETAILS, seconds, last_has_times=has_times)
     levels = tuple(
         MapLevel(
             name,
@@ -75,7 +78,7 @@ def map_pair(original: EventLog | None, anonymized: EventLog, *, seconds: float 
     return MapPair(levels, found.table, found.note)
 
 
-def laid_out(logs: Sequence[EventLog], details: Sequence[Detail], seconds: float) -> LaidOut:
+def laid_out(logs: Sequence[EventLog], details: Sequence[Detail], seconds: float, *, last_has_times: bool = True) -> LaidOut:
     """The levels of the map that the logs have together, without those that show no more than the one before.
 
     Example:
@@ -84,6 +87,8 @@ def laid_out(logs: Sequence[EventLog], details: Sequence[Detail], seconds: float
         ['overview']
     """
     graph = graph_of(*logs)
+    if not last_has_times:
+        graph = replace(graph, uses=(*graph.uses[:-1], graph.uses[-1].without_times()))
     shown: dict[Shown, str] = {}
     for detail in details:
         shown.setdefault(shown_at(graph, detail), detail.name)

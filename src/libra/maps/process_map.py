@@ -13,10 +13,11 @@ from typing import Literal, TypeAlias, get_args
 from libra.charts.style import palette
 from libra.charts.text import xml
 from libra.errors import LibraError, UsageError
+from libra.eventlog.files import atomic_output
 from libra.eventlog.log import EventLog
 from libra.maps.draw import drawing
 from libra.maps.levels import DETAILS
-from libra.maps.pair import laid_out
+from libra.maps.pair import SECONDS, laid_out
 from libra.maps.style import STYLE
 from libra.maps.words import EdgeRows, said_of_level
 from libra.targets import check_writable
@@ -50,15 +51,23 @@ class ProcessMap:
         ground = f'<rect class="lm-ground" x="{x}" y="{y}" width="{wide}" height="{tall}"/>'
         return f"{opening}><style>{palette('.lm')}{STYLE}</style>{ground}{rest}\n"
 
-    def save(self, path: str | Path) -> None:
-        """Write the map to an SVG file.
+    def save(self, path: str | Path) -> Path:
+        """Write the map to an SVG file, whole or not at all.
+
+        Returns:
+            The file.
 
         Raises:
-            LibraError: It could not be drawn or written; the text says why.
+            LibraError: It could not be drawn or written; the text says why and what to do.
         """
+        target = Path(path)
+        if target.suffix.lower() != ".svg":
+            raise UsageError(f"{target}: the map is written as SVG. End its name in .svg.")
         drawn = self.svg()
-        check_writable("", path)
-        Path(path).write_text(drawn, encoding="utf-8", newline="\n")
+        check_writable("", target)
+        with atomic_output(target) as stream:
+            stream.write(drawn.encode())
+        return target
 
     def _repr_html_(self) -> str:
         """The map in a notebook, or its edges as a table where nothing could be drawn."""
@@ -73,7 +82,9 @@ class ProcessMap:
         return "ProcessMap(drawn)" if self._drawn else "ProcessMap(not drawn)"
 
 
-def process_map(log: EventLog, *, level: int | str = "main paths", view: View = "frequency", seconds: float = 4.0) -> ProcessMap:
+def process_map(
+    log: EventLog, *, level: int | str = "main paths", view: View = "frequency", seconds: float = SECONDS
+) -> ProcessMap:
     """The process map of a log.
 
     Args:

@@ -2,7 +2,8 @@
 
 Colours are those of `libra.charts.style`. Colour never stands alone: more and less carry a triangle, what only one log has is
 dashed, and what is missing is dotted. A page shows mean durations where an ancestor has the class `lm-show-duration`,
-or where a box of the class `lm-by-duration` is checked within the class `lm-views`; otherwise it shows counts.
+or where a box of the class `lm-by-duration` is checked within the class `lm-views`; otherwise it shows counts. The legend looks
+the same wherever it stands.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ STYLE = f"""\
 .lm-less{{--lm-mark:var(--less)}}
 .lm-false{{--lm-mark:var(--false)}}
 .lm-lost{{--lm-mark:var(--lost)}}
-{TIMES} .lm-edge:is(.lm-more,.lm-less){{--lm-mark:var(--lm-own)}}
+{TIMES} .lm-edge:is(.lm-more,.lm-less):not(:where(.lm-legend *)){{--lm-mark:var(--lm-own)}}
 {TIMES} .lm-edge.lm-longer{{--lm-mark:var(--more)}}
 {TIMES} .lm-edge.lm-shorter{{--lm-mark:var(--less)}}
 .lm-false .lm-line,.lm-false rect{{stroke-dasharray:6 3}}
@@ -72,9 +73,10 @@ def legend(public: bool) -> str:
         (("lm-edge lm-bridge", _line(1.5)), "by way of activities not shown"),
     ]
     if not public:
+        more = "more often per case, by over a fifth and beyond chance (mean durations: longer)"
         items += [
-            (("lm-edge lm-more", _line(2.5) + _sign("▲")), "more often per case than in the original, or longer"),
-            (("lm-edge lm-less", _line(2.5) + _sign("▼")), "less often, or shorter"),
+            (("lm-edge lm-more", _line(2.5) + _sign("▲")), more),
+            (("lm-edge lm-less", _line(2.5) + _sign("▼")), "less often, likewise (mean durations: shorter)"),
             (("lm-edge lm-lost", _line(2)), "only in the original"),
             (("lm-edge lm-false", _line(2)), "only in the anonymized log"),
             (("lm-edge lm-ghost", _line(1.5)), "not in this log, only in the other"),

@@ -15,6 +15,7 @@ from libra.maps.levels import Shown, larger_share
 from libra.maps.names import Name
 
 START, END = "start", "end"
+NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,20 @@ def said_of_level(graph: Graph, shown: Shown) -> str:
     whose = ("of the steps of the original", "of those of the anonymized log") if len(parts) == 2 else ("of all steps",)
     covered = " and ".join(f"{part} {of}" for part, of in zip(parts, whose, strict=True) if part)
     nodes = f"{count(len(shown.nodes))} of {count(len(graph.labels))} activities"
-    return f"{nodes} and {count(len(edges))} of {count(int(steps.sum()))} edges" + (f": {covered}" if covered else "")
+    said = f"{nodes} and {count(len(edges))} of {count(int(steps.sum()))} edges" + (f": {covered}" if covered else "")
+    return f"{said}.{_ends(graph, shown)}"
+
+
+def _ends(graph: Graph, shown: Shown) -> str:
+    """How many cases begin and end where a level shows it, if not nearly all; by the first log."""
+    use = graph.uses[0]
+    begin, end = (
+        int(use.counts[[edge for edge in shown.edges if ends[edge] == terminal]].sum()) / max(use.cases, 1)
+        for ends, terminal in ((graph.source, graph.start), (graph.target, graph.end))
+    )
+    if not use.cases or min(begin, end) >= NEARLY_ALL:
+        return ""
+    return f" Of the cases, {share(begin)} begin and {share(end)} end with a step that is shown; the others with rarer ones."
 
 
 def told_of_node(graph: Graph, name: str, node: int) -> str:

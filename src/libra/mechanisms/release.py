@@ -18,6 +18,7 @@ from libra.eventlog.options import Progress, no_progress
 from libra.privacy.randomness import SEEDED
 
 if TYPE_CHECKING:
+    from libra.api import Source
     from libra.eventlog.log import EventLog
     from libra.mechanisms.libra.figures import Figures
     from libra.privacy.guarantee import Guarantee
@@ -92,7 +93,7 @@ class Release:
         """All but the original: a file made of a release holds no raw case."""
         return self.__dict__ | {"original": None}
 
-    def report(self, original: EventLog | None = None, *, public: bool = False) -> Report:
+    def report(self, original: Source | None = None, *, public: bool = False) -> Report:
         """What was protected and what was lost, on one page: `save` it, or let a notebook show it.
 
         Args:
@@ -107,9 +108,11 @@ class Release:
             >>> "CONFIDENTIAL" in page.html
             False
         """
+        from libra.api import read
         from libra.reporting.build import report_of_release
 
-        return report_of_release(self, self.original if original is None else original, public=public)
+        given = self.original if original is None or public else read(original)
+        return report_of_release(self, given, public=public)
 
     def certificate(self) -> dict[str, Any]:
         """A JSON-ready statement for whoever receives the log; `write` adds what ties it to the file, and a checksum.

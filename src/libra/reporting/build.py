@@ -7,136 +7,174 @@ public page is built without the original: nothing of it can be on the page. Eve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from libra.certificate.check import Verification
 from libra.charts.style import PALETTE
 from libra.charts.style import STYLE as CHARTS
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.maps import STYLE as MAPS
-from libra.maps import map_pair
+from libra.maps import MapPair, map_pair
 from libra.measures.risk import Certified
 from libra.mechanisms.peers.placeholders import PLACEHOLDERS
-from libra.reporting.again import Names
-from libra.reporting.drawn import drawn_of
+from libra.reporting.again import Names, reading_flags
+from libra.reporting.certified import Checked
+from libra.reporting.drawn import Drawn, drawn_of
 from libra.reporting.facts.facts import Facts, facts_of
 from libra.reporting.facts.pair import Pair
-from libra.reporting.notes import notes_of
+from libra.reporting.notes import notes_of, what_survives
 from libra.reporting.page import page
 from libra.reporting.promise import Promise, promise_of
 from libra.reporting.report import Report
-from libra.reporting.said import GOOD, said_of
+from libra.reporting.said import good_of, said_of
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
 
 TITLES = {False: "What was protected, and what was lost", True: "An anonymized event log"}
-QUESTIONS = ("May I hand it out?", "Is it any good?")
-STAGES = 4
+UNPROTECTED = "An event log, and what is known of it"
+HANDING_OUT, PROTECTION, GOOD_FOR = "May I hand it out?", "How is it protected?", "Is it any good?"
+STAGES = 3
 NOT_KNOWN = "This release does not know the log that it was made from. Give it: release.report(original), or ask for public=True."
 
-__all__ = ["Names", "report_of", "report_of_release"]
+__all__ = ["Draft", "Names", "draft_of", "draft_of_release", "reading_flags", "report_of", "report_of_release"]
 
 
-def report_of_release(
+@dataclass(frozen=True, eq=False, repr=False)
+class Draft:
+    """All that a page shows, before it is written: what can go wrong, and what takes time, is behind it."""
+
+    promise: Promise
+    document: Mapping[str, Any] | None
+    facts: Facts
+    maps: MapPair
+    drawn: Drawn
+    names: Names
+    empty_notes: tuple[str, ...] = ()
+
+    def report(self, output: Mapping[str, Any] | None = None) -> Report:
+        """The page; `output` has the size and the SHA-256 of the released file, where there is one."""
+        public, promise, facts = self.facts.public, self.promise, self.facts
+        title = UNPROTECTED if public and not promise.holds else TITLES[public]
+        question, answer = (PROTECTION, promise.bare) if public else (HANDING_OUT, promise.answer)
+        answers = [(question, answer)] + ([] if public else [(GOOD_FOR, good_of(facts))])
+        html = page(
+            "report.html",
+            title=title,
+            styles=(PALETTE, CHARTS, MAPS),
+            public=public,
+            answers=answers,
+            names=self.names,
+            today=datetime.now(UTC).date().isoformat(),
+            promise=promise,
+            document=self.document,
+            output=output or (self.document or {}).get("output"),
+            facts=facts,
+            drawn=self.drawn,
+            maps=self.maps,
+            empty_notes=self.empty_notes,
+            **said_of(facts, promise, self.document, self.names),
+        )
+        spoken = tuple((asked, f"{told}. {facts.summary if asked == GOOD_FOR else ''}".strip()) for asked, told in answers)
+        return Report(title, html, public, promise.standing, spoken, _findings(facts))
+
+
+def report_of_release(release: Release, original: EventLog | None, *, public: bool = False) -> Report:
+    """The page of a release that was made just now."""
+    return draft_of_release(release, original, public=public).report()
+
+
+def draft_of_release(
     release: Release,
     original: EventLog | None,
     *,
     public: bool = False,
     names: Names | None = None,
     progress: Progress = no_progress,
-) -> Report:
-    """The page of a release that was made just now."""
+) -> Draft:
+    """The draft of a page on a release that was made just now."""
     if original is None and not public:
         raise UsageError(NOT_KNOWN)
-    return report_of(
+    made = release.certificate()
+    return draft_of(
         None if public else original,
         release.log,
-        certificate=release.certificate(),
-        names=names or Names(),
+        certificate=made,
+        promise=promise_of(made),
+        names=names,
         notes=() if public else release.notes,
         progress=progress,
     )
 
 
-def report_of(
-    original: EventLog | None,
-    anonymized: EventLog,
-    *,
-    certificate: Mapping[str, Any] | None = None,
-    verification: Verification | None = None,
-    names: Names | None = None,
-    notes: Sequence[str] = (),
-    certified: Certified | None = None,
-    progress: Progress = no_progress,
-) -> Report:
-    """The page of an anonymized log.
+def report_of(original: EventLog | None, anonymized: EventLog, *, checked: Checked | None = None, **more: Any) -> Report:
+    """The page of an anonymized log; without the original it is public.
 
     Args:
-        original: The log as it was; without it the page is public.
+        original: The log as it was.
         anonymized: The anonymized log.
-        certificate: Its certificate, of the right form.
-        verification: What checking that gave; None for a release that was made just now.
-        names: What the files are called.
-        notes: What the release says to its custodian, beside what follows from the certificate.
-        certified: The mechanism, where membership is to be attacked.
-        progress: Called with what is done and what there is in all.
+        checked: Its certificate, and what checking that gave.
+        **more: As for `draft_of`.
 
     Example:
         >>> from libra.example.simulate import simulate
         >>> report_of(None, simulate(cases=50)).public
         True
     """
-    promise = promise_of(certificate, verification)
-    document = None if promise.standing == "broken" else certificate
-    public = original is None
+    promise = promise_of(None) if checked is None else promise_of(checked.document, checked.verification, tied=checked.tied)
+    certificate = None if checked is None else checked.document
+    return draft_of(original, anonymized, certificate=certificate, promise=promise, **more).report()
+
+
+def draft_of(
+    original: EventLog | None,
+    anonymized: EventLog,
+    *,
+    certificate: Mapping[str, Any] | None,
+    promise: Promise,
+    names: Names | None = None,
+    notes: Sequence[str] = (),
+    certified: Certified | None = None,
+    progress: Progress = no_progress,
+) -> Draft:
+    """Compute and draw all that a page shows.
+
+    Args:
+        original: The log as it was; without it the page is public.
+        anonymized: The anonymized log.
+        certificate: Its certificate. One that does not hold, or that cannot be checked, counts for nothing.
+        promise: What is promised by it.
+        names: What the files are called.
+        notes: What the release says to its custodian, beside what follows from the certificate.
+        certified: The mechanism, where membership is to be attacked.
+        progress: Called with what is done and what there is in all.
+    """
+    document = None if promise.standing in ("broken", "unchecked") else certificate
+    has_times = document is None or document["contents"] != PLACEHOLDERS
     progress(0, STAGES)
     facts = facts_of(
         Pair(original, anonymized),
         certificate=document,
         notes=tuple(dict.fromkeys((*notes, *notes_of(document)))),
-        has_times=document is None or document["contents"] != PLACEHOLDERS,
+        has_times=has_times,
         time_zone=None if document is None else document["parameters"].get("time_zone"),
         certified=certified,
         progress=no_progress if certified is None else progress,
     )
     progress(1, STAGES)
-    maps = map_pair(original, anonymized)
+    maps = map_pair(original, anonymized, has_times=has_times)
     progress(2, STAGES)
     drawn = drawn_of(facts, document)
-    progress(3, STAGES)
-    names = names or Names()
-    title = TITLES[public]
-    html = page(
-        "report.html",
-        title=title,
-        styles=(PALETTE, CHARTS, MAPS),
-        public=public,
-        names=names,
-        today=datetime.now(UTC).date().isoformat(),
-        promise=promise,
-        document=document,
-        facts=facts,
-        drawn=drawn,
-        maps=maps,
-        **said_of(facts, promise, document, names),
-    )
     progress(STAGES, STAGES)
-    return Report(title, html, public, _answers(promise, facts), _findings(promise, facts))
+    why_empty = tuple(what_survives(document)) if facts.empty else ()
+    return Draft(promise, document, facts, maps, drawn, names or Names(), why_empty)
 
 
-def _answers(promise: Promise, facts: Facts) -> tuple[tuple[str, str], ...]:
-    answered = [(QUESTIONS[0], f"{promise.answer}.")]
-    if not facts.public:
-        answered.append((QUESTIONS[1], f"{GOOD[facts.overall]}. {facts.summary}".strip()))
-    return tuple(answered)
-
-
-def _findings(promise: Promise, facts: Facts) -> dict[str, Any]:
-    """What the first screen says, for programs."""
+def _findings(facts: Facts) -> dict[str, Any]:
+    """What the first screen says of the log, for programs."""
     aspects = {
         aspect.key: {
             "verdict": aspect.verdict,
@@ -147,4 +185,4 @@ def _findings(promise: Promise, facts: Facts) -> dict[str, Any]:
         }
         for aspect in facts.aspects
     }
-    return {"standing": promise.standing, "overall": facts.overall, "aspects": aspects}
+    return {"overall": facts.overall, "aspects": aspects}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from libra.certificate.spent import Spent, spent_by_topic
+from libra.charts.apart import shown_apart
 from libra.charts.bars import paired_bars
 from libra.charts.budget import budget_bar
 from libra.charts.chart import Chart
@@ -15,7 +16,7 @@ from libra.charts.gauge import gauge
 from libra.charts.heat import heat_map
 from libra.charts.histogram import histogram_pair
 from libra.charts.lines import line_pair
-from libra.charts.numbers import duration, number, share
+from libra.charts.numbers import count, duration, number, share
 from libra.charts.text import shown
 from libra.reporting.facts.aspects import Aspect
 from libra.reporting.facts.facts import Facts
@@ -61,13 +62,14 @@ def drawn_of(facts: Facts, document: Mapping[str, Any] | None) -> Drawn:
         >>> drawn.lengths.title, len(drawn.hours)
         ('Events in a case', 1)
     """
+    called = shown_apart([label for one in facts.step_durations for label in (one.source, one.target)], LABEL)
     return Drawn(
         budget=budget_of(document),
         gauges={aspect.key: _gauge(aspect) for aspect in facts.aspects},
         lengths=_histogram("Events in a case", facts.lengths, "cases", number),
         case_durations=_histogram("Duration of a case", facts.case_durations, "cases", duration) if facts.has_times else None,
         steps=tuple(
-            _histogram(f"{shown(one.source, LABEL)} → {shown(one.target, LABEL)}", one.histogram, "steps", duration, "small")
+            _histogram(f"{called[one.source]} → {called[one.target]}", one.histogram, "steps", duration, "small")
             for one in facts.step_durations
         ),
         arrivals=_arrivals(facts),
@@ -125,21 +127,18 @@ def _histogram(
     )
     middles = [("original", facts.median_original)] if facts.original is not None else []
     medians = ", ".join(f"{words(median)} ({log})" for log, median in (*middles, ("anonymized", facts.median_anonymized)))
-    return Chart(chart.title, chart.svg, chart.headings, chart.rows, f"Median: {medians}.")
+    return replace(chart, note=f"Median: {medians}.")
 
 
 def _arrivals(facts: Facts) -> Chart | None:
     series = facts.arrivals
     if series is None or not series.starts:
         return None
-    return line_pair(
-        f"Cases that begin, by {series.every}",
-        series.starts,
-        series.original,
-        series.anonymized,
-        every=series.every,
-        unit="cases",
-    )
+    title = f"Cases that begin, by {series.every}"
+    chart = line_pair(title, series.starts, series.original, series.anonymized, every=series.every, unit="cases")
+    outside = {"original": series.outside_original, "anonymized": series.outside_anonymized}
+    said = " and ".join(f"{count(cases)} ({log})" for log, cases in outside.items() if cases)
+    return replace(chart, note=f"Far from all others, and not drawn: {said}.") if said else chart
 
 
 def _logs(facts: Facts) -> tuple[Log, ...]:
@@ -150,10 +149,12 @@ def _hours(facts: Facts) -> list[Chart]:
     found = facts.hours
     if found is None or not found.most:
         return []
-    return [
+    whose = "as the log has them" if found.time_zone is None else f"in {found.time_zone}"
+    charts = (
         heat_map(f"Events by hour, {log}", DAYS, HOURS, getattr(found, log), most=found.most, unit="of all events", shown=share)
         for log in _logs(facts)
-    ]
+    )
+    return [replace(chart, note=f"Hours {whose}.") for chart in charts]
 
 
 def _dots(facts: Facts) -> list[Chart]:

@@ -14,14 +14,14 @@ from typing import Any, Literal
 from libra.certificate.check import MECHANISM, Check, Verification
 from libra.certificate.of_any import RANDOMNESS
 from libra.certificate.words import beliefs, odds
-from libra.mechanisms.libra.algorithm import WEAK_EPSILON
+from libra.charts.text import shown
 from libra.privacy.unit import CASE, Unit
 
-Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "unknown"]
+Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unknown"]
 Tone = Literal["good", "fair", "poor", "bad", "none"]
 
 STRONG = 1.0, 1e-4  # epsilon and delta: odds at most about triple, and more than that once in ten thousand
-MODERATE = WEAK_EPSILON, 1e-2
+MODERATE = 3.0, 1e-2  # an even guess becomes right in 95 % of all cases at most
 VOID = math.log(1e6), 0.5  # even odds may become certainty, as good as; or a coin decides whether all is told
 
 PROVED = {
@@ -35,9 +35,12 @@ ANSWERS: dict[Standing, str] = {
     "seeded": "No: it was drawn with a seed",
     "broken": "No: its certificate does not hold",
     "unchecked": "Not on this ground: its certificate cannot be checked here",
+    "untied": "Unknown: nothing ties the certificate to this log",
     "unknown": "Unknown: there is no certificate",
 }
-MAY = "The anonymized log and its certificate may go out under this guarantee, if what it assumes is true."
+MAY = "The log may go out under this guarantee, together with its certificate, if what it assumes is true."
+UNTIED = "A certificate is tied to a log by its file. Give both as files to have them compared."
+LONGEST = 600  # characters of what a check found
 AS_REAL = "Treat it as if it showed real cases."
 NO_CERTIFICATE = (
     "Nothing is known of how this log was made, so nothing is promised. Treat it as if it showed real cases. "
@@ -60,7 +63,7 @@ class Promise:
         epsilon: Of a proved guarantee, as it is written.
         delta: Likewise.
         unit: Who is protected.
-        checks: What was looked at, where a file was checked.
+        checks: What was looked at, where a certificate was checked: what each is about, whether it holds, and what was found.
     """
 
     standing: Standing
@@ -76,17 +79,29 @@ class Promise:
     checks: tuple[Check, ...] = ()
 
     @property
+    def bare(self) -> str:
+        """The answer without its first word, for whoever does not have to decide.
+
+        Example:
+            >>> promise_of(None).bare
+            'There is no certificate'
+        """
+        said = self.answer.partition(": ")[2]
+        return f"{said[0].upper()}{said[1:]}"
+
+    @property
     def holds(self) -> bool:
         """Whether something is proved and holds."""
         return self.standing == "proved"
 
 
-def promise_of(document: Mapping[str, Any] | None, verification: Verification | None = None) -> Promise:
+def promise_of(document: Mapping[str, Any] | None, verification: Verification | None = None, *, tied: bool = True) -> Promise:
     """How it stands with the promise of a certificate.
 
     Args:
         document: The certificate; None where there is none.
-        verification: What checking it with the file gave; None for a release that was made just now.
+        verification: What checking it gave; None for a release that was made just now.
+        tied: Whether it is known to be about this log.
 
     Example:
         >>> promise_of(None).answer
@@ -97,23 +112,25 @@ def promise_of(document: Mapping[str, Any] | None, verification: Verification | 
     """
     if document is None:
         return Promise("unknown", "bad", ANSWERS["unknown"], "Nothing is promised.", NO_CERTIFICATE)
-    checks = () if verification is None else verification.checks
+    checks = () if verification is None else tuple(map(_short, verification.checks))
     failed = [check for check in checks if not check.ok]
     if failed and {check.name for check in failed} != {RANDOMNESS}:
-        return _failed(failed, checks)
-    guarantee = document["guarantee"]
+        standing: Standing = "unchecked" if [check.name for check in failed] == [MECHANISM] else "broken"
+        sentence = " ".join(f"{check.name.capitalize()}. {check.found} {check.meaning}" for check in failed)
+        return Promise(standing, "bad", ANSWERS[standing], sentence, AS_REAL, checks=checks)
+    guarantee, said = document["guarantee"], document["in_plain_words"]
     if guarantee["seeded"]:
-        return Promise("seeded", "bad", ANSWERS["seeded"], document["in_plain_words"], AS_REAL, checks=checks)
+        return Promise("seeded", "bad", ANSWERS["seeded"], said, AS_REAL, checks=checks)
     if guarantee["kind"] != "proved":
-        advice = f"{guarantee['statement']} {AS_REAL}"
-        return Promise("claimed", "bad", ANSWERS["claimed"], document["in_plain_words"], advice, checks=checks)
+        return Promise("claimed", "bad", ANSWERS["claimed"], said, AS_REAL, checks=checks)
+    if not tied:
+        return Promise("untied", "bad", ANSWERS["untied"], UNTIED, AS_REAL, checks=checks)
     return _proved(document, checks)
 
 
-def _failed(failed: list[Check], checks: tuple[Check, ...]) -> Promise:
-    standing: Standing = "unchecked" if [check.name for check in failed] == [MECHANISM] else "broken"
-    sentence = " ".join(f"{check.name.capitalize()}. {check.found} {check.meaning}" for check in failed)
-    return Promise(standing, "bad", ANSWERS[standing], sentence, AS_REAL, checks=checks)
+def _short(check: Check) -> Check:
+    """What was found, fit to be shown: a certificate may hold anything."""
+    return Check(check.name, check.ok, shown(check.found, LONGEST), check.meaning)
 
 
 def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:

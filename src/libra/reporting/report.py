@@ -21,7 +21,8 @@ class Report:
     Attributes:
         title: What it is about.
         html: The whole page.
-        public: Whether it holds released figures alone; every other report is confidential.
+        public: Whether the original had no part in it; every other report is confidential.
+        standing: How it stands with the promise: "proved" where it holds, see `libra.reporting.promise`.
         answers: The questions that its first screen answers, each with the answer.
         findings: What else is on that screen, JSON-ready.
 
@@ -35,12 +36,14 @@ class Report:
     title: str
     html: str = field(repr=False)
     public: bool
-    answers: tuple[tuple[str, str], ...] = ()
+    standing: str = "unknown"
+    answers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     findings: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """What the first screen says, JSON-ready."""
-        return {"title": self.title, "public": self.public, "answers": dict(self.answers)} | dict(self.findings)
+        said = {"title": self.title, "public": self.public, "standing": self.standing, "answers": dict(self.answers)}
+        return said | dict(self.findings)
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a file, whole or not at all.

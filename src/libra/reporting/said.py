@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from libra.certificate.page import TWO_GROUPS, parameters_of
+from markupsafe import escape
+
+from libra.certificate.page import NO_SIGNATURE, TRUSTED, TWO_GROUPS, parameters_of, protected
 from libra.certificate.spent import spent_by_topic
+from libra.charts.apart import shown_apart
 from libra.charts.numbers import MISSING, count, duration, share
 from libra.charts.text import shown
 from libra.maps import legend
-from libra.reporting.again import Names, anonymize_again
+from libra.reporting.again import Names, commands_of
 from libra.reporting.drawn import words_of
 from libra.reporting.facts.edges import EdgeRow
 from libra.reporting.facts.facts import Facts
@@ -28,12 +30,14 @@ GOOD: dict[Verdict, str] = {
     "lost": "No: most of it is lost",
     "unknown": "That cannot be said",
 }
+NOTHING = "No: nothing came out, the log is empty"
+LABEL = 32  # characters of an activity in a variant
+LONGEST = 300  # characters of a parameter
 NO_TIMES = "The timestamps of this log are placeholders and say nothing, so there is nothing to show here."
 DOTS = (
     "Across: time since the case began. Down: cases in the order of their start, in groups of equal size. The area of a dot is "
     "the mean number of events of a case there; its first event is left out."
 )
-USUAL = Names("log.xes.gz", "anonymized.xes.gz", "certificate.json")
 
 
 def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, names: Names) -> dict[str, Any]:
@@ -42,26 +46,30 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
         "contents": _contents(facts),
         "tones": TONES,
         "meanings": MEANINGS,
-        "good": GOOD[facts.overall],
         "who": promise.unit.partition(",")[0] or "one case",
         "no_times": NO_TIMES,
         "dots_said": DOTS,
         "legend": legend(facts.public),
         "spending": _spending(document) if promise.holds else [],
+        "has_to_hold": [] if document is None else [*document["guarantee"]["assumptions"], TRUSTED],
+        "protected": protected(document["guarantee"]) if document is not None and promise.holds else "",
+        "unsigned": NO_SIGNATURE,
         "sizes": _sizes(facts),
         "yardstick_rows": _yardstick_rows(facts),
         "variants_said": _variants(facts),
         "edges_said": _edges(facts),
         "edge_headings": edge_headings(facts),
-        "edge_rows": [_edge(row, facts) for row in facts.edges.rows],
+        "edge_rows": _edge_rows(facts),
+        "called": shown_apart([label for row in facts.variants.rows for label in row.trace], LABEL),
         "attributes_said": _attributes(facts),
         "attribute_headings": ["attribute", "of", "type", *([] if facts.public else ["filled, original"]), "filled, anonymized"],
         "attribute_rows": _attribute_rows(facts),
         "risk_headings": RISK_HEADINGS,
         "risk_rows": [] if facts.risk is None else [_risk(row) for row in facts.risk.rows],
+        "essential_rows": [] if facts.risk is None else [_risk(row) for row in facts.risk.rows if row.essential],
         "membership_rows": _membership(facts),
         "parameter_rows": [] if document is None else _parameters(document),
-        "commands": _commands(facts, document, names),
+        "commands": {name: escape(line) for name, line in commands_of(document, names, public=facts.public).items()},
     }
 
 
@@ -75,6 +83,11 @@ RISK_HEADINGS = (
     "and the same times",
     "by chance",
 )
+
+
+def good_of(facts: Facts) -> str:
+    """Whether the log is any good, in a few words."""
+    return NOTHING if facts.empty else GOOD[facts.overall]
 
 
 def _contents(facts: Facts) -> list[tuple[str, str]]:
@@ -154,15 +167,19 @@ def edge_headings(facts: Facts) -> tuple[str, ...]:
     return ("from", "to", *of_both, "mean, original", "anonymized", "median, original", "anonymized", "apart")
 
 
+def _edge_rows(facts: Facts) -> list[tuple[str, ...]]:
+    called = shown_apart([label for row in facts.edges.rows for label in (row.source, row.target)])
+    return [(called[row.source], called[row.target], *_edge(row, facts)) for row in facts.edges.rows]
+
+
 def _edge(row: EdgeRow, facts: Facts) -> tuple[str, ...]:
     counts = (count(row.count_anonymized),) if facts.public else (count(row.count_original), count(row.count_anonymized))
-    names = (shown(row.source), shown(row.target))
     if not facts.has_times:
-        return (*names, *counts)
+        return counts
     if facts.public:
-        return (*names, *counts, duration(row.mean_anonymized), duration(row.median_anonymized))
+        return (*counts, duration(row.mean_anonymized), duration(row.median_anonymized))
     times = (row.mean_original, row.mean_anonymized, row.median_original, row.median_anonymized)
-    return (*names, *counts, *map(duration, times), factor(row.w1_log))
+    return (*counts, *map(duration, times), factor(row.w1_log))
 
 
 def _attributes(facts: Facts) -> str:
@@ -205,24 +222,11 @@ def _membership(facts: Facts) -> list[tuple[str, str, str]]:
 
 
 def _parameters(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [
+    rows = [
         ("mechanism", str(document["mechanism"])),
         *parameters_of(document["parameters"]),
         ("holds", str(document["contents"])),
         ("randomness", str(document["randomness"])),
         ("issued", f"{document['issued']}, by Libra {document['version']}"),
     ]
-
-
-def _commands(facts: Facts, document: Mapping[str, Any] | None, names: Names) -> dict[str, str]:
-    original = (not facts.public and names.original) or USUAL.original
-    released, certificate = names.anonymized or USUAL.anonymized, names.certificate or USUAL.certificate
-    report = ["libra", "report", *([] if facts.public else [original]), released]
-    report += ["--certificate", certificate] if document is not None else []
-    report += [*(["--public"] if facts.public else []), "-o", "report.html"]
-    return {
-        "again": "" if document is None else anonymize_again(document, original, released),
-        "verify": "" if document is None else shlex.join(["libra", "verify", certificate, released]),
-        "report": shlex.join(report),
-        "measure": "" if facts.public else shlex.join(["libra", "measure", original, released, "--json"]),
-    }
+    return [(shown(name, LONGEST), shown(value, LONGEST)) for name, value in rows]

@@ -63,3 +63,24 @@ def test_cases_are_the_same_where_activities_and_gaps_are(unit: int, cases: list
     for i, one in enumerate(cases):
         for j, other in enumerate(others):
             assert (same.original[i] == same.anonymized[j]) == (key(one) == key(other))
+
+
+@given(cases=some_cases, others=some_cases)
+def test_only_those_that_are_the_same_to_the_minute_need_to_be_compared_exactly(
+    cases: list[list[Event]], others: list[list[Event]]
+) -> None:
+    logs = (
+        log_from(cases),
+        log_from([*others, *([(label, minute + 0.2 * place) for place, (label, minute) in enumerate(case)] for case in cases)]),
+    )
+    coarse = same_cases(*logs, MINUTE, within=same_cases(*logs, ANY_GAP))
+    for unit, found in ((MINUTE, coarse), (MICROSECOND, same_cases(*logs, MICROSECOND, within=coarse))):
+        expected = same_cases(*logs, unit)
+        ours, theirs = ([*one.original.tolist(), *one.anonymized.tolist()] for one in (found, expected))
+        assert len(set(zip(ours, theirs, strict=True))) == len(set(ours)) == len(set(theirs))
+
+
+def test_gaps_that_are_far_apart_are_told_apart() -> None:
+    far = 2**32 / 60_000_000  # minutes
+    assert found(log_of("a0 b1"), log_of(f"a0 b{1 + far}")).exact == 0
+    assert found(log_of("a0 b1", f"a0 b{1 + far}"), log_of(f"a0 b{1 + far}")).exact == 1

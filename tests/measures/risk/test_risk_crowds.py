@@ -14,8 +14,9 @@ from tiny_logs import DAY, Event, log_from, log_of, owned, pair_of, people_of, s
 
 from libra.eventlog.individuals import whose_cases
 from libra.measures.distances import Integers
+from libra.measures.risk import block, dated, owners
 from libra.measures.risk import crowds as module
-from libra.measures.risk import dated, owners
+from libra.measures.risk import fits as ways
 from libra.measures.risk.crowds import crowds, search
 from libra.measures.risk.knowledge import KINDS, NONE, SIZES, Kind, Knowledge, draw
 from libra.measures.risk.owners import owners_of
@@ -91,9 +92,25 @@ def fits(kind: Kind, known: Iterable[tuple[int, int]], case: list[tuple[int, int
 persons = st.lists(st.sampled_from([*"xyz", None]), min_size=7, max_size=7)
 
 
-@given(some_cases.filter(bool), some_cases, persons, st.integers(0, 99), st.integers(1, 30), st.integers(1, 8))
+@given(
+    some_cases.filter(bool),
+    some_cases,
+    persons,
+    st.integers(0, 99),
+    st.integers(1, 30),
+    st.integers(1, 8),
+    st.sampled_from((0, 1, 10**9)),
+    st.integers(0, 40),
+)
 def test_a_search_case_by_case_finds_the_same(
-    cases: list[list[Event]], others: list[list[Event]], names: list[str | None], seed: int, cells: int, at_once: int
+    cases: list[list[Event]],
+    others: list[list[Event]],
+    names: list[str | None],
+    seed: int,
+    cells: int,
+    at_once: int,
+    dearer: int,
+    kept: int,
 ) -> None:
     one, other = log_from(cases), log_from(others)
     own, theirs = pair_of(one, other)
@@ -103,6 +120,9 @@ def test_a_search_case_by_case_finds_the_same(
         small.setattr(module, "CELLS", cells)
         small.setattr(owners, "CELLS", cells)
         small.setattr(dated, "AT_ONCE", at_once)
+        small.setattr(ways, "DEARER", dearer)
+        small.setattr(ways, "AN_ACTIVITY", 0)
+        small.setattr(block, "KEPT", kept)
         for people in (own, theirs, replace(own, owners=owners_of(own.variant, whose))):
             plain = [
                 list(zip(people.codes[begin:end], people.timestamps[begin:end] // (DAY * 60_000_000), strict=True))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_logs import Event, log_from, log_of, some_cases
 
+from libra.measures.risk import knowledge
 from libra.measures.risk.knowledge import NONE, draw
 from libra.privacy.randomness import Randomness
 
@@ -42,6 +44,33 @@ def test_cases_and_their_events_are_drawn_evenly() -> None:
     assert abs((sample.case == 0).mean() - 0.5) < 0.02
     first = np.bincount(sample.events[sample.case == 0, 0], minlength=4) / (sample.case == 0).sum()
     assert abs(first - 0.25).max() < 0.02
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=5), st.integers(0, 99), st.sampled_from((0, 1, 16)))
+def test_those_events_are_known_that_draw_the_smallest_words(lengths: list[int], seed: int, room: int) -> None:
+    log = log_from([[("a", minute) for minute in range(length)] for length in lengths])
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(knowledge, "ROOM", room)
+        sample = draw(log, 20, Randomness(seed))
+    random = Randomness(seed)
+    cases = random.below(len(lengths), 20).tolist()
+    words = random.words(sum(lengths[case] for case in cases)).tolist()
+    assert sample.case.tolist() == cases
+    for case, known in zip(cases, sample.events.tolist(), strict=True):
+        mine, words = words[: lengths[case]], words[lengths[case] :]
+        first = sorted(range(lengths[case]), key=mine.__getitem__)[:5]
+        expected = [int(log.case_offsets[case]) + place for place in first]
+        assert known == expected + [NONE] * (5 - len(expected))
+
+
+def test_events_are_drawn_evenly_also_a_few_cases_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowledge, "AT_ONCE", 700)
+    log = log_from([[("a", minute) for minute in range(300)], [("b", 0.0)]])
+    sample = draw(log, 2_000, Randomness(seed=3))
+    assert sample.events.shape == (2_000, 5)
+    assert (sample.events[sample.case == 1] == [300, NONE, NONE, NONE, NONE]).all()
+    first = sample.events[sample.case == 0, 0]
+    assert (first.min() >= 0, first.max() < 300, abs(first.mean() - 149.5) < 10) == (True, True, True)
 
 
 def test_days_are_those_of_the_calendar_also_before_1970() -> None:

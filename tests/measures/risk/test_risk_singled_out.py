@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from tiny_logs import DAY, log_from, log_of, traces
 
 from libra.measures.risk import risk_of_log
-from libra.measures.risk.assess import FEWEST_SAMPLES, SAMPLES, _samples
+from libra.measures.risk.assess import QUICK, SAMPLES, THOROUGH, Effort, risk_of_release
 from libra.measures.risk.estimate import Estimate
 from libra.measures.risk.singled_out import SingledOut
 
@@ -78,6 +77,16 @@ def test_an_empty_log_has_no_figures() -> None:
 
 
 def test_fewer_cases_are_drawn_where_each_is_compared_with_very_many() -> None:
-    drawn = [_samples(variants) for variants in (1, 10_000, 100_000, 10_000_000)]
-    assert drawn == [SAMPLES, SAMPLES, 1000, FEWEST_SAMPLES]
-    assert np.array_equal(drawn, sorted(drawn, reverse=True))
+    variants = (1, 10_000, 100_000, 10_000_000)
+    assert [THOROUGH.samples(many) for many in variants] == [SAMPLES, SAMPLES, 1000, 300]
+    assert [QUICK.samples(many) for many in variants] == [SAMPLES, 4000, 400, 100]
+
+
+def test_with_less_effort_less_is_known_for_sure() -> None:
+    log = traces("abc", "abd", "bb", "bba")
+    thorough, quick = (risk_of_release(log, log, effort=one).before for one in (THOROUGH, Effort(work=1, fewest=100)))
+    assert (thorough.samples, quick.samples) == (SAMPLES, 100)
+    assert risk_of_release(log, log).before == thorough
+    wide, narrow = (one.singled_out[0].share for one in (quick, thorough))
+    assert wide.highest - wide.lowest > 5 * (narrow.highest - narrow.lowest)
+    assert wide.lowest <= 1 / 6 <= wide.highest

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from libra.cli.columns import columns_taken
+from libra.cli.commands.report import told
 from libra.cli.input_options import OUTPUT, LogPath, takes_log_options
 from libra.cli.mechanism_options import GUARANTEE, SOUND, MechanismName, parameter, takes_mechanism_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
 from libra.cli.stopwatch import Stopwatch
-from libra.errors import EmptyReleaseError, UsageError
-from libra.eventlog.options import Progress
+from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.keywords import MechanismKeywords, ReadKeywords
 from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.mechanisms.mechanism import Mechanism
     from libra.mechanisms.release import Release
+    from libra.reporting.build import Draft
     from libra.reporting.report import Report
 
 EXAMPLES = (
@@ -105,7 +106,7 @@ def anonymize(
     Randomness(seed)  # both refuse what cannot be meant, before any file is read
     explained = _explained(made, individuals="individual" in options) if explain else []
     if output is None:
-        if not explain:
+        if not explain or report is not None or public:
             raise UsageError("Say where the anonymized log goes: -o OUT.")
         _show_explained(explained, as_json=as_json)
         return
@@ -128,14 +129,16 @@ def anonymize(
         release = api.anonymize(original, mechanism=mechanism, seed=seed, progress=progress, **parameters)
     with watch.stage("account"):
         document = release.to_dict() if as_json else {}
-    page = None
+    draft = None
     if report is not None:
+        from libra.reporting.build import Names, draft_of_release, reading_flags
+
         with watch.stage("report"), progress_bar(f"reporting on {output.name}", quiet=quiet) as progress:
-            page = _report(release, (log, output, certificate), public=public, progress=progress)
+            names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))
+            draft = draft_of_release(release, original, public=public, names=names, progress=progress)
     with watch.stage("write"), progress_bar(f"writing {output.name}", quiet=quiet) as progress:
         left_out = release.write(output, certificate=certificate, progress=progress)
-    if page is not None and report is not None:
-        page.save(report)
+        page = None if draft is None or report is None else _saved(draft, report, output)
     notes = (*original.notes, *release.notes, *left_out)
     print_notes((*(() if as_json else columns_taken(original, options)), *notes), quiet=quiet)
     if as_json:
@@ -144,17 +147,25 @@ def anonymize(
         found = {"columns": original.role_columns, "seconds": watch.seconds | dict(release.seconds), "notes": list(notes)}
         print_json(document | files | found | ({"plan": explained} if explain else {}))
     elif not quiet:
-        show_release(release, output, certificate, report)
+        show_release(release, output, certificate)
+        if page is not None and report is not None:
+            _say(["", *told(page, report)])
     if release.shortfall:
         raise EmptyReleaseError(f"{output}: this log is empty. {release.shortfall}")
 
 
-def _report(release: Release, files: tuple[Path, Path, Path | None], *, public: bool, progress: Progress) -> Report:
-    from libra.reporting.build import Names, report_of_release
+def _saved(draft: Draft, report: Path, output: Path) -> Report:
+    """Write the page; where that fails, say that the log is there all the same."""
+    from libra.certificate.document import fingerprint
 
-    log, output, certificate = files
-    names = Names(log.name, output.name, "" if certificate is None else certificate.name)
-    return report_of_release(release, release.original, public=public, names=names, progress=progress)
+    page = draft.report({"file": output.name} | fingerprint(output))
+    try:
+        page.save(report)
+        return page
+    except InputError as error:
+        what = error.what.removesuffix(", nothing was written")
+        remedy = f"{output} is written, the page is not: libra report writes it from the logs"
+        raise InputError(what, place=str(report), remedy=remedy) from error
 
 
 def _explained(made: Mechanism, *, individuals: bool) -> list[str]:
@@ -170,24 +181,21 @@ def _show_explained(explained: list[str], *, as_json: bool) -> None:
     if as_json:
         print_json({"plan": explained})
         return
-    console = people_console()
-    for line in explained:
-        console.print(printable(f"- {line}"), soft_wrap=not console.is_terminal)
+    _say([f"- {line}" for line in explained])
 
 
-def show_release(release: Release, output: Path, certificate: Path | None, report: Path | None = None) -> None:
+def show_release(release: Release, output: Path, certificate: Path | None) -> None:
     """What was written, what is promised of it, and what that does not cover."""
     from libra.mechanisms.mechanism import HOMES
 
-    beside = " and ".join(str(path) for path in (certificate, report) if path is not None)
-    beside = f" and {beside}" if beside else ""
+    beside = f" and {certificate}" if certificate else ""
     if release.shortfall:
         print(printable(f"Wrote {output}, an empty log{',' if beside else ''}{beside}"))
         return
     sizes = release.to_dict()["released"].items()
-    told = ", ".join(f"{size:,} {things.removesuffix('s') if size == 1 else things}" for things, size in sizes)
+    counted = ", ".join(f"{size:,} {things.removesuffix('s') if size == 1 else things}" for things, size in sizes)
     promised = release.guarantee
-    lines = [f"Wrote {output}{beside}: {told}", "", promised.statement]
+    lines = [f"Wrote {output}{beside}: {counted}", "", promised.statement]
     if release.claimed is not None and promised.assumptions:
         lines.append("It assumes:")
     lines += [f"- {sentence}" for sentence in promised.assumptions]
@@ -197,6 +205,10 @@ def show_release(release: Release, output: Path, certificate: Path | None, repor
     if certificate and not release.seeded and release.mechanism in HOMES:
         files = " ".join(shlex.quote(str(file)) for file in (certificate, output))
         lines += ["", f"Anyone can check this: {libra_command()} verify {files}"]
+    _say(lines)
+
+
+def _say(lines: list[str]) -> None:
     console = people_console()
     for line in lines:
         console.print(printable(line), soft_wrap=not console.is_terminal)

@@ -23,6 +23,7 @@ def demo(
 ) -> None:
     """A tour on the bundled log of a simulated emergency room: inspect, convert, anonymize, verify, measure and report."""
     from libra import api, example
+    from libra.certificate.document import fingerprint
     from libra.cli.commands.anonymize import show_release
     from libra.cli.commands.inspect import show_summary
     from libra.cli.commands.measure import show_utility
@@ -30,7 +31,7 @@ def demo(
     from libra.errors import InputError
     from libra.eventlog.summary import summarize
     from libra.measures import measure
-    from libra.reporting.build import Names, report_of_release
+    from libra.reporting.build import Names, draft_of_release
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -42,7 +43,8 @@ def demo(
     release = api.anonymize(log)
     release.write(anonymized, certificate=certificate)
     notes += release.notes
-    page = report_of_release(release, log, names=Names(original.name, anonymized.name, certificate.name))
+    names = Names(original.name, anonymized.name, certificate.name)
+    page = draft_of_release(release, log, names=names).report({"file": anonymized.name} | fingerprint(anonymized))
     page.save(report)
     summary, verification, utility = summarize(log), api.verify(certificate, anonymized), measure(log, release.log)
     if not as_json and not quiet:
@@ -69,8 +71,8 @@ def demo(
 def next_steps(packed: Path, table: Path, certificate: Path, report: Path) -> list[str]:
     """What to try after the tour, spelled so that it can be copied into this shell."""
     libra = libra_command()
-    names = (packed.name, table.name, "log.parquet", "out.csv", certificate.name, "new-report.html")
-    log, csv, parquet, out, promise, page = (shlex.quote(str(table.with_name(name))) for name in names)
+    names = (packed.name, table.name, "log.parquet", "out.csv", certificate.name, "new.json", "new-report.html")
+    log, csv, parquet, out, promise, new, page = (shlex.quote(str(table.with_name(name))) for name in names)
     return [
         f"All files are in {table.parent}",
         "",
@@ -78,9 +80,9 @@ def next_steps(packed: Path, table: Path, certificate: Path, report: Path) -> li
         f"  {libra} inspect {csv}",
         f"  {libra} convert {csv} {parquet}",
         f"  {libra} certificate {promise}",
-        f"  {libra} anonymize {csv} -o {out} --epsilon 0.5 --explain",
+        f"  {libra} anonymize {csv} -o {out} --epsilon 0.5 --certificate {new} --explain",
         f"  {libra} measure {log} {out}",
-        f"  {libra} report {log} {out} -o {page}",
+        f"  {libra} report {csv} {out} --certificate {new} -o {page}",
         f"  {libra} inspect YOUR-LOG.csv",
         "",
         f"What was protected and what was lost, on one page for your browser: {report}",

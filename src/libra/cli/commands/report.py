@@ -56,7 +56,7 @@ def report(
 
     It answers first whether the log may be handed out and whether it is any good; then come process maps side by side,
     variants, durations, arrivals, risk, and what not to conclude. It compares with the original and is CONFIDENTIAL;
-    --public writes what may go along with the log.
+    --public writes what may go along with the log. If the certificate does not hold the page says so, and the exit code is 1.
     """
     from libra import showing
     from libra.targets import check_page
@@ -73,10 +73,19 @@ def report(
         page = showing.report(original, anonymized, certificate=certificate, public=public, attack=attack, **options)
         page.save(output)
     print_result({"output": str(output)} | page.to_dict(), told(page, output), as_json=as_json, quiet=quiet)
+    if page.standing == "broken":
+        raise typer.Exit(1)
 
 
 def told(page: Report, output: Path) -> list[str]:
     """What was written, and what it says first."""
-    stamp = "public: it holds released figures alone" if page.public else "CONFIDENTIAL: it compares with the original"
-    answers = [f"{question} {answer}" for question, answer in page.answers]
-    return [f"Wrote {output} ({stamp})", *answers]
+    return [f"Wrote {output} ({stamp_of(page)})", *(f"{question} {answer}" for question, answer in page.answers)]
+
+
+def stamp_of(page: Report) -> str:
+    """Who may see a page."""
+    if not page.public:
+        return "CONFIDENTIAL: it compares with the original"
+    if page.standing == "proved":
+        return "public: it holds released figures alone"
+    return "NOT FOR RELEASE: nothing is proved of this log"

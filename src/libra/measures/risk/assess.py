@@ -31,8 +31,27 @@ from libra.measures.risk.singled_out import SingledOut, singled_out
 from libra.privacy.randomness import Randomness
 
 SAMPLES = 5_000
-FEWEST_SAMPLES = 300
-WORK = 100_000_000  # samples times variants, beyond which fewer are drawn
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to draw: `SAMPLES` cases, fewer where samples times variants would be more than this work, but never too few."""
+
+    work: int
+    fewest: int
+
+    def samples(self, variants: int) -> int:
+        """How many cases to draw, where every draw is compared with so many variants.
+
+        Example:
+            >>> THOROUGH.samples(10), THOROUGH.samples(50_000), QUICK.samples(50_000)
+            (5000, 2000, 800)
+        """
+        return min(SAMPLES, max(self.fewest, self.work // max(variants, 1)))
+
+
+THOROUGH = Effort(work=100_000_000, fewest=300)
+QUICK = Effort(work=40_000_000, fewest=100)  # for whoever waits for a page
 SEED = 1
 NO_CERTIFICATE = (
     "Membership was not attacked: that takes the mechanism and its parameters, which are in the certificate. "
@@ -90,7 +109,7 @@ def risk_of_log(log: EventLog, *, seed: int = SEED) -> LogRisk:
     if not log.n_cases:
         return LogRisk((), 0, _crowds_of(log))
     people = _people(log, np.arange(len(log.activities)), whose_cases(log))
-    sample = draw(log, _samples(len(log.variants)), Randomness(seed))
+    sample = draw(log, THOROUGH.samples(len(log.variants)), Randomness(seed))
     return LogRisk(singled_out(people, search(people, sample, people)), len(sample.case), _crowds_of(log))
 
 
@@ -101,6 +120,7 @@ def risk_of_release(
     certified: Certified | None = None,
     released: Path | None = None,
     seed: int = SEED,
+    effort: Effort = THOROUGH,
     progress: Progress = no_progress,
 ) -> ReleaseRisk:
     """The risk of an anonymized log against its original.
@@ -111,6 +131,7 @@ def risk_of_release(
         certified: The mechanism to attack, from the certificate; without it membership is left out.
         released: The file of the anonymized log, to see whether the certificate is about it.
         seed: Of all that is drawn, the attacked releases included.
+        effort: How much to draw; less of it tells less where a log has very many variants.
         progress: Called with the rounds of the attack done and the rounds in all.
 
     Example:
@@ -119,7 +140,9 @@ def risk_of_release(
         >>> risk_of_release(log, log).copies.exact
         1.0
     """
-    traces, exactly, to_the_minute = (same_cases(original, anonymized, unit) for unit in (ANY_GAP, MICROSECOND, MINUTE))
+    traces = same_cases(original, anonymized, ANY_GAP)
+    to_the_minute = same_cases(original, anonymized, MINUTE, within=traces)
+    exactly = same_cases(original, anonymized, MICROSECOND, within=to_the_minute)
     whose = whose_cases(original)
     copied = copies(exactly, to_the_minute, whose)
     notes = [] if certified is None or released is None or certified.is_of(released) else [ANOTHER_FILE]
@@ -127,7 +150,7 @@ def risk_of_release(
         return ReleaseRisk(LogRisk((), 0, _crowds_of(original)), (), copied, None, (*notes, TOO_FEW))
     codes, other_codes = common_codes(original, anonymized)
     people, theirs = _people(original, codes, whose), population_of(anonymized, other_codes)
-    sample = draw(original, _samples(len(original.variants) + len(anonymized.variants)), Randomness(seed))
+    sample = draw(original, effort.samples(len(original.variants) + len(anonymized.variants)), Randomness(seed))
     found, found_there = (search(among, sample, people) for among in (people, theirs))
     before = LogRisk(singled_out(people, found), len(sample.case), _crowds_of(original))
     links = linkage(found_there, found, sample.case, (traces, exactly, to_the_minute), whose)
@@ -150,8 +173,3 @@ def _people(log: EventLog, codes: Integers, whose: Integers) -> Population:
 
 def _crowds_of(log: EventLog) -> Literal["cases", "individuals"]:
     return "cases" if log.individual is None else "individuals"
-
-
-def _samples(variants: int) -> int:
-    """How many cases to draw, where every draw is compared with so many variants."""
-    return min(SAMPLES, max(FEWEST_SAMPLES, WORK // max(variants, 1)))

@@ -59,8 +59,14 @@ def copies(exactly_same: SameCases, same_to_the_minute: SameCases, whose: Intege
     return Copies(*_shares(exactly_same, whose), *_shares(same_to_the_minute, whose))
 
 
-def same_cases(original: EventLog, anonymized: EventLog, unit: int) -> SameCases:
+def same_cases(original: EventLog, anonymized: EventLog, unit: int, within: SameCases | None = None) -> SameCases:
     """Compare all cases of two logs at once; gaps are rounded to whole units, which are microseconds or more.
+
+    Args:
+        original: One log.
+        anonymized: The other.
+        unit: Of the gaps.
+        within: Cases that are the same in a larger unit, where somebody knows; only those are compared.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -74,10 +80,24 @@ def same_cases(original: EventLog, anonymized: EventLog, unit: int) -> SameCases
     codes = np.concatenate([np.zeros(0, np.int64), *(code[log.activity_codes] for code, log in recoded if log.n_events)])
     gaps = np.concatenate([_gaps(log) for log in logs])
     lengths = np.concatenate([np.diff(log.case_offsets) for log in logs])
-    _, gap = np.unique((gaps + unit // 2) // unit, return_inverse=True)
-    _, steps = np.unique(codes * (gap.max(initial=0) + 1) + gap, return_inverse=True)
-    same = variants_of(steps.astype(np.uint32), np.concatenate(([0], np.cumsum(lengths)))).of_case
+    compared = np.ones(len(lengths), bool)
+    if within is not None:
+        coarse = np.concatenate((within.original, within.anonymized))
+        compared = (np.bincount(coarse) > 1)[coarse]
+        codes, gaps = (one[np.repeat(compared, lengths)] for one in (codes, gaps))
+    gap = _numbered((gaps + unit // 2) // unit)
+    steps = _numbered(codes * (gap.max(initial=0) + 1) + gap)
+    same = np.arange(len(lengths), 2 * len(lengths))
+    same[compared] = variants_of(steps.astype(np.uint32), np.concatenate(([0], np.cumsum(lengths[compared])))).of_case
     return SameCases(same[: original.n_cases], same[original.n_cases :])
+
+
+def _numbered(values: Integers) -> Integers:
+    """Numbers from 0 on and below 2^32, equal where the values are: with gaps, where that saves sorting them."""
+    lowest = int(values.min(initial=0))
+    if int(values.max(initial=0)) - lowest < 2**32:
+        return values - lowest
+    return np.unique(values, return_inverse=True)[1]
 
 
 def _gaps(log: EventLog) -> Integers:

@@ -7,20 +7,23 @@ says whose cases they are, the individuals that fit are counted as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from libra.measures.distances import Integers
+from libra.measures.distances import Floats, Integers
+from libra.measures.risk.block import Block
 from libra.measures.risk.dated import dated_crowds
-from libra.measures.risk.knowledge import KINDS, NONE, SIZES, Kind, Knowledge, Sample
+from libra.measures.risk.fits import Fits, as_multiset, as_set, in_order, sums
+from libra.measures.risk.knowledge import KINDS, SIZES, Kind, Knowledge, Sample
 from libra.measures.risk.owners import Bits
-from libra.measures.risk.population import Block, Crowds, Population
+from libra.measures.risk.population import Crowds, Population
 
-CELLS = 4_000_000  # questions times variants that are looked at together
-Fits = npt.NDArray[np.bool_]
+CELLS = 500_000  # questions times variants that are looked at together: what a processor holds near
+Asked: TypeAlias = tuple[Knowledge, Kind]
+FITS: dict[Kind, Callable[[Block, Integers], Fits]] = {"set": as_set, "multiset": as_multiset, "sequence": in_order}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,20 +49,7 @@ def crowds(population: Population, knowledge: Knowledge, kind: Kind) -> Crowds:
         >>> bool((crowds(people, known, "set").size >= crowds(people, known, "sequence").size).all())
         True
     """
-    if not len(population.variant):
-        return Crowds(np.zeros(len(knowledge.case), np.int64), np.zeros(len(knowledge.case), np.int64))
-    if kind == "days":
-        return dated_crowds(population, knowledge)
-    codes = knowledge.codes if kind == "sequence" else np.sort(knowledge.codes, axis=1)
-    questions, asked = np.unique(codes, axis=0, return_inverse=True)
-    fits = {"set": _as_set, "multiset": _as_multiset, "sequence": _in_order}[kind]
-    size, total, bits = _of_variants(population, questions, fits)
-    found = Crowds(size[asked], total[asked])
-    if population.owners is None:
-        return found
-    individuals = population.owners.who_fit(bits, len(questions))[asked]
-    others = population.owners.others(bits, asked, knowledge.case, found, individuals)
-    return replace(found, individuals=individuals, others=others)
+    return _all_crowds(population, [(knowledge, kind)])[0]
 
 
 def search(people: Population, sample: Sample, drawn_from: Population) -> tuple[Found, ...]:
@@ -77,59 +67,71 @@ def search(people: Population, sample: Sample, drawn_from: Population) -> tuple[
         ('set', 1)
     """
     known = {k: sample.knowing(k, drawn_from.codes, drawn_from.timestamps) for k in SIZES}
-    return tuple(Found(kind, k, crowds(people, known[k], kind)) for kind in KINDS for k in SIZES)
+    wanted = [(kind, k) for kind in KINDS for k in SIZES]
+    asked = [("set" if k == 1 and kind != "days" else kind, k) for kind, k in wanted]  # one event has no number and no order
+    different = list(dict.fromkeys(asked))
+    found = dict(zip(different, _all_crowds(people, [(known[k], kind) for kind, k in different]), strict=True))
+    return tuple(Found(kind, k, found[one]) for (kind, k), one in zip(wanted, asked, strict=True))
 
 
-def _of_variants(
-    population: Population, questions: Integers, fits: Callable[[Block, Integers], Fits]
-) -> tuple[Integers, Integers, Bits]:
-    """The answers to questions about activities, from some variants at a time.
+def _all_crowds(population: Population, asked: Sequence[Asked]) -> list[Crowds]:
+    """The crowds of different knowledge: activities are asked of all variants, days of the cases."""
+    if not len(population.variant):
+        return [Crowds(*np.zeros((2, len(knowledge.case)), np.int64)) for knowledge, _ in asked]
+    of_activities = iter(_of_variants(population, [_questions(*one) for one in asked if one[1] != "days"]))
+    return [
+        dated_crowds(population, knowledge) if kind == "days" else next(of_activities).crowds(population, knowledge)
+        for knowledge, kind in asked
+    ]
 
-    Returns:
-        For each question how many cases fit and the sum of their numbers; and which variants fit, where owners are to be counted.
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Questions:
+    """Different questions about activities, and the answers as far as variants were looked at.
+
+    Attributes:
+        questions: The activities that are known, a row a question.
+        of_row: Which question is asked for each row of knowledge.
+        fits: Who fits.
+        answers: For each question how many cases fit and the sum of their numbers.
+        bits: Which variants fit, some at a time; only where owners are to be counted.
     """
-    answers = np.zeros((len(questions), 2))
-    bits = np.zeros((len(population.counts) if population.owners else 0, -(-len(questions) // 8)), np.uint8)
-    done = 0
-    for block in population.blocks(max(CELLS // len(questions), 1)):
-        fit = fits(block, questions)
-        answers += fit @ block.weights
-        if population.owners:
-            bits[done : done + len(block.traces)] = np.packbits(fit.T, axis=1)
-            done += len(block.traces)
-    size, total = answers.astype(np.int64).T
-    return size, total, bits
+
+    questions: Integers
+    of_row: Integers
+    fits: Callable[[Block, Integers], Fits]
+    answers: Floats
+    bits: list[Bits]
+
+    def ask(self, block: Block, *, for_owners: bool) -> None:
+        fit = self.fits(block, self.questions)
+        self.answers[:] += sums(fit, block.weights)
+        if for_owners:
+            self.bits.append(np.packbits(fit.T, axis=1))
+
+    def crowds(self, population: Population, knowledge: Knowledge) -> Crowds:
+        size, total = self.answers.astype(np.int64)[self.of_row].T
+        found = Crowds(size, total)
+        if population.owners is None:
+            return found
+        bits = np.concatenate(self.bits)
+        individuals = population.owners.who_fit(bits, len(self.questions))[self.of_row]
+        others = population.owners.others(bits, self.of_row, knowledge.case, found, individuals)
+        return replace(found, individuals=individuals, others=others)
 
 
-def _as_set(block: Block, questions: Integers) -> Fits:
-    """Whether a variant has all these activities."""
-    return _often_enough(block, questions, (questions != NONE).astype(np.int64))
+def _questions(knowledge: Knowledge, kind: Kind) -> _Questions:
+    codes = knowledge.codes if kind == "sequence" else np.sort(knowledge.codes, axis=1)
+    questions, of_row = np.unique(codes, axis=0, return_inverse=True)
+    return _Questions(questions, of_row, FITS[kind], np.zeros((len(questions), 2)), [])
 
 
-def _as_multiset(block: Block, questions: Integers) -> Fits:
-    """Whether a variant has all these activities, each at least as often."""
-    same = questions[:, :, None] == questions[:, None, :]
-    return _often_enough(block, questions, np.where(questions == NONE, 0, np.tril(same).sum(axis=2)))
-
-
-def _often_enough(block: Block, questions: Integers, times: Integers) -> Fits:
-    activities, place = np.unique(questions, return_inverse=True)
-    counts, place = block.counts_of(activities), place.reshape(questions.shape)
-    fit = np.ones((len(questions), counts.shape[1]), bool)
-    for column in range(questions.shape[1]):
-        fit &= counts[place[:, column]] >= times[:, column, None]
-    return fit
-
-
-def _in_order(block: Block, questions: Integers) -> Fits:
-    """Whether a variant has these activities in this order, whatever lies between: each is sought from after the one before."""
-    begins, ends = block.traces.offsets[:-1], block.traces.offsets[1:]
-    given_up = ends[-1] + 1
-    place = np.repeat(begins[None], len(questions), axis=0)
-    for column in questions.T:
-        for activity in np.unique(column[column != NONE]):
-            rows = np.flatnonzero(column == activity)
-            found = block.next_use(int(activity))[place[rows]]
-            place[rows] = np.where(found < ends, found + 1, given_up)
-    fit: Fits = place != given_up
-    return fit
+def _of_variants(population: Population, asked: list[_Questions]) -> list[_Questions]:
+    """Answer all questions, from some variants at a time."""
+    if asked:
+        activities = np.unique(np.concatenate([one.questions.ravel() for one in asked]))
+        most = max(len(one.questions) for one in asked)
+        for block in population.blocks(max(CELLS // most, 1), activities):
+            for one in asked:
+                one.ask(block, for_owners=population.owners is not None)
+    return asked

@@ -1,45 +1,69 @@
 """How many cases fit somebody who knows events with their days: activity and calendar day, each pair at least as often.
 
-In: a population and knowledge. Out: `Crowds`. Pairs are rare, so each question starts from the cases that have its rarest pair,
-found in an index, and asks of those alone whether they have the others.
+In: a population and knowledge. Out: `Crowds`. Only events of the pairs that are asked for are looked at. Pairs are rare, so each
+question starts from the cases that have its rarest pair, found in an index, and asks of those alone whether they have the others.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from libra.eventlog.cases import DAY
 from libra.measures.distances import Integers
-from libra.measures.risk.knowledge import NONE, Knowledge
+from libra.measures.risk.knowledge import NONE, Knowledge, how_manieth
 from libra.measures.risk.population import Crowds, Population
 
 AT_ONCE = 2_000_000  # questions times cases that are looked at together
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class _Index:
+    """Which cases have which pairs of an activity and a day.
+
+    Attributes:
+        held: Pair times number of cases plus case, for every pair that a case has; ascending.
+        times: How often it has it.
+        first: Where each pair begins in `held`, and where the last one ends.
+        n_cases: The number of cases.
+    """
+
+    held: Integers
+    times: Integers
+    first: Integers
+    n_cases: int
+
+    def holders_of_all(self, pairs: Integers, times: Integers) -> tuple[Integers, Integers]:
+        """All (question, case) where the case has all pairs of the question so often; these come rarest first, `NONE` last."""
+        begin, end = self.first[pairs[:, 0]], self.first[pairs[:, 0] + 1]
+        question = np.repeat(np.arange(len(pairs)), end - begin)
+        within = np.arange(len(question)) - np.repeat(np.cumsum(end - begin) - (end - begin), end - begin)
+        case = self.held[np.repeat(begin, end - begin) + within] % self.n_cases
+        for pair, often in zip(pairs.T[1:], times.T[1:], strict=True):
+            wanted = pair[question] * self.n_cases + case
+            at = np.minimum(np.searchsorted(self.held, wanted), len(self.held) - 1)
+            has = (pair[question] == NONE) | ((self.held[at] == wanted) & (self.times[at] >= often[question]))
+            question, case = question[has], case[has]
+        return question, case
+
+
 def dated_crowds(population: Population, knowledge: Knowledge) -> Crowds:
     """Count the cases that have these activities on these days; a day is one of UTC, or of the clock where there is no zone."""
-    case = np.repeat(np.arange(len(population.variant)), np.diff(population.offsets))
-    row, column = np.nonzero(knowledge.codes != NONE)
-    known = knowledge.codes[row, column], knowledge.days[row, column]
-    keys, asked = _keys((case, population.codes, population.timestamps // DAY), (row, *known))
-    pairs, place = np.unique(keys, return_inverse=True)
-    index = np.sort(place * len(population.variant) + case)
-    first = np.searchsorted(index, np.arange(len(pairs) + 1) * len(population.variant))
-    found = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
+    known = knowledge.codes != NONE
     questions = np.full(knowledge.codes.shape, NONE)
-    questions[row, column] = np.where(pairs[found] == asked, found, len(pairs))  # a pair that nobody has comes last
-    distinct, back = np.unique(questions, axis=0, return_inverse=True)
-    holders = np.append(np.diff(first), 0)
+    index, questions[known] = _index(population, knowledge.codes[known], knowledge.days[known])
+    distinct, back = np.unique(np.sort(questions, axis=1), axis=0, return_inverse=True)
     size, total, individuals = np.zeros((3, len(distinct)), np.int64)
     own = Crowds(*np.zeros((2, len(back)), np.int64))
-    work = np.where(distinct == NONE, len(index), holders[distinct])
-    rarest_first = np.take_along_axis(distinct, np.argsort(work, axis=1, kind="stable"), axis=1)
+    work = np.where(distinct == NONE, len(index.held) + 1, np.diff(index.first)[distinct])
+    rarest_first = np.argsort(work, axis=1, kind="stable")
+    asked = [np.take_along_axis(one, rarest_first, axis=1) for one in (distinct, how_manieth(distinct))]
     most = np.cumsum(work.min(axis=1))
     for begin, end in pairwise((0, *np.searchsorted(most, np.arange(AT_ONCE, most[-1], AT_ONCE)), len(distinct))):
         part = slice(begin, end)
-        fits, cases = _holders_of_all(rarest_first[part], index, first, len(population.variant))
+        fits, cases = index.holders_of_all(asked[0][part], asked[1][part])
         size[part] = np.bincount(fits, minlength=end - begin)
         total[part] = np.bincount(fits, cases, minlength=end - begin)
         if population.owners is not None:
@@ -63,33 +87,14 @@ def _whose(
     return np.bincount(pairs // width, minlength=n), size[own], total[own]
 
 
-def _keys(ours: tuple[Integers, ...], theirs: tuple[Integers, ...]) -> tuple[Integers, Integers]:
-    """One number for each event: its activity, its day, and the how-manieth of both it is for its owner."""
-    owner, code, day = (np.concatenate(both) for both in zip(ours, theirs, strict=True))
-    side = np.repeat((0, 1), (len(ours[0]), len(theirs[0])))
-    day = day - day.min()
-    pair = code * (day.max() + 1) + day
-    order = np.lexsort((pair, owner, side))
-    begins = np.ones(len(order), bool)
-    begins[1:] = (np.diff(pair[order]) != 0) | (np.diff(owner[order]) != 0) | (np.diff(side[order]) != 0)
-    place = np.arange(len(order))
-    again = np.empty(len(order), np.int64)
-    again[order] = place - np.maximum.accumulate(np.where(begins, place, 0))
-    keys = pair * (again.max() + 1) + again
-    return keys[: len(ours[0])], keys[len(ours[0]) :]
-
-
-def _holders_of_all(questions: Integers, index: Integers, first: Integers, n_cases: int) -> tuple[Integers, Integers]:
-    """All (question, case) where the case has all pairs of the question; these come rarest first, `NONE` last."""
-    rarest = questions[:, 0]
-    there = np.flatnonzero(rarest < len(first) - 1)
-    begin, end = first[rarest[there]], first[rarest[there] + 1]
-    question = np.repeat(there, end - begin)
-    within = np.arange(len(question)) - np.repeat(np.cumsum(end - begin) - (end - begin), end - begin)
-    case = index[np.repeat(begin, end - begin) + within] % n_cases
-    for column in questions.T[1:]:
-        wanted = column[question] * n_cases + case
-        at = np.minimum(np.searchsorted(index, wanted), len(index) - 1)
-        has = (column[question] == NONE) | (index[at] == wanted)
-        question, case = question[has], case[has]
-    return question, case
+def _index(population: Population, codes: Integers, days: Integers) -> tuple[_Index, Integers]:
+    """An index of the pairs that are asked for, and which of them each question is about."""
+    n_cases, theirs = len(population.variant), population.timestamps // DAY
+    earliest = min(int(days.min()), int(theirs.min()))
+    width = max(int(days.max()), int(theirs.max())) - earliest + 1
+    pairs, asked = np.unique(codes * width + days - earliest, return_inverse=True)
+    keys = population.codes * width + theirs - earliest
+    there = np.flatnonzero(np.isin(keys, pairs))
+    case = np.searchsorted(population.offsets, there, side="right") - 1
+    held, times = np.unique(np.searchsorted(pairs, keys[there]) * n_cases + case, return_counts=True)
+    return _Index(held, times, np.searchsorted(held, np.arange(len(pairs) + 1) * n_cases), n_cases), asked

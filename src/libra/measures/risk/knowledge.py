@@ -21,6 +21,8 @@ Kind = Literal["set", "multiset", "sequence", "days"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SIZES = (1, 2, 3, 5)
 NONE = -1
+AT_ONCE = 4_000_000  # events that are shuffled together
+ROOM = 16  # times as many events as are needed are shuffled, where a case has more
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,12 +67,41 @@ def draw(log: EventLog, n: int, random: Randomness, most: int = SIZES[-1]) -> Sa
         ((50,), (50, 5))
     """
     case = random.below(log.n_cases, n)
-    lengths = np.diff(log.case_offsets)[case]
+    begin, lengths = log.case_offsets[case], np.diff(log.case_offsets)[case]
     ends = np.cumsum(lengths)
-    row = np.repeat(np.arange(n), lengths)
-    place = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
-    shuffled = np.lexsort((random.words(len(place)), row))  # rows stay together, each in random order
-    events = np.full((n, most), NONE, np.int64)
-    taken = place < most
-    events[row[taken], place[taken]] = (log.case_offsets[case][row] + place[shuffled])[taken]
-    return Sample(case, events)
+    parts = np.split(np.arange(n), np.searchsorted(ends, np.arange(AT_ONCE, ends[-1], AT_ONCE)))
+    events = [begin[part, None] + _places(lengths[part], most, random) for part in parts if len(part)]
+    return Sample(case, np.maximum(np.concatenate(events), NONE))
+
+
+def _places(lengths: Integers, most: int, random: Randomness) -> Integers:
+    """For cases of these lengths, places of so many events in random order; far below 0 where there is no more.
+
+    Every event draws a word, and those with the smallest words come first. So whatever draws a large one can be left aside, as
+    long as enough are left.
+    """
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    words = random.words(len(row))
+    likely = (2.0**64 * np.minimum(ROOM * most / lengths, 0.5)).astype(np.uint64)
+    left = (words <= likely[row]) | (lengths <= 2 * ROOM * most)[row]
+    left |= (np.bincount(row[left], minlength=len(lengths)) < most)[row]
+    event = np.flatnonzero(left)
+    row = row[event]
+    event = event[np.lexsort((words[event], row))]  # rows stay together, each in random order
+    many = np.bincount(row, minlength=len(lengths))
+    rank = np.arange(len(event)) - np.repeat(np.cumsum(many) - many, many)
+    found = np.full((len(lengths), most), np.iinfo(np.int64).min, np.int64)
+    taken = rank < most
+    found[row[taken], rank[taken]] = (event - (np.cumsum(lengths) - lengths)[row])[taken]
+    return found
+
+
+def how_manieth(questions: Integers) -> Integers:
+    """For every entry of a row, how many equal ones the row has up to here; 0 for `NONE`.
+
+    Example:
+        >>> how_manieth(np.array([[3, 7, 3, NONE]])).tolist()
+        [[1, 1, 2, 0]]
+    """
+    same = questions[:, :, None] == questions[:, None, :]
+    return np.where(questions == NONE, 0, np.tril(same).sum(axis=2))

@@ -1,22 +1,21 @@
 """The cases among which an attacker looks for somebody, laid out so that many questions are answered at once.
 
-In: a log, and the code of each of its activities. Out: a `Population`, and its variants some at a time as `Block`s, with where to
-find an activity in them: cases of the same variant give the same answer to every question about activities. `Crowds` is what
-such questions are answered with.
+In: a log, and the code of each of its activities. Out: a `Population`, and its variants some at a time as `Block`s: cases of the
+same variant give the same answer to every question about activities. `Crowds` is what such questions are answered with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import Traces, order_of
-from libra.measures.distances import Floats, Integers
+from libra.eventlog.traces import Traces
+from libra.measures.distances import Integers
+from libra.measures.risk.block import Block
 
 if TYPE_CHECKING:
     from libra.measures.risk.owners import Owners
@@ -50,39 +49,6 @@ class Crowds:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Block:
-    """Some variants; `weights` holds for each the number of its cases and the sum of their numbers."""
-
-    traces: Traces
-    weights: Floats
-
-    @cached_property
-    def _uses(self) -> tuple[Integers, Integers, Integers]:
-        """The events ordered by activity: where each is, the row of its variant, and its activity."""
-        order = order_of(self.traces.codes)
-        return order, self.traces.rows[order], self.traces.codes[order]
-
-    def counts_of(self, activities: Integers) -> Integers:
-        """How often each variant has these activities: a row an activity, a column a variant."""
-        _, variants, ordered = self._uses
-        begin, end = np.searchsorted(ordered, activities), np.searchsorted(ordered, activities, side="right")
-        row = np.repeat(np.arange(len(activities)), end - begin)
-        within = np.arange(len(row)) - np.repeat(np.cumsum(end - begin) - (end - begin), end - begin)
-        cells = row * len(self.traces) + variants[begin[row] + within]
-        return np.bincount(cells, minlength=len(activities) * len(self.traces)).reshape(len(activities), len(self.traces))
-
-    def next_use(self, activity: int) -> Integers:
-        """From every place in the events on, the place where this activity comes next; beyond the last: none.
-
-        "None" is the number of events, and two places beyond the last are there, for whoever has come to the end or given up.
-        """
-        places, _, ordered = self._uses
-        begin, end = np.searchsorted(ordered, (activity, activity + 1))
-        uses, beyond = places[begin:end], len(places)
-        return np.repeat(np.append(uses, beyond), np.diff(uses, prepend=-1, append=beyond + 1))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Population:
     """Cases to be matched.
 
@@ -102,14 +68,14 @@ class Population:
     counts: Integers
     owners: Owners | None = None
 
-    def blocks(self, size: int) -> Iterator[Block]:
-        """The variants, at most so many at a time."""
+    def blocks(self, size: int, activities: Integers) -> Iterator[Block]:
+        """The variants, at most so many at a time, for questions about these activities."""
         a_case = np.unique(self.variant, return_index=True)[1]
         traces = Traces(self.codes, self.offsets)
         numbers = np.bincount(self.variant, np.arange(len(self.variant), dtype=np.float64))  # whole, and exact below 2^53
         weights = np.column_stack((self.counts, numbers)).astype(np.float64)
         for begin in range(0, len(a_case), size):
-            yield Block(traces.take(a_case[begin : begin + size]), weights[begin : begin + size])
+            yield Block(traces.take(a_case[begin : begin + size]), weights[begin : begin + size], activities)
 
 
 def population_of(log: EventLog, codes: Integers, owners: Owners | None = None) -> Population:
@@ -119,8 +85,8 @@ def population_of(log: EventLog, codes: Integers, owners: Owners | None = None) 
         >>> from libra.example.simulate import simulate
         >>> log = simulate(cases=20)
         >>> people = population_of(log, np.arange(len(log.activities)))
-        >>> all_of_them = next(people.blocks(size=20))
-        >>> set(all_of_them.counts_of(np.array([log.activities.index("Arrive")]))[0].tolist())
+        >>> all_of_them = next(people.blocks(size=20, activities=np.array([log.activities.index("Arrive")])))
+        >>> set(all_of_them.counts[0].tolist())
         {1}
     """
     of_events = codes[log.activity_codes.astype(np.int64)] if len(codes) else np.zeros(0, np.int64)

@@ -1,7 +1,8 @@
 """What is kept of a log, aspect by aspect: a verdict, a sentence that needs no statistics, and the figures behind both.
 
 In: two logs and their yardsticks. Out: `Aspect`s, always the same eight in the same order; none in public mode, because all of
-them compare with the original. The first figure of an aspect is the one that is judged.
+them compare with the original. The first figure of an aspect is the one that is judged; of activities it is how many vanished,
+which can only make the verdict worse.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from libra.measures import Utility
 from libra.reporting.facts import sentences
 from libra.reporting.facts.figures import Figure, measured
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.verdicts import FROM_BEST, Verdict, middle, verdict_of
+from libra.reporting.facts.verdicts import FROM_BEST, Verdict, middle, verdict_of, worse
 from libra.reporting.facts.yardsticks import Yardsticks
 
 TIMED = ("step_durations", "case_durations", "arrivals")
@@ -43,7 +44,7 @@ class Aspect:
         title: A name for people.
         verdict: How much of it is kept; `verdicts.MEANINGS` says what the word stands for.
         sentence: What that comes to, for somebody who does not know the measure.
-        figures: The figures, the one that is judged first.
+        figures: The figures, the most telling one first.
         value: The distance that was judged: 0 is equal.
         sample: That of a fresh sample of the original.
         empty: That of an empty log.
@@ -82,7 +83,9 @@ def aspects_of(pair: Pair, yardsticks: Yardsticks | None, *, has_times: bool = T
         _measured(by, "case_durations", "Case durations", ("case_duration_w1_hours",), sentences.about_case_durations(by)),
         _measured(by, "arrivals", "Arrivals", ("arrival_w1_days",), sentences.about_arrivals(by)),
     )
-    if original.n_cases and not pair.anonymized.n_cases:
+    if not original.n_cases:
+        return tuple(replace(aspect, verdict="unknown") for aspect in judged)
+    if not pair.anonymized.n_cases:
         judged = (judged[0], *(_of_nothing(aspect) for aspect in judged[1:]))
     return judged if has_times else tuple(_without_times(aspect) for aspect in judged)
 
@@ -98,7 +101,7 @@ def overall(aspects: Sequence[Aspect]) -> Verdict:
     """
     together = middle([aspect.verdict for aspect in aspects])
     steps = [aspect.verdict for aspect in aspects if aspect.key == "edges" and aspect.verdict != "unknown"]
-    return max((together, *steps), key=FROM_BEST.index) if together != "unknown" else together
+    return together if together == "unknown" else max((together, *steps), key=FROM_BEST.index)
 
 
 def summary_of(aspects: Sequence[Aspect]) -> str:
@@ -144,20 +147,35 @@ def _cases(original: EventLog, anonymized: EventLog) -> Aspect:
 
 
 def _activities(original: EventLog, anonymized: EventLog, by: Yardsticks) -> Aspect:
+    """Activities are judged by their shares of events, and by whether they are there at all: the worse of both counts.
+
+    Shares alone would be too kind. Rare activities weigh next to nothing in them, yet whoever looks for one and finds none draws
+    a wrong conclusion. So they are kept only if none vanished, at best close if some did, and lost if more than half did.
+    """
     labels, released = original.activities, set(anonymized.activities)
     is_kept = np.array([label in released for label in labels], bool)
     kept = int(is_kept.sum())
     events = np.bincount(original.activity_codes, minlength=len(labels))
     carried = int(events[is_kept].sum()) / original.n_events if original.n_events else None
     value, sample, empty = by.activity_tv, by.sample_activity_tv, by.empty_activity_tv
+    gone = len(labels) - kept
     figures = (
+        Figure(
+            "aspects.activities.vanished", gone, _vanished(gone, len(labels)), "activities of the original that do not come out"
+        ),
         Figure("aspects.activities.tv", value, share(value), "half the summed differences of the activities' shares of events"),
         Figure("aspects.activities.carried", carried, share(carried), "share of the original's events whose activity comes out"),
         Figure("aspects.activities.kept", kept, count(kept), "activities of the original that come out"),
         *_sizes("activities", len(labels), len(released)),
     )
     sentence = sentences.about_activities(kept, len(labels), len(released) - kept, carried, by)
-    return Aspect("activities", "Activities", verdict_of(value, sample, empty), sentence, figures, value, sample, empty)
+    at_best: Verdict = "kept" if not gone else "close" if kept >= gone else "lost"
+    verdict = worse(at_best, verdict_of(value, sample, empty))
+    return Aspect("activities", "Activities", verdict, sentence, figures, value, sample, empty)
+
+
+def _vanished(gone: int, of: int) -> str:
+    return f"{count(gone)} of {count(of)} vanished" if gone else "none vanished"
 
 
 def _sizes(what: str, before: int, after: int) -> tuple[Figure, Figure]:

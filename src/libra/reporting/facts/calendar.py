@@ -55,7 +55,7 @@ class HourOfWeek:
     original: Week | None
     anonymized: Week
     most: float
-    time_zone: str
+    time_zone: str | None
 
 
 def arrivals(pair: Pair) -> Series:
@@ -92,16 +92,28 @@ def hours_of_week(pair: Pair, time_zone: str | None = None) -> HourOfWeek:
         >>> len(found.anonymized), len(found.anonymized[0]), found.time_zone
         (7, 24, 'Europe/Amsterdam')
     """
-    zone = time_zone if time_zone is not None and all(log.has_zone for log in pair.logs) else "UTC"
+    known = all(log.has_zone for log in pair.logs)
+    zone = time_zone if known and time_zone is not None else "UTC"
     weeks = [_week(log, zone) for log in pair.logs]
-    return HourOfWeek(
-        None if pair.is_public else weeks[0], weeks[-1], max(share for week in weeks for day in week for share in day), zone
-    )
+    most = max(share for week in weeks for day in week for share in day)
+    return HourOfWeek(None if pair.is_public else weeks[0], weeks[-1], most, zone if known else None)
+
+
+def week_counts(log: EventLog, time_zone: str = "UTC") -> Integers:
+    """Events in each of the 168 hours of a week, which begins on Monday.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=50)
+        >>> int(week_counts(log).sum()) == log.n_events
+        True
+    """
+    hours = (to_local(log.timestamps, time_zone) // HOUR + 24 * THURSDAY) % 168
+    return np.bincount(hours, minlength=168).astype(np.int64)
 
 
 def _week(log: EventLog, time_zone: str) -> Week:
-    hours = (to_local(log.timestamps, time_zone) // HOUR + 24 * THURSDAY) % 168
-    part = shares(np.bincount(hours, minlength=168))
+    part = shares(week_counts(log, time_zone))
     return tuple(part[24 * day : 24 * day + 24] for day in range(7))
 
 

@@ -36,6 +36,7 @@ class Facts:
 
     Attributes:
         public: Whether only the anonymized log is shown.
+        empty: Whether the anonymized log has no case.
         has_times: Whether its timestamps mean anything; otherwise nothing that is about its times should be shown.
         original: The original's sizes; None in public mode.
         anonymized: The anonymized log's sizes.
@@ -58,6 +59,7 @@ class Facts:
     """
 
     public: bool
+    empty: bool
     has_times: bool
     original: Sizes | None
     anonymized: Sizes
@@ -113,6 +115,7 @@ def facts_of(
     attributes = attributes_of(pair)
     return Facts(
         public=pair.is_public,
+        empty=not pair.anonymized.n_cases,
         has_times=has_times,
         original=None if pair.original is None else sizes_of(pair.original),
         anonymized=sizes_of(pair.anonymized),

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from libra.charts.numbers import MISSING, number, share
+from libra.charts.numbers import MISSING, duration, number, share
 from libra.measures import Utility
+
+HOUR, DAY = 3600.0, 86400.0  # seconds
+FEWEST_EVENTS = 0.01  # a difference below which more digits say nothing
 
 
 @dataclass(frozen=True)
@@ -31,15 +34,23 @@ class Figure:
 
 
 def _hours(value: float | None) -> str:
-    return number(value) + ("" if value is None else " h")
+    return duration(None if value is None else HOUR * value)
 
 
-def _events(value: float | None) -> str:
-    return number(value) + ("" if value is None else " events")
+def events(value: float | None) -> str:
+    """A difference in events; below a hundredth more digits would say nothing.
+
+    Example:
+        >>> events(0.0), events(0.00098), events(1.234), events(None)
+        ('0 events', '< 0.01 events', '1.23 events', '–')
+    """  # noqa: RUF002  the dash of a missing figure
+    if value is None:
+        return MISSING
+    return f"< {FEWEST_EVENTS:g} events" if 0 < value < FEWEST_EVENTS else f"{number(value)} events"
 
 
 def _days(value: float | None) -> str:
-    return number(value) + ("" if value is None else " days")
+    return duration(None if value is None else DAY * value)
 
 
 def factor(decades: float | None) -> str:
@@ -59,7 +70,7 @@ MEASURED: dict[str, tuple[Callable[[float | None], str], str]] = {
     "empty.emd_freq": (number, "EMD Freq of an empty log"),
     "variant_tv": (share, "share of cases that would have to follow another variant to match the original's proportions"),
     "unseen_variant_share": (share, "share of anonymized cases whose variant never occurs in the original"),
-    "length_w1": (_events, "mean difference of trace lengths, matched from shortest to longest"),
+    "length_w1": (events, "mean difference of trace lengths, matched from shortest to longest"),
     "edge_duration_w1_log": (factor, "mean difference of step durations by edge, in powers of ten: 1 is a factor of ten"),
     "edge_duration_w1_relative": (share, "mean difference of step durations by edge, as a share of the mean step"),
     "edge_duration_w1_hours": (_hours, "mean difference of step durations by edge"),

@@ -1,7 +1,8 @@
 """What an attacker finds in the original, and what is left of it in the anonymized log.
 
 In: two logs. Out: `RiskFacts`, from `libra.measures.risk`; None in public mode. An attack on membership takes minutes and is
-played only where the mechanism is handed in. The sentences are those of the command line.
+played only where the mechanism is handed in. The sentences are those of the command line. The figures are so too, unless the logs
+have so many variants that fewer samples are drawn for a page; `about_singling_out` says how many.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ from dataclasses import dataclass
 
 from libra.charts.numbers import share
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.risk.assess import NO_CERTIFICATE, ReleaseRisk, risk_of_release
+from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, ReleaseRisk, risk_of_release
 from libra.measures.risk.certified import Certified
-from libra.measures.risk.copies import Copies
 from libra.measures.risk.estimate import Estimate
 from libra.measures.risk.linkage import Linkage
 from libra.measures.risk.membership import Membership
@@ -20,19 +20,19 @@ from libra.measures.risk.singled_out import SingledOut
 from libra.reporting.facts.pair import Pair
 from libra.risk_words import KNOWN, what_a_match_tells, what_is_copied, what_singles_out, what_the_attack_found, whose_variant
 
+ESSENTIAL = ("days", "variant")
 TOLD_BY = ("days", 3)  # the knowledge that the sentence in front is about: what a neighbour or a colleague may well know
 
 
 @dataclass(frozen=True)
 class RiskRow:
-    """What one kind and amount of knowledge does. All but the median are shares.
+    """What one kind and amount of knowledge does, in shares.
 
     Attributes:
         knowledge: "set", "multiset", "sequence", "days" or "variant".
         known: The same in words.
         events: How many events are known; None where all are.
         singled_out: Cases of the original that it singles out.
-        crowd_median: How many cases (or individuals) of the original fit, in the median.
         once: How often exactly one case of the anonymized log fits.
         same_activities: Of these single matches, those with all activities of the case that was sought; None where there is no
             single match, and for the variant, which is known.
@@ -45,12 +45,16 @@ class RiskRow:
     known: str
     events: int | None
     singled_out: float
-    crowd_median: float
     once: float
     same_activities: float | None
     same_activities_by_chance: float | None
     same_gaps: float | None
     same_gaps_by_chance: float | None
+
+    @property
+    def essential(self) -> bool:
+        """Whether it is what somebody is likely to know: days, or all."""
+        return self.knowledge in ESSENTIAL
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,6 @@ class RiskFacts:
     Attributes:
         headline: The most telling of it in two sentences; empty where the original has no case.
         rows: One for each kind and amount of knowledge.
-        crowds_of: Whether crowds count "cases" or "individuals".
-        copies: Released cases that repeat an original one.
         membership: What an attack on membership found; None where none was played.
         groups: Its groups of cases, in words, with the advantage in each.
         about_singling_out: What the figures before mean.
@@ -73,8 +75,6 @@ class RiskFacts:
 
     headline: str
     rows: tuple[RiskRow, ...]
-    crowds_of: str
-    copies: Copies
     membership: Membership | None
     groups: tuple[tuple[str, Estimate], ...]
     about_singling_out: str
@@ -96,19 +96,17 @@ def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress =
         >>> from libra.example.simulate import simulate
         >>> log = simulate(cases=50)
         >>> found = risk_of(Pair(log, log))
-        >>> found.copies.exact, len(found.rows)
-        (1.0, 17)
+        >>> len(found.rows), found.about_copies.partition(" of")[0]
+        (17, '100 %')
     """
     if pair.original is None:
         return None
-    found = risk_of_release(pair.original, pair.anonymized, certified=certified, progress=progress)
+    found = risk_of_release(pair.original, pair.anonymized, certified=certified, effort=QUICK, progress=progress)
     rows = tuple(_row(*both) for both in zip(found.before.singled_out, found.linkage, strict=True))
     attacked = found.membership
     return RiskFacts(
         headline=_headline(rows, found),
         rows=rows,
-        crowds_of=found.before.crowds_of,
-        copies=found.copies,
         membership=attacked,
         groups=() if attacked is None else tuple((whose_variant(group), group.advantage) for group in attacked.groups),
         about_singling_out=what_singles_out(found.before) if rows else "",
@@ -127,7 +125,6 @@ def _row(before: SingledOut, after: Linkage) -> RiskRow:
         known=KNOWN[before.knowledge],
         events=before.events,
         singled_out=before.share.value,
-        crowd_median=before.crowd_median,
         once=found.once.value,
         same_activities=None if is_variant else _value(found.same_activities),
         same_activities_by_chance=None if is_variant else _value(chance.same_activities),
@@ -141,19 +138,15 @@ def _value(estimate: Estimate | None) -> float | None:
 
 
 def _headline(rows: tuple[RiskRow, ...], found: ReleaseRisk) -> str:
+    """What the same knowledge finds before and after."""
     told = next((row for row in rows if (row.knowledge, row.events) == TOLD_BY), None)
     if told is None:
         return ""
     said = f"Three events of a case, with their days, single it out in the original in {share(told.singled_out)} of all tries."
-    copies = found.copies
-    if copies.to_the_minute is None:
+    if found.copies.to_the_minute is None:
         return f"{said} The anonymized log is empty and shows nobody."
-    repeated = (
-        f"{share(copies.to_the_minute)} of the anonymized cases repeat an original one, all its times to the minute included"
-    )
-    anyway = (
-        ""
-        if copies.to_the_minute_by_chance is None
-        else f"; of the original cases, {share(copies.to_the_minute_by_chance)} repeat another"
-    )
-    return f"{said} {repeated}{anyway}."
+    after = f"In the anonymized log exactly one case fits in {share(told.once)}"
+    if told.same_activities is None:
+        return f"{said} {after}."
+    chance = "" if told.same_activities_by_chance is None else f"; by chance it would be {share(told.same_activities_by_chance)}"
+    return f"{said} {after}: in {share(told.same_activities)} of these it has all activities of the case that was sought{chance}."

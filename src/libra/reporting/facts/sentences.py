@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from libra.charts.numbers import count, duration, number, share
 from libra.eventlog.log import EventLog
+from libra.reporting.facts.figures import events
 from libra.reporting.facts.yardsticks import Yardsticks
 
 PLACEHOLDERS = "The timestamps of the anonymized log are placeholders and say nothing."
@@ -66,8 +67,8 @@ def about_lengths(original: EventLog, by: Yardsticks) -> str:
     """How far trace lengths are off."""
     mean = original.n_events / max(original.n_cases, 1)
     return (
-        f"Matched from shortest to longest, traces differ by {number(by.anonymized.length_w1)} events on average"
-        f"{_again(by, number(by.sample.length_w1))}. The original's have {number(mean)} events."
+        f"Matched from shortest to longest, traces differ by {events(by.anonymized.length_w1)} on average"
+        f"{_again(by, events(by.sample.length_w1))}. The original's have {events(mean)}."
     )
 
 

@@ -40,11 +40,9 @@ class VariantTable:
         variants_original: How many variants the original has; None in public mode.
         variants_anonymized: How many the anonymized log has.
         shown_share_original: The share of the original's cases that follow one of the variants shown; None in public mode.
-        shown_share_anonymized: The same of the anonymized log.
+        shown_share_anonymized: The same of the anonymized log, variants that the original never has aside.
         unseen_share: The share of anonymized cases whose variant never occurs in the original; None in public mode.
         lost_share: The share of original cases whose variant does not come out; None in public mode.
-        unseen_variants: How many variants of the anonymized log never occur in the original; None in public mode.
-        lost_variants: How many variants of the original do not come out; None in public mode.
     """
 
     rows: tuple[VariantRow, ...]
@@ -55,8 +53,6 @@ class VariantTable:
     shown_share_anonymized: float
     unseen_share: float | None
     lost_share: float | None
-    unseen_variants: int | None
-    lost_variants: int | None
 
 
 def top_variants(pair: Pair, most: int = 20) -> VariantTable:
@@ -75,9 +71,9 @@ def top_variants(pair: Pair, most: int = 20) -> VariantTable:
     order = np.lexsort((-after, -first))
     compared = not pair.is_public
     unseen = order[before[order] == 0][:MOST_UNSEEN].tolist() if compared else []
-    shown = [*(place for place in order[:most].tolist() if first[place]), *unseen]
+    shown = [place for place in order[:most].tolist() if first[place]]
     return VariantTable(
-        rows=tuple(_row(table, place, labels, compared) for place in shown),
+        rows=tuple(_row(table, place, labels, compared) for place in (*shown, *unseen)),
         unseen_shown=len(unseen),
         variants_original=int((before > 0).sum()) if compared else None,
         variants_anonymized=int((after > 0).sum()),
@@ -85,8 +81,6 @@ def top_variants(pair: Pair, most: int = 20) -> VariantTable:
         shown_share_anonymized=_share(after[shown], after),
         unseen_share=_share(after[before == 0], after) if compared else None,
         lost_share=_share(before[after == 0], before) if compared else None,
-        unseen_variants=int((before == 0).sum()) if compared else None,
-        lost_variants=int((after == 0).sum()) if compared else None,
     )
 
 

@@ -13,13 +13,17 @@ import numpy as np
 
 from libra.charts.numbers import count, share
 from libra.charts.text import shown
+from libra.measures.distances import total_variation
 from libra.reporting.facts.aspects import Aspect
 from libra.reporting.facts.attributes import attribute_count, held_back
+from libra.reporting.facts.calendar import week_counts
 from libra.reporting.facts.edges import edges_of
 from libra.reporting.facts.of_mechanism import of_mechanism, of_the_promise
 from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.warning import Warning  # noqa: A004  # the word of the page; nothing is raised here
+from libra.reporting.facts.yardsticks import sample_of
 
+BLURRED = 0.6  # of the way to an even week: as for verdicts
 MOST_LABELS = 20
 MOST_STEPS = 10
 MOST_NOTES = 20
@@ -47,13 +51,16 @@ def warnings_of(
         >>> [warning.title for warning in warnings_of(Pair(None, simulate(cases=5)))][0]
         'Nothing is known of how this log was made'
     """
+    if not pair.anonymized.n_cases:
+        return (*of_the_promise(certificate), *_of_nothing(pair), *_of_notes(notes))
     return (
+        *_of_another_process(pair),
         *of_the_promise(certificate),
-        *_of_nothing(pair),
         *_of_what_is_lost(pair, aspects),
         *_of_activities(pair),
         *_of_steps(pair),
         *_of_variants(aspects),
+        *(_of_hours(pair) if has_times else ()),
         *of_mechanism(certificate, has_times=has_times),
         *_of_attributes(pair),
         *_of_notes(notes),
@@ -63,6 +70,34 @@ def warnings_of(
 def _of_nothing(pair: Pair) -> Iterator[Warning]:
     if not pair.anonymized.n_cases:
         yield Warning("The anonymized log is empty", "That says nothing about the process: the original may be full of cases.")
+
+
+def _of_another_process(pair: Pair) -> Iterator[Warning]:
+    if pair.original is None:
+        return
+    foreign = set(pair.anonymized.activities) - set(pair.original.activities)
+    if 2 * len(foreign) > len(pair.anonymized.activities):
+        yield Warning(
+            "Is this the right original?",
+            f"{count(len(foreign))} of the anonymized log's {count(len(pair.anonymized.activities))} activities are not in it.",
+        )
+
+
+def _of_hours(pair: Pair) -> Iterator[Warning]:
+    """Hours of the week that came out nearer to an even week than to the original's."""
+    if pair.original is None or not pair.original.n_cases:
+        return
+    of_original, of_anonymized, of_sample = (
+        week_counts(log) for log in (pair.original, pair.anonymized, sample_of(pair.original, pair.anonymized.n_cases))
+    )
+    even = total_variation(of_original, np.ones_like(of_original))
+    found = total_variation(of_original, of_anonymized)
+    if found > max(BLURRED * even, total_variation(of_original, of_sample)):
+        yield Warning(
+            "Hours of the week are blurred",
+            f"{share(found)} of the events would have to happen in another hour of the week to match the original; if all hours "
+            f"were alike it would be {share(even)}. Do not study working hours, shifts or nights with this log.",
+        )
 
 
 def _of_what_is_lost(pair: Pair, aspects: Sequence[Aspect]) -> Iterator[Warning]:
