@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -12,10 +15,15 @@ from hypothesis import HealthCheck, settings
 
 from libra.eventlog.log import EventLog
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 os.environ.pop("COLUMNS", None)  # the width of somebody's terminal, or of a runner of tests, is not what is tested
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 settings.load_profile("patient")
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+QUIETLY = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 LOGS = Path(os.environ.get("LIBRA_LOGS") or Path(__file__).resolve().parents[2] / "shared" / "logs")
 
 
@@ -25,6 +33,20 @@ def shared_logs() -> Path:
     if not LOGS.is_dir():
         pytest.skip(f"the public event logs are not in {LOGS}")
     return LOGS
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, as `make test` installs it; tests that need it are skipped where it is absent."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip("there is no Chromium here: make browser installs it")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found, args=QUIETLY)
+        yield opened
+        opened.close()
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def report(
         >>> "CONFIDENTIAL" in page.html, page.standing
         (True, 'unknown')
     """
-    from libra.api import read_pair, read_released
+    from libra.pairs import read_pair, read_released
     from libra.reporting.again import Names, reading_flags
     from libra.reporting.build import report_of
     from libra.reporting.certified import certificate_of

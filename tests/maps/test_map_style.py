@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from libra.charts.style import PALETTE
 from libra.maps import STYLE, legend
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 EDGE = '<svg class="lm lm-anonymized"><g class="lm-edge {}"><path class="lm-line" d="M0 0L9 9"/></g></svg>'
 
 
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Page]:
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        pytest.skip("there is no Chromium here: make browser installs it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
-        yield browser.new_page(color_scheme="light")
-        browser.close()
+@pytest.fixture
+def tab(browser: Browser) -> Page:
+    return browser.new_page(color_scheme="light")
 
 
 def colours(tab: Page, where: str) -> list[str]:

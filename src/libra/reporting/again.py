@@ -88,7 +88,7 @@ def _parameters(document: Mapping[str, Any]) -> list[str]:
     usual = _defaults(name)
     for flag in FLAGS:
         if parameters.get(flag) is not None:
-            words += [f"--{flag}", f"{parameters[flag]:g}"]
+            words += [f"--{flag}", json.dumps(parameters[flag])]
     for parameter, value in parameters.items():
         if parameter not in FLAGS and value is not None and usual.get(parameter) != value:
             words += ["--set", f"{parameter}={value if isinstance(value, str) else json.dumps(value)}"]

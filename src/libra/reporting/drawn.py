@@ -125,9 +125,15 @@ def _histogram(
         size=size,
         names=facts.labels,
     )
-    middles = [("original", facts.median_original)] if facts.original is not None else []
-    medians = ", ".join(f"{words(median)} ({log})" for log, median in (*middles, ("anonymized", facts.median_anonymized)))
-    return replace(chart, note=f"Median: {medians}.")
+    median = _both(facts.median_original, facts.median_anonymized, facts, words)
+    mean = _both(facts.mean_original, facts.mean_anonymized, facts, words)
+    return replace(chart, note=f"Median: {median}. Mean: {mean}.")
+
+
+def _both(before: float | None, after: float | None, facts: Histogram, words: Callable[[float | None], str]) -> str:
+    """A figure of the original, if it is shown, and of the anonymized log."""
+    original = [("original", before)] if facts.original is not None else []
+    return ", ".join(f"{words(figure)} ({log})" for log, figure in (*original, ("anonymized", after)))
 
 
 def _arrivals(facts: Facts) -> Chart | None:

@@ -65,6 +65,7 @@ def measure(
     """
     from libra import api
     from libra.measures import measure as compare
+    from libra.pairs import read_pair
 
     if certificate is not None and not risk:
         raise UsageError(api.CERTIFICATE_WITHOUT_RISK)
@@ -75,7 +76,7 @@ def measure(
         named = None if certificate is None else certified(certificate)
     with progress_bar(f"reading {original.name} and {anonymized.name}", quiet=quiet) as progress:
         options["progress"] = progress
-        first, second = api.read_pair(original, anonymized, **options)
+        first, second = read_pair(original, anonymized, **options)
     utility = compare(first, second)
     notes = [f"{path.name}: {note}" for path, log in ((original, first), (anonymized, second)) for note in log.notes]
     if risk:
