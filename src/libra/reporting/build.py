@@ -110,14 +110,24 @@ def draft_of_release(
     )
 
 
-def report_of(original: EventLog | None, anonymized: EventLog, *, checked: Checked | None = None, **more: Any) -> Report:
+def report_of(
+    original: EventLog | None,
+    anonymized: EventLog,
+    *,
+    checked: Checked | None = None,
+    names: Names | None = None,
+    certified: Certified | None = None,
+    progress: Progress = no_progress,
+) -> Report:
     """The page of an anonymized log; without the original it is public.
 
     Args:
         original: The log as it was.
         anonymized: The anonymized log.
         checked: Its certificate, and what checking that gave.
-        **more: As for `draft_of`.
+        names: What the files are called.
+        certified: The mechanism, where membership is to be attacked.
+        progress: Called with what is done and what there is in all.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -126,7 +136,9 @@ def report_of(original: EventLog | None, anonymized: EventLog, *, checked: Check
     """
     promise = promise_of(None) if checked is None else promise_of(checked.document, checked.verification, tied=checked.tied)
     certificate = None if checked is None else checked.document
-    return draft_of(original, anonymized, certificate=certificate, promise=promise, **more).report()
+    return draft_of(
+        original, anonymized, certificate=certificate, promise=promise, names=names, certified=certified, progress=progress
+    ).report()
 
 
 def draft_of(
