@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constr
 RECIPE := pyproject.toml constraints.txt
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help install demo test browser check bench audit comparison clean another-python
+.PHONY: help install demo test browser java check bench bench-scale audit comparison clean another-python
 
 help:
 	@echo "make demo      a tour on the bundled example log"
@@ -24,6 +24,7 @@ help:
 	@echo "make install   install Libra into $(VENV); then: $(BIN)/libra --help"
 	@echo "make check     lint, format and types"
 	@echo "make bench     time and memory, beside other tools"
+	@echo "make bench-scale  1, 10 and 100 million events: time and memory, beside bare jobs (ten minutes, 10 GB of disk)"
 	@echo "make audit     audit every mechanism: docs/audit-results.md (a quarter of an hour)"
 	@echo "make comparison  compare every mechanism on the public logs: docs/comparison.md (half an hour)"
 	@echo "make clean     remove what was built"
@@ -34,7 +35,7 @@ install: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@$(BIN)/libra demo --out demo
 
-test: $(VENV)/.installed-dev browser
+test: $(VENV)/.installed-dev browser java
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 # Tests open reports in Chromium. Where there is none and it cannot be installed they are skipped, with the reason.
@@ -46,6 +47,15 @@ browser:
 	{ $$as_root apt-get -qq update && $$as_root apt-get -qq -y --no-install-recommends install chromium fonts-liberation; } </dev/null >/dev/null 2>&1 \
 	|| echo "Chromium cannot be installed: tests in a browser are skipped" >&2
 
+# Tests of the Spark engine need Java 17 or newer. Where there is none and it cannot be installed they are skipped, with the reason.
+java:
+	@$(BIN)/python -c 'import sys; from libra.doctor import find_java; sys.exit(not find_java()[0])' 2>/dev/null && exit 0; \
+	command -v apt-get >/dev/null || { echo "There is no Java 17 here: tests of the Spark engine are skipped" >&2; exit 0; }; \
+	echo "Installing Java, in which the Spark engine runs"; \
+	if [ "$$(id -u)" = 0 ]; then as_root=env; else as_root="sudo -n"; fi; \
+	{ $$as_root apt-get -qq update && $$as_root apt-get -qq -y --no-install-recommends install openjdk-17-jre-headless; } </dev/null >/dev/null 2>&1 \
+	|| echo "Java cannot be installed: tests of the Spark engine are skipped" >&2
+
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -53,6 +63,9 @@ check: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks
+
+bench-scale: $(VENV)/.installed-dev java
+	@$(BIN)/python -m benchmarks.scale
 
 audit: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.audits > docs/audit-results.new && mv docs/audit-results.new docs/audit-results.md

@@ -10,6 +10,7 @@ import contextlib
 import json
 import re
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -75,6 +76,12 @@ def anonymize_with_libra(log: Path, _folder: Path) -> Task:
     return lambda: Libra(epsilon=1, delta=1e-5).anonymize(fresh, Randomness())
 
 
+def anonymize_file_with_libra(log: Path, folder: Path) -> Task:
+    """The whole command, in a process of its own: start, read, anonymize, write."""
+    command = [sys.executable, "-m", "libra.cli", "anonymize", str(log), "-o", str(folder / "out.xes.gz"), "--quiet"]
+    return lambda: subprocess.run(command, check=True)
+
+
 def anonymize_with_libra2022(log: Path, _folder: Path) -> Task:
     """Anonymize a log of which nothing is computed yet, with the operating system's randomness; bpic12 with COMPLETE only."""
     loaded = read(log, ReadOptions(lifecycle_keep=("COMPLETE",) if log.name.startswith("bpic12.") else ()))
@@ -101,6 +108,7 @@ TASKS: dict[tuple[str, str], Callable[[Path, Path], Task]] = {
     ("measure", "libra"): measure_with_libra,
     ("report", "libra"): report_with_libra,
     ("anonymize libra", "libra"): anonymize_with_libra,
+    ("anonymize a file", "libra"): anonymize_file_with_libra,
     ("anonymize libra2022", "libra"): anonymize_with_libra2022,
     **PEER_TASKS,
 }

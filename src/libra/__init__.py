@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from libra.api import anonymize, audit, compare, convert, inspect, measure, read, verify, write
     from libra.errors import LibraError
     from libra.eventlog.log import EventLog
+    from libra.example.stream import simulate
     from libra.showing import process_map, report
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "process_map",
     "read",
     "report",
+    "simulate",
     "verify",
     "write",
 ]
@@ -42,6 +44,7 @@ __all__ = [
 _HOMES = {
     **dict.fromkeys(("anonymize", "audit", "compare", "convert", "inspect", "measure", "read", "verify", "write"), "libra.api"),
     **dict.fromkeys(("process_map", "report"), "libra.showing"),
+    "simulate": "libra.example.stream",
     "EventLog": "libra.eventlog.log",
     "LibraError": "libra.errors",
 }

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from libra.measures.audit import Audit
     from libra.mechanisms.release import Release
 
+    SparkFrame: TypeAlias = Any  # a pyspark.sql.DataFrame: PySpark is an extra
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
 
 
@@ -107,14 +108,24 @@ def convert(source: Source, target: str | Path, **keywords: Unpack[ReadKeywords]
 
 
 def anonymize(
-    source: Source, *, mechanism: str = "libra", seed: int | None = None, **keywords: Unpack[AnonymizeKeywords]
+    source: Source | SparkFrame,
+    *,
+    mechanism: str = "libra",
+    seed: int | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+    **keywords: Unpack[AnonymizeKeywords],
 ) -> Release:
     """Anonymize a log.
 
     Args:
-        source: A path, a data frame or an `EventLog`.
+        source: A path, a data frame (of Polars, pandas or Spark) or an `EventLog`.
         mechanism: Its name; `"libra2022"` is Libra as published, docs/peers.md has those of other authors.
         seed: Makes the same draws again, for tests and benchmarks. A release with a seed is not private, and says so.
+        engine: Where libra counts: "polars" in memory, "polars-streaming" in batches, for files larger than memory, or "spark"
+            (docs/performance.md). If left out: spark for a data frame of Spark, polars-streaming for a file that would not fit
+            into memory, else polars.
+        master: Where a new Spark session computes, such as "local[2]"; a session that is open already is used as it is.
         **keywords: The parameters of the mechanism and those of `read`. For libra: `epsilon`, `delta`, `tail`, `budget`,
             `private_labels`, `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). For
             libra2022: `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`, `signed_times`, `omega`, `anonymizer` (see
@@ -135,16 +146,21 @@ def anonymize(
     """
     from libra.mechanisms.mechanism import mechanism as make
     from libra.mechanisms.mechanism import parameters_of
+    from libra.origins import engine_of_release, opened, release_of
     from libra.privacy.randomness import Randomness
 
     refuse_unknown("libra.anonymize", keywords, AnonymizeKeywords, parameters_of(mechanism))
     reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
     made = make(mechanism, {name: value for name, value in keywords.items() if name not in reading})
-    random = Randomness(seed)
+    random, progress = Randomness(seed), keywords.get("progress") or no_progress
     if getattr(made, "accepts_empty", False):
         reading["allow_empty"] = True  # whether there is a release must not depend on a single case
-    log = read(source, **cast("ReadKeywords", reading))
-    return replace(made.anonymize(log, random, keywords.get("progress") or no_progress), original=log)
+    chosen = engine_of_release(source, mechanism, engine, master)
+    if chosen == "polars":
+        log = read(source, **cast("ReadKeywords", reading))
+        return replace(made.anonymize(log, random, progress), original=log)
+    with opened(source, chosen, read_options(**cast("ReadKeywords", reading)), master) as beyond_memory:
+        return release_of(beyond_memory, made, random, chosen, master, progress)
 
 
 def audit(

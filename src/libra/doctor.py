@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from libra.shell import libra_command, pip_install
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17
+OLDEST_PYSPARK = 4
+JAVA_REMEDY = f"install a Java {OLDEST_JAVA} runtime, such as openjdk-17"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "firefox", "msedge", "microsoft-edge")
 MAC_BROWSERS = ("Google Chrome", "Chromium", "Firefox")
 COMPLETION_FILES = (".bash_completions/libra.sh", ".zfunc/_libra", ".config/fish/completions/libra.fish")
@@ -66,7 +68,8 @@ def examine() -> tuple[Check, ...]:
         _optional("pygraphviz", ("pygraphviz",), "draws process maps", pip_install("pygraphviz")),
         _optional("pandas", ("pandas", "pyarrow"), "data frames of pandas", pip_install("libra-pm[pandas]")),
         _optional("pm4py", ("pm4py",), "process discovery and conformance", pip_install("libra-pm[pm4py]")),
-        _found("Java", _java, "the Spark engine of a later version", f"install a Java {OLDEST_JAVA} runtime, such as openjdk-17"),
+        _pyspark(),
+        _found("Java", find_java, "the Spark engine", JAVA_REMEDY),
         _found("browser", _browser, "shows reports", "install Chromium, Chrome or Firefox"),
         _found("completion", _completion, "the shell completes commands and options", f"{libra_command()} --install-completion"),
     )
@@ -90,12 +93,27 @@ def _optional(name: str, packages: tuple[str, ...], purpose: str, remedy: str) -
     return Check(name, True, False, found, purpose, remedy)
 
 
+def _pyspark() -> Check:
+    check = _optional("PySpark", ("pyspark", "pyarrow", "pandas"), "the Spark engine", pip_install("libra-pm[spark]"))
+    old = re.match(r"pyspark ([0-9]+)\.[^,]*", check.found)
+    if old is None or int(old[1]) >= OLDEST_PYSPARK:
+        return check
+    return replace(check, ok=False, found=f"{old[0]} is too old")
+
+
 def _found(name: str, look: Callable[[], tuple[bool, str]], purpose: str, remedy: str) -> Check:
     ok, found = look()
     return Check(name, ok, False, found, purpose, remedy)
 
 
-def _java() -> tuple[bool, str]:
+def find_java() -> tuple[bool, str]:
+    """Whether there is a Java that is new enough, and its version, or what is wrong with it.
+
+    Example:
+        >>> from libra.doctor import find_java
+        >>> isinstance(find_java()[0], bool)
+        True
+    """
     home = os.environ.get("JAVA_HOME")
     program = shutil.which("java", path=str(Path(home) / "bin")) if home else None
     program = program or shutil.which("java")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,19 @@ def check_report(source: Source, output: str | Path, certificate: str | Path | N
     for what, other in {"output": output, "certificate": certificate}.items():
         if other is not None and Path(report).resolve() == Path(other).resolve():
             raise UsageError(f"{Path(report)}: the report would replace the {what}. Name another file.")
+
+
+def check_model(source: Source, output: str | Path, others: Sequence[str | Path | None], model: str | Path) -> None:
+    """Refuse a model that cannot be written, or that would replace the source or what else is written.
+
+    Example:
+        >>> check_model("log.csv", "out.csv", (None,), "out.csv")
+        Traceback (most recent call last):
+        libra.errors.UsageError: out.csv: the model would replace another file of this release. Name another file.
+    """
+    check_writable(source, model, what="model")
+    if any(other is not None and Path(model).resolve() == Path(other).resolve() for other in (output, *others)):
+        raise UsageError(f"{Path(model)}: the model would replace another file of this release. Name another file.")
 
 
 def check_page(source: Source, target: str | Path, *, what: str = "page") -> None:

@@ -16,8 +16,8 @@ from libra.certificate.counted import counted
 from libra.certificate.of_libra import not_as_planned
 from libra.certificate.releases import RELEASES
 from libra.certificate.words import in_plain_words
-from libra.engines.polars import prefixes
-from libra.engines.polars.engine import COUNTERS
+from libra.engines.counting import prefixes
+from libra.engines.counting.count import TABLES
 from libra.example.simulate import simulate
 from libra.mechanisms.libra import Libra
 from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
@@ -146,7 +146,7 @@ def test_a_stronger_promise_with_all_its_sentences_is_refused_by_the_ledger() ->
 
 
 def test_every_table_that_an_engine_counts_is_known_here_with_its_sensitivity() -> None:
-    tables: dict[str, Any] = {table.purpose: table for table in COUNTERS}  # type: ignore[attr-defined]  # of the protocol `Table`
+    tables: dict[str, Any] = {table.purpose: table for table in TABLES}  # type: ignore[attr-defined]  # of the protocol `Table`
     of_prefixes = {table.purpose: table for table in prefixes.COUNTERS}  # type: ignore[attr-defined]  # likewise
     tables = {purpose: table for purpose, table in tables.items() if purpose not in of_prefixes}  # which libra never asks for
     assert set(RELEASES) == {*tables, KEPT_LABELS, KEPT_VARIANTS}

@@ -32,7 +32,7 @@ SHARED = {
 
 
 def test_the_commands_are_those_of_the_interface() -> None:
-    names = "anonymize inspect convert measure report compare audit certificate verify epsilon reproduce demo doctor"
+    names = "anonymize inspect convert measure report compare audit certificate verify epsilon reproduce simulate demo doctor"
     assert list(COMMANDS) == names.split()
 
 
@@ -154,6 +154,15 @@ def test_doctor_names_the_pip_of_the_python_that_runs(run: Run, monkeypatch: pyt
     checks = {check["name"]: check for check in json.loads(run("doctor", "--json").out)["checks"]}
     assert checks["pandas"]["remedy"] == f'{shlex.quote(sys.executable)} -m pip install "libra-pm[pandas]"'
     assert str(MissingExtraError("pandas", "pandas")).endswith(checks["pandas"]["remedy"])
+    assert checks["PySpark"]["remedy"] == f'{shlex.quote(sys.executable)} -m pip install "libra-pm[spark]"'
+
+
+@pytest.mark.parametrize(("version", "ok"), [("3.5.1", False), ("4.0.0", True)])
+def test_doctor_knows_a_pyspark_that_is_too_old(version: str, ok: bool, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("libra.doctor.metadata.version", lambda _name: version)
+    checks = {check["name"]: check for check in json.loads(run("doctor", "--json").out)["checks"]}
+    assert checks["PySpark"]["ok"] is ok
+    assert (checks["PySpark"]["found"] == "pyspark 3.5.1 is too old") is not ok
 
 
 def test_advice_says_libra_the_way_it_was_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

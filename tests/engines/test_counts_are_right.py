@@ -65,7 +65,7 @@ def test_of_kept_variants_with_the_same_edges_a_case_counts_for_its_own() -> Non
 
 
 def test_nearest_counts_are_the_same_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from libra.engines.polars import control_flow
+    from libra.engines.counting import control_flow
 
     traces = [(a, b, c) for a in range(4) for b in range(4) for c in range(4)] * 2
     table = NearestCounts(traces_of([(0, 1, 2), (3, 3), (1,)]), 4)
@@ -85,10 +85,10 @@ def test_a_variant_is_found_by_its_whole_trace() -> None:
     """Prefixes, traces with the same labels in another order, and repeated ones are other variants."""
     traces = [(0, 1), (1, 0), (0, 1, 1), (0,), (0, 1, 0), (256, 0), (0, 256)]
     engine = engine_from(traces, 300)
-    rows = engine.rows_of(traces_of(traces))
+    rows = engine.block.rows_of(traces_of(traces))
     assert sorted(rows.tolist()) == list(range(len(traces)))
     assert [tuple(engine.traces.to_lists()[row]) for row in rows] == traces
-    assert engine.rows_of(traces_of([(1, 1), (2,), (0, 1, 1, 1)])).tolist() == [-1, -1, -1]
+    assert engine.block.rows_of(traces_of([(1, 1), (2,), (0, 1, 1, 1)])).tolist() == [-1, -1, -1]
 
 
 def test_fingerprints_of_equal_traces_are_equal_and_of_others_differ() -> None:

@@ -19,7 +19,8 @@ from some_engines import Case, Scene, Trace, engine_from, largest_square, log_fr
 
 from libra.engines import control_flow_tables, prefix_tables, time_tables
 from libra.engines.control_flow_tables import BaseEdges, Contexts, ExcessEdges, OneCell, VariantCounts
-from libra.engines.polars.clipping import add_clipped
+from libra.engines.counting.clipping import add_clipped
+from libra.engines.counting.labels import label_pairs
 from libra.engines.polars.engine import PolarsEngine, engine_of
 from libra.engines.time_tables import ActivityHours, EdgeCells, EdgeDurations, StepDurations
 from libra.eventlog.options import ReadOptions
@@ -161,7 +162,7 @@ def test_one_case_adds_the_set_of_its_labels_and_leaves_those_of_others(two: Nei
     """What the choice of labels rests on: cases are numbered without gaps, each pair comes once, ordered by case."""
     sets = []
     for cases in (two.cases, two.with_added, [two.added]):
-        case, label = views(two)[view].of(engine(cases, two.n_labels)).label_sets()
+        case, label = label_pairs(views(two)[view].of(engine(cases, two.n_labels)).cases)
         pairs = list(zip(case.tolist(), label.tolist(), strict=True))
         assert pairs == sorted(set(pairs))
         assert sorted(set(case.tolist())) == list(range(len(set(case.tolist()))))

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from libra.engines import time_tables as tables
 from libra.engines.contract import Integers, Table
-from libra.engines.polars.clipping import add_clipped
-from libra.engines.polars.times import COUNTERS
+from libra.engines.counting.clipping import add_clipped
+from libra.engines.counting.times import COUNTERS
 from libra.eventlog.cases import Cases
 from libra.eventlog.local_time import to_local, to_utc
 from libra.privacy.noisy import FINE
@@ -32,7 +32,7 @@ class Counting:
     cases: Cases
 
     def count(self, table: Table) -> Integers:
-        return COUNTERS[type(table)](self, table).reshape(table.shape)
+        return COUNTERS[type(table)](self.cases, table).reshape(table.shape)
 
 
 def engine(cases: list[Events]) -> Counting:

@@ -70,7 +70,7 @@ class Known:
 
     def __init__(self, others: list[Case], canary: Case) -> None:
         self.others, self.canary, self.trace = engine_with(others), engine_with([canary]), canary.codes()
-        row = int(self.others.rows_of(traces_of([self.trace]))[0])
+        row = int(self.others.block.rows_of(traces_of([self.trace]))[0])
         self.same = int(self.others.counts[row]) if row >= 0 else 0
         self._tails: dict[tuple[bytes, ...], tuple[PolarsEngine, PolarsEngine]] = {}
 

@@ -88,6 +88,7 @@ def test_the_noise_is_no_smaller_than_it_should_be() -> None:
 
 def test_a_threshold_on_raw_counts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def by_raw_counts(self: Gate, mu: float, threshold: int, scale: int) -> tuple[Traces, NoisyTable]:
+        assert isinstance(self._engine, PolarsEngine)
         traces, counts = self._engine.variants()
         kept = np.flatnonzero(scale * counts >= threshold)
         noise = rounded_gaussian(scale / mu, len(kept), self._random)

@@ -10,7 +10,7 @@ import pytest
 
 import libra
 from libra.engines import control_flow_tables, prefix_tables, time_tables
-from libra.engines.polars.engine import COUNTERS
+from libra.engines.counting.count import TABLES as COUNTED
 from libra.example.simulate import simulate
 from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
 
@@ -38,7 +38,7 @@ def test_every_purpose_in_the_code_is_in_the_table_of_the_page_and_no_other() ->
 
 
 def test_every_table_that_an_engine_counts_has_a_purpose_of_its_own() -> None:
-    assert set(TABLES.values()) == set(COUNTERS)
+    assert set(TABLES.values()) == set(COUNTED)
 
 
 def test_the_page_says_which_tables_are_clipped() -> None:

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
-from libra.engines.contract import Table
+from libra.engines.contract import LabelRule, Table, VariantRule
 from libra.eventlog.traces import Traces, traces_of
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.calibration import calibrate
@@ -51,18 +51,23 @@ class ListEngine:
     def __init__(self, cases: Sequence[Sequence[int]], labels: tuple[str, ...] = ("c", "a", "b")) -> None:
         self.cases, self.labels = [tuple(case) for case in cases], labels
 
-    def count(self, table: Table) -> Integers:
-        lengths = [min(len(case), table.shape[0] - 1) for case in self.cases]
-        return table.scale * np.bincount(np.array(lengths, np.int64), minlength=table.shape[0])
+    def count_all(self, tables: Sequence[Table]) -> list[Integers]:
+        lengths = [[min(len(case), table.shape[0] - 1) for case in self.cases] for table in tables]
+        return [
+            table.scale * np.bincount(np.array(all_lengths, np.int64), minlength=table.shape[0])
+            for table, all_lengths in zip(tables, lengths, strict=True)
+        ]
 
-    def variants(self) -> tuple[Traces, Integers]:
+    def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
         distinct = sorted(set(self.cases))
-        return traces_of(distinct), np.array([self.cases.count(one) for one in distinct], np.int64)
+        rows, noisy = rule.passing(np.array([self.cases.count(one) for one in distinct], np.int64), random)
+        return traces_of([distinct[row] for row in rows]), noisy
 
-    def label_sets(self) -> tuple[Integers, Integers]:
+    def select_labels(self, rule: LabelRule, random: Randomness) -> tuple[str, ...]:
         pairs = [(row, code) for row, case in enumerate(self.cases) for code in sorted(set(case))]
         case, label = np.array(pairs, np.int64).reshape(-1, 2).T
-        return case, label
+        codes, weights = rule.weights(case, label, random)
+        return tuple(sorted(self.labels[code] for code in codes[rule.passing(weights, random)]))
 
     def subsampled(self, rate: float, random: Randomness) -> ListEngine:
         taken = random.uniform(len(self.cases)) < rate

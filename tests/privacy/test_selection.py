@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from libra.eventlog.traces import traces_of
+from libra.eventlog.traces import Traces, traces_of
 from libra.privacy import selection
 from libra.privacy.randomness import Randomness
-from libra.privacy.selection import labels_show, select_labels, select_variants, variant_shows
+from libra.privacy.selection import GaussianLabels, GaussianRule, highest_first, labels_show, variant_shows
 
 Integers = NDArray[np.int64]
 
@@ -31,12 +31,27 @@ def test_the_probability_to_show_is_that_of_the_noise_and_never_too_small(mu: fl
         assert exact <= variant_shows(mu, threshold, scale) <= exact * (1 + 1e-10)
 
 
+def select_variants(
+    traces: Traces, counts: Integers, mu: float, threshold: int, scale: int, random: Randomness
+) -> tuple[Traces, Integers]:
+    rows, noisy = GaussianRule(mu, threshold, scale).passing(counts, random)
+    return highest_first(traces.take(rows), noisy)
+
+
+def select_labels(
+    case: Integers, label: Integers, mu: float, threshold: int, scale: int, most: int, random: Randomness
+) -> Integers:
+    rule = GaussianLabels(mu, threshold, scale, most)
+    labels, weights = rule.weights(case, label, random)
+    return labels[rule.passing(weights, random)]
+
+
 def test_variants_that_single_cases_have_show_as_often_as_stated() -> None:
     n, mu, threshold, scale = 200_000, 0.5, 6_500, 1024
     kept, noisy = select_variants(traces_of([[0]] * n), np.ones(n, np.int64), mu, threshold, scale, Randomness(seed=8))
     expected = n * variant_shows(mu, threshold, scale)
     assert abs(len(kept) - expected) < 5 * math.sqrt(expected)
-    assert noisy.counts.min() >= threshold
+    assert noisy.min() >= threshold
 
 
 def test_labels_that_single_cases_have_show_as_often_as_stated() -> None:
@@ -57,7 +72,7 @@ def test_the_order_of_kept_variants_does_not_depend_on_that_of_the_cases(order: 
         patch.setattr(selection, "rounded_gaussian", silent)
         kept, noisy = select_variants(traces_of([lists[i] for i in order]), counts[order], 1.0, 30, 1, Randomness(seed=1))
     assert kept.to_lists() == [[], [0, 1], [0], [1, 1, 1], [2]]
-    assert noisy.counts.tolist() == [60, 50, 40, 40, 40]
+    assert noisy.tolist() == [60, 50, 40, 40, 40]
 
 
 def test_kept_variants_come_in_the_order_of_their_noisy_counts_not_of_the_true_ones() -> None:
@@ -65,17 +80,17 @@ def test_kept_variants_come_in_the_order_of_their_noisy_counts_not_of_the_true_o
     counts = np.arange(300, 400)
     kept, noisy = select_variants(traces_of([[code] for code in range(100)]), counts, 0.05, 1, 1, Randomness(seed=2))
     assert len(kept) == 100
-    assert (np.diff(noisy.counts) <= 0).all()
+    assert (np.diff(noisy) <= 0).all()
     in_order = counts[kept.codes]
     assert (np.diff(in_order) > 0).any(), "the case under test did not happen"
-    assert np.std(noisy.counts - in_order) == pytest.approx(20, rel=0.3), "counts stay with their variants"
+    assert np.std(noisy - in_order) == pytest.approx(20, rel=0.3), "counts stay with their variants"
 
 
 def test_nothing_is_selected_from_nothing() -> None:
     none = np.zeros(0, np.int64)
     kept, noisy = select_variants(traces_of([]), none, 0.3, 10, 1, Randomness(seed=1))
     assert len(kept) == 0
-    assert noisy.counts.shape == (0,)
+    assert noisy.shape == (0,)
     assert select_labels(none, none, 0.3, 10, 1, 4, Randomness(seed=1)).tolist() == []
 
 

@@ -29,7 +29,7 @@ NAMED = "Name the file that --certificate wrote"
 
 
 def write_certificate(statement: Mapping[str, Any], released: Path, path: Path) -> None:
-    """Write the certificate of a released file.
+    """Write the certificate of a released file, or of a folder of files that hold one log.
 
     Example:
         >>> import tempfile
@@ -47,21 +47,47 @@ def write_certificate(statement: Mapping[str, Any], released: Path, path: Path) 
 
 
 def fingerprint(released: Path, progress: Progress = no_progress) -> dict[str, Any]:
-    """The size and the SHA-256 of a file.
+    """The size and the SHA-256 of a file; of a folder, of all its data files together.
+
+    For a folder that is the SHA-256 of one line a file, sorted: its own SHA-256 and its name within the folder. Files whose name
+    begins with "_" or "." are none of the data: Spark marks there that it is done.
 
     Example:
         >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "empty.csv"
-        >>> file.touch()
-        >>> fingerprint(file)["bytes"]
-        0
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "part-0.csv").write_text("case,activity")
+        >>> (folder / "_SUCCESS").touch()
+        >>> fingerprint(folder)["bytes"], fingerprint(folder) == fingerprint(folder / "part-0.csv")
+        (13, False)
     """
+    if not released.is_dir():
+        return _of_file(released, progress)
+    files = _data_files(released)
+    if not files:
+        raise InputError("there is no data in this folder", place=str(released), remedy="Name the folder that was released")
+    in_all = sum(file.stat().st_size for file in files.values())
     digest, size = hashlib.sha256(), 0
-    with open_input(released, "none", progress) as stream:
+    for name, file in files.items():
+        found = _of_file(file, no_progress)
+        digest.update(f"{found['sha256']}  ".encode() + name.encode(errors="surrogateescape") + b"\n")
+        size += found["bytes"]
+        progress(size, in_all)
+    return {"bytes": size, "sha256": digest.hexdigest()}
+
+
+def _of_file(file: Path, progress: Progress) -> dict[str, Any]:
+    digest, size = hashlib.sha256(), 0
+    with open_input(file, "none", progress) as stream:
         while block := stream.read(BLOCK):
             digest.update(block)
             size += len(block)
     return {"bytes": size, "sha256": digest.hexdigest()}
+
+
+def _data_files(folder: Path) -> dict[str, Path]:
+    """The files that hold the data of a folder, by their names within it, sorted."""
+    names = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+    return {name: names[name] for name in sorted(names) if not any(part[0] in "_." for part in name.split("/"))}
 
 
 def read_certificate(path: Path, *, remedy: str = NAMED) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from libra.cli.commands import (
     measure,
     report,
     reproduce,
+    simulate,
     verify,
 )
 
@@ -64,6 +65,7 @@ for command, examples in (
     (verify.verify, verify.EXAMPLES),
     (epsilon.epsilon, epsilon.EXAMPLES),
     (reproduce.reproduce, reproduce.EXAMPLES),
+    (simulate.simulate, simulate.EXAMPLES),
     (demo.demo, demo.EXAMPLES),
     (doctor.doctor, doctor.EXAMPLES),
 ):

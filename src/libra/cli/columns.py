@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
-    from libra.eventlog.log import EventLog
+    from libra.eventlog.log import EventLog, FoundRole
 
 
 def roles_of(log: EventLog) -> list[dict[str, Any]]:
@@ -20,11 +21,11 @@ def roles_of(log: EventLog) -> list[dict[str, Any]]:
     ]
 
 
-def columns_taken(log: EventLog, options: ReadKeywords) -> list[str]:
+def columns_taken(roles: Sequence[FoundRole], options: ReadKeywords) -> list[str]:
     """A line on the columns that play a role, where any of them was found rather than named or called as the standard has it."""
     from libra.eventlog.names import ROLE_COLUMN
 
-    if all(found.role in options or found.columns == (ROLE_COLUMN.get(found.role),) for found in log.roles):
+    if all(found.role in options or found.columns == (ROLE_COLUMN.get(found.role),) for found in roles):
         return []
-    roles = ((found.role.replace("_", " "), " + ".join(f'"{name}"' for name in found.columns)) for found in log.roles)
-    return [f"Columns taken: {', '.join(f'{role} {columns}' for role, columns in roles)}."]
+    taken = ((found.role.replace("_", " "), " + ".join(f'"{name}"' for name in found.columns)) for found in roles)
+    return [f"Columns taken: {', '.join(f'{role} {columns}' for role, columns in taken)}."]

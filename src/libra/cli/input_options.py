@@ -17,6 +17,7 @@ import typer
 COLUMNS = "Columns (found by themselves where the names or the content tell)"
 READING = "Reading"
 OUTPUT = "Output"
+ENGINE = "Engine"
 
 
 LogPath = Annotated[

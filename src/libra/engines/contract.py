@@ -8,6 +8,7 @@ release. The engine answers with whole numbers (`scale` times the counts, each c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from libra.eventlog.traces import Traces
 from libra.privacy.randomness import Randomness
+from libra.privacy.unit import Unit
 
 Integers = npt.NDArray[np.int64]
 
@@ -41,27 +43,62 @@ class Table(Protocol):
         """What counts are multiplied with before they are rounded to whole numbers."""
 
 
+class VariantRule(Protocol):
+    """How variants are chosen privately: plain data, so that it can be applied wherever counts lie."""
+
+    def passing(self, counts: Integers, random: Randomness) -> tuple[Integers, Integers]:
+        """The rows whose noisy counts pass, and these noisy counts; every row has a draw of its own."""
+
+
+class LabelRule(Protocol):
+    """How labels are chosen privately: plain data, so that it can be applied wherever cases lie."""
+
+    def weights(self, case: Integers, label: Integers, random: Randomness) -> tuple[Integers, Integers]:
+        """The labels that cases have, and what these cases add to the weight of each; from pairs of a case and its label."""
+
+    def passing(self, weights: Integers, random: Randomness) -> Integers:
+        """The rows whose noisy weights pass; every row has a draw of its own."""
+
+
 class Engine(Protocol):
-    """Raw cases behind a contract: tables of counts, or other cases behind the same contract."""
+    """Raw cases behind a contract: tables of counts, private choices, or other cases behind the same contract."""
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels that codes stand for."""
 
-    def count(self, table: Table) -> Integers:
-        """`scale` times the counts, in the shape of the table."""
+    def count_all(self, tables: Sequence[Table]) -> list[Integers]:
+        """For each table `scale` times the counts, in its shape; for all of them in one look at the cases."""
 
-    def variants(self) -> tuple[Traces, Integers]:
-        """The distinct traces and how many cases follow each: for private selection only."""
+    def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
+        """The distinct traces whose noisy counts pass, and these, in whatever order; each trace has one draw, made once."""
 
-    def label_sets(self) -> tuple[Integers, Integers]:
-        """Case and label (each pair once) of everything that happens, ordered by case: for private selection only."""
+    def select_labels(self, rule: LabelRule, random: Randomness) -> tuple[str, ...]:
+        """The labels whose noisy weights pass, sorted; each has one draw, made once."""
 
     def subsampled(self, rate: float, random: Randomness) -> Engine:
         """Every case with probability `rate`, independently."""
 
     def tail(self, kept: Traces) -> Engine:
-        """The cases whose trace is none of the kept ones."""
+        """The cases whose trace is none of the kept ones: for tables about control flow."""
 
     def with_labels(self, labels: tuple[str, ...]) -> Engine:
         """The same cases without the events of all other labels; a case with none left is left out."""
+
+
+class Origin(Protocol):
+    """A log before any case of it is held: where an engine comes from."""
+
+    @property
+    def has_individual(self) -> bool:
+        """Whether the log says whose case is whose."""
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether its times are in a zone; if not, they are a clock on some wall."""
+
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> Engine:
+        """The engine of all cases, or of a Poisson subsample; where individuals are protected, of as many of each as count.
+
+        Labels are those of the whole log, whatever the subsample.
+        """

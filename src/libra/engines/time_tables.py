@@ -11,7 +11,7 @@ The calendar is the local one of `time_zone` and begins on Monday 1970-01-05, in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -30,6 +30,9 @@ HOUR_CELLS = 48  # 24 hours of Monday to Friday, then 24 of Saturday and Sunday
 A_DECADE = 10  # duration bins from a second to ten, to a hundred, and so on up to 12 years
 DURATION_BINS = 2 + 86  # no time at all; less than a second; from a second on, the last without an end
 TOTAL_BINS = 2 + 86 // 2  # those from a second on two by two
+
+LEADING_BITS = 6
+LARGEST = 2**63 - 1  # microseconds: more than any duration
 
 GRAINS = (DAY, HOUR, MINUTE, SECOND, 1000, 1)  # what all times of a case may be whole multiples of
 
@@ -75,7 +78,9 @@ def duration_bins(micros: Integers) -> Integers:
         >>> duration_bins(np.array([-5, 0, 1, SECOND, 10 * SECOND, 10**18])).tolist()
         [0, 0, 1, 2, 12, 87]
     """
-    return _bins(micros, duration_bounds())
+    reached, below_next, smallest = _bins_by_leading_bits()
+    cell = _leading_bits(micros) - smallest
+    return reached.take(cell) + (micros > below_next.take(cell))
 
 
 def part_bins(micros: Integers, parts: tuple[int, ...]) -> Integers:
@@ -90,8 +95,30 @@ def part_bins(micros: Integers, parts: tuple[int, ...]) -> Integers:
 
 def _bins(micros: Integers, bounds: npt.NDArray[np.float64]) -> Integers:
     """The bin of every duration, the last without an end; by comparing whole numbers, so that it is the same in any company."""
-    first_micros = np.concatenate(([1], np.ceil(bounds[2:-1]).astype(np.int64)))  # of all bins but the first
-    return np.searchsorted(first_micros, micros, side="right")
+    return np.searchsorted(_first_micros(bounds), micros, side="right")
+
+
+def _first_micros(bounds: npt.NDArray[np.float64]) -> Integers:
+    """The smallest whole number of every bin but the first."""
+    return np.concatenate(([1], np.ceil(bounds[2:-1]).astype(np.int64)))
+
+
+def _leading_bits(micros: Integers) -> Integers:
+    """Exponent and first bits of each number, plus one, as a float: numbers that share them are within two percent."""
+    return (np.maximum(micros, 0).astype(np.float64) + 1).view(np.int64) >> (52 - LEADING_BITS)
+
+
+@cache
+def _bins_by_leading_bits() -> tuple[Integers, Integers, int]:
+    """For numbers of the same leading bits how many bounds all have reached, and the last number below the next; the first bits.
+
+    Bins of durations are wider than what shares its leading bits, so there is no second bound that only some have reached.
+    """
+    bounds, smallest = _first_micros(duration_bounds()), int(_leading_bits(np.array([0]))[0])
+    cells = np.arange(smallest, int(_leading_bits(np.array([LARGEST]))[0]) + 1)
+    first = np.ceil((cells << (52 - LEADING_BITS)).view(np.float64)) - 1
+    reached = np.searchsorted(bounds, first, side="right")
+    return reached, np.append(bounds - 1, LARGEST).take(reached), smallest
 
 
 def total_bins(bins: Integers) -> Integers:

@@ -41,10 +41,12 @@ GZIP_LEVEL = 3  # with zlib-ng: half the time of level 6 for a fifth more bytes
 
 
 def input_format(path: Path) -> FileFormat:
-    """The format of an existing file, by its name or else by its first bytes."""
+    """The format of an existing file, by its name or else by its first bytes, or of a folder of Parquet files."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
+            if parquet_files(path):
+                return FileFormat("parquet")
             raise InputError("this is a folder", place=str(path), remedy="Name a file in it")
         if not stat.S_ISREG(mode):
             raise InputError("this is no ordinary file", place=str(path), remedy="Save the log to a file first")
@@ -64,6 +66,21 @@ def input_format(path: Path) -> FileFormat:
     if found.kind == "parquet" and found.compression != "none":
         raise InputError("Parquet is not read from a packed file", place=str(path), remedy="Unpack it first")
     return found
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The Parquet files in a folder and its folders in the order of their names, or the one file that a path names.
+
+    What begins with "_" or "." is not data: that is how those who write such folders mark what is under way or done.
+
+    Example:
+        >>> parquet_files(Path("log.parquet"))
+        [PosixPath('log.parquet')]
+    """
+    if not path.is_dir():
+        return [path]
+    found = [file for file in path.rglob("*") if KINDS.get(file.suffix.lower()) == "parquet" and file.is_file()]
+    return sorted(file for file in found if not any(part.startswith(("_", ".")) for part in file.relative_to(path).parts))
 
 
 def _format_of_content(path: Path, head: bytes) -> FileFormat:

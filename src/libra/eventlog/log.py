@@ -12,6 +12,7 @@ variants, directly-follows) is computed on first use, once, and shared.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,6 +44,16 @@ class FoundRole:
     role: str
     columns: tuple[str, ...]
     reason: str
+
+
+def role_columns(roles: Sequence[FoundRole]) -> dict[str, str | list[str]]:
+    """Which column of a source plays which role; a list where several form it.
+
+    Example:
+        >>> role_columns([FoundRole("case_id", ("patient", "visit"), "named"), FoundRole("activity", ("step",), "named")])
+        {'case_id': ['patient', 'visit'], 'activity': 'step'}
+    """
+    return {role.role: role.columns[0] if len(role.columns) == 1 else list(role.columns) for role in roles}
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +142,19 @@ class EventLog:
         return variants_of(self.activity_codes, self.case_offsets)
 
     @cached_property
+    def n_variants(self) -> int:
+        """How many distinct traces the log has."""
+        return len(self.variants)
+
+    def parts(self) -> Iterator[EventLog]:
+        """The log itself: only a `LogInParts` comes in several."""
+        yield self
+
+    def finer_than(self, micros: int, times: pl.Series, /) -> bool:
+        """Whether any time of this column is no multiple of so many microseconds."""
+        return bool((times.to_physical() % micros != 0).any())
+
+    @cached_property
     def directly_follows(self) -> DirectlyFollows:
         """How often, and after how long, one activity directly follows another within a case."""
         return directly_follows(self.activity_codes, self.timestamps, self.case_offsets, len(self._labels))
@@ -153,7 +177,7 @@ class EventLog:
     @property
     def role_columns(self) -> dict[str, str | list[str]]:
         """Which column of the source plays which role; a list where several form it."""
-        return {role.role: role.columns[0] if len(role.columns) == 1 else list(role.columns) for role in self.roles}
+        return role_columns(self.roles)
 
     def with_notes(self, *notes: str) -> EventLog:
         """The same log with more to say about how it was read."""

@@ -1,17 +1,26 @@
-"""Writing a log to a file: the name says the format and the compression, and the file appears whole or not at all."""
+"""Writing a log to a file: the name says the format and the compression, and the file appears whole or not at all.
+
+A log in parts is written part by part, in memory that does not grow with it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from libra.errors import InputError
+import polars as pl
+
+from libra.errors import InputError, UsageError
 from libra.eventlog.files import atomic_output
 from libra.eventlog.formats import output_format
+from libra.eventlog.in_parts import PART_SCHEMA, LogInParts
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import CASE_PREFIX
+from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.names import CASE_PREFIX, TIMESTAMP
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.tables.csv_write import write_csv
-from libra.eventlog.tables.parquet_write import write_parquet
+from libra.eventlog.slices import SLICE_EVENTS
+from libra.eventlog.tables.csv_write import CsvTable, write_csv
+from libra.eventlog.tables.parquet_write import parquet_table, remembering, write_parquet
 from libra.eventlog.xes.write import write_xes
 
 
@@ -20,7 +29,6 @@ def write(log: EventLog, path: Path | str, progress: Progress = no_progress) -> 
 
     Example:
         >>> import tempfile
-        >>> import polars as pl
         >>> from datetime import datetime
         >>> log = EventLog(
         ...     pl.DataFrame({"@case": [0], "concept:name": ["triage"], "time:timestamp": [datetime(2024, 5, 6)]}),
@@ -37,13 +45,42 @@ def write(log: EventLog, path: Path | str, progress: Progress = no_progress) -> 
         if form.kind == "xes":
             return tuple(write_xes(log, stream, progress))
         if form.kind == "parquet":
-            write_parquet(log, stream)
+            write_parquet(log, stream, progress)
             return ()
         return tuple(write_csv(log, stream, "\t" if form.kind == "tsv" else ",", progress))
 
 
+def write_rows(rows: Iterable[pl.DataFrame], path: Path | str, metadata: LogMetadata) -> None:
+    """Write events in any order, some rows at a time, as a table: case id, activity and a time in whole seconds.
+
+    Example:
+        >>> import tempfile
+        >>> from libra.example.at_scale import Department
+        >>> file = Path(tempfile.mkdtemp()) / "log.parquet"
+        >>> write_rows(Department(100, seed=1).in_order_of_time(), file, LogMetadata())
+        >>> pl.read_parquet(file)["time:timestamp"].is_sorted()
+        True
+    """
+    path = Path(path)
+    form = output_format(path)
+    if form.kind == "xes":
+        raise UsageError(f"{path.name}: XES holds whole cases, one after the other. Write Parquet or CSV.")
+    with atomic_output(path, form.compression) as stream:
+        if form.kind == "parquet":
+            with parquet_table(stream, PART_SCHEMA, remembering(metadata)) as write_some:
+                for some in rows:
+                    write_some(some)
+            return
+        table = CsvTable(stream, list(PART_SCHEMA), {TIMESTAMP: False}, "\t" if form.kind == "tsv" else ",")
+        for some in rows:
+            for few in some.iter_slices(SLICE_EVENTS):
+                table.write(few)
+
+
 def _refuse_clash(log: EventLog, path: Path) -> None:
-    """In a table an attribute of the case must not share its column with one of the events."""
+    """In a table an attribute of the case must not share its column with one of the events; a log in parts has none."""
+    if isinstance(log, LogInParts):
+        return
     clash = {CASE_PREFIX + name for name in log.cases.columns} & set(log.events.columns)
     if clash:
         what = f'both the events and their cases have an attribute that a table calls "{min(clash)}"'

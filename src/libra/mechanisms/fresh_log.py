@@ -40,8 +40,10 @@ def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness, *, at
     return log_of(cases.take(order), activities, seeded=random.seeded, attributes=attributes)
 
 
-def log_of(cases: Cases, activities: Sequence[str], *, seeded: bool, attributes: pl.DataFrame | None = None) -> EventLog:
-    """A log of these cases in this order; `attributes` has a row for each of their events.
+def log_of(
+    cases: Cases, activities: Sequence[str], *, seeded: bool, attributes: pl.DataFrame | None = None, first: int = 1
+) -> EventLog:
+    """A log of these cases in this order; `attributes` has a row for each of their events, `first` is the number of the first id.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -50,7 +52,8 @@ def log_of(cases: Cases, activities: Sequence[str], *, seeded: bool, attributes:
         >>> log_of(cases_of(log), log.activities, seeded=True).cases["concept:name"][0]
         'seeded-1'
     """
-    used, codes = np.unique(cases.codes, return_inverse=True)
+    occurring = np.bincount(cases.codes, minlength=len(activities)) > 0
+    used, codes = np.flatnonzero(occurring), (np.cumsum(occurring) - 1)[cases.codes]
     labels = pl.Series(ACTIVITY, [activities[code] for code in used], dtype=pl.String)
     events = pl.DataFrame(
         {
@@ -62,7 +65,7 @@ def log_of(cases: Cases, activities: Sequence[str], *, seeded: bool, attributes:
     if attributes is not None:
         events = events.hstack(attributes)
     prefix = SEEDED_PREFIX if seeded else "case-"
-    ids = pl.DataFrame({CASE_NAME: prefix + pl.int_range(1, len(cases) + 1, eager=True).cast(pl.String)})
+    ids = pl.DataFrame({CASE_NAME: prefix + pl.int_range(first, first + len(cases), eager=True).cast(pl.String)})
     log = EventLog(events, ids)
     if not seeded:
         return log

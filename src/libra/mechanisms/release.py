@@ -19,7 +19,7 @@ from libra.privacy.randomness import SEEDED
 
 if TYPE_CHECKING:
     from libra.api import Source
-    from libra.eventlog.log import EventLog
+    from libra.eventlog.log import EventLog, FoundRole
     from libra.mechanisms.libra.figures import Figures
     from libra.privacy.guarantee import Guarantee
     from libra.privacy.ledger import Ledger
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 
 SYSTEM = "operating system"
 CONTENTS = "case ids made anew, activities, timestamps; no attribute and no header of the original"
+
+
+class LogWriter(Protocol):
+    """Writes a log somewhere else than in this process."""
+
+    def check(self, output: str | Path) -> None:
+        """Refuse what it cannot write to."""
+
+    def __call__(self, log: EventLog, output: str | Path, progress: Progress) -> tuple[str, ...]:
+        """Write the log, whole or not at all, and say what could not be kept."""
 
 
 class Claim(Protocol):
@@ -64,6 +74,8 @@ class Release:
         seconds: How long the stages took. Confidential: running times may depend on the original.
         contents: What the log holds, and what it does not.
         has_times: Whether its timestamps say anything; otherwise they are placeholders.
+        roles: Which column of the source was taken for what, where the source was not read into memory.
+        writer: Writes the log where it is made, in place of this process.
         original: The log that it was made from, for `report` alone. It does not go along when a release is pickled or copied.
 
     Example:
@@ -87,6 +99,8 @@ class Release:
     seconds: Mapping[str, float] = field(default_factory=dict, repr=False)
     contents: str = field(default=CONTENTS, repr=False)
     has_times: bool = True
+    roles: tuple[FoundRole, ...] = field(default=(), repr=False)
+    writer: LogWriter | None = field(default=None, repr=False)
     original: EventLog | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -158,7 +172,7 @@ class Release:
             >>> sorted(release.to_dict()["released"])
             ['cases', 'events', 'variants']
         """
-        released = {"cases": self.log.n_cases, "events": self.log.n_events, "variants": len(self.log.variants)}
+        released = {"cases": self.log.n_cases, "events": self.log.n_events, "variants": self.log.n_variants}
         return self.certificate() | {
             "document": "Libra release",
             "claimed": None if self.claimed is None else self.claimed.to_dict(),
@@ -187,10 +201,13 @@ class Release:
         from libra.eventlog.write import write
         from libra.targets import check_certificate, check_target
 
-        check_target(self.log, output)
+        if self.writer is None:
+            check_target(self.log, output)
+        else:
+            self.writer.check(output)
         if certificate is not None:
             check_certificate(self.log, output, certificate)
-        notes = write(self.log, output, progress)
+        notes = (self.writer or write)(self.log, output, progress)
         if certificate is not None:
             write_certificate(self.certificate(), Path(output), Path(certificate))
         return notes

@@ -41,7 +41,7 @@ from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import Entry, Ledger
 from libra.privacy.noise_table import NoiseTable, truncated_geometric
 from libra.privacy.randomness import Randomness
-from libra.privacy.selection import thresholded_counts
+from libra.privacy.selection import BoundedRule
 from libra.privacy.unit import CASE, Unit
 
 MOST_REPEATS = 100
@@ -125,7 +125,8 @@ class Travas:
             True
         """
         counted = counted_of(cases)
-        return _averaged([thresholded_counts(counted.traces, counted.counts, self.noise, random) for _ in range(self.repeats)])
+        chosen = [BoundedRule(self.noise).passing(counted.counts, random) for _ in range(self.repeats)]
+        return _averaged([(counted.traces.take(rows), noisy) for rows, noisy in chosen])
 
     @property
     def _one_query(self) -> tuple[float, float]:

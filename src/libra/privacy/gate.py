@@ -30,7 +30,7 @@ from libra.privacy.noise import rounded_gaussian
 from libra.privacy.noise_table import NoiseTable, discrete_laplace, truncated_geometric
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
-from libra.privacy.selection import labels_show, select_labels, select_variants, thresholded_counts, variant_shows
+from libra.privacy.selection import BoundedRule, GaussianLabels, GaussianRule, highest_first, labels_show, variant_shows
 
 VARIANT_COUNTS = "which variants are kept, and how many cases follow each"
 KEPT_VARIANTS, KEPT_LABELS = "which variants are kept", "which labels are kept"
@@ -85,6 +85,7 @@ class Gate:
     most_cases: int = 1
     seconds: Seconds = field(default_factory=Seconds)
     _entries: list[Entry] = field(default_factory=list)
+    _ahead: dict[int, tuple[Table, Integers]] = field(default_factory=dict)
 
     def release(self, table: Table, mu: float, group: Group | None = None) -> NoisyTable:
         """The table with rounded Gaussian noise, such that the release is mu-Gaussian-differentially private.
@@ -95,7 +96,7 @@ class Gate:
             group: "kept" where the table counts cases of kept variants alone; otherwise that of the gate.
         """
         with self.seconds.of("aggregate"):
-            counts = self._engine.count(table)
+            counts = self._counts(table)
         with self.seconds.of("privatize"):
             sd = table.clip / mu
             noise = rounded_gaussian(sd * table.scale, counts.size, self._random).reshape(counts.shape)
@@ -113,41 +114,44 @@ class Gate:
         if not isinstance(table, OneCell):
             raise AssertionError(f'In "{table.purpose}" a case may move several numbers; this noise is for one.')
         with self.seconds.of("aggregate"):
-            counts = self._engine.count(table)
+            counts = self._counts(table)
         with self.seconds.of("privatize"):
             noise = discrete_laplace(scale)
             self._write(Entry(table.purpose, DISCRETE_LAPLACE, table.clip, scale, group or self.group))
             sd = 1 / (math.sqrt(2) * math.sinh(1 / (2 * scale)))
             return NoisyTable(counts + noise.draw(counts.size, self._random).reshape(counts.shape), table.scale, sd)
 
+    def look_ahead(self, *tables: Table) -> None:
+        """Count tables that will be released, in one look at the cases; nothing leaves before they are."""
+        with self.seconds.of("aggregate"):
+            self._ahead.update(zip(map(id, tables), zip(tables, self._engine.count_all(tables), strict=True), strict=True))
+
+    def _counts(self, table: Table) -> Integers:
+        return self._ahead.pop(id(table))[1] if id(table) in self._ahead else self._engine.count_all([table])[0]
+
     def select_variants(self, mu: float, threshold: int, scale: int) -> tuple[Traces, NoisyTable]:
         """The variants whose noisy counts, times `scale`, reach the threshold, and these counts, the highest first."""
         with self.seconds.of("aggregate"):
-            traces, counts = self._engine.variants()
-        with self.seconds.of("privatize"):
-            chosen = select_variants(traces, counts, mu, threshold, scale, self._random)
-            shows = variant_shows(mu, threshold, scale, self.most_cases)
-            self._write(Entry(KEPT_VARIANTS, VARIANT_SELECTION, 1.0, 1 / mu, self.group, shows))
-            return chosen
+            kept, noisy = highest_first(*self._engine.select_variants(GaussianRule(mu, threshold, scale), self._random))
+        shows = variant_shows(mu, threshold, scale, self.most_cases)
+        self._write(Entry(KEPT_VARIANTS, VARIANT_SELECTION, 1.0, 1 / mu, self.group, shows))
+        return kept, NoisyTable(noisy, scale, 1 / mu)
 
     def select_labels(self, mu: float, threshold: int, scale: int, most: int) -> tuple[str, ...]:
         """The labels whose noisy weights, times `scale`, reach the threshold, in the order of their names."""
         with self.seconds.of("aggregate"):
-            case, label = self._engine.label_sets()
-        with self.seconds.of("privatize"):
-            chosen = select_labels(case, label, mu, threshold, scale, most, self._random)
-            shows = labels_show(mu, threshold, scale, most)
-            self._write(Entry(KEPT_LABELS, LABEL_SELECTION, 1.0, 1 / mu, self.group, shows))
-            return tuple(sorted(self._engine.labels[code] for code in chosen))
+            chosen = self._engine.select_labels(GaussianLabels(mu, threshold, scale, most), self._random)
+        shows = labels_show(mu, threshold, scale, most)
+        self._write(Entry(KEPT_LABELS, LABEL_SELECTION, 1.0, 1 / mu, self.group, shows))
+        return chosen
 
     def thresholded_counts(self, epsilon: float, delta: float) -> tuple[Traces, Integers]:
         """The variants whose counts, with truncated geometric noise, are above its bound, and these noisy counts."""
+        noise = truncated_geometric(epsilon, delta)
         with self.seconds.of("aggregate"):
-            traces, counts = self._engine.variants()
-        with self.seconds.of("privatize"):
-            noise = truncated_geometric(epsilon, delta)
-            self._write(geometric_entry(epsilon, noise))
-            return thresholded_counts(traces, counts, noise, self._random)
+            kept = self._engine.select_variants(BoundedRule(noise), self._random)
+        self._write(geometric_entry(epsilon, noise))
+        return kept
 
     def tail(self, kept: Traces) -> Gate:
         """The gate to the cases whose trace is none of the kept ones."""

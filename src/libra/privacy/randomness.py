@@ -12,6 +12,7 @@ import os
 import numpy as np
 import numpy.typing as npt
 
+from libra.eventlog.ordering import stable_order
 from libra.privacy.arguments import checked_whole
 
 SEEDED = "not private: seeded"
@@ -61,7 +62,7 @@ class Randomness:
 
     def permutation(self, n: int) -> npt.NDArray[np.int64]:
         """The numbers from 0 up to n in random order."""
-        return np.argsort(self.words(n), kind="stable")
+        return stable_order(self.words(n))
 
     def laplace(self, scale: float, n: int) -> npt.NDArray[np.float64]:
         """Laplace noise around 0: a word's upper bits give the distance, its lowest bit the side.

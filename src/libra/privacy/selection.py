@@ -1,13 +1,15 @@
 """Private choice from what is not known in advance: variants, and labels where they are private.
 
-In: raw counts, the noise, a threshold in whole numbers. Out: what was chosen, in an order that follows from
-released figures alone. The promise: what only one case has shows with no more than the probability that `variant_shows` or
-`labels_show` gives; everything else is as private as its Gaussian noise. The proofs are in docs/guarantees.md.
+In: raw counts, the noise, a threshold in whole numbers. Out: what was chosen. A rule is plain data and draws for every row by
+itself, so that it can be applied wherever counts lie, share by share. The promise: what only one case has shows with no more than
+the probability that `variant_shows` or `labels_show` gives; everything else is as private as its Gaussian noise. Proofs are in
+docs/guarantees.md.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,6 @@ import numpy.typing as npt
 from libra.eventlog.traces import Traces
 from libra.privacy.noise import rounded_gaussian
 from libra.privacy.noise_table import NoiseTable
-from libra.privacy.noisy import NoisyTable
 from libra.privacy.normal import upper_tail
 from libra.privacy.randomness import Randomness
 
@@ -57,59 +58,90 @@ def labels_show(mu: float, threshold: int, scale: int, most: int) -> float:
     return max(1.0 if one == 1 else -math.expm1(m * math.log1p(-one)) for m, one in enumerate(single, 1)) * ROUNDING
 
 
-def select_variants(
-    traces: Traces, counts: Integers, mu: float, threshold: int, scale: int, random: Randomness
-) -> tuple[Traces, NoisyTable]:
-    """The variants whose noisy counts (times `scale`) reach the threshold, and these counts, the highest first.
+@dataclass(frozen=True)
+class GaussianRule:
+    """A variant passes if its count times `scale`, with Gaussian noise of standard deviation scale / mu, reaches the threshold.
+
+    Example:
+        >>> rows, noisy = GaussianRule(0.5, 30, 1).passing(np.array([1, 900]), Randomness(seed=1))
+        >>> rows.tolist(), bool(abs(noisy[0] - 900) < 20)
+        ([1], True)
+    """
+
+    mu: float
+    threshold: int
+    scale: int
+
+    def passing(self, counts: Integers, random: Randomness) -> tuple[Integers, Integers]:
+        """The rows that pass, and their noisy counts times `scale`."""
+        noisy = self.scale * counts + rounded_gaussian(self.scale / self.mu, len(counts), random)
+        passed = np.flatnonzero(noisy >= self.threshold)
+        return passed, noisy[passed]
+
+
+@dataclass(frozen=True)
+class BoundedRule:
+    """A variant passes if its noisy count is above the largest noise; what nobody follows never is.
+
+    Example:
+        >>> from libra.privacy.noise_table import truncated_geometric
+        >>> rows, noisy = BoundedRule(truncated_geometric(1.0, 1e-9)).passing(np.array([900, 1]), Randomness())
+        >>> rows.tolist(), bool(abs(noisy[0] - 900) < 30)
+        ([0], True)
+    """
+
+    noise: NoiseTable
+
+    def passing(self, counts: Integers, random: Randomness) -> tuple[Integers, Integers]:
+        """The rows that pass, and their noisy counts."""
+        noisy = counts + self.noise.draw(len(counts), random)
+        passed = np.flatnonzero(noisy > -self.noise.first)
+        return passed, noisy[passed]
+
+
+def highest_first(kept: Traces, noisy: Integers) -> tuple[Traces, Integers]:
+    """Kept variants in an order that follows from what is released: by noisy count, then by trace.
 
     Example:
         >>> from libra.eventlog.traces import traces_of
-        >>> two = traces_of([[0, 1], [1]])
-        >>> kept, noisy = select_variants(two, np.array([1, 900]), 0.5, 30, 1, Randomness(seed=1))
-        >>> kept.to_lists(), noisy.sd
-        ([[1]], 2.0)
+        >>> kept, noisy = highest_first(traces_of([[1], [0, 1], [0]]), np.array([30, 40, 30]))
+        >>> kept.to_lists(), noisy.tolist()
+        ([[0, 1], [0], [1]], [40, 30, 30])
     """
-    noisy = scale * counts + rounded_gaussian(scale / mu, len(counts), random)
-    passed = np.flatnonzero(noisy >= threshold)
-    kept, noisy = traces.take(passed), noisy[passed]
     lists = kept.to_lists()
     order = np.array(sorted(range(len(kept)), key=lambda row: (-noisy[row], lists[row])), np.int64)
-    return kept.take(order), NoisyTable(noisy[order], scale, 1 / mu)
+    return kept.take(order), noisy[order]
 
 
-def thresholded_counts(traces: Traces, counts: Integers, noise: NoiseTable, random: Randomness) -> tuple[Traces, Integers]:
-    """The variants whose noisy counts are above the largest noise, and these counts; what nobody follows never is.
+@dataclass(frozen=True)
+class GaussianLabels:
+    """A label passes if its weight, with Gaussian noise of standard deviation scale / mu, reaches the threshold.
 
-    Example:
-        >>> from libra.eventlog.traces import traces_of
-        >>> from libra.privacy.noise_table import truncated_geometric
-        >>> two, noise = traces_of([[0, 1], [1]]), truncated_geometric(1.0, 1e-9)
-        >>> kept, noisy = thresholded_counts(two, np.array([900, 1]), noise, Randomness())
-        >>> kept.to_lists(), bool(abs(noisy[0] - 900) < 30)
-        ([[0, 1]], True)
-    """
-    noisy = counts + noise.draw(len(counts), random)
-    passed = np.flatnonzero(noisy > -noise.first)
-    return traces.take(passed), noisy[passed]
-
-
-def select_labels(
-    case: Integers, label: Integers, mu: float, threshold: int, scale: int, most: int, random: Randomness
-) -> Integers:
-    """The labels whose noisy weights (times `scale`) reach the threshold, sorted, from the pairs of a case and its label.
-
-    Each case spreads a weight of L2 norm 1 over its labels; one that has more than `most` over so many of them, drawn at random.
+    Each case spreads a weight of L2 norm `scale` over its labels; one that has more than `most` over so many of them, drawn at
+    random.
 
     Example:
-        >>> case, label = np.arange(1000), np.repeat([3, 5], [999, 1])
-        >>> select_labels(case, label, 0.5, 30, 1, 4, Randomness(seed=1)).tolist()
-        [3]
+        >>> rule, random = GaussianLabels(0.5, 30, 1, most=4), Randomness(seed=1)
+        >>> labels, weights = rule.weights(np.arange(1000), np.repeat([3, 5], [999, 1]), random)
+        >>> labels.tolist(), weights.tolist(), labels[rule.passing(weights, random)].tolist()
+        ([3, 5], [999, 1], [3])
     """
-    case, label = _at_most(case, label, most, random)
-    present, cells = np.unique(label, return_inverse=True)
-    weight = np.array([0] + [_weight(scale, m) for m in range(1, most + 1)])
-    sums = np.bincount(cells, weight[np.bincount(case)[case]], len(present)).astype(np.int64)
-    return present[sums + rounded_gaussian(scale / mu, len(present), random) >= threshold]
+
+    mu: float
+    threshold: int
+    scale: int
+    most: int
+
+    def weights(self, case: Integers, label: Integers, random: Randomness) -> tuple[Integers, Integers]:
+        """The labels that cases have, sorted, and what these cases add to the weight of each."""
+        case, label = _at_most(case, label, self.most, random)
+        present, cells = np.unique(label, return_inverse=True)
+        weight = np.array([0] + [_weight(self.scale, m) for m in range(1, self.most + 1)])
+        return present, np.bincount(cells, weight[np.bincount(case)[case]], len(present)).astype(np.int64)
+
+    def passing(self, weights: Integers, random: Randomness) -> Integers:
+        """The rows whose noisy weights reach the threshold."""
+        return np.flatnonzero(weights + rounded_gaussian(self.scale / self.mu, len(weights), random) >= self.threshold)
 
 
 def _weight(scale: int, labels: int) -> int:

@@ -28,7 +28,7 @@ def test_a_plan_that_spends_too_much_gives_nothing_out(
     options: dict[str, Any], stage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mechanism, generated = Libra(epsilon=2.0, delta=1e-4, **options), []
-    monkeypatch.setattr(algorithm, "with_times", lambda *_: generated.append(1))
+    monkeypatch.setattr(algorithm, "planned", lambda *_: generated.append(1))
     object.__setattr__(mechanism, "plan", replace(mechanism.plan, **{stage: 1.5 * getattr(mechanism.plan, stage)}))
     with pytest.raises(AssertionError, match="more was released than the guarantee allows; nothing is given out"):
         mechanism.anonymize(structured(), Randomness(seed=1))

@@ -260,13 +260,18 @@ def test_exchanged_waits_stay_within_their_edge_and_help() -> None:
     random = np.random.default_rng(1)
     before = MONDAY + random.integers(0, 5, n) * DAY + random.integers(8 * HOUR, 16 * HOUR, n)
     wait, edge = random.integers(HOUR, 48 * HOUR, n), np.sort(random.integers(0, 3, n))
-    profiles = np.zeros((1, 168))
-    profiles[0, :120] = np.tile((np.arange(24) >= 8) & (np.arange(24) < 16), 5) * 168 / 40
-    sums = hours.Sums(*(np.pad(np.cumsum(np.maximum(profiles - less, 0), axis=1), ((0, 0), (1, 0))) for less in (1, 0)))
-    found = hours.exchanged(before, wait, edge, np.zeros(n, np.int64), profiles, sums, Randomness(seed=1))
+    shares = np.zeros((1, 48))
+    shares[0, 8:16] = 1 / 8  # weekdays, 8 to 16
+    week, code = hours.Week(shares), np.zeros(n, np.int64)
+
+    def into(waits: Integers) -> Integers:
+        return (before + waits - tables.FIRST_MONDAY) % tables.WEEK
 
     def closed(waits: Integers) -> float:
-        return float((profiles[0, (before + waits - tables.FIRST_MONDAY) % tables.WEEK // HOUR] == 0).mean())
+        return float((week.common(code, into(waits)) == 0).mean())
+
+    waits = hours.Waits(before, wait, edge, code)
+    found = hours.exchanged(waits, into(wait), week.common(code, into(wait)), week, Randomness(seed=1))
 
     for kind in range(3):
         assert (np.sort(found[edge == kind]) == np.sort(wait[edge == kind])).all()

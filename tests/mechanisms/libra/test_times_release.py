@@ -24,6 +24,9 @@ class Spending:
     def __init__(self, engine: Counting) -> None:
         self.gate, self.spent = Gate(engine, Randomness(seed=1)), 0.0  # type: ignore[arg-type]
 
+    def look_ahead(self, *tables: Table) -> None:
+        self.gate.look_ahead(*tables)
+
     def release(self, table: Table, mu: float) -> NoisyTable:
         self.spent += mu**2
         return self.gate.release(table, mu)
@@ -57,12 +60,15 @@ def test_requests_depend_on_the_raw_cases_through_noisy_tables_alone() -> None:
             self.answers: list[NoisyTable] = []
             self.asked: list[list[tuple[Table, float]]] = [[], []]
 
+        def look_ahead(self, *tables: Table) -> None:
+            (some if self.first else other).count_all(tables)
+
         def release(self, table: Table, mu: float) -> NoisyTable:
             self.asked[0 if self.first else 1].append((table, mu))
             if self.first:
                 self.answers.append(self.gate.release(table, mu))
                 return self.answers[-1]
-            other.count(table)
+            other.count_all([table])
             return self.answers[len(self.asked[1]) - 1]
 
     gate = Replaying()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from libra.engines.contract import Integers, Table
-from libra.engines.polars.times import COUNTERS
+from libra.engines.counting.count import count_cases
 from libra.engines.time_tables import HOUR
 from libra.eventlog.cases import Cases
 from libra.eventlog.traces import Traces
@@ -26,9 +27,9 @@ class Counting:
     labels: tuple[str, ...]
     asked: list[Table] = field(default_factory=list)
 
-    def count(self, table: Table) -> Integers:
-        self.asked.append(table)
-        return COUNTERS[type(table)](self, table).reshape(table.shape)
+    def count_all(self, tables: Sequence[Table]) -> list[Integers]:
+        self.asked.extend(tables)
+        return [count_cases(table, self.cases) for table in tables]
 
 
 def counting(codes: Integers, micros: Integers, lengths: Integers, n_labels: int) -> Counting:

@@ -88,17 +88,18 @@ def test_whole_noise_is_refused_for_tables_in_which_a_case_moves_several_numbers
 def test_nothing_is_seen_but_through_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     log = simulate(cases=900)
     asked: list[type] = []
-    count = PolarsEngine.count
+    count_all = PolarsEngine.count_all
 
-    def counted(self: PolarsEngine, table: Any) -> Any:
-        asked.append(type(table))
-        return count(self, table)
+    def counted(self: PolarsEngine, tables: Any) -> Any:
+        asked.extend(type(table) for table in tables)
+        return count_all(self, tables)
 
-    def forbidden(self: PolarsEngine) -> Any:
+    def forbidden(self: PolarsEngine, *_: Any) -> Any:
         raise AssertionError("raw variants were looked at")
 
-    monkeypatch.setattr(PolarsEngine, "count", counted)
+    monkeypatch.setattr(PolarsEngine, "count_all", counted)
     monkeypatch.setattr(PolarsEngine, "variants", forbidden)
+    monkeypatch.setattr(PolarsEngine, "select_variants", forbidden)
     ledger = ledger_of(log, prune=0.1, max_length=None, epsilon=4.0)
     assert len(asked) == len(ledger.entries)
     assert set(asked) == {CaseNumber, CaseLengths, PrefixLevel}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from libra.engines.prefixes import continuations
+from libra.engines.counting.continuations import continuations
 from libra.errors import UsageError
 from libra.eventlog.traces import Integers, traces_of
 from libra.mechanisms.prefix_tree import discrete_tail, grow, truncated_laplace, truncated_tail

@@ -10,10 +10,11 @@ import typer
 
 from libra.cli.columns import columns_taken
 from libra.cli.commands.report import told
-from libra.cli.input_options import OUTPUT, LogPath, takes_log_options
+from libra.cli.input_options import ENGINE, OUTPUT, LogPath, takes_log_options
 from libra.cli.mechanism_options import GUARANTEE, SOUND, MechanismName, parameter, takes_mechanism_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
+from libra.cli.releasing import Asked, released
 from libra.cli.stopwatch import Stopwatch
 from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.keywords import MechanismKeywords, ReadKeywords
@@ -31,6 +32,8 @@ EXAMPLES = (
     "libra anonymize log.xes --epsilon 0.1 --explain",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --report report.html",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
+    "libra anonymize lake/events.parquet -o anonymized.parquet --engine polars-streaming",
+    "libra anonymize lake/events.parquet -o anonymized.parquet --engine spark --master 'local[2]'",
     "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --times model",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
 )
@@ -87,6 +90,35 @@ def anonymize(
         bool,
         typer.Option("--public", help="The page has only what is released, and may go along with it.", rich_help_panel=OUTPUT),
     ] = False,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model",
+            metavar="FILE",
+            help="Write the released figures, from which libra simulate makes logs of any size. As private as the log.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            metavar="NAME",
+            help="Where libra counts: polars (in memory), polars-streaming (larger than memory), spark. Default: what fits.",
+            rich_help_panel=ENGINE,
+            show_default=False,
+        ),
+    ] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            "--master",
+            metavar="URL",
+            help="Where Spark computes, such as local[2]. Default: a session that is open, or all cores of this machine.",
+            rich_help_panel=ENGINE,
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -96,10 +128,11 @@ def anonymize(
     Libra as published, for research; where it leaves nothing of a log the exit code is 1, and the text says what would have kept
     something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md says what each is worth.
     """
-    from libra import api
+    from libra.eventlog.log import role_columns
     from libra.mechanisms.mechanism import mechanism as make
+    from libra.origins import engine_of_release
     from libra.privacy.randomness import Randomness
-    from libra.targets import check_certificate, check_report, check_target
+    from libra.targets import check_certificate, check_model, check_report, check_target
 
     parameters |= {"epsilon": epsilon, "delta": delta}
     made = make(mechanism, parameters)
@@ -110,41 +143,51 @@ def anonymize(
             raise UsageError("Say where the anonymized log goes: -o OUT.")
         _show_explained(explained, as_json=as_json)
         return
-    check_target(log, output)
+    chosen = engine_of_release(log, mechanism, engine, master)
+    if chosen != "spark":
+        check_target(log, output)
     if certificate is not None:
         check_certificate(log, output, certificate)
     if report is not None:
         check_report(log, output, certificate, report)
+        if chosen != "polars" and not public:
+            raise UsageError("A report compares with the original in memory. Add --public, or take --engine polars.")
     elif public:
         raise UsageError("--public is about the page. Say where it goes: --report FILE.")
+    if model is not None:
+        check_model(log, output, (certificate, report), model)
+        if mechanism != "libra":
+            raise UsageError(f"{mechanism} has no model to write: its logs are not generated from released figures.")
     if explain and not as_json:
         _show_explained(explained, as_json=False)
     watch = Stopwatch()
-    with watch.stage("read"), progress_bar(f"reading {log.name}", quiet=quiet) as progress:
-        options["progress"] = progress
-        if getattr(made, "accepts_empty", False):
-            options["allow_empty"] = True
-        original = api.read(log, **options)
-    with watch.stage("anonymize"), progress_bar(f"anonymizing {log.name}", quiet=quiet) as progress:
-        release = api.anonymize(original, mechanism=mechanism, seed=seed, progress=progress, **parameters)
-    with watch.stage("account"):
-        document = release.to_dict() if as_json else {}
-    draft = None
-    if report is not None:
-        from libra.reporting.build import Names, draft_of_release, reading_flags
+    asked = Asked(log, options, made, seed, chosen, master, quiet)
+    with released(asked, watch) as release:
+        with watch.stage("account"):
+            document = release.to_dict() if as_json else {}
+        draft = None
+        if report is not None:
+            from libra.reporting.build import Names, draft_of_release, reading_flags
 
-        with watch.stage("report"), progress_bar(f"reporting on {output.name}", quiet=quiet) as progress:
-            names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))
-            draft = draft_of_release(release, original, public=public, names=names, progress=progress)
-    with watch.stage("write"), progress_bar(f"writing {output.name}", quiet=quiet) as progress:
-        left_out = release.write(output, certificate=certificate, progress=progress)
-        page = None if draft is None or report is None else _saved(draft, report, output)
-    notes = (*original.notes, *release.notes, *left_out)
-    print_notes((*(() if as_json else columns_taken(original, options)), *notes), quiet=quiet)
+            with watch.stage("report"), progress_bar(f"reporting on {output.name}", quiet=quiet) as progress:
+                names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))
+                draft = draft_of_release(release, release.original, public=public, names=names, progress=progress)
+        with watch.stage("write"), progress_bar(f"writing {output.name}", quiet=quiet) as progress:
+            left_out = release.write(output, certificate=certificate, progress=progress)
+            if model is not None:
+                _write_model(release, model)
+            page = None if draft is None or report is None else _saved(draft, report, output)
+    notes = (*release.notes, *left_out)
+    print_notes((*(() if as_json else columns_taken(release.roles, options)), *notes), quiet=quiet)
     if as_json:
-        pages = {"certificate": certificate, "report": report}
+        pages = {"certificate": certificate, "report": report, "model": model}
         files = {"output": str(output)} | {name: None if path is None else str(path) for name, path in pages.items()}
-        found = {"columns": original.role_columns, "seconds": watch.seconds | dict(release.seconds), "notes": list(notes)}
+        found = {
+            "engine": chosen,
+            "columns": role_columns(release.roles),
+            "seconds": watch.seconds | dict(release.seconds),
+            "notes": list(notes),
+        }
         print_json(document | files | found | ({"plan": explained} if explain else {}))
     elif not quiet:
         show_release(release, output, certificate)
@@ -152,6 +195,12 @@ def anonymize(
             _say(["", *told(page, report)])
     if release.shortfall:
         raise EmptyReleaseError(f"{output}: this log is empty. {release.shortfall}")
+
+
+def _write_model(release: Release, model: Path) -> None:
+    from libra.mechanisms.libra.model_file import write_model
+
+    write_model(release, model)
 
 
 def _saved(draft: Draft, report: Path, output: Path) -> Report:

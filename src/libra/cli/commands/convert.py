@@ -40,6 +40,6 @@ def convert(
         log = api.read(source, **options)
     with progress_bar(f"writing {target.name}", quiet=quiet) as progress:
         notes = (*log.notes, *api.write(log, target, progress=progress))
-    print_notes((*(() if as_json else columns_taken(log, options)), *notes), quiet=quiet)
+    print_notes((*(() if as_json else columns_taken(log.roles, options)), *notes), quiet=quiet)
     document = {"output": str(target), "columns": log.role_columns, "notes": list(notes)}
     print_result(document, [f"Wrote {target}"], as_json=as_json, quiet=quiet)

@@ -1,18 +1,18 @@
-"""The engine in memory: cases as arrays, their variants found once, every table counted by the function for its type."""
+"""The engine in memory: cases as arrays, their variants found once, every table counted in one block."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from libra.engines.contract import Integers, Table
-from libra.engines.features import Uses, edge_uses
-from libra.engines.polars import control_flow, prefixes, times
+from libra.engines.contract import Integers, LabelRule, Table, VariantRule
+from libra.engines.counting.blocks import VariantBlock
+from libra.engines.counting.count import count_cases, count_variants, needs_cases
+from libra.engines.counting.labels import label_pairs, relabelled
 from libra.engines.polars.individuals import drawn_cases
 from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
@@ -20,8 +20,6 @@ from libra.eventlog.traces import Traces
 from libra.eventlog.variants import Variants, variants_of
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
-
-COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {**control_flow.COUNTERS, **prefixes.COUNTERS, **times.COUNTERS}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,24 +51,31 @@ class PolarsEngine:
         return self.of_log.take(np.flatnonzero(chosen[self.of_log.variant]))
 
     @cached_property
-    def edge_uses(self) -> Uses:
-        """How often each trace uses each edge."""
-        return edge_uses(self.traces, len(self.labels))
+    def block(self) -> VariantBlock:
+        """The distinct traces and how many cases follow each."""
+        return VariantBlock(self.traces, self.counts, len(self.labels))
 
     def count(self, table: Table) -> Integers:
         """`scale` times the counts, in the shape of the table."""
-        return COUNTERS[type(table)](self, table).reshape(table.shape)
+        return self.count_all([table])[0]
+
+    def count_all(self, tables: Sequence[Table]) -> list[Integers]:
+        """For each table `scale` times the counts, in its shape."""
+        return [count_cases(table, self.cases) if needs_cases(table) else count_variants(table, self.block) for table in tables]
 
     def variants(self) -> tuple[Traces, Integers]:
         """The distinct traces and how many cases follow each."""
         return self.traces, self.counts
 
-    def label_sets(self) -> tuple[Integers, Integers]:
-        """Case and label (each pair once) of everything that happens, ordered by case."""
-        case = np.repeat(np.arange(len(self.cases)), self.cases.lengths)
-        n_labels = max(len(self.labels), 1)
-        case, label = np.divmod(np.unique(case * n_labels + self.cases.codes), n_labels)
-        return case, label
+    def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
+        """The distinct traces whose noisy counts pass, and these."""
+        rows, noisy = rule.passing(self.counts, random)
+        return self.traces.take(rows), noisy
+
+    def select_labels(self, rule: LabelRule, random: Randomness) -> tuple[str, ...]:
+        """The labels whose noisy weights pass, sorted."""
+        codes, weights = rule.weights(*label_pairs(self.cases), random)
+        return tuple(sorted(self.labels[code] for code in codes[rule.passing(weights, random)]))
 
     def subsampled(self, rate: float, random: Randomness) -> PolarsEngine:
         """Every case with probability `rate`, independently."""
@@ -86,31 +91,14 @@ class PolarsEngine:
 
     def tail(self, kept: Traces) -> PolarsEngine:
         """The cases whose trace is none of the kept ones."""
-        others = np.ones(len(self.traces), bool)
-        rows = self.rows_of(kept)
-        others[rows[rows >= 0]] = False
-        rows = np.flatnonzero(others)
+        rows = self.block.without(kept)
         return replace(self, rows=self.rows[rows], traces=self.traces.take(rows), counts=self.counts[rows])
 
     def with_labels(self, labels: tuple[str, ...]) -> PolarsEngine:
         """The same cases without the events of all other labels; a case with none left is left out."""
-        code = {label: i for i, label in enumerate(labels)}
-        new = np.array([code.get(label, -1) for label in self.labels], np.int64)[self.cases.codes]
-        stays = new >= 0
-        left = np.unique(np.concatenate(([0], np.cumsum(stays)))[self.cases.offsets])
-        found = variants_of(new[stays].astype(np.uint32), left)
-        cases = Cases(new[stays], self.cases.micros[stays], left, found.of_case, len(labels))
-        return _engine(cases, found, labels)
-
-    def rows_of(self, variants: Traces) -> Integers:
-        """The row of each of these variants, -1 for one that no case follows."""
-        row = self._row_of
-        return np.array([row.get(trace, -1) for trace in variants.as_bytes()], np.int64)
-
-    @cached_property
-    def _row_of(self) -> dict[bytes, int]:
-        """Rows by trace: exact, because a lookup that confuses two traces would let one case change the counts of another."""
-        return {trace: row for row, trace in enumerate(self.traces.as_bytes())}
+        cases = relabelled(self.cases, self.labels, labels)
+        found = variants_of(cases.codes.astype(np.uint32), cases.offsets)
+        return _engine(replace(cases, variant=found.of_case), found, labels)
 
 
 def engine_of(log: EventLog, unit: Unit = CASE, random: Randomness | None = None) -> PolarsEngine:

@@ -46,12 +46,33 @@ def as_text(values: pl.Series) -> pl.Series:
         ['17', None]
     """
     if values.dtype.is_float():
-        values = values.fill_nan(None)
-        if (values.floor() == values).fill_null(True).all() and (values.abs() < 2.0**63).fill_null(True).all():
+        values = one_zero(values)
+        if is_whole(values).all():
             values = values.cast(pl.Int64)
     if isinstance(values.dtype, pl.Date | pl.Datetime):
         values = values.to_frame().select(pl.when(utc_moments(values).is_not_null()).then(pl.first())).to_series()
     return values.cast(pl.String, strict=False)
+
+
+def one_zero(numbers: pl.Series) -> pl.Series:
+    """Floats as labels: what is not a number is missing, and there is one zero.
+
+    Example:
+        >>> one_zero(pl.Series([-0.0, float("nan")])).to_list()
+        [0.0, None]
+    """
+    numbers = numbers.fill_nan(None)
+    return numbers.set(numbers == 0, 0.0)
+
+
+def is_whole(numbers: pl.Series) -> pl.Series:
+    """For every float whether it is a whole number of 64 bits, or missing.
+
+    Example:
+        >>> is_whole(pl.Series([17.0, 0.5, None])).to_list()
+        [True, False, True]
+    """
+    return ((numbers.floor() == numbers) & (numbers.abs() < 2.0**63)).fill_null(True)
 
 
 def utc_moments(values: pl.Series) -> pl.Series:

@@ -1,12 +1,11 @@
-"""How a CSV file is written: encoding, delimiter, quotes, line ends, header.
+"""How a CSV file is written: delimiter, quotes, line ends, header.
 
-In: the bytes of a file. Out: the same text as UTF-8 and a `Dialect`, with notes on what was assumed. Only the beginning of
-the file is looked at for the dialect; the encoding is checked throughout.
+In: the text of a file as UTF-8. Out: a `Dialect`. Only the beginning of the file is looked at, but for the question whether
+quotation marks enclose fields at all.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -17,75 +16,8 @@ from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.csv_layout import Dialect, row_start
 
 _DELIMITERS = (",", ";", "\t", "|")
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 _HEAD = 1 << 16
 _HEAD_ROWS = 100
-_BLANK = b" \t\r\n"
-
-
-def to_utf8(data: bytes, options: ReadOptions, source: str) -> tuple[bytes, list[str]]:
-    r"""The text of a file as UTF-8 without a mark; an `InputError` where it is no text.
-
-    Example:
-        >>> to_utf8("Müller".encode("cp1252"), ReadOptions(), "a.csv")
-        (b'M\xc3\xbcller', ['The file is not UTF-8 and was read as Windows-1252; --encoding names another one.'])
-    """
-    notes: list[str] = []
-    encoding = options.encoding
-    for mark, of in _BOMS:
-        if data.startswith(mark) and (encoding is None or encoding.lower().replace("_", "-").startswith(of[:6].rstrip("-"))):
-            data, encoding = data[len(mark) :], of
-            break
-    if not encoding:
-        _refuse_binary(data, source)
-        if not _is_utf8(data):
-            encoding = "cp1252"
-            notes.append("The file is not UTF-8 and was read as Windows-1252; --encoding names another one.")
-    if encoding:
-        data = _recoded(data, encoding, source)
-    _refuse_binary(data, source)
-    if not data.strip(_BLANK):
-        raise InputError("the file is empty", place=source, remedy="Export the log again")
-    return data, notes
-
-
-def _refuse_binary(data: bytes, source: str) -> None:
-    nul = data.find(b"\0")
-    if nul >= 0:
-        line = data.count(b"\n", 0, nul) + 1
-        raise InputError(
-            "this is a binary file, not text",
-            place=f"{source}, line {line}",
-            remedy="Export the log as CSV, or name the encoding with --encoding (such as utf-16-le)",
-        )
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        return data.isascii() or data.decode("utf-8") is not None
-    except UnicodeDecodeError:
-        return False
-
-
-def _recoded(data: bytes, encoding: str, source: str) -> bytes:
-    try:
-        return data.decode(encoding).encode("utf-8")
-    except LookupError as error:
-        raise InputError(f'there is no encoding "{encoding}"', place=source, remedy="Try --encoding utf-8 or cp1252") from error
-    except UnicodeError as error:
-        at = error.start if isinstance(error, UnicodeDecodeError) else 0
-        line = data.count(b"\n", 0, at) + 1
-        raise InputError(
-            f"byte {at + 1:,} is not valid {encoding} text",
-            place=f"{source}, line {line}",
-            remedy="Name the right encoding with --encoding",
-        ) from error
 
 
 def find_dialect(data: bytes, options: ReadOptions, *, tabs: bool, source: str) -> Dialect:
@@ -107,7 +39,7 @@ def find_dialect(data: bytes, options: ReadOptions, *, tabs: bool, source: str) 
     delimiter = delimiter or _delimiter(head, quote, tabs)
     if len(delimiter.encode()) != 1:
         raise InputError(f'"{delimiter}" cannot be a delimiter', place=source, remedy="Give one plain character with --delimiter")
-    shape = Dialect(delimiter, quote if _is_quoting(data, start, delimiter, line_end, quote) else None, line_end)
+    shape = Dialect(delimiter, quote if is_quoting(data, start, delimiter, line_end, quote) else None, line_end)
     header = tuple(_rows(head, delimiter, shape.quote)[0])
     body = start + row_start(memoryview(data)[start:], shape, 1)
     return replace(shape, header=header, body=len(data) - len(data[body:].lstrip(b"\r\n")))
@@ -145,8 +77,8 @@ def _rows(text: str, delimiter: str, quote: str | None) -> list[list[str]]:
     return [row for row, _ in zip(reader, range(_HEAD_ROWS), strict=False)]
 
 
-def _is_quoting(data: bytes, start: int, delimiter: str, line_end: str, quote: str) -> bool:
-    """Whether any field begins with a quote; where none does, a quote is a character like any other."""
+def is_quoting(data: bytes, start: int, delimiter: str, line_end: str, quote: str) -> bool:
+    """Whether any field from a row's start on begins with a quote; where none does, a quote is a character like any other."""
     return data.startswith(quote.encode(), start) or any(
         data.find((m + quote).encode(), start) >= 0 for m in (line_end, delimiter)
     )

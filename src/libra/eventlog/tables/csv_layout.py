@@ -92,6 +92,23 @@ def row_start(body: bytes | memoryview, dialect: Dialect, row: int) -> int:
     return len(body)
 
 
+def last_row_end(text: bytes, dialect: Dialect) -> int:
+    r"""Where the last whole row of a text ends that begins with a row; 0 where none does.
+
+    Example:
+        >>> last_row_end(b'1,a\n2,"b\n', Dialect(",", '"', "\n"))
+        4
+    """
+    line_end, quote = dialect.line_end.encode(), (dialect.quote or "").encode()
+    end = text.rfind(line_end)
+    marks = text.count(quote, 0, end) if quote and end >= 0 else 0
+    while end >= 0 and marks % 2:
+        earlier = text.rfind(line_end, 0, end)
+        marks -= text.count(quote, max(earlier, 0), end)
+        end = earlier
+    return end + 1
+
+
 def _slices(
     body: bytes | memoryview, dialect: Dialect
 ) -> Iterator[tuple[int, npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]]:

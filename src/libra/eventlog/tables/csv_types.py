@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 import polars as pl
 
-from libra.eventlog.tables.timestamps import iso_timestamps
+from libra.eventlog.tables.moments import iso_timestamps
 
 _WHOLE = r"^-?(?:0|[1-9][0-9]*)$"
 _POWER = r"[eE][+-][0-9]+"  # without a sign or a decimal mark it may be a code, such as ward 3E2

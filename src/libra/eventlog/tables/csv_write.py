@@ -1,13 +1,15 @@
 """Writing CSV and TSV: one row an event, in pm4py's column convention, in slices.
 
-In: a log and a stream. Out: UTF-8 text, and notes on what a table cannot hold. Quotes carry the type: text always stands in
-quotes, numbers, booleans and timestamps never do, a missing value is an empty field and empty text is `""`. No text cell is
-ever taken for a formula by a spreadsheet: one that could be gets an apostrophe in front, which our reader takes off again.
+In: a log, whole or in parts, and a stream. Out: UTF-8 text, and notes on what a table cannot hold. Quotes carry the type: text
+always stands in quotes, numbers, booleans and timestamps never do, a missing value is an empty field and empty text is `""`. No
+text cell is ever taken for a formula by a spreadsheet: one that could be gets an apostrophe in front, which our reader takes off
+again. Times are in ISO 8601, with a fraction of the second only where their column has any.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import BinaryIO
 
@@ -22,6 +24,7 @@ from libra.eventlog.slices import slices
 from libra.eventlog.xes.header import default_metadata
 
 FORMULA = r"^'*[=+\-@\t\r]"
+SECOND = 1_000_000  # microseconds
 AWKWARD = rf'["\x00]|{FORMULA}'
 
 
@@ -40,29 +43,55 @@ def write_csv(log: EventLog, stream: BinaryIO, separator: str = ",", progress: P
         case:concept:name,concept:name,time:timestamp,cost
         "anna","'=1+1",2024-05-06T00:00:00+00:00,9.5
     """
-    cases = log.cases.select(pl.all().name.prefix(CASE_PREFIX))
-    columns = [*cases, *log.events.drop(CASE_INDEX)]
-    time_formats = {values.name: _time_format(values) for values in columns if values.dtype == pl.Datetime}
-    stream.write((separator.join(_header(values.name) for values in columns) + "\n").encode())
-    lossy = {values.name: None for values in columns if "\x00" in values.name}
-    done = 0
-    for events in slices(log):
-        flat = pl.concat([cases[events[CASE_INDEX]], events.drop(CASE_INDEX)], how="horizontal")
-        texts = [name for name, dtype in flat.schema.items() if dtype == pl.String]
-        awkward = flat.select(column(name).str.contains(AWKWARD).any() for name in texts).row(0, named=True)
-        with_nul = flat.select(column(name).str.contains("\x00", literal=True).any() for name in texts if awkward[name])
-        lossy.update((found.name, None) for found in with_nul if found.item())
-        cells = flat.with_columns(
-            *(_quoted(name, awkward[name], name in lossy) for name in texts),
-            *(column(name).dt.to_string(form) for name, form in time_formats.items()),
+    table, left_out, done = None, list[str](), 0
+    for part in log.parts():
+        cases = part.cases.select(pl.all().name.prefix(CASE_PREFIX))
+        if table is None:
+            columns = [*cases, *part.events.drop(CASE_INDEX)]
+            fine = {times.name: log.finer_than(SECOND, times) for times in columns if times.dtype == pl.Datetime}
+            table = CsvTable(stream, [values.name for values in columns], fine, separator)
+            left_out = _left_out(part)
+        for events in slices(part):
+            table.write(pl.concat([cases[events[CASE_INDEX]], events.drop(CASE_INDEX)], how="horizontal"))
+            done += events.height
+            progress(done, log.n_events)
+    return [*(table.notes() if table is not None else ()), *left_out]
+
+
+class CsvTable:
+    r"""A table on its way out, some rows at a time.
+
+    Example:
+        >>> table = CsvTable(stream := BytesIO(), ["concept:name", "cost"], {})
+        >>> table.write(pl.DataFrame({"concept:name": ["triage", None], "cost": [9, 10]}))
+        >>> stream.getvalue().decode()
+        'concept:name,cost\n"triage",9\n,10\n'
+    """
+
+    def __init__(self, stream: BinaryIO, columns: Sequence[str], fine: Mapping[str, bool], separator: str = ",") -> None:
+        """Write the header. `fine` has the columns of times, and whether a fraction of the second is written."""
+        self._stream, self._separator = stream, separator
+        self._time_formats = {name: f"%Y-%m-%dT%H:%M:%S{'%.6f' if finer else ''}+00:00" for name, finer in fine.items()}
+        self._lossy = {name: None for name in columns if "\x00" in name}
+        stream.write((separator.join(_header(name) for name in columns) + "\n").encode())
+
+    def write(self, rows: pl.DataFrame) -> None:
+        """Write these rows below those that are there."""
+        texts = [name for name, dtype in rows.schema.items() if dtype == pl.String]
+        awkward = rows.select(column(name).str.contains(AWKWARD).any() for name in texts).row(0, named=True)
+        with_nul = rows.select(column(name).str.contains("\x00", literal=True).any() for name in texts if awkward[name])
+        self._lossy.update((found.name, None) for found in with_nul if found.item())
+        cells = rows.with_columns(
+            *(_quoted(name, awkward[name], name in self._lossy) for name in texts),
+            *(column(name).dt.to_string(form) for name, form in self._time_formats.items()),
         )
         text = BytesIO()
-        cells.write_csv(text, include_header=False, separator=separator, quote_style="never")
-        stream.write(text.getvalue())
-        done += events.height
-        progress(done, log.n_events)
-    notes = [f'NUL characters of "{_header(name)}" were replaced: a table cannot hold them.' for name in lossy]
-    return notes + _left_out(log)
+        cells.write_csv(text, include_header=False, separator=self._separator, quote_style="never")
+        self._stream.write(text.getvalue())
+
+    def notes(self) -> list[str]:
+        """What could not be kept of the rows so far."""
+        return [f'NUL characters of "{_header(name)}" were replaced: a table cannot hold them.' for name in self._lossy]
 
 
 def _quoted(name: str, awkward: bool, with_nul: bool) -> pl.Expr:
@@ -81,12 +110,6 @@ def _header(name: str) -> str:
         name = f"'{name}"
     plain = name == name.strip() != "" and not re.search(r"[,;|\t\r\n\"']", name)
     return name if plain else '"' + name.replace('"', '""') + '"'
-
-
-def _time_format(values: pl.Series) -> str:
-    """ISO 8601, with a fraction of the second only where the column has any."""
-    fraction = "%.6f" if (values.to_physical() % 1_000_000 != 0).any() else ""
-    return f"%Y-%m-%dT%H:%M:%S{fraction}+00:00"
 
 
 def _left_out(log: EventLog) -> list[str]:

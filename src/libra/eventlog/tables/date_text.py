@@ -102,6 +102,30 @@ def read_dates(values: pl.Series, day_first: bool | None = None) -> DateReading:
     return DateReading(read["micros"], read["offset"], proven, ambiguous, contradiction, short_year, year_first)
 
 
+def telling_dates(values: pl.Series, readable: pl.Series) -> pl.Series:
+    """The rows of the few values that say how all are to be read; `readable` is whether a value was read as a date.
+
+    `read_dates` of these values beside any others reads those others as it would beside all the values.
+
+    Example:
+        >>> dates = pl.Series(["05/06/2024", "07/06/2024", "05/13/2024", "05/14/2024"])
+        >>> telling_dates(dates, read_dates(dates).micros.is_not_null()).to_list()
+        [0, 2]
+    """
+    one, two, year = pl.col("one"), pl.col("two"), pl.col("year")
+    kinds = (one == 0, one <= 12, one <= 31, two == 0, two <= 12, two <= 31, one == two, year.is_between(1, 31))
+    rows = (
+        _split(values, _FAMILIES)
+        .with_columns(kind.alias(str(number)) for number, kind in enumerate(kinds))
+        .with_columns(readable.alias("readable"))
+        .filter(year.is_not_null())
+    )
+    of_each_kind = rows.unique([*map(str, range(len(kinds))), "short_year", "zone", "readable"], keep="first")
+    short = rows.filter("short_year", one.is_not_null())
+    chosen = (of_each_kind, *(short.unique(part, keep="first") for part in ("one", "year")))
+    return pl.concat([found["row"] for found in chosen]).unique().sort()
+
+
 def read_pattern(values: pl.Series, pattern: str) -> DateReading:
     """Read text values by a regular expression that names the parts of a date.
 

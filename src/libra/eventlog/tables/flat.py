@@ -21,11 +21,13 @@ from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.attributes import as_attributes, as_text
 from libra.eventlog.tables.clock_times import read_clock_times
+from libra.eventlog.tables.moments import naive_note
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
-from libra.eventlog.tables.timestamps import naive_note, read_timestamps
+from libra.eventlog.tables.timestamps import read_timestamps
 
 Place = Callable[[int], str]
 _ROW = "@row"
+_FIRST_LETTER, _LAST_LETTER = "!", "~"  # of ASCII
 _TIMES = ("timestamp", "start_timestamp")
 
 
@@ -132,7 +134,7 @@ def _columns_by_use(
     """The columns that play a role, under the names of the field, and all others as attributes."""
     playing = [pl.int_range(frame.height, eager=True).alias(_ROW)]
     for i, name in enumerate(columns["case_id"]):
-        playing.append(_label(frame[name], "case_id", place).alias(f"case_id{i}"))
+        playing.append(label(frame[name], "case_id", place).alias(f"case_id{i}"))
     for role, names in columns.items():
         if role in _TIMES:
             beside = {columns[other][0]: frame[columns[other][0]] for other in _TIMES if other in columns and other != role}
@@ -147,7 +149,7 @@ def _columns_by_use(
         elif role == "individual":
             playing.append(frame[names[0]].alias("individual"))
         elif role != "case_id":
-            parts = pl.DataFrame([_label(frame[name], role, place).alias(str(i)) for i, name in enumerate(names)])
+            parts = pl.DataFrame([label(frame[name], role, place).alias(str(i)) for i, name in enumerate(names)])
             playing.append(parts.select(pl.concat_str(pl.all(), separator="+").alias(ROLE_COLUMN[role])).to_series())
     used = {
         name for role, names in columns.items() if (len(names) == 1 and role != "individual") or role in _TIMES for name in names
@@ -162,8 +164,13 @@ def _columns_by_use(
     return pl.DataFrame(playing), attributes
 
 
-def _label(values: pl.Series, role: str, place: Place) -> pl.Series:
-    """A column as text; for the roles every event must have, blank text is missing."""
+def label(values: pl.Series, role: str, place: Place) -> pl.Series:
+    """A column as text; for the roles every event must have, blank text is missing.
+
+    Example:
+        >>> label(pl.Series([" ", "triage"]), "activity", str).to_list()
+        [None, 'triage']
+    """
     what = f'"{values.name}" is of the type {values.dtype} and holds no text to serve as {WORDS.get(role, role)}'
     remedy = f"Name another column with {FLAGS[role]}"
     if values.dtype.is_nested():
@@ -172,7 +179,9 @@ def _label(values: pl.Series, role: str, place: Place) -> pl.Series:
         text = as_text(values)
     except pl.exceptions.PolarsError as error:
         raise InputError(what, place=place(0), remedy=remedy) from error
-    return text.set(text.str.strip_chars() == "", None) if role in REQUIRED else text
+    if role not in REQUIRED or not ((text < _FIRST_LETTER) | (text > _LAST_LETTER)).any():  # then none begins with white space
+        return text
+    return text.set(text.str.strip_chars() == "", None)
 
 
 def _valid(

@@ -18,7 +18,7 @@ from libra.eventlog.tables.remembered import KEY, Remembered, remembered
 if TYPE_CHECKING:
     import pandas as pd
 
-_SOURCE = "the data frame"
+FRAME = "the data frame"
 
 
 def from_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions) -> EventLog:
@@ -38,9 +38,7 @@ def from_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadO
             raise InputError(f"a {type(frame).__name__} is no data frame", remedy="Give a pandas or Polars frame")
         memory = remembered(frame.attrs.get(KEY))
         frame = _from_pandas(frame, notes)
-    log = from_flat(
-        frame, options, place=lambda row: f"{_SOURCE}, row {row}", source=_SOURCE, metadata=memory.metadata, notes=notes
-    )
+    log = from_flat(frame, options, place=lambda row: f"{FRAME}, row {row}", source=FRAME, metadata=memory.metadata, notes=notes)
     return memory.with_individual(log, "the frame says so")
 
 
@@ -72,7 +70,7 @@ def _from_pandas(frame: pd.DataFrame, notes: list[str]) -> pl.DataFrame:
     names = [str(name) for name in frame.columns]
     twice = sorted({f'"{name}"' for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"several columns are called {', '.join(twice)}", place=_SOURCE, remedy="Give each column its own name")
+        raise InputError(f"several columns are called {', '.join(twice)}", place=FRAME, remedy="Give each column its own name")
     columns = []
     for position, name in enumerate(names):
         values = frame.iloc[:, position]

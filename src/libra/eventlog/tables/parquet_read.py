@@ -1,24 +1,28 @@
-"""Parquet to an `EventLog`: any flat table, and our own files with all they remember.
+"""Parquet to an `EventLog`: any flat table in a file or in a folder of files, and our own files with all they remember.
 
-In: a path. Out: a log. A file that Libra wrote comes back equal, with its metadata and the individual's column.
+In: a path. Out: a log. A file that Libra wrote comes back equal, with its metadata and the individual's column. A folder, as
+Spark and data lakes write it, is one table: its files in the order of their names, folders called `date=2024-05-06` as columns.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.files import parquet_files
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.flat import from_flat
-from libra.eventlog.tables.remembered import KEY, remembered
+from libra.eventlog.tables.remembered import KEY, Remembered, remembered
 
 
 def read_parquet(path: Path, options: ReadOptions) -> EventLog:
-    """Read a Parquet file as a log.
+    """Read a Parquet file, or a folder of them, as a log.
 
     Example:
         >>> import tempfile
@@ -26,22 +30,40 @@ def read_parquet(path: Path, options: ReadOptions) -> EventLog:
         >>> pl.DataFrame({"case": [1], "activity": ["triage"], "time": ["2024-05-06T08:00:00Z"]}).write_parquet(file)
         >>> read_parquet(file, ReadOptions()).activities
         ['triage']
+        >>> read_parquet(file.parent, ReadOptions()).activities
+        ['triage']
     """
-    try:
-        with path.open("rb") as file:
-            own = pl.read_parquet_metadata(file).get(KEY)
-        frame = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"this is not an intact Parquet file ({reason})", place=str(path), remedy="Export it again") from error
-    options.progress(path.stat().st_size, path.stat().st_size)
-    memory = remembered(_parsed(own))
+    files = parquet_files(path)
+    with intact(str(path)):
+        memory = memory_of(files[0])
+        frame = scan(files, path).collect()
+    size = sum(file.stat().st_size for file in files)
+    options.progress(size, size)
     log = from_flat(frame, options, place=lambda row: f"{path}, row {row + 1}", source=str(path), metadata=memory.metadata)
     return memory.with_individual(log, "the file says so")
 
 
-def _parsed(text: str | None) -> object:
+def scan(files: list[Path], path: Path) -> pl.LazyFrame:
+    """The table in the files that a path stands for; where that is a folder, folders in it may be columns."""
+    keys = path.is_dir() and any("=" in part for file in files for part in file.relative_to(path).parts[:-1])
+    return pl.scan_parquet(files, glob=False, hive_partitioning=keys)
+
+
+def memory_of(file: Path) -> Remembered:
+    """What our writer left in a file; nothing where it is not ours."""
+    with file.open("rb") as opened:
+        own = pl.read_parquet_metadata(opened).get(KEY)
     try:
-        return json.loads(text or "null")
+        return remembered(json.loads(own or "null"))
     except (ValueError, RecursionError):
-        return None
+        return Remembered()
+
+
+@contextmanager
+def intact(source: str) -> Iterator[None]:
+    """What Polars and the system say of a file that cannot be read, as an error in one line."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"this is not an intact Parquet file ({reason})", place=source, remedy="Export it again") from error

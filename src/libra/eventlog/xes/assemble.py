@@ -55,35 +55,59 @@ def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
     notes = list(content.notes)
     if not len(content.case_of_event):
         return _empty(content.metadata, notes, path, options)
-    cases = (
-        content.cases
-        if content.cases.width
-        else pl.DataFrame({CASE_NAME: pl.repeat(None, content.cases.height, dtype=pl.String, eager=True)})
-    )
-    index = pl.Series(CASE_INDEX, content.case_of_event, pl.UInt32)
-    events = _free_names(content.events, notes).insert_column(0, index)
-    place = _placer(events, cases, path)
-    if content.bad_time is not None and options.roles.timestamp in (None, TIMESTAMP):
-        row, value = content.bad_time
-        if not options.drop_invalid:
-            raise InputError(f'timestamp "{value}" cannot be read', place=place(row), remedy=DROP)
-        events = events.with_columns(read_iso_dates(events[TIMESTAMP])[0])
-    if options.roles == RoleNames() and _is_standard(events, cases):
+    events, cases = frames_of(content, notes)
+    place = placer(events, cases, path)
+    events = iso_times(events, content, place, options)
+    if options.roles == RoleNames() and is_standard(events, cases):
         return _standard(events, cases, content.metadata, notes, place, options)
-    if CASE_NAME in cases.columns and not options.roles.case_id:
-        cases = _unique_ids(cases, notes)
-    of_case = cases.select(pl.all().name.prefix(CASE_PREFIX))[index]
-    table = pl.concat([of_case, events.drop(CASE_INDEX)], how="horizontal")
+    table = flat_table(events, cases, notes, options)
     return from_flat(table, options, place=place, source=str(path), metadata=content.metadata, notes=notes)
 
 
-def _placer(events: pl.DataFrame, cases: pl.DataFrame, path: Path) -> Callable[[int], str]:
-    """How to say where a row of `events` is in the file: its case, and the how manieth event of it."""
+def frames_of(content: Content, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Events with the number of their trace, under names that nothing else has; and cases, which have at least one attribute."""
+    cases = content.cases
+    if not cases.width:
+        cases = pl.DataFrame({CASE_NAME: pl.repeat(None, content.cases.height, dtype=pl.String, eager=True)})
+    index = pl.Series(CASE_INDEX, content.case_of_event, pl.UInt32)
+    return _free_names(content.events, notes).insert_column(0, index), cases
+
+
+def iso_times(events: pl.DataFrame, content: Content, place: Callable[[int], str], options: ReadOptions) -> pl.DataFrame:
+    """The events, where invalid ones are to be dropped without times that cannot be read; else such a time is an error."""
+    if content.bad_time is None or options.roles.timestamp not in (None, TIMESTAMP):
+        return events
+    row, value = content.bad_time
+    if not options.drop_invalid:
+        raise bad_time(value, place(row))
+    return events.with_columns(read_iso_dates(events[TIMESTAMP])[0])
+
+
+def flat_table(events: pl.DataFrame, cases: pl.DataFrame, notes: list[str], options: ReadOptions) -> pl.DataFrame:
+    """Events and their cases in one table in pm4py's form, for the roles of its columns to be found."""
+    if CASE_NAME in cases.columns and not options.roles.case_id:
+        cases = _unique_ids(cases, notes)
+    of_case = cases.select(pl.all().name.prefix(CASE_PREFIX))[events[CASE_INDEX]]
+    return pl.concat([of_case, events.drop(CASE_INDEX)], how="horizontal")
+
+
+def without_events(path: Path) -> InputError:
+    """The error for a log without events."""
+    return InputError("the log has no events", place=str(path), remedy="Export it again with its events")
+
+
+def bad_time(value: str, place: str) -> InputError:
+    """The error for a time that cannot be read."""
+    return InputError(f'timestamp "{value}" cannot be read', place=place, remedy=DROP)
+
+
+def placer(events: pl.DataFrame, cases: pl.DataFrame, path: Path, before: int = 0) -> Callable[[int], str]:
+    """How to say where a row of `events` is: its case, `before` which that many others stand, and the how manieth event of it."""
 
     def place(row: int) -> str:
         case = events[CASE_INDEX][row]
         name = cases[CASE_NAME][case] if CASE_NAME in cases.columns else None
-        which = f'case "{name}"' if name else f"trace {case + 1}"
+        which = f'case "{name}"' if name else f"trace {before + case + 1}"
         return f"{path}, {which}, event {row - int(events[CASE_INDEX].search_sorted(case)) + 1}"
 
     return place
@@ -103,7 +127,8 @@ def _free_names(events: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return events.rename(renamed)
 
 
-def _is_standard(events: pl.DataFrame, cases: pl.DataFrame) -> bool:
+def is_standard(events: pl.DataFrame, cases: pl.DataFrame) -> bool:
+    """Whether the standard's keys say all that is needed, each in its type."""
     times = (events.schema.get(TIMESTAMP), events.schema.get(START_TIMESTAMP, UTC_MICROSECONDS))
     return ACTIVITY in events.columns and CASE_NAME in cases.columns and times == (UTC_MICROSECONDS, UTC_MICROSECONDS)
 
@@ -119,15 +144,19 @@ def _standard(
     texts = [key for key in (ACTIVITY, LIFECYCLE, RESOURCE) if key in events.columns]
     events = events.with_columns(pl.col(texts).cast(pl.String))
     cases = cases.with_columns(pl.col(CASE_NAME).cast(pl.String))
-    no_text = pl.col(CASE_NAME).str.strip_chars() == ""  # the same name for the id of a case and the label of an event
-    events, cases = (frame.with_columns(pl.when(~no_text).then(CASE_NAME)) for frame in (events, cases))
-    events = _usable(events, cases, notes, place, options)
+    events, cases = events.with_columns(no_blank(events[ACTIVITY])), cases.with_columns(no_blank(cases[CASE_NAME]))
+    events = usable(events, cases, notes, place, options)
     events, cases = _without_empty_cases(events, cases, notes)
     ids = _unique_ids(cases, notes)
-    return EventLog(events, ids, metadata, _roles(events), tuple(notes), has_zone=NAIVE not in notes)
+    return EventLog(events, ids, metadata, roles_of(events), tuple(notes), has_zone=NAIVE not in notes)
 
 
-def _usable(
+def no_blank(text: pl.Series) -> pl.Series:
+    """Text that says something, else null."""
+    return text.set(text.str.strip_chars() == "", None)
+
+
+def usable(
     events: pl.DataFrame, cases: pl.DataFrame, notes: list[str], place: Callable[[int], str], options: ReadOptions
 ) -> pl.DataFrame:
     """The events with a case id, an activity and a sensible timestamp. Others are an error, or dropped where the user says so."""
@@ -164,20 +193,23 @@ def _without_empty_cases(events: pl.DataFrame, cases: pl.DataFrame, notes: list[
 
 
 def _unique_ids(cases: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """Traces that share a name stay cases of their own."""
-    if not cases[CASE_NAME].is_duplicated().any():
+    """Traces that share a name stay cases of their own; one without a name has none."""
+    ids = no_blank(cases[CASE_NAME].cast(pl.String))
+    named = ids.drop_nulls()
+    if not named.is_duplicated().any():
         return cases
     notes.append("Some cases share their id; they are told apart by a number behind it.")
-    return cases.with_columns(told_apart(cases[CASE_NAME]))
+    return cases.with_columns(ids.scatter(ids.is_not_null().arg_true(), told_apart(named)))
 
 
-def _roles(events: pl.DataFrame) -> tuple[FoundRole, ...]:
+def roles_of(events: pl.DataFrame) -> tuple[FoundRole, ...]:
+    """The standard's keys that play a role."""
     present = [role for role, column in ROLE_COLUMN.items() if column == CASE_ID or column in events.columns]
     return tuple(FoundRole(role, (ROLE_COLUMN[role],), "a standard key of XES") for role in present)
 
 
 def _empty(metadata: LogMetadata, notes: list[str], path: Path, options: ReadOptions) -> EventLog:
     if not options.allow_empty:
-        raise InputError("the log has no events", place=str(path), remedy="Export it again with its events")
+        raise without_events(path)
     types: dict[str, pl.DataType] = {CASE_INDEX: pl.UInt32(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}
     return EventLog(pl.DataFrame(schema=types), pl.DataFrame(schema={CASE_NAME: pl.String()}), metadata, (), tuple(notes))

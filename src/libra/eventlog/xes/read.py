@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +24,7 @@ from libra.eventlog.files import open_input
 from libra.eventlog.formats import FileFormat
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import TIMESTAMP
-from libra.eventlog.options import ReadOptions
+from libra.eventlog.options import Progress, ReadOptions
 from libra.eventlog.xes.assemble import Content, assemble
 from libra.eventlog.xes.columns import Columns
 from libra.eventlog.xes.exact import RefusedError, XesParser, not_xml
@@ -45,12 +45,14 @@ def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         >>> read_xes(example.path(), FileFormat("xes", "gz"), ReadOptions()).metadata.name
         'Emergency department (simulated)'
     """
-    document = _Document(path, fmt, options.encoding)
-    with open_input(path, fmt.compression, options.progress) as stream, ThreadPoolExecutor(AHEAD) as pool:
-        for stretch, plain in _ahead(_stretches(stream), pool):
-            document.read(stretch, plain)
-    document.finish()
-    return assemble(document.content(), path, options)
+    document = Document(path, fmt, options.encoding)
+    cases, events = Columns(), Columns()
+    case_of_event: list[npt.NDArray[np.int64]] = []
+    for piece in document.pieces(options.progress):
+        case_of_event.append(piece.case_of_event + cases.height)
+        cases.add(piece.case_parts, piece.n_cases)
+        events.add(piece.event_parts, len(piece.case_of_event))
+    return assemble(document.content(cases, events, np.concatenate(case_of_event)), path, options)
 
 
 def _stretches(stream: BinaryIO) -> Iterator[bytes]:
@@ -84,51 +86,50 @@ def _ahead(stretches: Iterator[bytes], pool: Executor) -> Iterator[tuple[bytes, 
     yield from waiting
 
 
-class _Document:
-    """One reading: the parser, the columns so far, and how many bytes went past the parser."""
+class Document:
+    """One reading: the parser, and how many bytes went past it."""
 
     def __init__(self, path: Path, fmt: FileFormat, encoding: str | None) -> None:
         self.path, self.fmt, self.encoding = path, fmt, encoding
         self.parser = _parser(path, encoding)
-        self.cases, self.events = Columns(), Columns()
-        self.case_of_event: list[npt.NDArray[np.int64]] = []
         self.skipped = 0
         self.is_utf8: bool | None = None
         self.at_rest = False  # a trace may stand here
         self.junk_after_log = False
 
-    def read(self, stretch: bytes, plain: Future[Piece | None]) -> None:
+    def pieces(self, progress: Progress) -> Generator[Piece]:
+        """All traces, some at a time."""
+        with open_input(self.path, self.fmt.compression, progress) as stream, ThreadPoolExecutor(AHEAD) as pool:
+            for stretch, plain in _ahead(_stretches(stream), pool):
+                piece = self._read(stretch, plain)
+                if piece is not None:
+                    yield piece
+        self._feed(b"", final=True)  # the file has ended: so must the log
+        yield self.parser.take()
+
+    def notes(self) -> list[str]:
+        """What could not be kept, as sentences; complete after the last piece."""
+        junk = ["What stands behind the end of the log was ignored."] if self.junk_after_log else []
+        return [*junk, *self.parser.notes()]
+
+    def content(self, cases: Columns, events: Columns, case_of_event: npt.NDArray[np.int64]) -> Content:
+        """What was read, given the attributes of all cases and events."""
+        of_cases, of_events = cases.frame(), events.frame()
+        notes = list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()]))
+        bad_time = events.first_unreadable.get(TIMESTAMP)
+        return Content(of_events, case_of_event, of_cases, self.parser.metadata, notes, bad_time)
+
+    def _read(self, stretch: bytes, plain: Future[Piece | None]) -> Piece | None:
         """Take in the next stretch of the file: as plain traces where it is nothing else and stands where traces may stand."""
         if self.is_utf8 and self.parser.between_traces and (piece := plain.result()) is not None and self._is_at_rest():
             self.skipped += len(stretch)
-            self._add(piece)
-            return
+            return piece
         if self.is_utf8 is None:
             if not stretch:
                 raise InputError("the file is empty", place=str(self.path), remedy="Export the log again")
             self.is_utf8 = _is_utf8(stretch, self.encoding)
         self._feed(stretch)
-        if self.parser.between_traces:
-            self._add(self.parser.take())
-
-    def finish(self) -> None:
-        """The file has ended: so must the log."""
-        self._feed(b"", final=True)
-        self._add(self.parser.take())
-
-    def content(self) -> Content:
-        """All that was read."""
-        cases, events = self.cases.frame(), self.events.frame()
-        junk = ["What stands behind the end of the log was ignored."] if self.junk_after_log else []
-        notes = [*junk, *self.parser.notes(), *self.cases.notes(), *self.events.notes()]
-        case_of_event = np.concatenate(self.case_of_event) if self.case_of_event else np.zeros(0, np.int64)
-        bad_time = self.events.first_unreadable.get(TIMESTAMP)
-        return Content(events, case_of_event, cases, self.parser.metadata, list(dict.fromkeys(notes)), bad_time)
-
-    def _add(self, piece: Piece) -> None:
-        self.case_of_event.append(piece.case_of_event + self.cases.height)
-        self.cases.add(piece.case_parts, piece.n_cases)
-        self.events.add(piece.event_parts, len(piece.case_of_event))
+        return self.parser.take() if self.parser.between_traces else None
 
     def _is_at_rest(self) -> bool:
         if not self.at_rest:

@@ -1,8 +1,8 @@
 """Writing XES: a log goes out in slices of events, each built by Polars as one piece of text.
 
-In: a log and a stream. Out: bytes that are valid against IEEE 1849-2016, and notes on what XES cannot hold. What is written
-reads back equal: timestamps to the microsecond, numbers to the last digit. Memory stays a small multiple of one slice, however
-long a case or large the log is.
+In: a log, whole or in parts, and a stream. Out: bytes that are valid against IEEE 1849-2016, and notes on what XES cannot hold.
+What is written reads back equal: timestamps to the microsecond, numbers to the last digit. Memory stays a small multiple of one
+slice, however long a case or large the log is.
 """
 
 from __future__ import annotations
@@ -47,45 +47,56 @@ def write_xes(log: EventLog, stream: BinaryIO, progress: Progress = no_progress)
           </trace>
         </log>
     """
-    metadata, notes = plan_header(log)
-    stream.write("".join(f"{line}\n" for line in header_lines(metadata)).encode())
-    case_attributes = [_Attribute(values, "\t\t") for values in log.cases]
-    event_attributes = [_Attribute(values, "\t\t\t") for values in log.events.drop(CASE_INDEX)]
-    done = 0
-    for events in slices(log):
-        first, last = events[CASE_INDEX][0], events[CASE_INDEX][-1]
-        bounds = log.case_offsets[first : last + 2] - done
-        cases = log.cases[first : last + 1]
-        heads = cases.select(_text(["\t<trace>\n", *_pieces(cases, case_attributes)])).to_series()
-        begins = _marked(events.height, bounds[:-1])
-        ends = _marked(events.height, bounds[1:] - 1)
-        text = [
-            pl.when(begins).then(heads.gather(events[CASE_INDEX] - first)),
-            "\t\t<event>\n",
-            *_pieces(events, event_attributes),
-            "\t\t</event>\n",
-            pl.when(ends).then(pl.lit("\t</trace>\n")),
-        ]
-        stream.write(events.select(_text(text).str.join("").cast(pl.Binary)).item())
-        done += events.height
-        progress(done, log.n_events)
+    notes, of_cases, of_events, done = list[str](), list[_Attribute](), list[_Attribute](), 0
+    for part in log.parts():
+        if not of_events:
+            metadata, notes = plan_header(part)
+            stream.write("".join(f"{line}\n" for line in header_lines(metadata)).encode())
+            of_cases = [_Attribute(values, "\t\t", log) for values in part.cases]
+            of_events = [_Attribute(values, "\t\t\t", log) for values in part.events.drop(CASE_INDEX)]
+        before = done
+        for events in slices(part):
+            stream.write(_traces(part, events, done - before, of_cases, of_events))
+            done += events.height
+            progress(done, log.n_events)
     stream.write(b"</log>\n")
-    lossy = dict.fromkeys(attribute.key for attribute in case_attributes + event_attributes if attribute.lossy)
+    lossy = dict.fromkeys(attribute.key for attribute in of_cases + of_events if attribute.lossy)
     notes.extend(f'Characters of "{escape(key)}" that XML cannot hold were replaced.' for key in lossy)
     if log.individual is not None:
         notes.append(f'XES cannot say that "{log.individual}" names the individual. Give --individual when you read the file.')
     return notes
 
 
+def _traces(
+    log: EventLog, events: pl.DataFrame, begin: int, of_cases: Sequence[_Attribute], of_events: Sequence[_Attribute]
+) -> bytes:
+    """The text of a slice of events, which begins at this event of the log."""
+    first, last = events[CASE_INDEX][0], events[CASE_INDEX][-1]
+    bounds = log.case_offsets[first : last + 2] - begin
+    cases = log.cases[first : last + 1]
+    heads = cases.select(_text(["\t<trace>\n", *_pieces(cases, of_cases)])).to_series()
+    begins = _marked(events.height, bounds[:-1])
+    ends = _marked(events.height, bounds[1:] - 1)
+    text = [
+        pl.when(begins).then(heads.gather(events[CASE_INDEX] - first)),
+        "\t\t<event>\n",
+        *_pieces(events, of_events),
+        "\t\t</event>\n",
+        pl.when(ends).then(pl.lit("\t</trace>\n")),
+    ]
+    written: bytes = events.select(_text(text).str.join("").cast(pl.Binary)).item()
+    return written
+
+
 class _Attribute:
     """How the values of one column are spelled."""
 
-    def __init__(self, values: pl.Series, indent: str) -> None:
+    def __init__(self, values: pl.Series, indent: str, log: EventLog) -> None:
         self.key = values.name
         self.type = column_type(values)
         self.opening = f'{indent}<{self.type} key="{escape(self.key)}" value="'
         self.lossy = re.search(NOT_XML, self.key) is not None
-        finer_than_millis = self.type == "date" and (values.to_physical() % 1000 != 0).any()
+        finer_than_millis = self.type == "date" and log.finer_than(1000, values)
         self.time_format = f"%Y-%m-%dT%H:%M:%S{'%.6f' if finer_than_millis else '%.3f'}+00:00"
 
     def needs_care(self) -> pl.Expr:

@@ -16,15 +16,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from libra.engines.polars import engine_of
+from libra.engines.contract import Origin
+from libra.engines.polars import LogInMemory
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.assumptions import AS_READ, LABELS_PRIVATE, LABELS_PUBLIC, PUBLIC, individuals
-from libra.mechanisms.fresh_log import log_of
 from libra.mechanisms.libra.arguments import checked_budget, checked_rate_of, checked_time_zone
 from libra.mechanisms.libra.figures import Figures
-from libra.mechanisms.libra.generate import in_order, labels_of, scaled, sharing_cases, with_times
+from libra.mechanisms.libra.generate import sharing_cases
+from libra.mechanisms.libra.parts import planned
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, TAILS, Budget, Plan, Tail, make_plan
 from libra.mechanisms.libra.release_run import STAGES, Output, release_run
 from libra.mechanisms.release import Release
@@ -109,7 +110,7 @@ class Libra:
         ):
             object.__setattr__(self, name, value)
 
-    def anonymize(self, log: EventLog, random: Randomness, progress: Progress = no_progress) -> Release:
+    def anonymize(self, log: EventLog | Origin, random: Randomness, progress: Progress = no_progress) -> Release:
         """The release of a log; `progress` is called with the stages done and the stages in all."""
         begin = perf_counter()
         stages = itertools.count(1)
@@ -118,29 +119,30 @@ class Libra:
         def stage_done() -> None:
             progress(next(stages), in_all)
 
-        made = self.for_individuals() if log.individual is not None else self
-        if made.plan.unit != CASE and log.individual is None:
+        origin = LogInMemory(log) if isinstance(log, EventLog) else log
+        made = self.for_individuals() if origin.has_individual else self
+        plan = made.plan
+        if plan.unit != CASE and not origin.has_individual:
             raise UsageError("most_cases is about individuals. Say in which column they are: --individual.")
-        engine = engine_of(log, made.plan.unit, random)
+        time_zone = self.time_zone if origin.has_zone else "UTC"
+        while_reading = plan.rate if plan.runs == 1 else 1.0
+        engine = origin.engine(plan.unit, random, while_reading)
         counted = perf_counter() - begin
         stage_done()
-        plan = made.plan
-        time_zone = self.time_zone if log.has_zone else "UTC"
-        output = Output(tuple(engine.labels), time_zone, 1 / (plan.rate * plan.runs))
-        runs, weighted, gates = [], [], []
+        output = Output(engine.labels, time_zone, 1 / (plan.rate * plan.runs))
+        runs, flows, gates = [], [], []
         for _ in range(plan.runs):
-            gate = Gate(engine, random, most_cases=plan.calibration.cases)
-            gates.append(gate.subsampled(plan.rate) if plan.rate < 1 else gate)
+            gate = Gate(engine, random, rate=while_reading, most_cases=plan.calibration.cases)
+            gates.append(gate.subsampled(plan.rate) if plan.rate < while_reading else gate)
             draw = int(random.words(1)[0] >> np.uint64(1))
             run, traces, weights = release_run(gates[-1], plan, output, draw, stage_done)
             runs.append(run)
-            weighted.append((traces, weights))
+            flows.append((traces, weights))
         ledger = max((gate.ledger(plan.runs, asked=plan.calibration.mu) for gate in gates), key=lambda ledger: ledger.mu)
         if delta_of_ledger(ledger, self.epsilon) > self.delta:
             raise AssertionError("more was released than the guarantee allows; nothing is given out")
-        figures = sharing_cases(runs, [weights.sum() > 0 for _, weights in weighted], self.cases)
-        generated = [with_times(run, scaled(run, *one)) for run, one in zip(figures, weighted, strict=True)]
-        released = log_of(in_order(figures, generated), labels_of(figures), seeded=random.seeded)
+        figures = sharing_cases(runs, [weights.sum() > 0 for _, weights in flows], self.cases)
+        released = planned(figures, flows).in_parts(seeded=random.seeded)
         stage_done()
         aggregate = counted + sum(gate.seconds.aggregate for gate in gates)
         privatize = sum(gate.seconds.privatize for gate in gates)
@@ -153,7 +155,7 @@ class Libra:
             seeded=random.seeded,
             notes=(
                 *made._notes(released, random.seeded),
-                *notes_on_zone(log, self.time_zone),
+                *notes_on_zone(self.time_zone, has_zone=origin.has_zone),
                 *(_note_on_edges(figures[0]) if released.n_cases else ()),
             ),
             ledger=ledger,
@@ -204,15 +206,14 @@ class Libra:
             )
 
 
-def notes_on_zone(log: EventLog, time_zone: str) -> Iterator[str]:
+def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
     """That a zone did not count, where the times of the log have none.
 
     Example:
-        >>> from libra.example.simulate import simulate
-        >>> list(notes_on_zone(simulate(cases=5), "Asia/Tokyo"))
+        >>> list(notes_on_zone("Asia/Tokyo", has_zone=True))
         []
     """
-    if not log.has_zone and time_zone != "UTC":
+    if not has_zone and time_zone != "UTC":
         yield "The times of this log are in no zone, so their hours and days are kept as they stand; --time-zone did not count."
 
 

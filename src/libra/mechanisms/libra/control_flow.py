@@ -1,9 +1,9 @@
-"""The control flow that is released: whole traces, one for every case to be generated.
+"""The control flow that is released: distinct traces, and how many cases to be generated follow each.
 
-In: `ControlFigures`. Out: `Traces`. Kept variants come with their likeliest counts, the tail with its balanced weights; what the
-tail has more of, and the model no traces for, goes to the kept variants in their proportions: rare cases are more like them than
-like nothing. All are rounded together, so that sums over similar traces stay what they were (systematic sampling along traces
-ordered by their length).
+In: `ControlFigures`. Out: `Traces` and counts. Kept variants come with their likeliest counts, the tail with its balanced
+weights; what the tail has more of, and the model no traces for, goes to the kept variants in their proportions: rare cases are
+more like them than like nothing. All are rounded together, so that sums over similar traces stay what they were (systematic
+sampling along traces ordered by their length).
 """
 
 from __future__ import annotations
@@ -47,20 +47,19 @@ def _without_place(tail: TailFigures, placed: float, kept: float) -> float:
     return 1 + max(cases - placed, 0.0) / kept if kept > 0 and cases > THERE * sd else 1.0
 
 
-def whole_cases(traces: Traces, weights: Floats, weight: float, cases: int | None, random: Randomness) -> Traces:
-    """A trace for every case, `weight` times as many as the weights say, or `cases` in all.
+def case_counts(weights: Floats, weight: float, cases: int | None, random: Randomness) -> Integers:
+    """How many cases follow each trace, `weight` times as many as the weights say, or `cases` in all.
 
-    Where nothing stood out from the noise there is no trace to repeat, whatever number of cases was asked for.
+    Where nothing stood out from the noise there is no trace to follow, whatever number of cases was asked for.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
-        >>> whole_cases(traces_of([[0], [0, 1]]), np.array([1.5, 0.5]), 1.0, 4, Randomness(seed=1)).to_lists()
-        [[0], [0], [0], [0, 1]]
+        >>> case_counts(np.array([1.5, 0.5]), 1.0, 4, Randomness(seed=1)).tolist()
+        [3, 1]
     """
     total = weights.sum()
     if total <= 0:
-        return traces.take(np.zeros(0, np.int64))
-    return traces.take(np.repeat(np.arange(len(traces)), rounded(weights * (weight if cases is None else cases / total), random)))
+        return np.zeros(len(weights), np.int64)
+    return rounded(weights * (weight if cases is None else cases / total), random)
 
 
 def kept_counts(figures: ControlFigures) -> Floats:

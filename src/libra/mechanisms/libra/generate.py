@@ -11,15 +11,15 @@ from dataclasses import replace
 import numpy as np
 
 from libra.eventlog.cases import Cases, together
+from libra.eventlog.ordering import stable_order
 from libra.eventlog.traces import Traces
-from libra.mechanisms.libra.control_flow import Floats, weighted, whole_cases
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.times import generate_times
 from libra.privacy.randomness import Randomness
 
 
 def generate(runs: Sequence[Figures]) -> Cases:
-    """The cases of all runs together, in the codes of `labels_of`.
+    """The cases of all runs together, in the codes of `labels_of`: all parts of the log, one after the other.
 
     Example:
         >>> import libra
@@ -28,7 +28,10 @@ def generate(runs: Sequence[Figures]) -> Cases:
         >>> generate(release.figures).micros.tolist() == release.log.timestamps.tolist()
         True
     """
-    return in_order(runs, [with_times(run, traces_of_run(run)) for run in runs])
+    from libra.mechanisms.libra.parts import planned
+
+    plan = planned(runs)
+    return together([plan.part(i) for i in range(plan.n_parts)])
 
 
 def labels_of(runs: Sequence[Figures]) -> tuple[str, ...]:
@@ -60,35 +63,8 @@ def sharing_cases(runs: Sequence[Figures], filled: Sequence[bool], cases: int | 
     return [replace(run, cases=int(part)) for run, part in zip(runs, np.diff(bounds), strict=True)]
 
 
-def traces_of_run(figures: Figures) -> Traces:
-    """The control flow of one run.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> release = libra.anonymize(simulate(cases=500), delta=1e-4)
-        >>> len(traces_of_run(release.figures[0])) == release.log.n_cases
-        True
-    """
-    return scaled(figures, *weighted(figures.control, Randomness(figures.draw)))
-
-
-def scaled(figures: Figures, traces: Traces, weights: Floats) -> Traces:
-    """As many traces as there are cases to be generated.
-
-    Example:
-        >>> import libra
-        >>> from libra.eventlog.traces import traces_of
-        >>> from libra.example.simulate import simulate
-        >>> (figures,) = libra.anonymize(simulate(cases=500), gamma=0.5).figures
-        >>> scaled(figures, traces_of([[0], [0, 1]]), np.array([2.0, 1.0])).to_lists()
-        [[0], [0], [0], [0], [0, 1], [0, 1]]
-    """
-    return whole_cases(traces, weights, figures.weight, figures.cases, Randomness(figures.draw ^ 2))
-
-
-def with_times(figures: Figures, traces: Traces) -> Cases:
-    """The control flow of one run with a time for every event.
+def with_times(figures: Figures, traces: Traces, random: Randomness | None = None) -> Cases:
+    """Control flow of one run with a time for every event, drawn by the figures' own seed where no other randomness is given.
 
     Example:
         >>> import libra
@@ -99,7 +75,7 @@ def with_times(figures: Figures, traces: Traces) -> Cases:
         >>> cases.codes.tolist(), len(cases.micros)
         ([0, 1, 2], 3)
     """
-    random = Randomness(figures.draw ^ 1)
+    random = random or Randomness(figures.draw ^ 1)
     micros = generate_times(figures.times, traces, figures.control.n_labels, figures.time_zone, random)
     return Cases(traces.codes, micros, traces.offsets, np.zeros(len(traces), np.int64), figures.control.n_labels)
 
@@ -110,8 +86,9 @@ def in_order(runs: Sequence[Figures], generated: Sequence[Cases]) -> Cases:
     Example:
         >>> import libra
         >>> from libra.example.simulate import simulate
+        >>> from libra.eventlog.traces import traces_of
         >>> runs = libra.anonymize(simulate(cases=500), delta=1e-4).figures
-        >>> cases = in_order(runs, [with_times(run, traces_of_run(run)) for run in runs])
+        >>> cases = in_order(runs, [with_times(run, traces_of([[0, 1], [2], [0, 3]])) for run in runs])
         >>> bool((np.diff(cases.micros[cases.offsets[:-1]]) >= 0).all())
         True
     """
@@ -121,4 +98,4 @@ def in_order(runs: Sequence[Figures], generated: Sequence[Cases]) -> Cases:
         codes = np.array([code[label] for label in run.labels], np.int64)[cases.codes]
         parts.append(replace(cases, codes=codes, n_activities=len(code)))
     cases = together(parts)
-    return cases.take(np.argsort(cases.micros[cases.offsets[:-1]], kind="stable")) if len(cases) else cases
+    return cases.take(stable_order(cases.micros[cases.offsets[:-1]])) if len(cases) else cases

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
 from libra.eventlog.traces import Traces
-from libra.mechanisms.libra.control_flow import Floats, weighted, whole_cases
+from libra.mechanisms.libra.control_flow import Floats, case_counts, weighted
 from libra.mechanisms.libra.figures import ControlFigures, Figures
 from libra.mechanisms.libra.plan import Plan
 from libra.mechanisms.libra.tail import release_tail
@@ -69,8 +69,8 @@ def release_run(
     stage_done()
     traces, weights = weighted(control, Randomness(draw))
     stage_done()
-    as_counted = whole_cases(traces, weights, 1.0, None, Randomness(draw ^ 2))
-    times = release_times(gate, as_counted, len(labels), plan.mu_times, output.time_zone)
+    counts = case_counts(weights, 1.0, None, Randomness(draw ^ 2))
+    times = release_times(gate, traces, len(labels), plan.mu_times, output.time_zone, counts)
     stage_done()
     figures = Figures(labels, control, times, output.time_zone, output.weight, None, draw)
     return figures, traces, weights

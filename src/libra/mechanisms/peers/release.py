@@ -117,7 +117,7 @@ def release_of(made: ControlFlowMechanism, log: EventLog, answer: Answer, random
         claimed=made.claim(),
         notes=(
             *_notes(made, released, random.seeded, persons and promised.kind == "claimed"),
-            *(notes_on_zone(log, made.time_zone) if modelled else ()),
+            *(notes_on_zone(made.time_zone, has_zone=log.has_zone) if modelled else ()),
         ),
         ledger=ledger,
         contents=contents_of(made.times),

@@ -19,9 +19,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from libra.engines.counting.continuations import continuations
 from libra.engines.polars import engine_of
 from libra.engines.polars.engine import PolarsEngine
-from libra.engines.prefixes import continuations
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from libra.engines.counting.continuations import continuations
 from libra.engines.polars import engine_of
-from libra.engines.prefixes import continuations
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress

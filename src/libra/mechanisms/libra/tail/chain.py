@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from libra.eventlog.ordering import Ladder
 from libra.eventlog.traces import Integers, Traces, order_of
 from libra.privacy.randomness import Randomness
 
@@ -46,7 +47,7 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
     rows = np.vstack((chain.first, chain.second))
     totals = rows.sum(axis=1, keepdims=True)
     steps = np.cumsum(rows, axis=1) / np.where(totals > 0, totals, 1)
-    ladder = (np.minimum(steps, 1.0) + 2 * np.arange(len(rows))[:, None]).ravel()  # every row on a stretch of its own
+    ladder = Ladder((np.minimum(steps, 1.0) + 2 * np.arange(len(rows))[:, None]).ravel())  # every row on a stretch of its own
     row_of_edge = np.full(nodes * nodes, -1)
     row_of_edge[chain.contexts] = nodes + np.arange(len(chain.contexts))
 
@@ -55,8 +56,7 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
     finished = np.zeros(n, bool)
     who, what = [walker[:0]], [node[:0]]
     for _ in range(longest + 1):
-        following = np.searchsorted(ladder, random.uniform(len(row)) + 2 * row, side="right") - row * nodes
-        following = np.minimum(following, outside)
+        following = np.minimum(ladder.places(random.uniform(len(row)) + 2 * row) - row * nodes, outside)
         goes_on = following != outside
         finished[walker[~goes_on]] = True
         walker, edge, node = walker[goes_on], (node * nodes + following)[goes_on], following[goes_on]

@@ -129,10 +129,12 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigu
     def ask(table: Any, share: float) -> NoisyTable:
         return gate.release(table, mu * math.sqrt(share))
 
+    size, lengths, base_norms = Size(), Lengths(), BaseNorms()
+    gate.look_ahead(size, lengths, base_norms)
     known: dict[str, Any] = {
-        "size": ask(Size(), SIZE),
-        "lengths": ask(Lengths(), LENGTHS),
-        "norms": ask(BaseNorms(), NORMS),
+        "size": ask(size, SIZE),
+        "lengths": ask(lengths, LENGTHS),
+        "norms": ask(base_norms, NORMS),
     }
     first = TailFigures(**known)
     cases, sd = first.cases
@@ -152,14 +154,16 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigu
     norms = ask(ExcessNorms(edges, n_labels), EXCESS_NORMS)
     known["excess_norms"] = norms
     excess_clip = _excess_clip(norms, cases, len(edges), mu * math.sqrt(excess_share))
-    if excess_clip is None:
+    contexts = _contexts(base, edges) if n_labels <= MANY_LABELS else edges[:0]
+    excess = None if excess_clip is None else ExcessEdges(n_labels, excess_clip, edges)
+    continuations = Contexts(n_labels, contexts, clip) if len(contexts) else None
+    gate.look_ahead(*(table for table in (excess, continuations) if table is not None))
+    if excess is None:
         context_share += excess_share
     else:
-        known |= {"excess_clip": excess_clip, "excess": ask(ExcessEdges(n_labels, excess_clip, edges), excess_share)}
-    contexts = _contexts(base, edges) if n_labels <= MANY_LABELS else edges[:0]
-    if len(contexts):
-        known["contexts"] = tuple(contexts.tolist())
-        known["continuations"] = ask(Contexts(n_labels, contexts, clip), context_share)
+        known |= {"excess_clip": excess_clip, "excess": ask(excess, excess_share)}
+    if continuations is not None:
+        known |= {"contexts": tuple(contexts.tolist()), "continuations": ask(continuations, context_share)}
     return TailFigures(**known)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.engines import time_tables as tables
+from libra.eventlog.ordering import stable_order
 from libra.mechanisms.libra.times.edges import edge_shares
 from libra.mechanisms.libra.times.histogram import TINY
 from libra.mechanisms.libra.times.release import TimeFigures
@@ -30,7 +31,7 @@ def draw_steps(figures: TimeFigures, steps: Steps, n_labels: int, random: Random
     row = row_of[steps.edge]
     counts = np.bincount(row, minlength=len(figures.cells.edges) + 1)
     ordered = spread(edge_shares(figures, counts), counts, tables.duration_bounds(), random)
-    order = np.argsort((row.astype(np.uint64) << np.uint64(48)) + (random.words(len(row)) >> np.uint64(16)))
+    order = stable_order((row.astype(np.uint64) << np.uint64(48)) + (random.words(len(row)) >> np.uint64(16)))
     drawn = np.empty(len(row))
     drawn[order] = ordered
     return drawn
@@ -50,13 +51,23 @@ def spread(shares: Floats, counts: Integers, bounds: Floats, random: Randomness)
     ends[:, -1] = counts
     cells = np.diff(np.minimum(ends, counts[:, None]), axis=1, prepend=0).ravel()
     n_bins = shares.shape[1]
-    cell = np.repeat(np.arange(len(cells)), cells)
-    first = np.repeat(np.cumsum(cells) - cells, cells)
-    quantile = (np.arange(len(cell)) - first + random.uniform(len(cell))) / np.repeat(cells, cells)
+    filled = np.flatnonzero(cells)
+    sizes = cells[filled]
+    quantile = np.arange(cells.sum(), dtype=np.float64)
+    quantile -= np.repeat((np.cumsum(sizes) - sizes).astype(np.float64), sizes)
+    quantile += random.uniform(len(quantile))
+    quantile /= np.repeat(sizes.astype(np.float64), sizes)
     low, high = bounds[:-1], bounds[1:]
     width = np.log(np.divide(high, low, out=np.ones(n_bins), where=low > 0))
-    place, bins = _sloped(quantile, _slopes(shares, width).ravel().take(cell)), cell % n_bins
-    return np.asarray(np.where(low[bins] > 0, low[bins] * np.exp(place * width[bins]), high[bins] * place))
+    place = _sloped(quantile, np.repeat(_slopes(shares, width).ravel()[filled], sizes))
+    bins = filled % n_bins
+    values = np.exp(place * np.repeat(width[bins], sizes))
+    values *= np.repeat(low[bins], sizes)
+    linear = low[bins] <= 0
+    if linear.any():
+        where = np.flatnonzero(np.repeat(linear, sizes))
+        values[where] = np.repeat(high[bins[linear]], sizes[linear]) * place[where]
+    return np.asarray(values)
 
 
 def _slopes(shares: Floats, width: Floats) -> Floats:
@@ -80,7 +91,12 @@ def _sloped(quantile: Floats, slope: Floats) -> Floats:
         [0.5, 0.707, 0.134]
     """
     begin = 1 - slope
-    return np.asarray(2 * quantile / (begin + np.sqrt(begin**2 + 4 * slope * quantile)))
+    root = 4 * slope
+    root *= quantile
+    root += begin * begin
+    np.sqrt(root, out=root)
+    root += begin
+    return np.asarray(np.divide(2 * quantile, root, out=root))
 
 
 def fit_totals(totals: Histogram, drawn: Floats, case: Integers, n_cases: int, random: Randomness) -> tuple[Floats, Floats]:
@@ -89,13 +105,15 @@ def fit_totals(totals: Histogram, drawn: Floats, case: Integers, n_cases: int, r
     `drawn` has a duration for every step and `case` its case. Gives the new durations of steps, and what each case should last.
     """
     lasts = np.bincount(case, drawn, minlength=n_cases)
-    large = drawn >= LARGE * lasts[case]
+    large = np.flatnonzero(drawn >= (LARGE * lasts)[case])
     stretched = np.bincount(case[large], drawn[large], minlength=n_cases)
     wanted = np.empty(n_cases)
-    wanted[np.argsort(lasts, kind="stable")] = spread(totals.shares[None, :], np.array([n_cases]), totals.bounds, random)
+    wanted[stable_order(lasts)] = spread(totals.shares[None, :], np.array([n_cases]), totals.bounds, random)
     factor = np.clip((wanted - (lasts - stretched)) / np.maximum(stretched, 1), 1 / MOST_STRETCH, MOST_STRETCH)
     factor[(lasts <= 0) | (wanted <= 0)] = 1.0
-    return np.where(large, drawn * factor[case], drawn), wanted
+    fitted = drawn.copy()
+    fitted[large] *= factor[case[large]]
+    return fitted, wanted
 
 
 def shorten(gaps: Integers, case: Integers, grain: Integers, longest: int, wanted: Floats) -> Integers:
@@ -108,6 +126,8 @@ def shorten(gaps: Integers, case: Integers, grain: Integers, longest: int, wante
         [20, 30, 50]
     """
     totals = np.bincount(case, gaps, minlength=len(grain))
+    if not (totals > longest).any():
+        return gaps
     too_long = np.flatnonzero(totals[case] > longest)
     shorter = gaps.copy()
     of = case[too_long]

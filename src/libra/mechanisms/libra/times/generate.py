@@ -6,23 +6,29 @@ case.
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from libra.engines import time_tables as tables
 from libra.eventlog.local_time import to_utc
+from libra.eventlog.ordering import Ladder
 from libra.eventlog.traces import Traces
 from libra.mechanisms.libra.times.durations import draw_steps, fit_totals, shorten
 from libra.mechanisms.libra.times.hours import nudge
 from libra.mechanisms.libra.times.release import WAITED, TimeFigures
 from libra.mechanisms.libra.times.starts import draw_starts, hour_shares
 from libra.mechanisms.libra.times.steps import steps_of
-from libra.mechanisms.libra.times.totals import last_total, total_histogram
+from libra.mechanisms.libra.times.totals import Histogram, last_total, total_histogram
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+A_SECOND = 1_000_000  # microseconds
 BELIEVED = 3.0  # standard deviations of a granularity that is generated
 
 
@@ -47,14 +53,12 @@ def generate_times(figures: TimeFigures, traces: Traces, n_labels: int, time_zon
     starts = draw_starts(figures, len(traces), random) // grain * grain
     gaps = np.zeros(len(traces.codes), np.int64)
     if len(steps.position):
-        last = last_total(figures.noisy, figures.parts)
-        longest, unit = int(tables.total_bounds()[last + 1]), grain[steps.row]
+        known, unit = _known(figures), grain[steps.row]
+        longest = int(tables.total_bounds()[known.last + 1])
         drawn = draw_steps(figures, steps, n_labels, random)
-        totals = total_histogram(figures.noisy["totals"], figures.noisy["total_parts"], figures.parts, last)
-        drawn, wanted = fit_totals(totals, drawn, steps.row, len(traces), random)
+        drawn, wanted = fit_totals(known.totals, drawn, steps.row, len(traces), random)
         gaps[steps.position] = shorten(np.rint(drawn / unit).astype(np.int64) * unit, steps.row, grain, longest, wanted)
-        shares = _activity_hours(figures.noisy["hours"])
-        gaps = nudge(starts, gaps, traces, grain, shares, WAITED, random)
+        gaps = nudge(starts, gaps, traces, grain, known.hours, WAITED, random)
         gaps[steps.position] = shorten(gaps[steps.position], steps.row, grain, longest, wanted)
     return in_utc(_times(starts, gaps, traces), traces, time_zone)
 
@@ -85,13 +89,47 @@ def _times(starts: Integers, gaps: Integers, traces: Traces) -> Integers:
     return sums + np.repeat(starts - before, traces.lengths)
 
 
-def _grains(noisy: NoisyTable, n_cases: int, random: Randomness) -> Integers:
-    """What the times of each case are whole multiples of."""
+def finest_grain(figures: TimeFigures) -> int:
+    """What all times of a log are multiples of, in microseconds; a second where they are coarser than that.
+
+    Example:
+        >>> finest_grain(TimeFigures({}, (), (), tables.EdgeCells((), 2, (), ())))
+        1000000
+    """
+    if not figures.noisy:
+        return A_SECOND
+    believed = np.flatnonzero(_believed(figures.noisy["granularity"])).tolist()
+    return math.gcd(A_SECOND, *(tables.GRAINS[grain] for grain in believed))
+
+
+def _believed(noisy: NoisyTable) -> Floats:
+    """How many cases have each granularity, as far as that can be believed."""
     values = np.where(noisy.values >= BELIEVED * noisy.sd, noisy.values, 0.0)
     if not values.any():
         values[int(np.argmax(noisy.values))] = 1.0
+    return values
+
+
+def _grains(noisy: NoisyTable, n_cases: int, random: Randomness) -> Integers:
+    """What the times of each case are whole multiples of."""
+    values = _believed(noisy)
     cumulative = np.cumsum(values) / values.sum()
-    return np.array(tables.GRAINS)[np.searchsorted(cumulative[:-1], random.uniform(n_cases), side="right")]
+    return np.array(tables.GRAINS)[Ladder(cumulative[:-1]).places(random.uniform(n_cases))]
+
+
+class _Known(NamedTuple):
+    """What all parts of a log have in common: the last bin of totals, how long cases last, the hours of activities."""
+
+    last: int
+    totals: Histogram
+    hours: Floats
+
+
+@lru_cache(maxsize=8)
+def _known(figures: TimeFigures) -> _Known:
+    last = last_total(figures.noisy, figures.parts)
+    totals = total_histogram(figures.noisy["totals"], figures.noisy["total_parts"], figures.parts, last)
+    return _Known(last, totals, _activity_hours(figures.noisy["hours"]))
 
 
 def _activity_hours(noisy: NoisyTable) -> Floats:

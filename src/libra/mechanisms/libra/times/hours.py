@@ -9,12 +9,13 @@ happen, to any other in reach. Events that follow soon move along.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from libra.engines import time_tables as tables
+from libra.eventlog.ordering import Ladder, stable_order
 from libra.eventlog.traces import Traces
 from libra.mechanisms.libra.times.histogram import TINY
 from libra.privacy.randomness import Randomness
@@ -29,18 +30,74 @@ CLOSED = 0.15  # an hour less common than this, compared with the average hour, 
 MOST_ROUNDS = 256  # events of a case that are moved at most
 
 
-def _weekly_profiles(shares: Floats) -> Floats:
-    """For rows of 48 shares, how much more common than on average each of the 168 hours of a week is."""
-    weekdays, weekends = shares[:, :24] / 5, shares[:, 24:] / 2
-    profiles = A_WEEK * np.concatenate((np.tile(weekdays, 5), np.tile(weekends, 2)), axis=1)
-    return np.where(profiles < CLOSED, 0.0, profiles)
+class Weights:
+    """For every activity a weight of each hour of a week, cumulated."""
+
+    def __init__(self, hours: Floats) -> None:
+        """Add up the weights, a row an activity."""
+        self._sums = np.pad(np.cumsum(hours, axis=1), ((0, 0), (1, 0)))
+        self.totals = self._sums[:, -1].copy()
+        relative = self._sums[:, 1:] / np.maximum(self._sums[:, -1:], TINY) + np.arange(len(hours))[:, None]
+        self._ladder = Ladder(relative.ravel())
+
+    def up_to(self, code: Integers, hour: Floats) -> Floats:
+        """The weight up to an hour, weeks before and after included."""
+        week = np.floor(hour / A_WEEK)
+        into = hour - week * A_WEEK
+        whole = np.minimum(into.astype(np.int64), A_WEEK - 1)
+        cell = code * (A_WEEK + 1) + whole
+        below = self._sums.take(cell)
+        return np.asarray(week * self.totals.take(code) + below + (into - whole) * (self._sums.take(cell + 1) - below))
+
+    def hour_of(self, code: Integers, amount: Floats) -> Floats:
+        """The hour up to which there is so much weight."""
+        all_week = self.totals.take(code)
+        week = np.floor(amount / all_week)
+        into = amount - week * all_week
+        whole = np.clip(self._ladder.places(into / all_week + code) - code * A_WEEK, 0, A_WEEK - 1)
+        cell = code * (A_WEEK + 1) + whole
+        below = self._sums.take(cell)
+        width = self._sums.take(cell + 1) - below
+        part = np.divide(into - below, width, out=np.full(len(code), 0.5), where=width > 0)
+        return np.asarray(week * A_WEEK + whole + np.clip(part, 0, 1))
+
+    def drawn(self, code: Integers, hour: Floats, reach: Floats, random: Randomness) -> Floats:
+        """How many hours to move within reach, to hours that are drawn by weight; not at all where there are none."""
+        low, high = self.up_to(code, hour - reach), self.up_to(code, hour + reach)
+        target = self.hour_of(code, low + (high - low) * random.uniform(len(code)))
+        return np.where(high > low, np.clip(target, hour - reach, hour + reach) - hour, 0.0)
 
 
-class Sums(NamedTuple):
-    """For every activity, sums over the hours of a week up to each: of what is more common than on average, and of everything."""
+class Week:
+    """When activities happen: from a row of 48 shares for each (hours of weekdays, then of weekends)."""
 
-    excess: Floats
-    open: Floats
+    def __init__(self, shares: Floats) -> None:
+        """Say for each hour of a week how much more common than on average it is."""
+        weekdays, weekends = shares[:, :24] / 5, shares[:, 24:] / 2
+        profiles = A_WEEK * np.concatenate((np.tile(weekdays, 5), np.tile(weekends, 2)), axis=1)
+        self._profiles = np.where(profiles < CLOSED, 0.0, profiles)
+        self.excess, self.open = Weights(np.maximum(self._profiles - 1, 0)), Weights(self._profiles)
+
+    def common(self, code: Integers, into: Integers) -> Floats:
+        """How common the hour of each event is; `into` is its time since the week began."""
+        return self._profiles.take(code * A_WEEK + into // tables.HOUR)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Waits:
+    """The waits of one round: of each case one event at most. `edge` ascends, so the events of an edge are a range.
+
+    Attributes:
+        before: The time from which the event is waited for.
+        wait: For how long.
+        edge: Of which step.
+        code: Of which activity.
+    """
+
+    before: Integers
+    wait: Integers
+    edge: Integers
+    code: Integers
 
 
 def nudge(
@@ -51,77 +108,115 @@ def nudge(
     `starts` and `grain` (what the times of a case are multiples of) are per case, `shares` has a row of 48 per activity code.
     Only events that come after a gap of at least `waited` microseconds are moved.
     """
-    codes, case = traces.codes, traces.rows
-    sums = np.cumsum(gaps)
-    before = np.concatenate(([0], sums))[traces.offsets[:-1]]
-    profiles = _weekly_profiles(shares)
-    weights = Sums(*(np.pad(np.cumsum(each, axis=1), ((0, 0), (1, 0))) for each in (np.maximum(profiles - 1, 0), profiles)))
-    moved = np.flatnonzero(gaps >= waited)
-    moved = moved[weights.excess[codes[moved], -1] > 0]
-    rank, edge = _ranks(case[moved]), codes[moved - 1] * len(shares) + codes[moved]
-    order = np.argsort(rank * len(shares) ** 2 + edge, kind="stable")
-    moved, edge = moved[order], edge[order]
-    rounds = np.bincount(rank)[:MOST_ROUNDS]
+    week, moved = Week(shares), np.flatnonzero(gaps >= waited)
+    code = traces.codes[moved]
+    usual = week.excess.totals[code] > 0
+    moved, code = moved[usual], code[usual]
+    row, edge = traces.rows[moved], traces.codes[moved - 1] * len(shares) + code
+    rank = _ranks(row)
+    order = stable_order(rank * len(shares) ** 2 + edge)
+    moved, code, row, edge = moved[order], code[order], row[order], edge[order]
+    wait, sums = gaps[moved], np.cumsum(gaps)
+    of_cases = starts - np.concatenate(([0], sums))[traces.offsets[:-1]]
+    before = of_cases[row] + sums[moved] - wait
     drift = np.zeros(len(starts), np.int64)
-    result = gaps.copy()
     end = 0
-    for size in rounds.tolist():
-        event, kind = moved[end : end + size], edge[end : end + size]
+    for size in np.bincount(rank)[:MOST_ROUNDS].tolist():
+        here = slice(end, end + size)
         end += size
-        row = case[event]
-        before_it = starts[row] + sums[event] - gaps[event] - before[row] + drift[row]
-        wait = exchanged(before_it, gaps[event], kind, codes[event], profiles, weights, random)
-        time = before_it + wait
-        shift = _shift(time, codes[event], wait, profiles, weights, random)
-        wait = (time + shift) // grain[row] * grain[row] - before_it
-        result[event] = wait
-        drift[row] += wait - gaps[event]
+        old = Waits(before[here] + drift[row[here]], wait[here], edge[here], code[here])
+        new = _moved(old, grain[row[here]], week, random)
+        drift[row[here]] += new - old.wait
+        wait[here] = new
+    result = gaps.copy()
+    result[moved] = wait
     return result
+
+
+def _moved(waits: Waits, grain: Integers, week: Week, random: Randomness) -> Integers:
+    """New waits: some exchanged, then some made longer or shorter; those are still whole multiples of the grain."""
+    before, code = waits.before, waits.code
+    into = _into_week(before + waits.wait)
+    common = week.common(code, into)
+    wait = exchanged(waits, into, common, week, random)
+    touched = wait != waits.wait
+    others = np.flatnonzero(touched)
+    if len(others):
+        into[others] = _into_week(before[others] + wait[others])
+        common[others] = week.common(code[others], into[others])
+    leaves = np.flatnonzero(random.uniform(len(wait)) >= common)
+    touched[leaves] = True
+    shift = np.zeros(len(wait), np.int64)
+    for weights in (week.excess, week.open):
+        hour, reach = into[leaves] / tables.HOUR, np.minimum(wait[leaves] / 2, FARTHEST) / tables.HOUR
+        hours = weights.drawn(code[leaves], hour, reach, random)
+        shift[leaves] = (hours * tables.HOUR).astype(np.int64)
+        leaves = leaves[(hours == 0) & (common[leaves] <= 0)]
+        if not len(leaves):
+            break
+    those = np.flatnonzero(touched)
+    unit, begin = grain[those], before[those]
+    wait[those] = (begin + wait[those] + shift[those]) // unit * unit - begin
+    return wait
+
+
+def exchanged(waits: Waits, into: Integers, common: Floats, week: Week, random: Randomness) -> Integers:
+    """The waits, exchanged between events of the same edge where that leaves fewer of them in hours without their activity.
+
+    Those that are in such an hour and could not leave it within half of their wait try some others, at random. `into` says when
+    in the week each event is now, and `common` how common that hour is.
+    """
+    before, edge, code, wait = waits.before, waits.edge, waits.code, waits.wait.copy()
+    stuck = np.flatnonzero(common <= 0)
+    hour, reach = into[stuck] / tables.HOUR, np.minimum(wait[stuck] / 2, FARTHEST) / tables.HOUR
+    low, high = (week.open.up_to(code[stuck], hour + side * reach) for side in (-1, 1))
+    stuck = stuck[high <= low]
+    begin, end = np.searchsorted(edge, edge[stuck]), np.searchsorted(edge, edge[stuck], side="right")
+    among_others = end - begin > 1
+    stuck, begin, end = stuck[among_others], begin[among_others], end[among_others]
+    if not len(stuck):
+        return wait
+
+    def opens(which: Integers, waits: Integers) -> npt.NDArray[np.bool_]:
+        return np.asarray(week.common(code[which], _into_week(before[which] + waits)) > 0)
+
+    asked_by, is_stuck, size = np.full(len(wait), -1), np.zeros(len(wait), np.bool_), _size(wait)
+    is_stuck[stuck] = True
+    own, others, asking = size[stuck], end - begin, np.arange(len(stuck))
+    for _ in range(TRIES):
+        other = begin + (random.uniform(len(stuck)) * others).astype(np.int64)
+        asked_by[other] = asking
+        alike = (asked_by[other] == asking) & ~is_stuck[other] & (np.abs(own - size[other]) <= ALIKE)
+        served = np.flatnonzero(alike)
+        if not len(served):
+            continue
+        one, another = stuck[served], other[served]
+        both = opens(one, wait[another]) & opens(another, wait[one])
+        served, one, another = served[both], one[both], another[both]
+        if not len(served):
+            continue
+        wait[one], wait[another] = wait[another], wait[one]
+        size[one], size[another] = size[another], size[one]
+        is_stuck[one] = False
+        left = np.ones(len(stuck), np.bool_)
+        left[served] = False
+        stuck, begin, own, others = stuck[left], begin[left], own[left], others[left]
+        asking = asking[: len(stuck)]
+        if not len(stuck):
+            break
+    return wait
+
+
+def _into_week(time: Integers) -> Integers:
+    """The time since the week began; NumPy's own remainder is slower."""
+    since = time - tables.FIRST_MONDAY
+    return since - since // tables.WEEK * tables.WEEK
 
 
 def _size(wait: Integers) -> Floats:
     """Waits on a scale that is logarithmic up to a day and then counts days, with the same slope."""
     days = wait / tables.DAY
     return np.where(days < 1, np.log(np.minimum(days, 1)), days - 1)
-
-
-def exchanged(
-    before: Integers, wait: Integers, edge: Integers, code: Integers, profiles: Floats, sums: Sums, random: Randomness
-) -> Integers:
-    """The waits, exchanged between events of the same edge where that leaves fewer of them in hours without their activity.
-
-    Those that are in such an hour and could not leave it within half of their wait try some others, at random. `edge` ascends,
-    so the events of an edge are a range.
-    """
-    wait, size = wait.copy(), _size(wait)
-
-    def closed(which: Integers, waits: Integers) -> npt.NDArray[np.bool_]:
-        hour = (before[which] + waits - tables.FIRST_MONDAY) % tables.WEEK // tables.HOUR
-        return np.asarray(profiles.take(code[which] * A_WEEK + hour) <= 0)
-
-    stuck = np.flatnonzero(closed(np.arange(len(wait)), wait))
-    hour = (before[stuck] + wait[stuck] - tables.FIRST_MONDAY) % tables.WEEK / tables.HOUR
-    reach = np.minimum(wait[stuck] / 2, FARTHEST) / tables.HOUR
-    low, high = (_cumulative(sums.open, code[stuck], hour + side * reach) for side in (-1, 1))
-    stuck = stuck[high <= low]
-    begin, end = np.searchsorted(edge, edge[stuck]), np.searchsorted(edge, edge[stuck], side="right")
-    among_others = end - begin > 1
-    stuck, begin, end = stuck[among_others], begin[among_others], end[among_others]
-    asked_by, is_stuck = np.full(len(wait), -1), np.zeros(len(wait), np.bool_)
-    is_stuck[stuck] = True
-    for _ in range(TRIES):
-        if not len(stuck):
-            break
-        other = begin + (random.uniform(len(stuck)) * (end - begin)).astype(np.int64)
-        asked_by[other] = np.arange(len(stuck))
-        serves = (asked_by[other] == np.arange(len(stuck))) & ~is_stuck[other] & (np.abs(size[stuck] - size[other]) <= ALIKE)
-        serves[serves] = ~closed(stuck[serves], wait[other[serves]]) & ~closed(other[serves], wait[stuck[serves]])
-        one, other = stuck[serves], other[serves]
-        wait[one], wait[other] = wait[other], wait[one]
-        size[one], size[other] = size[other], size[one]
-        is_stuck[one] = False
-        stuck, begin, end = stuck[~serves], begin[~serves], end[~serves]
-    return wait
 
 
 def _ranks(case: Integers) -> Integers:
@@ -131,51 +226,3 @@ def _ranks(case: Integers) -> Integers:
     first = np.flatnonzero(np.diff(case, prepend=-1))
     sizes = np.diff(first, append=len(case))
     return np.arange(len(case)) - np.repeat(first, sizes)
-
-
-def _shift(time: Integers, code: Integers, wait: Integers, profiles: Floats, sums: Sums, random: Randomness) -> Integers:
-    """How far each event moves."""
-    into_week = (time - tables.FIRST_MONDAY) % tables.WEEK
-    common = profiles.take(code * A_WEEK + into_week // tables.HOUR)
-    leaves = np.flatnonzero(random.uniform(len(time)) >= common)
-    hour, reach = into_week / tables.HOUR, np.minimum(wait / 2, FARTHEST) / tables.HOUR
-    shift = np.zeros(len(time), np.int64)
-    for weights in sums:
-        moved = _moved(weights, code[leaves], hour[leaves], reach[leaves], random)
-        shift[leaves] = (moved * tables.HOUR).astype(np.int64)
-        leaves = leaves[(moved == 0) & (common[leaves] <= 0)]
-        if not len(leaves):
-            break
-    return shift
-
-
-def _moved(weights: Floats, code: Integers, hour: Floats, reach: Floats, random: Randomness) -> Floats:
-    """How many hours to move within reach, to hours that are drawn by weight; not at all where there are none."""
-    low, high = _cumulative(weights, code, hour - reach), _cumulative(weights, code, hour + reach)
-    target = _inverse(weights, code, low + (high - low) * random.uniform(len(code)))
-    return np.where(high > low, np.clip(target, hour - reach, hour + reach) - hour, 0.0)
-
-
-def _cumulative(excess: Floats, code: Integers, hour: Floats) -> Floats:
-    """The excess up to an hour, weeks before and after included."""
-    week = np.floor(hour / A_WEEK)
-    into = hour - week * A_WEEK
-    whole = np.minimum(into.astype(np.int64), A_WEEK - 1)
-    cell = code * (A_WEEK + 1) + whole
-    below = excess.take(cell)
-    return np.asarray(week * excess[:, -1].take(code) + below + (into - whole) * (excess.take(cell + 1) - below))
-
-
-def _inverse(excess: Floats, code: Integers, amount: Floats) -> Floats:
-    """The hour up to which there is so much excess."""
-    all_week = excess[:, -1].take(code)
-    week = np.floor(amount / all_week)
-    into = amount - week * all_week
-    relative = excess[:, 1:] / np.maximum(excess[:, -1:], TINY) + np.arange(len(excess))[:, None]
-    whole = np.searchsorted(relative.ravel(), into / all_week + code, side="right") - code * A_WEEK
-    whole = np.clip(whole, 0, A_WEEK - 1)
-    cell = code * (A_WEEK + 1) + whole
-    below = excess.take(cell)
-    width = excess.take(cell + 1) - below
-    part = np.divide(into - below, width, out=np.full(len(code), 0.5), where=width > 0)
-    return np.asarray(week * A_WEEK + whole + np.clip(part, 0, 1))

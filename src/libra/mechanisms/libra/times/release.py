@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from libra.engines import time_tables as tables
-from libra.eventlog.traces import Traces
+from libra.eventlog.traces import Integers, Traces
 from libra.mechanisms.libra.times.groups import duration_groups, merged_groups
 from libra.mechanisms.libra.times.overall import overall_steps
 from libra.mechanisms.libra.times.significance import active_years
@@ -73,15 +73,18 @@ class TimeFigures:
         )
 
 
-def release_times(gate: Gate, traces: Traces, n_labels: int, mu: float, time_zone: str = "UTC") -> TimeFigures:
-    """Ask the gate for everything about times, in two rounds; for a control flow without events, for nothing.
+def release_times(
+    gate: Gate, traces: Traces, n_labels: int, mu: float, time_zone: str = "UTC", counts: Integers | None = None
+) -> TimeFigures:
+    """Ask the gate for everything about times, in three rounds; for a control flow without events, for nothing.
 
     Args:
         gate: Where to ask.
-        traces: The control flow that is released, a row a case.
+        traces: The control flow that is released, a row a case, or distinct traces.
         n_labels: How many labels there are.
         mu: What may be spent: the squares of all requests add up to its square.
         time_zone: Whose hours and days are counted.
+        counts: How many cases follow each trace, where they are distinct.
 
     Example:
         >>> from libra.engines.polars.engine import engine_of
@@ -93,38 +96,52 @@ def release_times(gate: Gate, traces: Traces, n_labels: int, mu: float, time_zon
         >>> sorted(figures.noisy)[:4], figures.noisy["years"].counts.shape
         (['blocks', 'edges', 'granularity', 'hours'], (131,))
     """
-    if not len(traces.codes):
+    followed = np.ones(len(traces), np.int64) if counts is None else counts
+    if not (followed @ traces.lengths):
         return TimeFigures({}, (), (), tables.EdgeCells((), n_labels, (), ()))
-    steps = steps_of(traces, n_labels)
-    clip = clip_of(steps, n_labels)
-    for_years = _enough(YEARS_SEEN, YEARS_SHARES, len(traces), mu)
-    for_grain = _enough(GRAIN_SEEN, GRAIN_SHARES, len(traces), mu)
+    steps, n_cases = steps_of(traces, n_labels), int(followed.sum())
+    clip = clip_of(steps, n_labels, followed)
+    for_years = _enough(YEARS_SEEN, YEARS_SHARES, n_cases, mu)
+    for_grain = _enough(GRAIN_SEEN, GRAIN_SHARES, n_cases, mu)
     rest = mu * math.sqrt((1 - for_years - for_grain) / sum(SHARES.values()))
     mus = {name: rest * math.sqrt(share) for name, share in SHARES.items()}
-    noisy = {
-        "years": gate.release(tables.StartYears(time_zone), mu * math.sqrt(for_years)),
-        "granularity": gate.release(tables.Granularity(time_zone), mu * math.sqrt(for_grain)),
+    mus |= {"years": mu * math.sqrt(for_years), "granularity": mu * math.sqrt(for_grain)}
+    first: dict[str, tables.TimeTable] = {
+        "years": tables.StartYears(time_zone),
+        "granularity": tables.Granularity(time_zone),
+        "start_hours": tables.StartHours(time_zone),
+        "start_days": tables.StartDays(time_zone),
+        "totals": tables.CaseDurations(),
+        "longest": tables.LongestSteps(),
+        "steps": tables.StepDurations(clip.norm),
+        "hours": tables.ActivityHours(1.0, n_labels, WAITED, time_zone),
     }
+    noisy: dict[str, NoisyTable] = {}
 
     def ask(name: str, table: tables.TimeTable) -> None:
         noisy[name] = gate.release(table, mus[name])
 
-    ask("start_hours", tables.StartHours(time_zone))
-    ask("start_days", tables.StartDays(time_zone))
-    ask("totals", tables.CaseDurations())
-    parts = parts_of(noisy["totals"], 1 / mus["total_parts"])
-    ask("total_parts", tables.CaseDurationParts(parts))
-    ask("longest", tables.LongestSteps())
-    ask("steps", tables.StepDurations(clip.norm))
-    ask("hours", tables.ActivityHours(1.0, n_labels, WAITED, time_zone))
-    years = active_years(noisy["years"])
-    noisy |= _release_weeks(gate, years, len(traces), mus["weeks"], time_zone)
+    gate.look_ahead(*first.values())
+    for name in ("years", "granularity", "start_hours", "start_days", "totals"):
+        ask(name, first[name])
+    years, parts = active_years(noisy["years"]), parts_of(noisy["totals"], 1 / mus["total_parts"])
+    weeks, total_parts = _weeks(years, n_cases, mus["weeks"], time_zone), tables.CaseDurationParts(parts)
+    gate.look_ahead(total_parts, *(table for table, _ in weeks.values()))
+    ask("total_parts", total_parts)
+    for name in ("longest", "steps", "hours"):
+        ask(name, first[name])
+    noisy |= {name: gate.release(table, mu_weeks) for name, (table, mu_weeks) in weeks.items()}
     overall = overall_steps(noisy["steps"], noisy["longest"], last_total(noisy, parts))
-    counts = np.bincount(steps.edge, minlength=n_labels**2).astype(np.float64) * clip.kept
-    edges, merged = merged_groups(counts, clip.norm / mus["edges"])
+    used = np.bincount(steps.edge, followed[steps.row], minlength=n_labels**2).astype(np.float64) * clip.kept
+    edges, merged = merged_groups(used, clip.norm / mus["edges"])
     cells = tables.EdgeCells(edges, n_labels, duration_groups(overall.shares), merged)
-    ask("edges", tables.EdgeDurations(clip.norm, cells))
-    ask("longest_edges", tables.LongestEdges(cells))
+    last: dict[str, tables.TimeTable] = {
+        "edges": tables.EdgeDurations(clip.norm, cells),
+        "longest_edges": tables.LongestEdges(cells),
+    }
+    gate.look_ahead(*last.values())
+    for name, table in last.items():
+        ask(name, table)
     return TimeFigures(noisy, years, parts, cells)
 
 
@@ -133,13 +150,11 @@ def _enough(seen: float, shares: tuple[float, float], n_cases: int, mu: float) -
     return min(max((seen / (n_cases * mu)) ** 2, shares[0]), shares[1])
 
 
-def _release_weeks(gate: Gate, years: tuple[int, ...], n_cases: int, mu: float, time_zone: str) -> dict[str, NoisyTable]:
+def _weeks(years: tuple[int, ...], n_cases: int, mu: float, time_zone: str) -> dict[str, tuple[tables.StartWeeks, float]]:
     """Starts in blocks of four weeks; in single weeks too, where their counts would not drown in noise."""
+    blocks = tables.StartWeeks(years, tables.WEEKS_A_BLOCK, time_zone)
     for_single = mu * math.sqrt(SINGLE_WEEKS)
     if n_cases * for_single < len(years) * tables.WEEKS_A_YEAR:
-        return {"blocks": gate.release(tables.StartWeeks(years, tables.WEEKS_A_BLOCK, time_zone), mu)}
-    for_blocks = mu * math.sqrt(1 - SINGLE_WEEKS)
-    return {
-        "blocks": gate.release(tables.StartWeeks(years, tables.WEEKS_A_BLOCK, time_zone), for_blocks),
-        "weeks": gate.release(tables.StartWeeks(years, 1, time_zone), for_single),
-    }
+        return {"blocks": (blocks, mu)}
+    single = tables.StartWeeks(years, 1, time_zone)
+    return {"blocks": (blocks, mu * math.sqrt(1 - SINGLE_WEEKS)), "weeks": (single, for_single)}

@@ -7,11 +7,14 @@ released as active, in random order.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from libra.engines import time_tables as tables
+from libra.eventlog.ordering import Ladder
 from libra.mechanisms.libra.times.histogram import KNOWN, UNKNOWN, Level, above, combined, denoise, tree
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.mechanisms.libra.times.significance import busy_spans
@@ -87,19 +90,34 @@ def _day_shares(noisy: NoisyTable) -> Floats:
     return denoise(tree(padded, noisy.sd**2), wanted, np.maximum(padded.sum(1), 0))[0, :7]
 
 
+class _Starts(NamedTuple):
+    """What starts are drawn from: the weeks in a line, the days of a week, the hours of weekdays and of weekends."""
+
+    weeks: Floats
+    days: Floats
+    hours: Floats
+
+
+@lru_cache(maxsize=8)
+def _starts(figures: TimeFigures) -> _Starts:
+    """The cumulated shares; the same for all parts of a log."""
+    weeks = np.cumsum(_week_shares(figures))
+    days = np.cumsum(_day_shares(figures.noisy["start_days"]))
+    hours = np.cumsum(hour_shares(figures.noisy["start_hours"])[0].reshape(2, 24) + 1e-12, axis=1)
+    laid = (hours / hours[:, -1:] + np.arange(2)[:, None]).ravel()
+    return _Starts(weeks[:-1] / weeks[-1], days[:-1] / days[-1], laid)
+
+
 def draw_starts(figures: TimeFigures, n_cases: int, random: Randomness) -> Integers:
     """A local start time for every case."""
-    cumulative = np.cumsum(_week_shares(figures))
+    shares = _starts(figures)
     quantiles = (np.arange(n_cases) + random.uniform(n_cases)) / max(n_cases, 1)
-    week = np.searchsorted(cumulative[:-1] / cumulative[-1], quantiles, side="right")
+    week = np.searchsorted(shares.weeks, quantiles, side="right")
     years = np.array(figures.years)
     week = years[week // tables.WEEKS_A_YEAR] * tables.WEEKS_A_YEAR + week % tables.WEEKS_A_YEAR
-    days = np.cumsum(_day_shares(figures.noisy["start_days"]))
-    day = np.searchsorted(days[:-1] / days[-1], random.uniform(n_cases), side="right")
-    hours = np.cumsum(hour_shares(figures.noisy["start_hours"])[0].reshape(2, 24) + 1e-12, axis=1)
+    day = Ladder(shares.days).places(random.uniform(n_cases))
     kind = (day >= 5).astype(np.int64)
-    laid = (hours / hours[:, -1:] + np.arange(2)[:, None]).ravel()
-    hour = np.minimum(np.searchsorted(laid, random.uniform(n_cases) + kind, side="right") - 24 * kind, 23)
+    hour = np.minimum(Ladder(shares.hours).places(random.uniform(n_cases) + kind) - 24 * kind, 23)
     within = (random.uniform(n_cases) * tables.HOUR).astype(np.int64)
     local = tables.FIRST_MONDAY + week * tables.WEEK + day * tables.DAY + hour * tables.HOUR + within
     return np.asarray(local[random.permutation(n_cases)], np.int64)

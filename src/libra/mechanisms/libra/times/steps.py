@@ -47,20 +47,35 @@ class Clip(NamedTuple):
     kept: float
 
 
-def clip_of(steps: Steps, n_labels: int) -> Clip:
-    """The median norm of the edge counts of a trace, at least 1 and at most `LARGEST`.
+def clip_of(steps: Steps, n_labels: int, counts: Integers | None = None) -> Clip:
+    """The median norm of the edge counts of a case, at least 1 and at most `LARGEST`; `counts` cases follow each trace, or one.
 
     Example:
         >>> from libra.eventlog.traces import traces_of
-        >>> clip_of(steps_of(traces_of([[0, 1, 1, 1, 1], [0, 1], [0, 2]]), 3), 3)
+        >>> steps = steps_of(traces_of([[0, 1, 1, 1, 1], [0, 1], [0, 2]]), 3)
+        >>> clip_of(steps, 3)
         Clip(norm=1.0, kept=0.5441518440112253)
+        >>> clip_of(steps, 3, np.array([9, 1, 1])).norm
+        3.1622776601683795
     """
     if not len(steps.edge):
         return Clip(1.0, 1.0)
     keys = np.sort(steps.row * np.int64(n_labels**2) + steps.edge)
     first = np.flatnonzero(np.diff(keys, prepend=-1))
-    counts, row = np.diff(first, append=len(keys)), keys[first] // n_labels**2
-    squares, sizes = np.bincount(row, np.square(counts, dtype=np.float64)), np.bincount(row, counts)
-    norms, sizes = np.sqrt(squares[sizes > 0]), sizes[sizes > 0]
-    norm = min(max(float(np.median(norms)), 1.0), LARGEST)
+    times, row = np.diff(first, append=len(keys)), keys[first] // n_labels**2
+    squares, sizes = np.bincount(row, np.square(times, dtype=np.float64)), np.bincount(row, times)
+    stepping = np.flatnonzero(sizes)
+    cases = np.ones(len(stepping), np.int64) if counts is None else counts[stepping]
+    if not cases.any():
+        return Clip(1.0, 1.0)
+    norms, sizes = np.sqrt(squares[stepping]), sizes[stepping] * cases
+    norm = min(max(_median(norms, cases), 1.0), LARGEST)
     return Clip(norm, float(np.minimum(1.0, norm / norms) @ sizes / sizes.sum()))
+
+
+def _median(values: Floats, times: Integers) -> float:
+    """The median of values that come so many times each."""
+    order = np.argsort(values, kind="stable")
+    until = np.cumsum(times[order])
+    middle = np.searchsorted(until, [(until[-1] - 1) // 2, until[-1] // 2], side="right")
+    return float(values[order[middle]].mean())

@@ -1,30 +1,22 @@
-"""Counting times: from the raw cases of an engine to the tables of `time_tables`.
+"""Counting times: from raw cases to the tables of `time_tables`.
 
-In: an engine (its `cases`) and a request. Out: `scale` times the counts, whole numbers, of which one case makes up an L2 norm
+In: a block of cases and a request. Out: `scale` times the counts, whole numbers, of which one case makes up an L2 norm
 of at most `clip * scale`. Only `privacy.gate` may look at them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from libra.engines import time_tables as tables
 from libra.engines.contract import Integers
-from libra.engines.polars.clipping import add_clipped
+from libra.engines.counting.clipping import add_clipped
 from libra.eventlog.cases import Cases
 from libra.eventlog.local_time import to_local
-
-
-class HasCases(Protocol):
-    """What counting needs of an engine."""
-
-    @property
-    def cases(self) -> Cases:
-        """The raw cases."""
 
 
 class Steps(NamedTuple):
@@ -66,10 +58,10 @@ def _spans(cases: Cases) -> tuple[Integers, Integers]:
 def _steps(cases: Cases) -> Steps:
     following = np.ones(len(cases.codes), np.bool_)
     following[cases.offsets[:-1][cases.lengths > 0]] = False
-    position = np.flatnonzero(following)
-    micros = np.maximum(cases.micros[position] - cases.micros[position - 1], 0)
-    case = np.repeat(np.arange(len(cases)), cases.lengths)[position]
-    return Steps(position, case, micros, tables.duration_bins(micros))
+    gaps = np.diff(cases.micros, prepend=0)
+    micros = np.maximum(gaps[following], 0)
+    case = np.repeat(np.arange(len(cases)), np.maximum(cases.lengths - 1, 0))
+    return Steps(np.flatnonzero(following), case, micros, tables.duration_bins(micros))
 
 
 @_once
@@ -78,10 +70,11 @@ def _longest(cases: Cases) -> Steps:
     steps = _steps(cases)
     if not len(steps.case):
         return steps
-    first = np.flatnonzero(np.diff(steps.case, prepend=-1))
-    longest = np.repeat(np.maximum.reduceat(steps.micros, first), np.diff(first, append=len(steps.case)))
+    n_steps = np.maximum(cases.lengths - 1, 0)
+    n_steps = n_steps[n_steps > 0]
+    longest = np.repeat(np.maximum.reduceat(steps.micros, np.cumsum(n_steps) - n_steps), n_steps)
     reached = np.flatnonzero(steps.micros == longest)
-    chosen = reached[np.searchsorted(reached, first)]
+    chosen = reached[np.diff(steps.case[reached], prepend=-1) != 0]
     return Steps(*(part[chosen] for part in steps))
 
 
@@ -89,9 +82,11 @@ def _edge_cells(cases: Cases, steps: Steps, cells: tables.EdgeCells) -> Integers
     """The cell of every step."""
     row_of = np.full(cells.n_labels**2, len(cells.edges))
     row_of[list(cells.edges)] = np.arange(len(cells.edges))
-    row = row_of.take(cases.codes[steps.position - 1] * cells.n_labels + cases.codes[steps.position])
-    group = np.array(cells.groups).take(steps.bins)
-    return np.asarray(cells.first_cells.take(row) + (group >> np.array(cells.merged).take(row)))
+    merged = np.array(cells.merged, np.int64)[:, None]
+    cell_of = cells.first_cells[:-1, None] + (np.array(cells.groups, np.int64) >> merged)
+    edge = cases.codes[:-1] * cells.n_labels + cases.codes[1:]
+    row = row_of.take(edge.take(steps.position - 1))
+    return cell_of.ravel().take(row * tables.DURATION_BINS + steps.bins)
 
 
 def _weeks(local: Integers) -> Integers:
@@ -107,19 +102,19 @@ def _hour_cells(local: Integers) -> Integers:
     return np.where(_days(local) >= 5, 24, 0) + local // tables.HOUR % 24
 
 
-def _local_starts(engine: HasCases, time_zone: str) -> Integers:
-    return to_local(_spans(engine.cases)[0], time_zone)
+def _local_starts(cases: Cases, time_zone: str) -> Integers:
+    return to_local(_spans(cases)[0], time_zone)
 
 
-def _start_years(engine: HasCases, table: tables.StartYears) -> Integers:
+def _start_years(cases: Cases, table: tables.StartYears) -> Integers:
     """Count the years of start."""
-    years = _weeks(_local_starts(engine, table.time_zone)) // tables.WEEKS_A_YEAR
+    years = _weeks(_local_starts(cases, table.time_zone)) // tables.WEEKS_A_YEAR
     return np.bincount(years, minlength=tables.YEARS)
 
 
-def _start_weeks(engine: HasCases, table: tables.StartWeeks) -> Integers:
+def _start_weeks(cases: Cases, table: tables.StartWeeks) -> Integers:
     """Count the weeks of start, in spans."""
-    years, week = np.divmod(_weeks(_local_starts(engine, table.time_zone)), tables.WEEKS_A_YEAR)
+    years, week = np.divmod(_weeks(_local_starts(cases, table.time_zone)), tables.WEEKS_A_YEAR)
     row = np.full(tables.YEARS, -1)
     row[list(table.years)] = np.arange(len(table.years))
     spans = tables.WEEKS_A_YEAR // table.width
@@ -127,69 +122,68 @@ def _start_weeks(engine: HasCases, table: tables.StartWeeks) -> Integers:
     return np.bincount(cell[row[years] >= 0], minlength=len(table.years) * spans)
 
 
-def _start_hours(engine: HasCases, table: tables.StartHours) -> Integers:
+def _start_hours(cases: Cases, table: tables.StartHours) -> Integers:
     """Count the hours of start."""
-    return np.bincount(_hour_cells(_local_starts(engine, table.time_zone)), minlength=tables.HOUR_CELLS)
+    return np.bincount(_hour_cells(_local_starts(cases, table.time_zone)), minlength=tables.HOUR_CELLS)
 
 
-def _start_days(engine: HasCases, table: tables.StartDays) -> Integers:
+def _start_days(cases: Cases, table: tables.StartDays) -> Integers:
     """Count the days of the week of start."""
-    return np.bincount(_days(_local_starts(engine, table.time_zone)), minlength=7)
+    return np.bincount(_days(_local_starts(cases, table.time_zone)), minlength=7)
 
 
-def _case_durations(engine: HasCases, table: tables.CaseDurations) -> Integers:
+def _case_durations(cases: Cases, table: tables.CaseDurations) -> Integers:
     """Count how long cases last."""
-    earliest, latest = _spans(engine.cases)
+    earliest, latest = _spans(cases)
     bins = tables.total_bins(tables.duration_bins(latest - earliest))
     return np.bincount(bins, minlength=tables.TOTAL_BINS)
 
 
-def _case_duration_parts(engine: HasCases, table: tables.CaseDurationParts) -> Integers:
+def _case_duration_parts(cases: Cases, table: tables.CaseDurationParts) -> Integers:
     """Count how long cases last, in parts of bins."""
-    earliest, latest = _spans(engine.cases)
+    earliest, latest = _spans(cases)
     return np.bincount(tables.part_bins(latest - earliest, table.parts), minlength=table.shape[0])
 
 
-def _granularity(engine: HasCases, table: tables.Granularity) -> Integers:
+def _granularity(cases: Cases, table: tables.Granularity) -> Integers:
     """Count the coarsest grain that all times of a case are whole multiples of."""
-    cases = engine.cases
     local = to_local(cases.micros, table.time_zone)
     first = cases.offsets[:-1][cases.lengths > 0]
     if not len(first):
         return np.zeros(len(tables.GRAINS), np.int64)
-    grain = np.zeros(len(first), np.int64)
-    for coarser in tables.GRAINS[:-1]:
-        grain += np.logical_or.reduceat(local % coarser != 0, first)
-    return np.bincount(grain, minlength=len(tables.GRAINS))
+    grain = np.zeros(len(local), np.uint8)
+    for coarser in tables.GRAINS[:-1]:  # each a multiple of the next, so the finest of a case is the finest of its events
+        grain += local // coarser * coarser != local
+    return np.bincount(np.maximum.reduceat(grain, first), minlength=len(tables.GRAINS))
 
 
-def _step_durations(engine: HasCases, table: tables.StepDurations) -> Integers:
+def _step_durations(cases: Cases, table: tables.StepDurations) -> Integers:
     """Count how long steps take."""
-    steps = _steps(engine.cases)
+    steps = _steps(cases)
     return add_clipped(steps.case, steps.bins, tables.DURATION_BINS, table.clip, table.scale)
 
 
-def _longest_steps(engine: HasCases, table: tables.LongestSteps) -> Integers:
+def _longest_steps(cases: Cases, table: tables.LongestSteps) -> Integers:
     """Count how long the longest step of a case takes."""
-    return np.bincount(tables.total_bins(_longest(engine.cases).bins), minlength=tables.TOTAL_BINS)
+    return np.bincount(tables.total_bins(_longest(cases).bins), minlength=tables.TOTAL_BINS)
 
 
-def _edge_durations(engine: HasCases, table: tables.EdgeDurations) -> Integers:
+def _edge_durations(cases: Cases, table: tables.EdgeDurations) -> Integers:
     """Count how long the steps of each edge take."""
-    steps = _steps(engine.cases)
-    cell = _edge_cells(engine.cases, steps, table.cells)
+    steps = _steps(cases)
+    cell = _edge_cells(cases, steps, table.cells)
     return add_clipped(steps.case, cell, table.cells.size, table.clip, table.scale)
 
 
-def _longest_edges(engine: HasCases, table: tables.LongestEdges) -> Integers:
+def _longest_edges(cases: Cases, table: tables.LongestEdges) -> Integers:
     """Count the edges and durations of longest steps."""
-    cell = _edge_cells(engine.cases, _longest(engine.cases), table.cells)
+    cell = _edge_cells(cases, _longest(cases), table.cells)
     return np.bincount(cell, minlength=table.cells.size)
 
 
-def _activity_hours(engine: HasCases, table: tables.ActivityHours) -> Integers:
+def _activity_hours(cases: Cases, table: tables.ActivityHours) -> Integers:
     """Count the hours in which activities happen that had been waited for."""
-    steps, cases = _steps(engine.cases), engine.cases
+    steps = _steps(cases)
     waited = np.flatnonzero(steps.micros >= table.after)
     position = steps.position[waited]
     cell = cases.codes[position] * tables.HOUR_CELLS + _hour_cells(to_local(cases.micros[position], table.time_zone))

@@ -59,11 +59,14 @@ def add_clipped(
 def _counted(case: Integers, cell: Integers, cells: int) -> tuple[Integers, Integers, Integers]:
     """Every pair of case and cell once, and how often it occurs."""
     keys = case * np.int64(cells) + cell
+    if (int(case.max()) + 1) * cells <= 2**32:
+        keys = keys.astype(np.uint32)  # half the bytes to sort
     keys.sort()
     first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    keys, ends = keys[first], np.append(first[1:], len(keys))
-    case = keys // cells
-    return case, keys - case * cells, ends - first
+    ends = np.append(first[1:], len(keys))
+    kept = keys[first].astype(np.int64)
+    case = kept // cells
+    return case, kept - case * cells, ends - first
 
 
 def _summed(case: Integers, cell: Integers, cells: int, contributions: Integers, weights: Integers | None) -> Integers:

@@ -1,0 +1,187 @@
+"""How cost grows with the log: seconds and peak memory beside a bare job that only groups and counts variants of the same file.
+
+Each run is a process of its own. The logs are simulated, their rows in the order of time, cases interleaved as in a data lake.
+The bare job is the physical limit: it reads two columns, groups events by case and counts distinct traces, and has all the memory
+there is. Libra reads three columns, counts every table, and generates and writes a log as large as the one it read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.measured import tell
+
+EVENTS_A_CASE = 9
+SIZES = (1_000_000, 10_000_000, 100_000_000)  # events, about
+SPARK_SIZES = (1_000_000, 10_000_000)
+GAMMAS = (0.02, 0.1, 0.5)
+MASTER = "local[2]"
+MOST_TIMES, MOST_GIGABYTES, MOST_GROWTH = 2.5, 4.0, 1.1
+
+BARE_POLARS = """
+import sys, polars as pl
+events = pl.scan_parquet(sys.argv[1])
+traces = events.group_by("case:concept:name").agg("concept:name")
+print(traces.group_by("concept:name").agg(pl.len()).collect(engine="streaming").height)
+"""
+BARE_SPARK = """
+import sys
+from pyspark.sql import SparkSession, functions as F
+session = SparkSession.builder.master(sys.argv[2]).config("spark.driver.memory", "6g").getOrCreate()
+session.sparkContext.setLogLevel("OFF")
+event = F.struct("time:timestamp", "concept:name")
+traces = session.read.parquet(sys.argv[1]).groupBy("case:concept:name").agg(F.sort_array(F.collect_list(event)).alias("events"))
+print(traces.groupBy(F.col("events")["concept:name"]).count().count())
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How long a process took, and the most memory it and its children had at a time."""
+
+    seconds: float
+    gigabytes: float
+
+
+def run(*command: str) -> Run:
+    """Run a command to its end."""
+    begin = time.perf_counter()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
+        most = 0
+        while process.poll() is None:
+            most = max(most, _resident(process.pid))
+            time.sleep(0.1)
+        if process.returncode:
+            said.seek(0)
+            raise SystemExit(f"{' '.join(command)[:200]} failed:\n{said.read().decode()[-2000:]}")
+    return Run(time.perf_counter() - begin, most / 1e9)
+
+
+def _resident(pid: int) -> int:
+    """Bytes in memory of a process and of those that it has started."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+    family = {pid}
+    while added := {child for child, parent in parents.items() if parent in family} - family:
+        family |= added
+    pages = 0
+    for one in family:
+        with contextlib.suppress(OSError, IndexError):
+            pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def simulated(folder: Path, events: int) -> Path:
+    """The simulated log of about so many events; made once."""
+    path = folder / f"events-{events}.parquet"
+    if not path.exists():
+        made = run(sys.executable, "-m", "libra.cli", "simulate", "--cases", str(events // EVENTS_A_CASE), "-o", str(path))
+        tell(f"simulate {events:,} events, {made.gigabytes:.2f} GB", seconds=made.seconds)
+    return path
+
+
+def anonymized(log: Path, *more: str, output: str = "out.parquet") -> Run:
+    """The whole command, from starting Python to the file written."""
+    with tempfile.TemporaryDirectory(dir=log.parent) as folder:
+        command = (sys.executable, "-m", "libra.cli", "anonymize", str(log), "-o", str(Path(folder) / output), "--quiet")
+        return run(*command, "--delta", "1e-9", *more)
+
+
+def rows(folder: Path, sizes: list[int]) -> Iterator[dict[str, float | str]]:
+    """One row a size and an engine, with the bare job beside it in turn."""
+    for events in sizes:
+        log = simulated(folder, events)
+        size = log.stat().st_size / 1e6
+        bare, ours = run(sys.executable, "-c", BARE_POLARS, str(log)), anonymized(log, "--engine", "polars-streaming")
+        tell(f"polars-streaming {events:,}", bare=bare.seconds, libra=ours.seconds)
+        yield _row("polars-streaming", events, size, bare, ours)
+    for events in [size for size in sizes if size in SPARK_SIZES]:
+        log = simulated(folder, events)
+        size = log.stat().st_size / 1e6
+        bare = run(sys.executable, "-c", BARE_SPARK, str(log), MASTER)
+        ours = anonymized(log, "--engine", "spark", "--master", MASTER)
+        tell(f"spark {events:,}", bare=bare.seconds, libra=ours.seconds)
+        yield _row("spark", events, size, bare, ours)
+
+
+def _row(engine: str, events: int, megabytes: float, bare: Run, ours: Run) -> dict[str, float | str]:
+    return {
+        "engine": engine,
+        "events": events,
+        "file": megabytes,
+        "seconds": ours.seconds,
+        "gigabytes": ours.gigabytes,
+        "bare seconds": bare.seconds,
+        "bare gigabytes": bare.gigabytes,
+    }
+
+
+def growth(found: list[dict[str, float | str]], engine: str) -> float:
+    """The exponent with which seconds grow with events: the slope of a line through their logarithms."""
+    points = [(math.log(float(row["events"])), math.log(float(row["seconds"]))) for row in found if row["engine"] == engine]
+    mean_x, mean_y = (sum(point[axis] for point in points) / len(points) for axis in (0, 1))
+    return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+
+
+def shown(found: list[dict[str, float | str]]) -> Iterator[str]:
+    """The rows as a Markdown table, and what was to be reached."""
+    yield "| engine | events | file | libra | memory | bare group and count | its memory | ratio |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    for row in found:
+        numbers = {name: float(value) for name, value in row.items() if name != "engine"}
+        yield (
+            f"| {row['engine']} | {numbers['events'] / 1e6:g} million | {numbers['file']:,.0f} MB | {numbers['seconds']:.1f} s "
+            f"| {numbers['gigabytes']:.2f} GB | {numbers['bare seconds']:.1f} s | {numbers['bare gigabytes']:.2f} GB "
+            f"| {numbers['seconds'] / numbers['bare seconds']:.2f} |"
+        )
+    yield ""
+    for engine in dict.fromkeys(str(row["engine"]) for row in found):
+        if sum(row["engine"] == engine for row in found) > 1:
+            slope = growth(found, engine)
+            yield f"Seconds of {engine} grow with the power {slope:.2f} of events (target: at most {MOST_GROWTH})."
+
+
+def subsamples(folder: Path, events: int) -> Iterator[str]:
+    """What subsamples save, and what they cost."""
+    log = simulated(folder, events)
+    yield "| gamma | seconds | memory |"
+    yield "|--:|--:|--:|"
+    for gamma in (*GAMMAS, 1.0):
+        more = () if gamma == 1 else ("--gamma", str(gamma))
+        ours = anonymized(log, "--engine", "polars-streaming", "--cases", "10000", *more)
+        tell(f"gamma {gamma:g}", seconds=ours.seconds)
+        yield f"| {gamma:g} | {ours.seconds:.1f} | {ours.gigabytes:.2f} GB |"
+
+
+def main() -> None:
+    """Print all tables in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, nargs="*", default=list(SIZES), help="sizes of the logs")
+    parser.add_argument("--folder", type=Path, default=Path("build/scale"), help="where simulated logs are kept")
+    parser.add_argument("--json", action="store_true", help="the rows alone, for scripts")
+    said = parser.parse_args()
+    said.folder.mkdir(parents=True, exist_ok=True)
+    found = list(rows(said.folder, said.events))
+    if said.json:
+        print(json.dumps(found))
+        return
+    print("\n".join((*shown(found), "", *subsamples(said.folder, max(said.events)))))
+
+
+if __name__ == "__main__":
+    main()

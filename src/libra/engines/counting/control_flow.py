@@ -1,0 +1,114 @@
+"""Counting control flow: every table from the distinct traces and how many cases follow each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from libra.engines.contract import Integers
+from libra.engines.control_flow_tables import (
+    LENGTH_BINS,
+    NORM_BINS,
+    BaseEdges,
+    BaseNorms,
+    Contexts,
+    ExcessEdges,
+    ExcessNorms,
+    Lengths,
+    NearestCounts,
+    Size,
+    VariantCounts,
+)
+from libra.engines.counting.blocks import VariantBlock
+from libra.engines.counting.clipping import add_clipped
+from libra.engines.features import Uses, context_uses, edge_uses
+
+CHUNK = 1_000_000  # products of traces and kept variants that are held at once
+
+
+def _size(block: VariantBlock, table: Size) -> Integers:
+    return np.array([block.counts.sum()])
+
+
+def _variants(block: VariantBlock, table: VariantCounts) -> Integers:
+    rows = block.rows_of(table.variants)
+    return np.append(block.counts, 0)[rows]  # the last one for those that no case follows
+
+
+def _nearest(block: VariantBlock, table: NearestCounts) -> Integers:
+    """Each distinct trace goes to itself or to the variant with the largest cosine; in chunks, to bound memory.
+
+    Products are sums of whole numbers, exact in any order, and norms come after: no trace's choice depends on other cases.
+    """
+    if not len(table.variants):
+        return np.zeros(0, np.int64)
+    cells = (table.n_labels + 1) ** 2
+    theirs = edge_uses(table.variants, table.n_labels)
+    used, place = np.unique(theirs.cell, return_inverse=True)
+    vectors = np.zeros((len(used), len(table.variants)))
+    vectors[place, theirs.row] = theirs.times
+    norms = np.sqrt((vectors**2).sum(axis=0))
+    uses = block.edge_uses.of(used, cells)
+    nearest = np.zeros(len(block.traces), np.int64)
+    most_rows = max(1, CHUNK // len(table.variants))
+    for begin in range(0, len(block.traces), most_rows):
+        first, last = np.searchsorted(uses.row, (begin, begin + most_rows))
+        own = np.zeros((min(most_rows, len(block.traces) - begin), len(used)))
+        own[uses.row[first:last] - begin, np.searchsorted(used, uses.cell[first:last])] = uses.times[first:last]
+        nearest[begin : begin + most_rows] = np.argmax((own @ vectors) / norms, axis=1)
+    rows = block.rows_of(table.variants)
+    nearest[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+    return np.bincount(nearest, block.counts, minlength=len(table.variants)).astype(np.int64)
+
+
+def _lengths(block: VariantBlock, table: Lengths) -> Integers:
+    return _binned(block.traces.lengths, LENGTH_BINS, block.counts)
+
+
+def _base_norms(block: VariantBlock, table: BaseNorms) -> Integers:
+    return _binned(block.edge_uses.base().square_norms(len(block.traces)), NORM_BINS, block.counts)
+
+
+def _excess_norms(block: VariantBlock, table: ExcessNorms) -> Integers:
+    return _binned(_excess(block, table).square_norms(len(block.traces)), NORM_BINS, block.counts)
+
+
+def _base_edges(block: VariantBlock, table: BaseEdges) -> Integers:
+    return _clipped(block, block.edge_uses.base(), table)
+
+
+def _excess_edges(block: VariantBlock, table: ExcessEdges) -> Integers:
+    return _clipped(block, _excess(block, table), table)
+
+
+def _excess(block: VariantBlock, table: ExcessNorms | ExcessEdges) -> Uses:
+    return block.edge_uses.excess().of(table.edges, (table.n_labels + 1) ** 2)
+
+
+def _contexts(block: VariantBlock, table: Contexts) -> Integers:
+    return _clipped(block, context_uses(block.traces, table.contexts, table.n_labels).base(), table)
+
+
+def _binned(values: Integers, left_ends: Any, counts: Integers) -> Integers:
+    cells = np.searchsorted(left_ends, values, side="right") - 1
+    return np.bincount(cells, counts, minlength=len(left_ends)).astype(np.int64)
+
+
+def _clipped(block: VariantBlock, uses: Uses, table: BaseEdges | ExcessEdges | Contexts) -> Integers:
+    cells = int(np.prod(table.shape))
+    return add_clipped(uses.row, uses.cell, cells, table.clip, table.scale, weights=block.counts, amounts=uses.times)
+
+
+COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
+    Size: _size,
+    VariantCounts: _variants,
+    NearestCounts: _nearest,
+    Lengths: _lengths,
+    BaseNorms: _base_norms,
+    ExcessNorms: _excess_norms,
+    BaseEdges: _base_edges,
+    ExcessEdges: _excess_edges,
+    Contexts: _contexts,
+}

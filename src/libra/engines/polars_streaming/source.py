@@ -1,0 +1,127 @@
+"""Where raw cases come from: a file larger than memory, read once, in batches.
+
+In: the events of a file in batches. Out: an engine. While it reads, a subsample is drawn case by case, so that only what takes
+part is grouped; labels are those of the whole log. What is read lies in a store that spills, gone when the engine is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from libra.engines.polars_streaming.engine import StreamingEngine
+from libra.engines.polars_streaming.grouping import buckets_for, deal_out, grouped
+from libra.engines.polars_streaming.individuals import Whose
+from libra.engines.polars_streaming.spill import FrameSpill
+from libra.engines.polars_streaming.stores import Store
+from libra.engines.sampling import KeyedSample
+from libra.eventlog.batches.batches import EventBatches
+from libra.eventlog.cases import Cases
+from libra.eventlog.log import FoundRole
+from libra.privacy.randomness import Randomness
+from libra.privacy.unit import Unit
+
+
+class StreamedLog:
+    """A log that is read in batches.
+
+    Example:
+        >>> import libra.example
+        >>> from libra.engines.control_flow_tables import Size
+        >>> from libra.eventlog.batches.batches import batches_of
+        >>> from libra.eventlog.options import ReadOptions
+        >>> log = StreamedLog(batches_of(libra.example.path(), ReadOptions()))
+        >>> engine = log.engine(Unit(), Randomness())
+        >>> engine.count_all([Size()])[0].tolist()
+        [2000]
+    """
+
+    def __init__(self, batches: EventBatches, *, sort_by_time: bool = False) -> None:
+        """Take a log by its batches; nothing is read yet."""
+        self._batches, self._sort_by_time = batches, sort_by_time
+        self._engines: list[StreamingEngine] = []
+
+    @property
+    def has_individual(self) -> bool:
+        """Whether the log says whose case is whose."""
+        return self._batches.has_individual
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether its times are in a zone."""
+        return self._batches.has_zone()
+
+    @property
+    def roles(self) -> tuple[FoundRole, ...]:
+        """Which column plays which role, and why."""
+        return self._batches.roles
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is worth knowing about how it was read; complete when it has been."""
+        return self._batches.notes()
+
+    def close(self) -> None:
+        """Forget what was read."""
+        for engine in self._engines:
+            engine.close()
+        self._engines.clear()
+
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> StreamingEngine:
+        """The engine of all cases, or of a Poisson subsample of them."""
+        sample = KeyedSample.draw(rate, random) if rate < 1 else None
+        buckets = buckets_for(int(self._batches.estimated_events * rate))
+        labels = _Labels()
+        dealt = deal_out(_coded(self._batches, labels, sample), buckets)
+        names, codes = labels.sorted()
+        whose = Whose(buckets) if unit.most_cases is not None and self.has_individual else None
+        blocks = (partial(self._block, dealt, bucket, codes, whose) for bucket in range(buckets))
+        store = Store(names, blocks, buckets)
+        dealt.close()
+        if whose is not None and unit.most_cases is not None:
+            drawn = whose.drawn(unit.most_cases, random)
+            counting = (partial(block.take, rows) for block, rows in zip(store.cases(), drawn, strict=True))
+            some = Store(names, counting, buckets)
+            store.close()
+            store = some
+        self._engines.append(StreamingEngine(store))
+        return self._engines[-1]
+
+    def _block(self, dealt: FrameSpill, bucket: int, codes: npt.NDArray[np.int64], whose: Whose | None) -> Cases:
+        """The whole cases of a bucket."""
+        block = grouped(dealt.take(bucket), sort_by_time=self._sort_by_time)
+        dealt.empty(bucket)
+        if whose is not None and block.individual is not None:
+            whose.put(bucket, block.individual)
+        offsets = np.concatenate(([0], np.cumsum(block.lengths)))
+        return Cases(codes[block.codes], block.micros, offsets, np.zeros(len(block.lengths), np.int64), len(codes))
+
+
+class _Labels:
+    """The labels so far; a code is given at first sight and brought into the order of names at the end."""
+
+    def __init__(self) -> None:
+        self._categories = pl.Categories.random()
+        self._alive = pl.Series(dtype=pl.Categorical(self._categories))  # Polars forgets categories that no column has
+
+    def codes(self, labels: pl.Series) -> pl.Series:
+        return labels.cast(self._alive.dtype).to_physical()
+
+    def sorted(self) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+        """The labels in the order of their names, and for every code given at first sight the one in that order."""
+        seen = self._categories.to_series()
+        order = seen.arg_sort().to_numpy()
+        codes = np.empty(len(seen), np.int64)
+        codes[order] = np.arange(len(seen))
+        return tuple(seen.gather(pl.Series(order))), codes
+
+
+def _coded(batches: EventBatches, labels: _Labels, sample: KeyedSample | None) -> Iterator[pl.DataFrame]:
+    """Events with codes for labels, only of cases that take part."""
+    for batch in batches:
+        coded = batch.with_columns(labels.codes(batch["activity"]).alias("code")).drop("activity")
+        yield coded if sample is None else coded.filter(sample.takes(coded["case"]))

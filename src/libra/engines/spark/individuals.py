@@ -1,0 +1,57 @@
+"""Individuals: of each, a few cases at most, drawn at random, where cases are on many machines.
+
+In: events with their case and whose it is. Out: the ids of the cases that count. The promise that guarantees for individuals
+rest on: which cases of somebody are drawn depends on chance and on that somebody alone, never on anybody else; there are never
+more than so many of them; and they are the same however often Spark computes them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from libra.engines.spark.draws import drawn_key, words_of
+from libra.engines.spark.session import Spark, in_one_line
+from libra.errors import InputError
+from libra.privacy.randomness import Randomness
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+BLANK = r"(?U)^\s*$"
+
+
+def drawn_cases(events: DataFrame, most: int, random: Randomness, spark: Spark, place: str, column: str) -> DataFrame:
+    """The ids (`case`) of at most so many cases of each individual; one without a name is an individual of its own.
+
+    Args:
+        events: With the columns `case` and `individual`, as text.
+        most: How many cases of an individual count.
+        random: Gives the key of the draws.
+        spark: Where to keep whose case is whose.
+        place: What is read, for errors.
+        column: What the individual's column is called there.
+
+    Raises:
+        InputError: Some event does not say whose case it is, or events of one case do not agree on it.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+    whose = F.col("individual")
+    cases = spark.keep(
+        events.groupBy("case").agg(
+            F.min(whose).alias("whose"), F.max(whose.isNull()).alias("lacking"), (F.min(whose) != F.max(whose)).alias("changing")
+        ),
+        lasting=True,
+    )
+    with in_one_line(place):
+        lacking, changing = cases.agg(F.max("lacking"), F.max("changing")).collect()[0]
+    remedy = "Choose a column with one value for all events of a case for --individual"
+    if lacking:
+        raise InputError(f'no value in "{column}"', place=place, remedy=remedy)
+    if changing:
+        raise InputError(f'"{column}" changes within a case', place=place, remedy=remedy)
+    nameless = F.col("whose").rlike(BLANK)
+    owner = F.struct(nameless, F.when(nameless, F.col("case")).otherwise(F.col("whose")))
+    order = Window.partitionBy(owner).orderBy(words_of(F.col("case"), drawn_key(random)), "case")
+    return cases.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= most).select("case")

@@ -1,0 +1,253 @@
+"""What runs on the executors: from Arrow batches of cases or distinct traces to integers and to what passed.
+
+In: the batches of one share (a partition) of the cases or of the distinct traces. Out: what the share adds to each table, as
+whole numbers in pieces of bounded size; or the traces of the share whose noisy counts pass. Every function here is given to
+Spark with its parameters, as plain data, and draws from the operating system's randomness of the machine it runs on.
+
+With a seed, which is for tests, the draws of a share follow from the seed and the number of the share, and its rows are brought
+into an order first: a share that is computed again gives the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from libra.engines.contract import Integers, LabelRule, Table, VariantRule
+from libra.engines.counting.blocks import VariantBlock
+from libra.engines.counting.count import count_cases, count_variants
+from libra.engines.counting.labels import label_pairs
+from libra.eventlog.cases import Cases
+from libra.eventlog.traces import Traces
+from libra.privacy.randomness import Randomness
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Batches = Iterator[pa.RecordBatch]
+
+BLOCK = 1_000_000  # events that are counted at once, or a single case of more
+PIECE = 1 << 17  # cells that travel together
+SUMS = "piece int, counts binary"
+PASSED = "codes array<int>, noisy bigint"
+
+
+class Sized(Protocol):
+    """Something of a known shape."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+
+
+@dataclass(frozen=True, repr=False)
+class Shares:
+    """Where a share draws from: the operating system, or a seed that the driver drew."""
+
+    draw: int | None
+
+    def randomness(self) -> Randomness:
+        """That of the share this is called for."""
+        if self.draw is None:
+            return Randomness()
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        share = 0 if context is None else context.partitionId()
+        return Randomness(int.from_bytes(sha256(f"{self.draw} {share}".encode()).digest()[:8]) >> 1)
+
+
+@dataclass(frozen=True, repr=False)
+class CountCases:
+    """What whole cases add to tables."""
+
+    tables: tuple[Table, ...]
+    n_labels: int
+    first_piece: int = 0
+
+    def __call__(self, batches: Batches) -> Batches:
+        """The sums of a share."""
+        counts = ([count_cases(table, block) for table in self.tables] for block in case_blocks(batches, self.n_labels))
+        return sums(counts, self.tables, self.first_piece)
+
+
+@dataclass(frozen=True, repr=False)
+class CountVariants:
+    """What distinct traces add to tables."""
+
+    tables: tuple[Table, ...]
+    n_labels: int
+    kept: Traces | None
+    first_piece: int = 0
+
+    def __call__(self, batches: Batches) -> Batches:
+        """The sums of a share."""
+        blocks = variant_blocks(batches, self.n_labels, self.kept)
+        return sums(([count_variants(table, block) for table in self.tables] for block in blocks), self.tables, self.first_piece)
+
+
+@dataclass(frozen=True, repr=False)
+class SelectVariants:
+    """The distinct traces whose noisy counts pass."""
+
+    rule: VariantRule
+    n_labels: int
+    kept: Traces | None
+    shares: Shares
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Those of a share."""
+        import pyarrow as pa
+
+        random = self.shares.randomness()
+        limit = BLOCK if self.shares.draw is None else np.inf
+        for block in variant_blocks(batches, self.n_labels, self.kept, limit):
+            if self.shares.draw is not None:
+                order = sorted(enumerate(block.traces.as_bytes()), key=lambda row: row[1])
+                block = block.take(np.array([row for row, _ in order], np.int64))
+            rows, noisy = self.rule.passing(block.counts, random)
+            passed = block.traces.take(rows)
+            codes = pa.ListArray.from_arrays(pa.array(passed.offsets, pa.int32()), pa.array(passed.codes, pa.int32()))
+            yield pa.RecordBatch.from_arrays([codes, pa.array(noisy, pa.int64())], ["codes", "noisy"])
+
+
+@dataclass(frozen=True, repr=False)
+class WeighLabels:
+    """What whole cases add to the weights of labels, and which labels there are at all."""
+
+    rule: LabelRule
+    n_labels: int
+    shares: Shares
+
+    def __call__(self, batches: Batches) -> Batches:
+        """The sums of a share."""
+        random = self.shares.randomness()
+        return sums((self._weighed(block, random) for block in case_blocks(batches, self.n_labels)), [self], 0)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Weights, and in how many blocks a label occurs."""
+        return (2, self.n_labels)
+
+    def _weighed(self, block: Cases, random: Randomness) -> list[Integers]:
+        codes, weights = self.rule.weights(*label_pairs(block), random)
+        found = np.zeros((2, self.n_labels), np.int64)
+        found[0, codes], found[1, codes] = weights, 1
+        return [found]
+
+
+def add_pieces(batches: Batches) -> Batches:
+    """Pieces of the same number added up, where all of them are in one share."""
+    totals: dict[int, Integers] = {}
+    for batch in batches:
+        add_to(totals, batch)
+    yield from _as_batches(totals.items())
+
+
+def add_to(totals: dict[int, Integers], table: pa.RecordBatch | pa.Table) -> None:
+    """Add the pieces of some shares to those that are there."""
+    for number, counts in zip(table.column("piece").to_pylist(), table.column("counts").to_pylist(), strict=True):
+        piece = np.frombuffer(counts, np.int64)
+        totals[number] = totals[number] + piece if number in totals else piece
+
+
+def pieces_of(shapes: Iterable[tuple[int, ...]]) -> int:
+    """How many pieces tables of these shapes come in.
+
+    Example:
+        >>> pieces_of([(3, 4), (1,)]), pieces_of([(PIECE + 1,)])
+        (1, 2)
+    """
+    return -(-sum(int(np.prod(shape)) for shape in shapes) // PIECE)
+
+
+def from_pieces(totals: dict[int, Integers], shapes: Sequence[tuple[int, ...]], first: int = 0) -> list[Integers]:
+    """Tables of these shapes from the sums of all shares, of which the first piece has this number.
+
+    Example:
+        >>> [table.tolist() for table in from_pieces({0: np.array([5, 1, 2])}, [(1,), (2,)])]
+        [[5], [1, 2]]
+    """
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    cells = np.zeros(sum(sizes), np.int64)
+    for number in range(first, first + pieces_of(shapes)):
+        if number in totals:
+            begin = (number - first) * PIECE
+            cells[begin : begin + PIECE] = totals[number]
+    ends = np.cumsum([0, *sizes])
+    return [cells[ends[i] : ends[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
+
+
+def sums(counts: Iterable[Sequence[Integers]], tables: Sequence[Sized], first_piece: int) -> Batches:
+    """What all blocks of a share add to the tables, in pieces; those in which nothing was counted stay behind."""
+    total = np.zeros(sum(int(np.prod(table.shape)) for table in tables), np.int64)
+    for block in counts:
+        begin = 0
+        for added in block:
+            total[begin : begin + added.size] += added.ravel()
+            begin += added.size
+    pieces = ((first_piece + begin // PIECE, total[begin : begin + PIECE]) for begin in range(0, len(total), PIECE))
+    yield from _as_batches(pieces)
+
+
+def _as_batches(pieces: Iterable[tuple[int, Integers]]) -> Batches:
+    import pyarrow as pa
+
+    for number, piece in pieces:
+        if piece.any():
+            columns = [pa.array([number], pa.int32()), pa.array([piece.tobytes()], pa.binary())]
+            yield pa.RecordBatch.from_arrays(columns, ["piece", "counts"])
+
+
+def case_blocks(batches: Batches, n_labels: int) -> Iterator[Cases]:
+    """Whole cases, some at a time: from the columns `codes` and `micros`, which are lists."""
+    for parts in _in_blocks(batches, BLOCK):
+        lengths, codes = _lists(parts, "codes")
+        micros = np.concatenate([_flat(part.column("micros")) for part in parts])
+        yield Cases(codes, micros, _offsets(lengths), np.zeros(len(lengths), np.int64), n_labels)
+
+
+def variant_blocks(batches: Batches, n_labels: int, kept: Traces | None, limit: float = BLOCK) -> Iterator[VariantBlock]:
+    """Distinct traces but the kept ones, some at a time: from the columns `codes`, which are lists, and `count`."""
+    for parts in _in_blocks(batches, limit):
+        lengths, codes = _lists(parts, "codes")
+        counts = np.concatenate([part.column("count").to_numpy(zero_copy_only=False) for part in parts]).astype(np.int64)
+        block = VariantBlock(Traces(codes, _offsets(lengths)), counts, n_labels)
+        yield block if kept is None else block.take(block.without(kept))
+
+
+def _in_blocks(batches: Batches, limit: float) -> Iterator[list[pa.RecordBatch]]:
+    """Batches together, or parts of them, up to so many events at a time; a row of more is by itself."""
+    waiting: list[pa.RecordBatch] = []
+    events = 0
+    for batch in batches:
+        ends = np.cumsum(batch.column("codes").value_lengths().to_numpy(zero_copy_only=False))
+        begin, before = 0, 0
+        while begin < len(ends):
+            end = max(int(np.searchsorted(ends, before + limit - events, side="right")), begin if waiting else begin + 1)
+            if end > begin:
+                waiting.append(batch.slice(begin, end - begin))
+                events += int(ends[end - 1]) - before
+                begin, before = end, int(ends[end - 1])
+            if begin < len(ends):
+                yield waiting
+                waiting, events = [], 0
+    if waiting:
+        yield waiting
+
+
+def _lists(parts: list[pa.RecordBatch], name: str) -> tuple[Integers, Integers]:
+    lengths = np.concatenate([part.column(name).value_lengths().to_numpy(zero_copy_only=False) for part in parts])
+    return lengths.astype(np.int64), np.concatenate([_flat(part.column(name)) for part in parts])
+
+
+def _flat(lists: pa.ListArray) -> Integers:
+    return np.asarray(lists.flatten().to_numpy(zero_copy_only=False), np.int64)
+
+
+def _offsets(lengths: Integers) -> Integers:
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))

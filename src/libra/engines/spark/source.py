@@ -1,0 +1,218 @@
+"""Where raw cases come from: a data frame, a table, or files that Spark reads.
+
+In: an open table and what the user said. Out: a `SparkLog`, from which engines are made. Nothing is read before it is needed,
+and then only the columns that play a part. Events of a case are in the order of the file they stand in; frames and tables have
+none, there it is time that orders them, and their label where times are equal. Either way the order is total, so that a task
+that runs again gives the same cases. Every event without a usable case id, activity or timestamp is an `InputError`, or left
+out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from libra.engines.spark.draws import takes
+from libra.engines.spark.moments import Moments, moments_of
+from libra.engines.spark.session import in_one_line
+from libra.engines.spark.tables import FILE_NUMBER, OpenTable, is_nested
+from libra.errors import InputError, UsageError
+from libra.eventlog.names import CASE_NAME, CASE_PREFIX
+from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
+from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+BLANK = r"(?U)^\s*$"
+MOST_LABELS = 1_000_000  # that are told apart at all
+FIRST, AFTER = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (FIRST_YEAR, LAST_YEAR + 1))
+NO_ORDER = "A data frame has no order: events of a case are ordered by time, and by their label where times are equal."
+DROPPED = "Events without a case id, an activity or a timestamp that can be used are left out, if there are any."
+DROP = "or drop such events with --drop-invalid"
+PROBLEMS = {  # by the number that marks an event
+    1: ("no case id", f"Fill it in, {DROP}"),
+    2: ("no activity", f"Fill it in, {DROP}"),
+    3: ("an event has no timestamp that can be read", f"Give the format with --timestamp-format, {DROP}"),
+    4: (f"a timestamp is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder", f"Correct it, {DROP}"),
+    5: ("some rows are in a file that came while it was read", "Try again when nobody writes there"),
+    6: ("some text is not in UTF-8", "Name the encoding with --encoding"),
+}
+ALWAYS_REFUSED = 5  # from there on, events are never left out
+REPLACED = "\ufffd"  # what stands for bytes that are no text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Events:
+    """Events that Spark has not read yet: one row each, with `case`, `label`, its times, its order and perhaps `individual`.
+
+    Attributes:
+        frame: The rows; times are as they stand in the table.
+        order: The columns that order the events of a case, before their time and label.
+        moments: How times are read.
+        drop_invalid: Whether events that cannot be used are left out, rather than an error.
+        place: What to call the source in errors.
+        encoding_assumed: Whether the source is text of which nobody said how it is written.
+        whole: The events that these are a part of; labels are those of the whole.
+    """
+
+    frame: DataFrame
+    order: tuple[str, ...]
+    moments: Moments
+    drop_invalid: bool
+    place: str
+    encoding_assumed: bool = False
+    whole: Events | None = None
+
+    def sampled(self, rate: float, key: bytes) -> Events:
+        """Only those of cases that take part in a Poisson subsample."""
+        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+        return replace(self, frame=self.frame.filter(takes(F.col("case"), rate, key)), whole=self.whole or self)
+
+    def of_cases(self, cases: DataFrame) -> Events:
+        """Only those of these cases."""
+        return replace(self, frame=self.frame.join(cases, "case", "left_semi"), whole=self.whole or self)
+
+    @property
+    def read(self) -> DataFrame:
+        """The events with `micros`, and with `problem` where one cannot be used."""
+        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+        micros = F.col("micros")
+        unplaced = F.col(FILE_NUMBER).isNull() if FILE_NUMBER in self.order else F.lit(False)
+        problem = (
+            F.when(F.col("case").isNull(), 1)
+            .when(F.col("label").isNull(), 2)
+            .when(micros.isNull(), 3)
+            .when((micros < FIRST) | (micros >= AFTER), 4)
+            .when(unplaced, 5)
+        )
+        if self.encoding_assumed:
+            problem = problem.when(F.concat("case", "label").contains(REPLACED), 6)
+        events = self.moments.read(self.frame).withColumn("problem", problem)
+        usable = F.coalesce("problem", F.lit(ALWAYS_REFUSED)) >= ALWAYS_REFUSED
+        return events.filter(usable) if self.drop_invalid else events
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the whole log, sorted: all that is looked at are those, unless events may have to be left out."""
+        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+        if self.whole is not None:
+            return self.whole.labels
+        with in_one_line(self.place):
+            events = self.read if self.drop_invalid else self.frame
+            labels = [row[0] for row in events.select(F.col("label")).distinct().limit(MOST_LABELS + 1).collect()]
+        if None in labels:
+            raise self.refused(2)
+        if len(labels) > MOST_LABELS:
+            raise UsageError(f"There are more than {MOST_LABELS:,} activity labels. Name the column of activities: --activity.")
+        return tuple(sorted(labels))
+
+    def refused(self, problem: int) -> InputError:
+        """What to say of an event that cannot be used."""
+        what, remedy = PROBLEMS[problem]
+        return InputError(what, place=self.place, remedy=remedy)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Found:
+    """What was found out about a table: its events, whether their times are in a zone, whose they are, and what to say."""
+
+    events: Events
+    has_zone: bool
+    individual: str | None
+    individual_column: str
+    notes: tuple[str, ...]
+
+
+def events_of(table: OpenTable, options: ReadOptions) -> Found:
+    """The events of an open table, by the roles of its columns; a sample of its rows shows those.
+
+    Raises:
+        InputError: A role that every event must have is not played by any column.
+    """
+    if table.individual is not None and options.roles.individual is None:
+        options = replace(options, roles=replace(options.roles, individual=table.individual))
+    sample = table.sample()
+    if not sample.height and not options.allow_empty:
+        raise InputError("there are no events", place=table.place, remedy="Check that the export is complete")
+    roles = find_roles(sample, options, table.place)
+    columns = {role.role: role.columns for role in roles}
+    moments = moments_of(table, columns, sample, options)
+    clocks = ", ".join(f'"{name}"' for name in unused_clocks(sample, roles, options))
+    notes = (
+        *moments.notes,
+        *(
+            [f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column."]
+            if clocks
+            else ()
+        ),
+        *(() if table.order else (NO_ORDER,)),
+        *((DROPPED,) if options.drop_invalid else ()),
+    )
+    frame = table.frame.filter(_kept(table, columns, options.lifecycle_keep)) if options.lifecycle_keep else table.frame
+    case = _joined([_text(table, name, "case_id") for name in columns["case_id"]])
+    chosen = [case.alias("case"), _together([_text(table, name, "activity") for name in columns["activity"]]).alias("label")]
+    individual, column = None, columns.get("individual", ("",))[0]
+    if column:
+        same = (column,) == columns["case_id"]
+        individual = CASE_NAME if same else _name_among_cases(column)
+        chosen.append((case if same else _text(table, column, "individual")).alias("individual"))
+    order = ("micros", *table.order) if options.sort_by_time and table.order else table.order
+    narrow = frame.select(*chosen, *table.order, *moments.columns)
+    assumed = table.is_text and options.encoding is None
+    events = Events(narrow, order, moments, options.drop_invalid, table.place, assumed)
+    return Found(events, moments.has_zone, individual, column, notes)
+
+
+def _text(table: OpenTable, name: str, role: str) -> Column:
+    """A column as text, whole floats without their ".0"; for what every event must have, blank text is missing."""
+    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+    kind, column = table.kind_of(name), table.column(name)
+    if is_nested(kind):
+        what = f'"{name}" is of the type {kind} and holds no text to serve as {WORDS.get(role, role)}'
+        raise InputError(what, place=table.place, remedy=f"Name another column with {FLAGS[role]}")
+    text = column.cast("string")
+    if kind in ("float", "double"):
+        whole = (F.floor(column) == column) & (F.abs(column) < 2.0**63)
+        text = F.when(~F.isnan(column), F.when(whole, column.try_cast("bigint").cast("string")).otherwise(text))
+    return F.when(~text.rlike(BLANK), text) if role in REQUIRED else text
+
+
+def _together(parts: Sequence[Column]) -> Column:
+    """Several columns as one label; missing where one of them is."""
+    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+    return F.concat(parts[0], *(piece for part in parts[1:] for piece in (F.lit("+"), part)))
+
+
+def _joined(parts: Sequence[Column]) -> Column:
+    """Several columns as one id: each with its length before it, so that no two combinations give the same."""
+    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+    if len(parts) == 1:
+        return parts[0]
+    return F.concat(*(piece for part in parts for piece in (F.length(part).cast("string"), F.lit(":"), part)))
+
+
+def _kept(table: OpenTable, columns: Mapping[str, tuple[str, ...]], transitions: Sequence[str]) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+    if "lifecycle" not in columns:
+        remedy = "Name it with --lifecycle, or leave --lifecycle-keep out"
+        raise InputError("there is no lifecycle column to choose transitions by", place=table.place, remedy=remedy)
+    wanted = [name.strip().lower() for name in transitions]
+    return F.lower(_text(table, columns["lifecycle"][0], "lifecycle")).isin(wanted)
+
+
+def _name_among_cases(column: str) -> str:
+    """What the individual's column is called among the attributes of cases."""
+    name = column.removeprefix(CASE_PREFIX) or column
+    return f"individual:{name}" if name == CASE_NAME else name

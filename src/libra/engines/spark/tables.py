@@ -1,0 +1,191 @@
+"""Opening a table in Spark: a path or the name of a table becomes a frame with columns that can be told apart.
+
+In: where the table is, and what the user said about it. Out: an `OpenTable`. Its columns are called c0, c1 and so on, whatever
+dots, capitals or accents their names have; `names` holds those. Rows of a file know their place in it, those of a data frame or
+a table have none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from libra.engines.spark.session import Spark, in_one_line, without_warnings
+from libra.errors import InputError
+from libra.eventlog.formats import FileFormat, format_of_name
+from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.csv_dialect import find_dialect
+from libra.eventlog.tables.remembered import KEY, remembered
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+FRAME = "the data frame"
+SAMPLE = 1000  # rows that show what columns hold
+HEAD = 200  # lines that show how a text file is written
+GUARDED = r"^'('*[=+\-@\t\r])"  # an apostrophe that keeps spreadsheets from taking text for a formula
+FILE_NUMBER, BLOCK, ROW = "file_number", "file_block", "file_row"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OpenTable:
+    """A table that Spark has opened and not read.
+
+    Attributes:
+        frame: Its columns, called c0, c1, …, and those of `order`.
+        names: What the columns are called.
+        order: The columns that say where in a file a row stands; none where rows have no place.
+        place: What to call it in errors.
+        individual: The column that says whose case it is, where the file itself names one.
+        is_text: Whether it is a text file, with all columns as text.
+    """
+
+    frame: DataFrame
+    names: tuple[str, ...]
+    order: tuple[str, ...]
+    place: str
+    individual: str | None = None
+    is_text: bool = False
+
+    def kind_of(self, name: str) -> str:
+        """Spark's word for the type of a column."""
+        return self.frame.dtypes[self.names.index(name)][1]
+
+    def column(self, name: str) -> Column:
+        """A column by its name in the table."""
+        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+        return F.col(f"c{self.names.index(name)}")
+
+    def sample(self) -> pl.DataFrame:
+        """The first rows, under the names of their columns."""
+        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+        shown = [
+            F.array(F.lit("")).alias(name) if is_nested(kind) else F.col(name)
+            for name, kind in self.frame.dtypes[: len(self.names)]
+        ]
+        with in_one_line(self.place), without_warnings():
+            sample = pl.from_arrow(self.frame.select(*shown).limit(SAMPLE).toArrow())
+        if not isinstance(sample, pl.DataFrame):
+            raise TypeError("a table of Arrow becomes a frame")
+        return sample.rename(dict(zip(sample.columns, self.names, strict=True)))
+
+
+def open_table(source: str | DataFrame, options: ReadOptions, spark: Spark) -> OpenTable:
+    """Open a data frame, a path (of a file or folder of Parquet or CSV, wherever Spark reads), or a table of the catalog.
+
+    Raises:
+        InputError: There is no such thing, or Spark cannot read it.
+    """
+    if not isinstance(source, str):
+        return _opened(source, (), FRAME)
+    fmt, path = _format_of(source, spark)
+    with in_one_line(source):
+        if fmt is None:
+            if not spark.session.catalog.tableExists(source):
+                remedy = "Name a file or folder of Parquet or CSV files, or a table of the catalog"
+                raise InputError("there is no such file or table", place=source, remedy=remedy)
+            return _opened(spark.session.table(source), (), source)
+        if fmt.kind == "xes":
+            raise InputError("Spark does not read XES", place=source, remedy="Make it Parquet first, with libra convert")
+        if fmt.kind == "parquet":
+            return replace(_opened(spark.session.read.parquet(path), (ROW,), source), individual=_remembered(source))
+        return _csv(path, source, fmt, options, spark)
+
+
+def _format_of(source: str, spark: Spark) -> tuple[FileFormat | None, str]:
+    """What kind of file this is (of a folder, what kind it holds) and how Spark calls it; None for what is no path."""
+    local = Path(source)
+    named = format_of_name(Path(source.rstrip("/")))
+    if "://" not in source and spark.local and local.exists():
+        escaped = "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in str(local.resolve()))
+        inside = sorted(file.name for file in local.rglob("*") if file.is_file()) if local.is_dir() else []
+        return named or _first_format(inside), f"file://{escaped}"
+    if named is not None or ("://" not in source and "/" not in source):
+        return named, source
+    with in_one_line(source):
+        files = spark.session.read.format("binaryFile").option("recursiveFileLookup", "true").load(source)
+        found = [str(row[0]) for row in files.select("path").limit(SAMPLE).collect()]
+    fmt = _first_format([Path(file).name for file in sorted(found)])
+    if fmt is None:
+        raise InputError("there is no Parquet or CSV here", place=source, remedy="Name a folder of such files, or a file")
+    return fmt, source
+
+
+def _first_format(names: list[str]) -> FileFormat | None:
+    formats = (format_of_name(Path(name)) for name in names if not name.startswith(("_", ".")))
+    return next((fmt for fmt in formats if fmt is not None), None)
+
+
+def _csv(path: str, source: str, fmt: FileFormat, options: ReadOptions, spark: Spark) -> OpenTable:
+    """A text file, every column as text, by the dialect that its first lines show."""
+    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    encoding = options.encoding or "UTF-8"
+    lines = spark.session.read.option("encoding", encoding).text(path).limit(HEAD).collect()
+    if not lines:
+        raise InputError("the file is empty", place=source, remedy="Export the log again")
+    head = "\n".join(row[0] for row in lines).encode() + b"\n"
+    dialect = find_dialect(head, options, tabs=fmt.kind == "tsv", source=source)
+    names = [name.removeprefix("\ufeff") if name.strip() else f"column_{i}" for i, name in enumerate(dialect.header, 1)]
+    if head.startswith(b"sep="):
+        raise InputError("the first line is a word to Excel", place=source, remedy="Remove it, so that the header is first")
+    if len(names) == 1 or len(set(names)) < len(names):
+        what = "there is only one column" if len(names) == 1 else "several columns have the same name"
+        raise InputError(what, place=source, remedy="Check the header, or name what separates fields with --delimiter")
+    schema = StructType([StructField(f"c{i}", StringType()) for i in range(len(names))])
+    reader = spark.session.read.schema(schema).options(
+        header=True, sep=dialect.delimiter, encoding=encoding, mode="FAILFAST", columnPruning=False, enforceSchema=True
+    )
+    quoted = reader.options(quote=dialect.quote or "\0", escape=dialect.quote or "\0")
+    opened = _opened(quoted.csv(path), (BLOCK, ROW), source, tuple(names))
+    bare = [F.regexp_replace(f"c{i}", GUARDED, "$1").alias(f"c{i}") for i in range(len(names))]
+    return OpenTable(opened.frame.select(*bare, *opened.order), opened.names, opened.order, source, is_text=True)
+
+
+def _opened(frame: DataFrame, order: tuple[str, ...], place: str, names: tuple[str, ...] = ()) -> OpenTable:
+    """A frame under plain names, with what says where in which file a row stands."""
+    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+    own = tuple(names or frame.columns)
+    columns: dict[str, Any] = {
+        BLOCK: F.col("_metadata.file_block_start"),
+        ROW: F.monotonically_increasing_id() if BLOCK in order else F.col("_metadata.row_index"),
+    }
+    files = _file_numbers(frame) if order else {}
+    several = [F.col("_metadata.file_path").alias("file_path")] if len(files) > 1 else []
+    with_places = frame.select("*", *(columns[name].alias(name) for name in order), *several)
+    plain = with_places.toDF(*(f"c{i}" for i in range(len(own))), *order, *("file_path" for _ in several))
+    if several:
+        numbers = frame.sparkSession.createDataFrame(list(files.items()), f"file_path string, {FILE_NUMBER} int")
+        plain = plain.join(F.broadcast(numbers), "file_path", "left").drop("file_path")
+        order = (FILE_NUMBER, *order)
+    return OpenTable(plain, own, order, place)
+
+
+def _file_numbers(frame: DataFrame) -> dict[str, int]:
+    """Every file with its place in the order of their names, called as Spark calls them row by row."""
+    names = sorted(name.replace("file:///", "file:/", 1) for name in frame.inputFiles())
+    return {name: number for number, name in enumerate(names)}
+
+
+def _remembered(source: str) -> str | None:
+    """Whose case it is, where a file of this machine says so because Libra wrote it."""
+    path = Path(source)
+    if not path.is_file():
+        return None
+    with contextlib.suppress(OSError, ValueError, pl.exceptions.PolarsError):
+        return remembered(json.loads(pl.read_parquet_metadata(path).get(KEY, "null"))).individual
+    return None
+
+
+def is_nested(kind: str) -> bool:
+    """Whether a type, in Spark's word, is none that text can be made of."""
+    return kind.startswith(("array", "map", "struct", "variant", "interval"))

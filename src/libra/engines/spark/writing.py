@@ -1,0 +1,128 @@
+"""Writing a generated log with Spark: every part is made on an executor and written there, as one file of a folder.
+
+In: a log in parts, and the folder to write. Out: Parquet or CSV files of the columns case:concept:name, concept:name and
+time:timestamp (in UTC), which sorted by name hold the log in order. A part is the same however often it is made, and its case ids
+are those of the whole log: a task that runs again, or twice, gives the same file, of which Spark's committer takes one. A folder
+on this machine appears whole or not at all; elsewhere the file _SUCCESS says that it is whole.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from libra.engines.spark.session import Spark, in_one_line, without_warnings
+from libra.errors import InputError
+from libra.eventlog.in_parts import LogInParts
+from libra.eventlog.log import EventLog
+from libra.eventlog.names import ACTIVITY, CASE_ID, TIMESTAMP
+from libra.eventlog.tables.csv_write import FORMULA
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["parquet", "csv"]
+SCHEMA = f"`{CASE_ID}` string, `{ACTIVITY}` string, `{TIMESTAMP}` timestamp"
+TIMESTAMP_TYPE = "spark.sql.parquet.outputTimestampType"
+CSV: dict[str, bool | str] = {
+    "header": True,
+    "quoteAll": False,
+    "escape": '"',
+    "timeZone": "UTC",
+    "emptyValue": "",
+    "ignoreLeadingWhiteSpace": False,
+}
+SECOND = 1_000_000  # microseconds
+EXISTS = "Name a folder that does not exist yet"
+
+
+def write_log(log: EventLog, target: str, spark: Spark, kind: Kind = "parquet") -> None:
+    """Write a log as a folder of files, a part each.
+
+    Args:
+        log: What to write, with activities and times alone; one in parts goes to the executors as the recipe that it is.
+        target: The folder: a path of this machine, or one that Spark can write to, such as s3a://bucket/folder.
+        spark: The session.
+        kind: What files to write.
+
+    Raises:
+        InputError: There is something already, or it cannot be written.
+    """
+    if not isinstance(log, LogInParts):
+        log = _in_one_part(log)
+    local = Path(target) if spark.local and "://" not in target else None
+    beside = target if local is None else _beside(local)
+    try:
+        with in_one_line(target), without_warnings():
+            numbers = spark.session.range(0, log.n_parts, 1, log.n_parts)
+            rows = numbers.mapInArrow(_Parts(log, guarded=kind == "csv"), SCHEMA)
+            if kind == "csv":
+                fine = log.finer_than(SECOND, pl.Series([], dtype=pl.Int64))
+                form = f"yyyy-MM-dd'T'HH:mm:ss{'.SSSSSS' if fine else ''}XXX"
+                rows.write.options(**CSV, timestampFormat=form).csv(beside)
+            else:
+                before = spark.session.conf.get(TIMESTAMP_TYPE)
+                spark.session.conf.set(TIMESTAMP_TYPE, "TIMESTAMP_MICROS")
+                try:
+                    rows.write.parquet(beside)
+                finally:
+                    spark.session.conf.set(TIMESTAMP_TYPE, before or "INT96")
+        if local is not None:
+            _appear(Path(beside.removeprefix("file://")), local)
+    finally:
+        if local is not None:
+            shutil.rmtree(beside.removeprefix("file://"), ignore_errors=True)
+
+
+def _in_one_part(log: EventLog) -> LogInParts:
+    grain = 1 if log.finer_than(SECOND, log.events[TIMESTAMP]) else SECOND
+    sizes = {"n_cases": log.n_cases, "n_events": log.n_events}
+    return LogInParts(1, lambda _number: log, **sizes, labels=log.activities, grain=grain, metadata=log.metadata)
+
+
+@dataclass(frozen=True, repr=False)
+class _Parts:
+    """Makes parts by their numbers; text that a spreadsheet could take for a formula gets an apostrophe in front."""
+
+    log: LogInParts
+    guarded: bool
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                rows = self.log.part(number).to_polars()
+                if self.guarded:
+                    rows = rows.with_columns(_guarded(name) for name in (CASE_ID, ACTIVITY))
+                yield from rows.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+
+
+def _guarded(name: str) -> pl.Expr:
+    text = pl.col(name)
+    return pl.when(text.str.contains(FORMULA)).then(pl.lit("'") + text).otherwise(text).alias(name)
+
+
+def _beside(local: Path) -> str:
+    """Where a folder is written before it appears; an error where there is something already."""
+    target = local.absolute()
+    if target.is_dir() and not any(target.iterdir()):
+        pass
+    elif target.exists():
+        raise InputError("there is something already", place=str(local), remedy=EXISTS)
+    if not target.parent.is_dir():
+        raise InputError("there is no folder to write this into", place=str(local), remedy="Make that folder first")
+    return f"file://{target.parent / f'.libra-{secrets.token_hex(8)}.part'}"
+
+
+def _appear(beside: Path, local: Path) -> None:
+    try:
+        if local.is_dir():
+            local.rmdir()
+        beside.rename(local)
+    except OSError as error:
+        raise InputError("the folder cannot be put in its place", place=str(local), remedy=EXISTS) from error

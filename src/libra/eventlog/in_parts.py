@@ -1,0 +1,118 @@
+"""A log that is made when it is looked at, part by part: for logs that are larger than memory.
+
+In: how many parts there are, a function that makes any of them, and what is known of the whole before any is made. Out: a
+`LogInParts`, which is an `EventLog`. Its sizes and labels cost nothing, `parts` makes one part at a time, and whoever asks for
+its frames gets the whole log in memory, joined once. Parts have activities and times alone: no attribute that is missing in one
+of them could change how the others are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+import polars as pl
+
+from libra.eventlog.log import UTC_MICROSECONDS, EventLog
+from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, TIMESTAMP
+
+MakePart = Callable[[int], EventLog]
+PART_SCHEMA = {CASE_PREFIX + CASE_NAME: pl.String(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}  # of its flat table
+
+
+class LogInParts(EventLog):
+    """A log in parts.
+
+    Example:
+        >>> from datetime import datetime, UTC
+        >>> noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
+        >>> def one_case(part: int) -> EventLog:
+        ...     events = {"@case": [0, 0], "concept:name": ["triage", "leave"], "time:timestamp": [noon, noon]}
+        ...     return EventLog(pl.DataFrame(events), pl.DataFrame({"concept:name": [f"case-{part + 1}"]}))
+        >>> log = LogInParts(3, one_case, n_cases=3, n_events=6, labels=("leave", "triage"))
+        >>> log.n_events, [part.cases["concept:name"][0] for part in log.parts()]
+        (6, ['case-1', 'case-2', 'case-3'])
+        >>> log.cases["concept:name"].to_list(), log.n_variants
+        (['case-1', 'case-2', 'case-3'], 1)
+    """
+
+    def __init__(
+        self,
+        parts: int,
+        part: MakePart,
+        *,
+        n_cases: int,
+        n_events: int,
+        labels: Sequence[str],
+        n_variants: int | None = None,
+        grain: int = 1,
+        metadata: LogMetadata | None = None,
+    ) -> None:
+        """Take what is known of the whole.
+
+        Args:
+            parts: How many there are, at least 1.
+            part: Makes any of them, the same each time; case ids are unique over all. It goes along when the log is pickled.
+            n_cases: How many cases all parts have together.
+            n_events: How many events all parts have together.
+            labels: The activity labels in use, sorted.
+            n_variants: How many distinct traces there are, if that is known.
+            grain: What all times are multiples of, in microseconds.
+            metadata: The header, which every part has as well.
+        """
+        if parts < 1:
+            raise ValueError("a log in parts has at least one part")
+        self.n_parts, self._make, self._n_cases, self._n_events, self._grain = parts, part, n_cases, n_events, grain
+        object.__setattr__(self, "metadata", metadata or LogMetadata())
+        self.__dict__["_labels"] = tuple(labels)  # computed on first use in any other log
+        if n_variants is not None:
+            self.__dict__["n_variants"] = n_variants
+
+    def part(self, i: int) -> EventLog:
+        """Part i, made anew; ids of cases are those of the whole, rows of cases begin with 0."""
+        made = self._make(i)
+        if made.events.columns != [CASE_INDEX, ACTIVITY, TIMESTAMP] or made.cases.columns != [CASE_NAME]:
+            raise ValueError("a part of a log has activities and times alone")
+        return made
+
+    def parts(self) -> Iterator[EventLog]:
+        """The parts in turn, one in memory at a time."""
+        return map(self.part, range(self.n_parts))
+
+    @property
+    def n_cases(self) -> int:
+        """How many cases the log has."""
+        return self._n_cases
+
+    @property
+    def n_events(self) -> int:
+        """How many events the log has."""
+        return self._n_events
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """All events, in memory."""
+        return self._whole.events
+
+    @cached_property
+    def cases(self) -> pl.DataFrame:
+        """All cases, in memory."""
+        return self._whole.cases
+
+    @cached_property
+    def _whole(self) -> EventLog:
+        events, cases, before = [], [], 0
+        for part in self.parts():
+            events.append(part.events.with_columns(pl.col(CASE_INDEX) + pl.lit(before, pl.UInt32)))
+            cases.append(part.cases)
+            before += part.n_cases
+        return EventLog(pl.concat(events), pl.concat(cases), self.metadata)
+
+    def finer_than(self, micros: int, _times: pl.Series, /) -> bool:
+        """Whether any time of the log may be no multiple of so many microseconds."""
+        return self._grain % micros != 0
+
+    def __repr__(self) -> str:
+        """A short form without any figure of the log: it may end up in a log file."""
+        return f"LogInParts({ACTIVITY}, {TIMESTAMP})"

@@ -1,0 +1,149 @@
+"""A released model as a file: the figures that a log was generated from, to generate others of any size.
+
+In: a release; or a path. Out: one JSON file, written whole or not at all; or a `Model`, read with suspicion. What stands in the
+file is released anyway: figures that carry their noise, and the promise that was made of them. A log that is made from it keeps
+that promise, whatever its size.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from libra._version import __version__
+from libra.errors import InputError, UsageError
+from libra.eventlog.files import atomic_output, open_input
+from libra.mechanisms.libra.arguments import checked_time_zone
+from libra.mechanisms.libra.control_flow import weighted
+from libra.mechanisms.libra.figures import Figures
+from libra.mechanisms.libra.generate import sharing_cases
+from libra.mechanisms.libra.parts import PlannedLog, Weighted, planned
+from libra.mechanisms.release import Release
+from libra.privacy.arguments import checked, checked_whole
+from libra.privacy.randomness import LARGEST_SEED, Randomness
+from libra.seeds import derived_seed
+
+DOCUMENT = "Libra model"
+FORMAT = 1
+LARGEST = 1_000_000_000  # bytes
+TRIED = 20  # cases that are generated to see whether a model is one
+REMEDY = "Name the file that libra anonymize --model wrote"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """What a log was generated from.
+
+    Attributes:
+        figures: Of every run.
+        flows: The control flow that follows from them.
+        statement: What is promised of whatever is made from them.
+        seeded: Whether the noise came from a seed; then nothing is private.
+    """
+
+    figures: tuple[Figures, ...]
+    flows: tuple[Weighted, ...]
+    statement: str
+    seeded: bool
+
+    def planned(self, cases: int, seed: int | None = None) -> PlannedLog:
+        """The plan of a log of so many cases; a seed gives another one of the same size. It is no secret."""
+        runs: Sequence[Figures] = self.figures
+        if seed is not None:
+            runs = [replace(run, draw=derived_seed(seed, number)) for number, run in enumerate(runs)]
+        return planned(sharing_cases(runs, [float(weights.sum()) > 0 for _, weights in self.flows], cases), self.flows)
+
+
+def write_model(release: Release, path: Path) -> None:
+    """Write the figures of a release.
+
+    Example:
+        >>> import tempfile
+        >>> import libra, libra.example
+        >>> file = Path(tempfile.mkdtemp()) / "model.json"
+        >>> write_model(libra.anonymize(libra.example.path()), file)
+        >>> read_model(file).planned(cases=5000).n_cases
+        5000
+    """
+    if not release.figures:
+        raise UsageError(f"{release.mechanism} has no model to write: its logs are not generated from released figures.")
+    document = {
+        "document": DOCUMENT,
+        "format": FORMAT,
+        "version": __version__,
+        "statement": release.guarantee.statement,
+        "seeded": release.seeded,
+        "figures": [run.to_dict() for run in release.figures],
+    }
+    with atomic_output(path) as stream:
+        stream.write((json.dumps(document, allow_nan=False) + "\n").encode())
+
+
+def read_model(path: Path) -> Model:
+    """The model in a file.
+
+    Raises:
+        InputError: It is no such file; the text names the place.
+    """
+    with open_input(path, "none") as stream:
+        raw = stream.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise InputError("this file is too large to be a model", place=str(path), remedy=REMEDY)
+    document = _parsed(path, raw)
+    if not isinstance(document, dict) or document.get("document") != DOCUMENT:
+        raise InputError("this is JSON, but no Libra model", place=str(path), remedy=REMEDY)
+    if document.get("format") != FORMAT:
+        what = f"this model is of format {json.dumps(document.get('format'))[:40]}, and this version of Libra knows {FORMAT}"
+        raise InputError(what, place=str(path), remedy="Use the version of Libra that wrote it, or a later one")
+    try:
+        return _model(document)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, UsageError) as error:
+        raise InputError("the figures of this model do not fit together", place=str(path), remedy=REMEDY) from error
+
+
+def _parsed(path: Path, raw: bytes) -> Any:
+    try:
+        return json.loads(raw.decode())
+    except UnicodeError as error:
+        raise InputError("this is not text in UTF-8", place=str(path), remedy=REMEDY) from error
+    except json.JSONDecodeError as error:
+        what = f"this is not JSON ({error.msg.lower()})"
+        raise InputError(what, place=f"{path}, line {error.lineno}", remedy=REMEDY) from error
+    except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
+        raise InputError("this is no JSON that can be read", place=str(path), remedy=REMEDY) from error
+
+
+def _model(document: dict[str, Any]) -> Model:
+    """The model, which has shown that logs can be generated from it."""
+    statement, seeded = document["statement"], document["seeded"]
+    if not isinstance(statement, str) or not isinstance(seeded, bool):
+        raise TypeError("the promise is a sentence, and whether there was a seed is yes or no")
+    figures = tuple(_checked(Figures.from_dict(run)) for run in document["figures"])
+    if not figures:
+        raise ValueError("a model has figures")
+    with np.errstate(all="ignore"):
+        model = Model(figures, tuple(weighted(run.control, Randomness(run.draw)) for run in figures), statement, seeded)
+        model.planned(TRIED).log(0, seeded=seeded)
+    return model
+
+
+def _checked(run: Figures) -> Figures:
+    """The figures, as far as a few cases would not show that they are wrong."""
+    control, codes = run.control, run.control.kept.codes
+    checked_whole("draw", run.draw, 0, LARGEST_SEED)
+    checked("weight", run.weight, lambda weight: weight > 0, "above 0")
+    checked_time_zone(run.time_zone)
+    if not all(isinstance(label, str) for label in run.labels) or len(set(run.labels)) < len(run.labels):
+        raise ValueError("labels are texts, each of them once")
+    if ((codes < 0) | (codes >= len(run.labels))).any():
+        raise ValueError("every code stands for a label")
+    if not len(control.kept) == control.first.counts.size == control.second.counts.size:
+        raise ValueError("every kept variant has two counts")
+    if len(codes) and not run.times.noisy:
+        raise ValueError("where there are events there are times")
+    return run

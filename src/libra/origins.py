@@ -1,0 +1,175 @@
+"""Which engine holds a log, and the log in its hands: in memory, on one machine in batches, or on Spark.
+
+In: what the user names, and perhaps an engine. Out: an `OpenLog`, from which a mechanism gets its engine and people what is worth
+knowing about how the log was read. It is closed at the end: what was spilled or kept is gone then.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+
+from libra.engines.contract import Engine, Origin
+from libra.errors import UsageError
+from libra.eventlog.options import Progress, ReadOptions, no_progress
+
+if TYPE_CHECKING:
+    from libra.eventlog.log import FoundRole
+    from libra.mechanisms.release import Release
+    from libra.privacy.randomness import Randomness
+    from libra.privacy.unit import Unit
+
+EngineName = Literal["polars", "polars-streaming", "spark"]
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
+GROWTH = {"parquet": 10, "csv": 3, "tsv": 3, "xes": 1}  # from a file to the log in memory, about, with what reading it takes
+PACKED = 12  # what text is packed by
+SOUND = "libra"
+SHARE = 0.6  # of the memory that is free
+
+
+class OpenLog(Origin, Protocol):
+    """A log that an engine has opened and not read yet."""
+
+    @property
+    def roles(self) -> tuple[FoundRole, ...]:
+        """Which column plays which role, and why."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is worth knowing about how it was read; complete when it has been."""
+
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> Engine:
+        """The engine of its cases."""
+
+    def close(self) -> None:
+        """Forget what was read."""
+
+
+def engine_for(source: Any, engine: str | None) -> EngineName:
+    """The engine that was asked for, or the one that suits the source.
+
+    Example:
+        >>> import libra.example
+        >>> engine_for(libra.example.path(), None), engine_for("log.parquet", "polars-streaming")
+        ('polars', 'polars-streaming')
+        >>> engine_for("log.parquet", "dask")
+        Traceback (most recent call last):
+        libra.errors.UsageError: engine is one of polars, polars-streaming, spark, not 'dask'.
+    """
+    if engine is not None and engine not in ENGINES:
+        raise UsageError(f"engine is one of {', '.join(ENGINES)}, not {engine!r}.")
+    if is_spark_frame(source):
+        if engine not in (None, "spark"):
+            raise UsageError(f"A data frame of Spark is for the engine spark, not for {engine}.")
+        return "spark"
+    if engine is not None:
+        return engine
+    if isinstance(source, str | Path) and not _fits(source):
+        return "polars-streaming"
+    return "polars"
+
+
+def is_spark_frame(source: Any) -> bool:
+    """Whether this is a data frame of Spark, told without loading Spark.
+
+    Example:
+        >>> is_spark_frame("log.parquet")
+        False
+    """
+    return type(source).__module__.startswith("pyspark.sql") and type(source).__name__ == "DataFrame"
+
+
+def engine_of_release(source: Any, mechanism: str, engine: str | None, master: str | None) -> EngineName:
+    """The engine for a release by this mechanism; all but libra work in memory.
+
+    Example:
+        >>> engine_of_release("log.parquet", "travas", "spark", None)
+        Traceback (most recent call last):
+        libra.errors.UsageError: travas works in memory alone: leave out --engine, or take libra.
+    """
+    if mechanism != SOUND:
+        if engine not in (None, "polars") or is_spark_frame(source):
+            raise UsageError(f"{mechanism} works in memory alone: leave out --engine, or take libra.")
+        return "polars"
+    chosen = engine_for(source, engine)
+    if master is not None and chosen != "spark":
+        raise UsageError("--master is about Spark. Add --engine spark.")
+    return chosen
+
+
+def release_of(
+    log: OpenLog, made: Any, random: Randomness, engine: EngineName, master: str | None, progress: Progress = no_progress
+) -> Release:
+    """The release of a log beyond memory, with what is worth knowing about how it was read.
+
+    Example:
+        >>> import libra.example
+        >>> from libra.mechanisms.libra import Libra
+        >>> from libra.privacy.randomness import Randomness
+        >>> with opened(libra.example.path(), "polars-streaming", ReadOptions()) as log:
+        ...     release = release_of(log, Libra(), Randomness(), "polars-streaming", None)
+        >>> release.guarantee.kind
+        'proved'
+    """
+    release: Release = made.anonymize(log, random, progress)
+    writer = None
+    if engine == "spark":
+        from libra.engines.spark.writing import SparkWriter
+
+        writer = SparkWriter(master)
+    return replace(release, notes=(*log.notes, *release.notes), roles=log.roles, writer=writer)
+
+
+@contextmanager
+def opened(source: Any, engine: EngineName, options: ReadOptions, master: str | None = None) -> Iterator[OpenLog]:
+    """A log that is too large for memory, for as long as the block lasts.
+
+    Example:
+        >>> import libra.example
+        >>> with opened(libra.example.path(), "polars-streaming", ReadOptions()) as log:
+        ...     log.has_zone
+        True
+    """
+    log = _spark(source, options, master) if engine == "spark" else _streamed(source, options)
+    try:
+        yield log
+    finally:
+        log.close()
+
+
+def _spark(source: Any, options: ReadOptions, master: str | None) -> OpenLog:
+    from libra.engines.spark.engine import open_log
+
+    if not (isinstance(source, str | Path) or is_spark_frame(source)):
+        raise UsageError("The engine spark reads files, tables and data frames of Spark.")
+    return open_log(str(source) if isinstance(source, Path) else source, options, master)
+
+
+def _streamed(source: Any, options: ReadOptions) -> OpenLog:
+    import polars as pl
+
+    from libra.engines.polars_streaming import StreamedLog
+    from libra.eventlog.batches.batches import batches_of
+
+    if not isinstance(source, str | Path | pl.DataFrame | pl.LazyFrame):
+        raise UsageError("The engine polars-streaming reads files and frames of Polars.")
+    return StreamedLog(batches_of(source, options), sort_by_time=options.sort_by_time)
+
+
+def _fits(source: str | Path) -> bool:
+    """Whether a file most likely fits into memory; where that cannot be told, it is taken to."""
+    from libra.eventlog.formats import format_of_name
+
+    path = Path(source)
+    try:
+        size = sum(file.stat().st_size for file in path.rglob("*.parquet")) if path.is_dir() else path.stat().st_size
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return True
+    form = format_of_name(path)
+    growth = GROWTH["parquet"] if form is None else GROWTH[form.kind] * (1 if form.compression == "none" else PACKED)
+    return size * growth < SHARE * free

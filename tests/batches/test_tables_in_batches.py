@@ -1,0 +1,63 @@
+"""What is read of a table in batches is what is read of it at once, wherever the batches are cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from agreement import ENOUGH, agree, agree_or_refuse, in_batches, read_little
+from odd_tables import TABLES
+
+from libra.eventlog.options import RoleNames
+
+MORE_IS_READ = {"bytes that are no text", "starts that contradict"}  # the row is named; a start that is not needed is not read
+STRICT = [name for name in TABLES if name not in MORE_IS_READ]
+
+
+def fits_csv(frame: pl.DataFrame) -> bool:
+    return not any(kind.is_nested() or kind == pl.Binary for kind in frame.schema.values())
+
+
+@pytest.mark.usefixtures("tiny_pieces")
+@pytest.mark.parametrize("name", STRICT)
+def test_frames_are_read_as_in_memory(name: str) -> None:
+    frame, options = TABLES[name]
+    agree(frame, options)
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_files_are_read_as_in_memory(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_little(monkeypatch, 1, ENOUGH, 17, ENOUGH)
+    frame, options = TABLES[name]
+    frame.write_parquet(tmp_path / "log.parquet", row_group_size=2)
+    agree(tmp_path / "log.parquet", options)
+    if fits_csv(frame):
+        frame.write_csv(tmp_path / "log.csv")
+        frame.write_csv(tmp_path / "log.tsv", separator="\t", quote_style="non_numeric", line_terminator="\r\n")
+        agree(tmp_path / "log.csv", options)
+        agree(tmp_path / "log.tsv", options)
+
+
+@pytest.mark.usefixtures("tiny_sample")
+@pytest.mark.parametrize("name", [name for name, (frame, _) in TABLES.items() if {"case", "time"} <= set(frame.columns)])
+def test_what_the_first_rows_do_not_tell_is_refused_and_never_read_otherwise(tmp_path: Path, name: str) -> None:
+    frame, options = TABLES[name]
+    roles = options.roles
+    if "date" not in frame.columns:  # which column plays which role is for whole tables to tell
+        named = RoleNames(case_id=("case",), activity=("activity",), timestamp="time", lifecycle=roles.lifecycle)
+        options = replace(options, roles=replace(named, **{role: name for role, name in vars(roles).items() if name}))
+    agree_or_refuse(frame, options)
+    if fits_csv(frame):
+        frame.write_csv(tmp_path / "log.csv")
+        agree_or_refuse(tmp_path / "log.csv", options)
+
+
+def test_one_row_tells_enough_of_an_ordinary_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("libra.eventlog.batches.frames.SAMPLE", 1)
+    monkeypatch.setattr("libra.eventlog.batches.frames.BATCH", 1)
+    for name in ("plain", "iso text", "iso text in zones", "whole case ids", "seconds", "words", "individuals"):
+        frame, options = TABLES[name]
+        roles = replace(options.roles, case_id=("case",), activity=("activity",), timestamp="time")
+        assert len(in_batches(frame.lazy(), replace(options, roles=roles))) > 1

@@ -1,0 +1,73 @@
+"""Every table there is, and that two engines count all of them alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from libra.engines import control_flow_tables as flow
+from libra.engines import prefix_tables
+from libra.engines import time_tables as times
+from libra.engines.contract import Engine
+from libra.engines.counting.count import TABLES, needs_cases
+from libra.engines.polars.engine import PolarsEngine
+from libra.eventlog.traces import Traces
+
+ZONE = "Europe/Amsterdam"
+
+
+def every_table(engine: PolarsEngine, kept: Traces) -> list[Any]:
+    """Every table that may be asked for, with parameters as an earlier release could have given them."""
+    n = len(engine.labels)
+    cells = np.arange(0, (n + 1) ** 2, 3)
+    edges = times.EdgeCells(
+        tuple(range(0, n * n, 2)), n, tuple(range(times.DURATION_BINS)), (0, 1) * (len(range(0, n * n, 2)) // 2) + (0,) * 2
+    )
+    edges = times.EdgeCells(edges.edges, n, edges.groups, edges.merged[: len(edges.edges) + 1])
+    asked: list[Any] = [
+        flow.Size(),
+        flow.VariantCounts(kept),
+        flow.NearestCounts(kept, n),
+        flow.Lengths(),
+        flow.BaseNorms(),
+        flow.ExcessNorms(cells, n),
+        flow.BaseEdges(n, 2.5),
+        flow.ExcessEdges(n, 1.5, cells),
+        flow.Contexts(n, cells[cells % (n + 1) != n][:50], 2.0),
+        prefix_tables.CaseNumber(),
+        prefix_tables.CaseLengths(),
+        prefix_tables.PrefixLevel(np.arange(n).reshape(n, 1), n),
+        times.StartYears(ZONE),
+        times.StartWeeks((40, 41, 54), 4, ZONE),
+        times.StartHours(ZONE),
+        times.StartDays(ZONE),
+        times.CaseDurations(),
+        times.CaseDurationParts((0, 0, *(2,) * (times.TOTAL_BINS - 2))),
+        times.LongestSteps(),
+        times.Granularity(ZONE),
+        times.StepDurations(2.0),
+        times.EdgeDurations(1.7, edges),
+        times.LongestEdges(edges),
+        times.ActivityHours(1.0, n, times.HOUR, ZONE),
+    ]
+    assert {type(table) for table in asked} == TABLES
+    return asked
+
+
+def assert_same_tables(engine: Engine, memory: PolarsEngine) -> None:
+    """That all tables of all cases agree, and those about control flow of a tail."""
+    assert engine.labels == memory.labels
+    order = np.argsort(-memory.counts, kind="stable")
+    kept = memory.traces.take(order[: min(len(order) // 2 + 1, 25)])
+    asked = every_table(memory, kept)
+    assert_same_counts(engine, memory, asked)
+    assert_same_counts(engine.tail(kept), memory.tail(kept), [table for table in asked if not needs_cases(table)])
+
+
+def assert_same_counts(engine: Engine, memory: Engine, asked: list[Any]) -> None:
+    """That two engines agree on these tables, asked for together."""
+    for table, ours, theirs in zip(asked, engine.count_all(asked), memory.count_all(asked), strict=True):
+        assert ours.dtype == theirs.dtype == np.int64
+        assert ours.shape == theirs.shape == table.shape
+        assert np.array_equal(ours, theirs), type(table).__name__

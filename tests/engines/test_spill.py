@@ -1,0 +1,78 @@
+"""What is spilled is private, comes back in order, and is gone at the end."""
+
+from __future__ import annotations
+
+import gc
+import stat
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from libra.engines.polars_streaming.spill import ArraySpill, FrameSpill
+from libra.errors import InputError
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def filled(held: int) -> ArraySpill:
+    shelves = ArraySpill(3, held=held)
+    for number in range(30):
+        shelves.put(number % 3, (np.arange(number), np.full(number, 0.5)))
+    return shelves
+
+
+@pytest.mark.parametrize("held", [0, 100, 10**9])
+def test_pieces_come_back_as_they_came(held: int) -> None:
+    shelves = filled(held)
+    for shelf in range(3):
+        first = np.concatenate([piece[0] for piece in shelves.take(shelf)])
+        assert first.tolist() == [i for number in range(shelf, 30, 3) for i in range(number)]
+        assert len(list(shelves.take(shelf))) > 0
+    shelves.empty(1)
+    assert list(shelves.take(1)) == []
+
+
+def test_little_data_never_touches_the_disk(scratch: Path) -> None:
+    filled(10**9)
+    assert list(scratch.iterdir()) == []
+
+
+def test_only_its_owner_may_look_into_the_folder(scratch: Path) -> None:
+    shelves = filled(0)
+    (folder,) = scratch.iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    shelves.close()
+
+
+def test_the_folder_is_gone_when_it_is_closed(scratch: Path) -> None:
+    shelves = filled(0)
+    assert list(scratch.iterdir())
+    shelves.close()
+    assert list(scratch.iterdir()) == []
+
+
+def test_the_folder_is_gone_when_it_is_forgotten(scratch: Path) -> None:
+    shelves = filled(0)
+    assert list(scratch.iterdir())
+    del shelves
+    gc.collect()
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_disk_without_room_is_told_in_one_line(scratch: Path) -> None:
+    scratch.rmdir()
+    for told in (
+        pytest.raises(InputError, FrameSpill(1, held=0).put, 0, pl.DataFrame({"x": [1]})),
+        pytest.raises(InputError, ArraySpill(1, held=0).put, 0, (np.arange(3),)),
+    ):
+        assert "no room for the parts of a log that is larger than memory" in str(told.value)
+        assert "TMPDIR" in str(told.value)
+        assert "\n" not in str(told.value)
+    scratch.mkdir()
