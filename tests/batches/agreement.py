@@ -71,20 +71,18 @@ def outcome(reader: Callable[[Source, ReadOptions], Cases], source: Source, opti
         return str(error)
 
 
-def agree(source: Source, options: ReadOptions | None = None) -> None:
-    """Both read the same, or refuse it in the same words."""
+def agree(source: Source, options: ReadOptions | None = None, *, may_refuse: bool = False) -> None:
+    """Both read the same, or refuse it in the same words; what is decided too early may be refused, but never read otherwise."""
     options = options or ReadOptions()
-    ours, theirs = outcome(in_batches, source, options), outcome(in_memory, source, options)
+    ours = outcome(in_batches, source, options)
+    if may_refuse and isinstance(ours, str):
+        return
+    theirs = outcome(in_memory, source, options)
+    if may_refuse and isinstance(theirs, str):  # what is not needed is not read, and so not refused
+        return
     if options.lifecycle_keep and isinstance(ours, str):  # what is missing may be found before or after an event that is wrong
         assert isinstance(theirs, str)
     elif options.lifecycle_keep:  # cases come in the order of their first events that are kept
         assert sorted(ours) == sorted(theirs)
     else:
         assert ours == theirs
-
-
-def agree_or_refuse(source: Source, options: ReadOptions | None = None) -> None:
-    """What is decided too early is refused, never read otherwise."""
-    options = options or ReadOptions()
-    if not any(isinstance(outcome(reader, source, options), str) for reader in (in_batches, in_memory)):
-        agree(source, options)

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from agreement import ENOUGH, agree, agree_or_refuse, in_batches, outcome, read_little
+from agreement import ENOUGH, agree, in_batches, outcome, read_little
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -66,7 +66,7 @@ def test_what_the_first_rows_do_not_show_is_read_or_refused(
     tmp_path: Path, name: str, head: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_little(monkeypatch, 1, 1, 30, head)
-    agree_or_refuse(written(tmp_path / "a.csv", ODD[name]))
+    agree(written(tmp_path / "a.csv", ODD[name]), may_refuse=True)
 
 
 def test_quotes_that_come_late_are_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +143,7 @@ def test_individuals_are_told_apart_as_the_type_of_their_column_says(
     options = ReadOptions(roles=RoleNames(individual="whose"))
     agree(file, options)
     read_little(monkeypatch, 1, 1, 30, len(f"{HEADER},whose\n") + sum(len(row) + 1 for row in rows[: len(first)]))
-    agree_or_refuse(file, options)
+    agree(file, options, may_refuse=True)
     assert isinstance(outcome(in_batches, file, options), str) == (not fits)
 
 

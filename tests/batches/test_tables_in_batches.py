@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from agreement import ENOUGH, agree, agree_or_refuse, in_batches, read_little
+from agreement import ENOUGH, agree, in_batches, read_little
 from odd_tables import TABLES
 
 from libra.eventlog.options import RoleNames
@@ -29,7 +29,7 @@ def test_frames_are_read_as_in_memory(name: str) -> None:
 
 @pytest.mark.parametrize("name", STRICT)
 def test_files_are_read_as_in_memory(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    read_little(monkeypatch, 1, ENOUGH, 17, ENOUGH)
+    read_little(monkeypatch, 3, ENOUGH, 61, ENOUGH)
     frame, options = TABLES[name]
     frame.write_parquet(tmp_path / "log.parquet", row_group_size=2)
     agree(tmp_path / "log.parquet", options)
@@ -48,10 +48,10 @@ def test_what_the_first_rows_do_not_tell_is_refused_and_never_read_otherwise(tmp
     if "date" not in frame.columns:  # which column plays which role is for whole tables to tell
         named = RoleNames(case_id=("case",), activity=("activity",), timestamp="time", lifecycle=roles.lifecycle)
         options = replace(options, roles=replace(named, **{role: name for role, name in vars(roles).items() if name}))
-    agree_or_refuse(frame, options)
+    agree(frame, options, may_refuse=True)
     if fits_csv(frame):
         frame.write_csv(tmp_path / "log.csv")
-        agree_or_refuse(tmp_path / "log.csv", options)
+        agree(tmp_path / "log.csv", options, may_refuse=True)
 
 
 def test_one_row_tells_enough_of_an_ordinary_table(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,7 @@ from libra.engines import time_tables as times
 from libra.engines.counting.count import TABLES, needs_cases
 from libra.engines.polars.engine import PolarsEngine
 from libra.engines.polars.engine import engine_of as in_memory
-from libra.engines.spark.engine import SparkEngine
-from libra.engines.spark.log import open_log
+from libra.engines.spark.engine import SparkEngine, open_log
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read

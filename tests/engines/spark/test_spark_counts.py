@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import both_engines as both
 import polars as pl
 import pytest
 
 from libra.engines.control_flow_tables import Size
 from libra.engines.polars.engine import engine_of as in_memory
-from libra.engines.spark.log import open_log
+from libra.engines.spark.engine import open_log
 from libra.engines.spark.session import Spark
 from libra.engines.time_tables import StartDays
 from libra.errors import InputError, LibraError
@@ -23,6 +22,8 @@ from libra.eventlog.tables.parquet_write import write_parquet
 from libra.eventlog.traces import traces_of
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE
+
+from . import both_engines as both
 
 LOGS = ("urineweginfectie", "sepsis", "bpic13", "bpic12", "bpic20", "hospital", "bpic14f", "roadtraffic")
 DROP = ReadOptions(drop_invalid=True)

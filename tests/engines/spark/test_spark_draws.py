@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import both_engines as both
 import numpy as np
 import polars as pl
 import pytest
@@ -15,8 +14,7 @@ import pytest
 from libra.engines.contract import Integers, VariantRule
 from libra.engines.control_flow_tables import BaseEdges, Lengths, Size
 from libra.engines.polars.engine import engine_of as in_memory
-from libra.engines.spark.engine import SparkEngine
-from libra.engines.spark.log import open_log
+from libra.engines.spark.engine import SparkEngine, open_log
 from libra.engines.spark.session import Spark
 from libra.engines.time_tables import StepDurations
 from libra.errors import InputError
@@ -28,6 +26,8 @@ from libra.privacy.gate import Gate
 from libra.privacy.randomness import Randomness
 from libra.privacy.selection import GaussianLabels, GaussianRule
 from libra.privacy.unit import Unit
+
+from . import both_engines as both
 
 ALL_PASS = GaussianRule(0.5, -(10**6), 1)
 CASES = 3000

@@ -10,7 +10,7 @@ import pytest
 
 import libra
 from libra.engines.spark.session import Spark
-from libra.engines.spark.writing import write_log
+from libra.engines.spark.writing import SparkWriter, write_log
 from libra.errors import InputError
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
@@ -71,6 +71,19 @@ def test_text_is_no_formula(tmp_path: Path, spark: Spark) -> None:
     found = libra.read(file)
     assert found.activities == ['=1+1, "x"']
     assert found.timestamps.tolist() == [1]
+
+
+def test_a_writer_tells_the_format_by_the_name(log: LogInParts, tmp_path: Path, spark: Spark) -> None:
+    done: list[tuple[int, int]] = []
+    for name, kind in (("out.csv", "csv"), ("out", "parquet")):
+        writer = SparkWriter()
+        writer.check(tmp_path / name)
+        assert writer(log, tmp_path / name, lambda *seen: done.append(seen)) == ()
+        assert flat(tmp_path / name, kind).equals(log.to_polars())
+        with pytest.raises(InputError, match="there is something already"):
+            writer.check(tmp_path / name)
+    assert done == [(log.n_events, log.n_events)] * 2
+    assert spark.session.range(3).count() == 3  # somebody else's session goes on
 
 
 def test_nothing_is_left_of_a_log_that_cannot_be_made(log: LogInParts, tmp_path: Path, spark: Spark) -> None:

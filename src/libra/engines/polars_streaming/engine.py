@@ -16,10 +16,10 @@ from libra.engines.contract import Integers, LabelRule, Table, VariantRule
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.count import count_cases, count_variants, needs_cases
 from libra.engines.counting.labels import label_pairs, relabelled
-from libra.parallel import in_order
 from libra.engines.polars_streaming.stores import Store
 from libra.engines.sampling import chosen
 from libra.eventlog.traces import Traces, concatenated
+from libra.parallel import in_order
 from libra.privacy.randomness import Randomness
 
 Block = TypeVar("Block")

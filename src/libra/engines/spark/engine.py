@@ -14,40 +14,40 @@ the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from libra.engines.contract import Integers, LabelRule, Table, VariantRule
 from libra.engines.counting.count import needs_cases
 from libra.engines.spark.draws import drawn_key
+from libra.engines.spark.individuals import drawn_cases
+from libra.engines.spark.jobs import added, collected, in_shares, mapped
 from libra.engines.spark.kernels import (
     PASSED,
     SUMS,
     CountCases,
     CountVariants,
     SelectVariants,
-    Shares,
     WeighLabels,
-    add_pieces,
-    add_to,
     from_pieces,
     pieces_of,
 )
-from libra.engines.spark.session import Spark, in_one_line, without_warnings
-from libra.engines.spark.source import Events
+from libra.engines.spark.session import Spark, in_one_line, session_of
+from libra.engines.spark.source import Events, Found, events_of
+from libra.engines.spark.tables import open_table
+from libra.errors import InputError
+from libra.eventlog.log import FoundRole
+from libra.eventlog.options import ReadOptions
 from libra.eventlog.traces import Traces, concatenated
 from libra.privacy.randomness import Randomness
+from libra.privacy.unit import CASE, Unit
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame
-
-SHARES = 4  # in which draws with a seed are made, whatever the cluster
-FEW_PIECES = 4  # that every share may send to the driver; more are added up on the way
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,17 +100,18 @@ class SparkEngine:
         first, n_labels = pieces_of(shapes), len(self.labels)
         frames = []
         if of_cases:
-            frames.append(_mapped(self.cases.select("codes", "micros"), CountCases(of_cases, n_labels), SUMS))
+            frames.append(mapped(self.cases.select("codes", "micros"), CountCases(of_cases, n_labels), SUMS))
         if of_variants:
-            frames.append(_mapped(self.variants, CountVariants(of_variants, n_labels, self.kept, first), SUMS))
-        totals = self._added(frames, first + pieces_of(other_shapes))
+            frames.append(mapped(self.variants, CountVariants(of_variants, n_labels, self.kept, first), SUMS))
+        totals = added(frames, first + pieces_of(other_shapes), self.events.place)
         from_cases, from_variants = iter(from_pieces(totals, shapes)), iter(from_pieces(totals, other_shapes, first))
         return [next(from_cases if needs_cases(table) else from_variants) for table in tables]
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
         """The distinct traces whose noisy counts pass, and these; each draw is made by the task that sends what passed."""
-        variants, shares = self._in_shares(self.variants, ["codes"], random)
-        passed = self._collected(_mapped(variants, SelectVariants(rule, len(self.labels), self.kept, shares), PASSED))
+        variants, shares = in_shares(self.variants, ["codes"], random)
+        select = SelectVariants(rule, len(self.labels), self.kept, shares)
+        passed = collected(mapped(variants, select, PASSED), self.events.place)
         codes = passed.column("codes").combine_chunks()
         lengths = codes.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
         flat = np.asarray(codes.flatten().to_numpy(zero_copy_only=False), np.int64)
@@ -119,11 +120,11 @@ class SparkEngine:
 
     def select_labels(self, rule: LabelRule, random: Randomness) -> tuple[str, ...]:
         """The labels whose noisy weights pass, sorted; weights are added up by one job, and noise is drawn on the driver."""
-        cases, shares = self._in_shares(self.cases.select("case", "codes", "micros"), ["case"], random)
+        cases, shares = in_shares(self.cases.select("case", "codes", "micros"), ["case"], random)
         if shares.draw is not None:
             cases = cases.sortWithinPartitions("case")
         weigh = WeighLabels(rule, len(self.labels), shares)
-        totals = self._added([_mapped(cases, weigh, SUMS)], pieces_of([weigh.shape]))
+        totals = added([mapped(cases, weigh, SUMS)], pieces_of([weigh.shape]), self.events.place)
         weights, occurs = from_pieces(totals, [weigh.shape])[0]
         codes = np.flatnonzero(occurs)
         return tuple(sorted(self.labels[code] for code in codes[rule.passing(weights[codes], random)]))
@@ -150,27 +151,80 @@ class SparkEngine:
         """Free what Spark keeps of the log; a session that somebody else opened goes on."""
         self.spark.close()
 
-    def _in_shares(self, frame: DataFrame, by: list[str], random: Randomness) -> tuple[DataFrame, Shares]:
-        """A frame and where its shares draw from; with a seed, shares are always the same."""
-        if not random.seeded:
-            return frame, Shares(None)
-        return frame.repartition(SHARES, *by), Shares(int(random.words(1)[0]))
 
-    def _added(self, frames: list[DataFrame], pieces: int) -> dict[int, Integers]:
-        """The sums of all shares, piece by piece."""
-        totals: dict[int, Integers] = {}
-        if frames:
-            together = frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
-            if pieces > FEW_PIECES:
-                together = _mapped(together.repartition(min(pieces, SHARES), "piece"), add_pieces, SUMS)
-            add_to(totals, self._collected(together))
-        return totals
+class SparkLog:
+    """A log on Spark: what is known of it before it is read, and engines of it."""
 
-    def _collected(self, frame: DataFrame) -> pa.Table:
-        with in_one_line(self.events.place), without_warnings():
-            return frame.toArrow()
+    def __init__(self, found: Found, spark: Spark, *, allow_empty: bool = False) -> None:
+        """Take a log by its events; nothing is read yet."""
+        self.spark = spark
+        self._found, self._allow_empty = found, allow_empty
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether its times are in a zone."""
+        return self._found.has_zone
+
+    @property
+    def individual(self) -> str | None:
+        """The attribute of cases that says whose they are."""
+        return self._found.individual
+
+    @property
+    def has_individual(self) -> bool:
+        """Whether the log says whose case is whose."""
+        return self.individual is not None
+
+    @property
+    def roles(self) -> tuple[FoundRole, ...]:
+        """Which column plays which role, and why."""
+        return self._found.roles
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed about the log."""
+        return self._found.notes
+
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> SparkEngine:
+        """The engine of all cases, or of a Poisson subsample; where individuals are protected, of as many cases as count."""
+        events = self._found.events
+        if not events.labels and not self._allow_empty:
+            remedy = "Check the columns and transitions that were named"
+            raise InputError("no event is left that can be used", place=events.place, remedy=remedy)
+        if unit.most_cases is not None and self.has_individual:
+            place, column = events.place, self._found.individual_column
+            drawn = drawn_cases(events.read, unit.most_cases, random, self.spark, place, column)
+            events = events.of_cases(drawn)
+        engine = SparkEngine(events, self.spark)
+        return engine if rate == 1 else engine.subsampled(rate, random)
+
+    def close(self) -> None:
+        """Free what Spark keeps of the log, and stop a session that was opened for it."""
+        self.spark.close()
 
 
-def _mapped(frame: DataFrame, kernel: Callable[[Any], Any], schema: str) -> DataFrame:
-    with without_warnings():
-        return frame.mapInArrow(lambda batches: kernel(batches), schema)
+def open_log(source: str | DataFrame, options: ReadOptions, master: str | None = None) -> SparkLog:
+    """A log on Spark: a data frame in its own session, or a path or table in the session that is open or in a new one.
+
+    Args:
+        source: A data frame of Spark, a path of a file or folder of Parquet or CSV, or the name of a table.
+        options: What the user says about it.
+        master: Where a new session computes, such as "local[2]".
+    """
+    spark = session_of(master) if isinstance(source, str) else Spark(source.sparkSession, ours=False)
+    try:
+        return SparkLog(events_of(open_table(source, options, spark), options), spark, allow_empty=options.allow_empty)
+    except BaseException:
+        spark.close()
+        raise
+
+
+def engine_of(
+    source: str | DataFrame,
+    options: ReadOptions,
+    unit: Unit = CASE,
+    random: Randomness | None = None,
+    master: str | None = None,
+) -> SparkEngine:
+    """The engine of a log on Spark, in one step; see `open_log`."""
+    return open_log(source, options, master).engine(unit, random or Randomness())

@@ -130,7 +130,7 @@ def _new_session(master: str) -> SparkSession:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # with which Spark starts its workers
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]  # PySpark has no types for it
+    gateway = SparkContext._gateway or launch_gateway(conf, silent)  # type: ignore[no-untyped-call]  # PySpark has no types for it
     context = SparkContext(conf=conf, gateway=gateway)
     context.setLogLevel("OFF")
     return SparkSession(context)

@@ -20,6 +20,7 @@ from libra.engines.spark.moments import Moments, moments_of
 from libra.engines.spark.session import in_one_line
 from libra.engines.spark.tables import FILE_NUMBER, OpenTable, is_nested
 from libra.errors import InputError, UsageError
+from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_NAME, CASE_PREFIX
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
@@ -128,6 +129,7 @@ class Found:
     has_zone: bool
     individual: str | None
     individual_column: str
+    roles: tuple[FoundRole, ...]
     notes: tuple[str, ...]
 
 
@@ -168,7 +170,7 @@ def events_of(table: OpenTable, options: ReadOptions) -> Found:
     narrow = frame.select(*chosen, *table.order, *moments.columns)
     assumed = table.is_text and options.encoding is None
     events = Events(narrow, order, moments, options.drop_invalid, table.place, assumed)
-    return Found(events, moments.has_zone, individual, column, notes)
+    return Found(events, moments.has_zone, individual, column, roles, notes)
 
 
 def _text(table: OpenTable, name: str, role: str) -> Column:

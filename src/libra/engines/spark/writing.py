@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from libra.engines.spark.session import Spark, in_one_line, without_warnings
-from libra.errors import InputError
+from libra.engines.spark.session import Spark, in_one_line, session_of, without_warnings
+from libra.errors import InputError, UsageError
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_ID, TIMESTAMP
+from libra.eventlog.options import Progress
 from libra.eventlog.tables.csv_write import FORMULA
 
 if TYPE_CHECKING:
@@ -40,6 +41,44 @@ CSV: dict[str, bool | str] = {
 }
 SECOND = 1_000_000  # microseconds
 EXISTS = "Name a folder that does not exist yet"
+
+
+@dataclass(frozen=True)
+class SparkWriter:
+    """Writes a log as a folder, in the session that is open or in a new one at this master.
+
+    Example:
+        >>> SparkWriter().check("log.xes.gz")
+        Traceback (most recent call last):
+        libra.errors.UsageError: log.xes.gz: Spark writes folders of Parquet or CSV files. End the name in .parquet or .csv.
+    """
+
+    master: str | None = None
+
+    def check(self, output: str | Path) -> None:
+        """Refuse what cannot be written: other formats, and what is there already."""
+        _kind(output)
+        if "://" not in str(output):
+            _beside(Path(output))
+
+    def __call__(self, log: EventLog, output: str | Path, progress: Progress) -> tuple[str, ...]:
+        """Write the log, whole or not at all; a folder keeps all that a generated log has."""
+        spark = session_of(self.master)
+        try:
+            write_log(log, str(output), spark, _kind(output))
+        finally:
+            spark.close()
+        progress(log.n_events, log.n_events)
+        return ()
+
+
+def _kind(output: str | Path) -> Kind:
+    name = Path(str(output).rstrip("/")).name
+    if name.endswith(".csv"):
+        return "csv"
+    if name.endswith(".parquet") or "." not in name:
+        return "parquet"
+    raise UsageError(f"{output}: Spark writes folders of Parquet or CSV files. End the name in .parquet or .csv.")
 
 
 def write_log(log: EventLog, target: str, spark: Spark, kind: Kind = "parquet") -> None:
