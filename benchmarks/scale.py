@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.measured import tell
 
-EVENTS_A_CASE = 9
+EVENTS_A_CASE = 9  # about
 SIZES = (1_000_000, 10_000_000, 100_000_000)  # events, about
 SPARK_SIZES = (1_000_000, 10_000_000)
 GAMMAS = (0.02, 0.1, 0.5)

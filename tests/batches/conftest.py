@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from agreement import ENOUGH, read_little
+
+from .agreement import ENOUGH, read_little
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from agreement import ENOUGH, agree, in_batches, outcome, read_little
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,8 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.write import write
 from strategies import event_logs
+
+from .agreement import ENOUGH, agree, in_batches, outcome, read_little
 
 HEADER = "case,activity,time"
 ROW = "1,register,2024-05-06T08:00:00Z"

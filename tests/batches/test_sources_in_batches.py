@@ -7,7 +7,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from agreement import agree, in_batches
 
 from libra.errors import InputError
 from libra.eventlog.batches.batches import batches_of
@@ -15,6 +14,8 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.write import write
+
+from .agreement import agree, in_batches
 
 NAMES = ("urineweginfectie", "sepsis", "bpic13", "bpic20", "hospital", "bpic12", "bpic14f", "roadtraffic")
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from agreement import ENOUGH, agree, in_batches, read_little
-from odd_tables import TABLES
 
 from libra.eventlog.options import RoleNames
+
+from .agreement import ENOUGH, agree, in_batches, read_little
+from .odd_tables import TABLES
 
 MORE_IS_READ = {"bytes that are no text", "starts that contradict"}  # the row is named; a start that is not needed is not read
 STRICT = [name for name in TABLES if name not in MORE_IS_READ]

@@ -7,7 +7,7 @@ one case is decided by comparing case ids, so two cases are never taken for one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ BUCKET_EVENTS = 1_500_000  # of an ordinary bucket: a few dozen MB for each arra
 LEAST_BUCKETS, MOST_BUCKETS = 16, 4096
 HASH_SEED = 0x11B2A
 Words = npt.NDArray[np.uint64]
+Prepare = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 class Grouped(NamedTuple):
@@ -47,8 +48,13 @@ def buckets_for(events: int) -> int:
     return min(max(1 << (wanted - 1).bit_length(), LEAST_BUCKETS), MOST_BUCKETS)
 
 
-def deal_out(batches: Iterable[pl.DataFrame], buckets: int) -> FrameSpill:
-    """Events by bucket; all of a case in one, in the order in which they came. `buckets` is a power of two.
+def deal_out(batches: Iterable[pl.DataFrame], buckets: int, prepared: Prepare = lambda batch: batch) -> FrameSpill:
+    """Events by bucket; all of a case in one, in the order in which they came.
+
+    Args:
+        batches: The events, in order.
+        buckets: How many; a power of two.
+        prepared: What is done to each batch before, on any core.
 
     Example:
         >>> batches = [pl.DataFrame({"case": ["a", "b", "a"], "code": [0, 0, 1], "micros": [1, 2, 3]})]
@@ -57,7 +63,7 @@ def deal_out(batches: Iterable[pl.DataFrame], buckets: int) -> FrameSpill:
         [1, 1]
     """
     dealt = FrameSpill(buckets)
-    for batch, ends in in_order(partial(_by_bucket, buckets=buckets), _large(batches)):
+    for batch, ends in in_order(partial(_by_bucket, buckets=buckets, prepared=prepared), _large(batches)):
         begin = 0
         for number, end in enumerate(ends):
             if end > begin:
@@ -66,8 +72,9 @@ def deal_out(batches: Iterable[pl.DataFrame], buckets: int) -> FrameSpill:
     return dealt
 
 
-def _by_bucket(batch: pl.DataFrame, buckets: int) -> tuple[pl.DataFrame, list[int]]:
+def _by_bucket(batch: pl.DataFrame, buckets: int, prepared: Prepare) -> tuple[pl.DataFrame, list[int]]:
     """The events of a batch ordered by bucket, and where each bucket ends."""
+    batch = prepared(batch)
     bucket = (_hashes(batch["case"]) >> np.uint64(64 - buckets.bit_length() + 1)).astype(np.uint16)
     order = pl.Series(np.argsort(bucket, kind="stable").astype(np.uint32))
     ends: list[int] = np.cumsum(np.bincount(bucket, minlength=buckets)).tolist()

@@ -6,7 +6,6 @@ part is grouped; labels are those of the whole log. What is read lies in a store
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -76,7 +75,7 @@ class StreamedLog:
         sample = KeyedSample.draw(rate, random) if rate < 1 else None
         buckets = buckets_for(int(self._batches.estimated_events * rate))
         labels = _Labels()
-        dealt = deal_out(_coded(self._batches, labels, sample), buckets)
+        dealt = deal_out(self._batches, buckets, partial(_coded, labels, sample))
         names, codes = labels.sorted()
         whose = Whose(buckets) if unit.most_cases is not None and self.has_individual else None
         blocks = (partial(self._block, dealt, bucket, codes, whose) for bucket in range(buckets))
@@ -120,8 +119,7 @@ class _Labels:
         return tuple(seen.gather(pl.Series(order))), codes
 
 
-def _coded(batches: EventBatches, labels: _Labels, sample: KeyedSample | None) -> Iterator[pl.DataFrame]:
+def _coded(labels: _Labels, sample: KeyedSample | None, batch: pl.DataFrame) -> pl.DataFrame:
     """Events with codes for labels, only of cases that take part."""
-    for batch in batches:
-        coded = batch.with_columns(labels.codes(batch["activity"]).alias("code")).drop("activity")
-        yield coded if sample is None else coded.filter(sample.takes(coded["case"]))
+    coded = batch.with_columns(labels.codes(batch["activity"]).alias("code")).drop("activity")
+    return coded if sample is None else coded.filter(sample.takes(coded["case"]))
