@@ -54,7 +54,7 @@ def log_of(
     """
     occurring = np.bincount(cases.codes, minlength=len(activities)) > 0
     used, codes = np.flatnonzero(occurring), (np.cumsum(occurring) - 1)[cases.codes]
-    labels = pl.Series(ACTIVITY, [activities[code] for code in used], dtype=pl.String)
+    labels = pl.Series(ACTIVITY, [activities[code] for code in used.tolist()], dtype=pl.String)
     events = pl.DataFrame(
         {
             CASE_INDEX: np.repeat(np.arange(len(cases)), cases.lengths),

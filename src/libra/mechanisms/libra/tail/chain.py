@@ -47,7 +47,7 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
     rows = np.vstack((chain.first, chain.second))
     totals = rows.sum(axis=1, keepdims=True)
     steps = np.cumsum(rows, axis=1) / np.where(totals > 0, totals, 1)
-    ladder = Ladder((np.minimum(steps, 1.0) + 2 * np.arange(len(rows))[:, None]).ravel())  # every row on a stretch of its own
+    ladder = Ladder((np.minimum(steps, 1.0) + 2.0 * np.arange(len(rows))[:, None]).ravel())  # every row on a stretch of its own
     row_of_edge = np.full(nodes * nodes, -1)
     row_of_edge[chain.contexts] = nodes + np.arange(len(chain.contexts))
 
