@@ -26,6 +26,7 @@ EVENTS_A_CASE = 9  # about
 SIZES = (1_000_000, 10_000_000, 100_000_000)  # events, about
 SPARK_SIZES = (1_000_000, 10_000_000)
 GAMMAS = (0.02, 0.1, 0.5)
+EPSILONS, DELTA = (1.0, 0.1), 1e-9
 MASTER = "local[2]"
 MOST_TIMES, MOST_GIGABYTES, MOST_GROWTH = 2.5, 4.0, 1.1
 
@@ -99,7 +100,7 @@ def anonymized(log: Path, *more: str, output: str = "out.parquet") -> Run:
     """The whole command, from starting Python to the file written."""
     with tempfile.TemporaryDirectory(dir=log.parent) as folder:
         command = (sys.executable, "-m", "libra.cli", "anonymize", str(log), "-o", str(Path(folder) / output), "--quiet")
-        return run(*command, "--delta", "1e-9", *more)
+        return run(*command, "--delta", str(DELTA), *more)
 
 
 def rows(folder: Path, sizes: list[int]) -> Iterator[dict[str, float | str]]:
@@ -157,15 +158,20 @@ def shown(found: list[dict[str, float | str]]) -> Iterator[str]:
 
 
 def subsamples(folder: Path, events: int) -> Iterator[str]:
-    """What subsamples save, and what they cost."""
+    """What subsamples save, and what they cost; a small log is written, so that time is that of reading and counting."""
+    from libra.mechanisms.libra.plan import make_plan
+
     log = simulated(folder, events)
-    yield "| gamma | seconds | memory |"
-    yield "|--:|--:|--:|"
+    needed = [f"a variant needs (epsilon {epsilon:g})" for epsilon in EPSILONS]
+    yield f"| gamma | seconds | memory | {' | '.join(needed)} |"
+    yield f"|--:|--:|--:|{'--:|' * len(needed)}"
     for gamma in (*GAMMAS, 1.0):
         more = () if gamma == 1 else ("--gamma", str(gamma))
         ours = anonymized(log, "--engine", "polars-streaming", "--cases", "10000", *more)
         tell(f"gamma {gamma:g}", seconds=ours.seconds)
-        yield f"| {gamma:g} | {ours.seconds:.1f} | {ours.gigabytes:.2f} GB |"
+        least = [make_plan(epsilon, DELTA, rate=gamma).calibration.least_count / gamma for epsilon in EPSILONS]
+        cells = " | ".join(f"{cases:,.0f} cases" for cases in least)
+        yield f"| {gamma:g} | {ours.seconds:.1f} | {ours.gigabytes:.2f} GB | {cells} |"
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from every_table import assert_same_tables
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from libra.engines.control_flow_tables import Size
 from libra.engines.counting.distinct import distinct
 from libra.engines.polars import LogInMemory, engine_of
 from libra.engines.polars_streaming import StreamedLog, StreamingEngine, grouping, spill
@@ -167,3 +168,42 @@ def test_an_individual_that_changes_within_a_case_is_refused() -> None:
     frame = table(["a", "a"], ["x", "y"], [START, START + 1]).with_columns(pl.Series("person", ["p", "q"]))
     with pytest.raises(InputError, match="changes within a case"):
         streamed(frame, ReadOptions(roles=RoleNames(individual="person")), Unit(1))
+
+
+def test_a_subsample_of_individuals_takes_each_with_the_rate_however_many_cases_they_have() -> None:
+    """Drawn by case, somebody with fifty of them would nearly always take part, and the amplification would be false."""
+    people, each, rate = 600, 50, 0.1
+    cases = np.repeat(np.arange(people * each), 1)
+    frame = table([f"c{case}" for case in cases], ["x"] * len(cases), [START + int(case) for case in cases]).with_columns(
+        pl.Series("person", [f"p{case // each}" for case in cases])
+    )
+    options = ReadOptions(roles=RoleNames(individual="person"))
+    for origin in (StreamedLog(batches_of(frame, options)), LogInMemory(read(frame, options))):
+        engine = origin.engine(Unit(1), Randomness(seed=2), rate)
+        (size,) = engine.count_all([Size()])[0].tolist()
+        assert abs(size - rate * people) < 5 * np.sqrt(rate * people)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pl.Series([10**17 + i for i in range(40)]).cast(pl.Decimal(38, 0)),
+        pl.Series(range(40)).cast(pl.Datetime("ns")),
+        pl.Series(range(40)).cast(pl.Duration("ns")),
+        pl.Series(range(40)).cast(pl.Time),
+        pl.Series([2**63 + i for i in range(40)], dtype=pl.UInt64),
+    ],
+    ids=lambda ids: str(ids.dtype),
+)
+def test_individuals_whose_values_a_log_cannot_hold_stay_apart(ids: pl.Series) -> None:
+    frame = table([f"c{i}" for i in range(40)], ["x"] * 40, [START + i for i in range(40)]).with_columns(ids.alias("person"))
+    options = ReadOptions(roles=RoleNames(individual="person"))
+    for origin in (StreamedLog(batches_of(frame, options)), LogInMemory(read(frame, options))):
+        assert origin.engine(Unit(1), Randomness(seed=2)).count_all([Size()])[0].tolist() == [40]
+
+
+def test_case_ids_that_are_times_of_day_stay_apart() -> None:
+    ids = pl.Series([1_000, 2_000, 3_000_000_000]).cast(pl.Time)
+    frame = table(["a", "b", "c"], ["x"] * 3, [START] * 3).with_columns(ids.alias("case:concept:name"))
+    assert streamed(frame).count_all([Size()])[0].tolist() == [3]
+    assert engine_of(read(frame, ReadOptions())).count(Size()).tolist() == [3]

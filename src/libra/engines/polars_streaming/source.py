@@ -7,6 +7,7 @@ part is grouped; labels are those of the whole log. What is read lies in a store
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -72,12 +73,14 @@ class StreamedLog:
 
     def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> StreamingEngine:
         """The engine of all cases, or of a Poisson subsample of them."""
-        sample = KeyedSample.draw(rate, random) if rate < 1 else None
+        by_individual = unit.most_cases is not None and self.has_individual
+        # Individuals take part as a whole or not at all: by cases, somebody with many would take part more often than the rate says.
+        sample = Sample("individual" if by_individual else "case", KeyedSample.draw(rate, random)) if rate < 1 else None
         buckets = buckets_for(int(self._batches.estimated_events * rate))
         labels = _Labels()
         dealt = deal_out(self._batches, buckets, partial(_coded, labels, sample))
         names, codes = labels.sorted()
-        whose = Whose(buckets) if unit.most_cases is not None and self.has_individual else None
+        whose = Whose(buckets) if by_individual else None
         blocks = (partial(self._block, dealt, bucket, codes, whose) for bucket in range(buckets))
         store = Store(names, blocks, buckets)
         dealt.close()
@@ -100,6 +103,13 @@ class StreamedLog:
         return Cases(codes[block.codes], block.micros, offsets, np.zeros(len(block.lengths), np.int64), len(codes))
 
 
+class Sample(NamedTuple):
+    """A subsample, and the column that it is decided by."""
+
+    column: str
+    keyed: KeyedSample
+
+
 class _Labels:
     """The labels so far; a code is given at first sight and brought into the order of names at the end."""
 
@@ -119,7 +129,7 @@ class _Labels:
         return tuple(seen.gather(pl.Series(order))), codes
 
 
-def _coded(labels: _Labels, sample: KeyedSample | None, batch: pl.DataFrame) -> pl.DataFrame:
+def _coded(labels: _Labels, sample: Sample | None, batch: pl.DataFrame) -> pl.DataFrame:
     """Events with codes for labels, only of cases that take part."""
     coded = batch.with_columns(labels.codes(batch["activity"]).alias("code")).drop("activity")
-    return coded if sample is None else coded.filter(sample.takes(coded["case"]))
+    return coded if sample is None else coded.filter(sample.keyed.takes(coded[sample.column]))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.tables.attributes import as_attributes, one_zero
+from libra.eventlog.tables.attributes import as_attributes, as_individual, one_zero
 from libra.eventlog.tables.roles import FLAGS
 
 _REMEDY = f"Choose a column with one value for all events of a case for {FLAGS['individual']}"
@@ -22,6 +22,7 @@ def whose_events(values: pl.Series, usable: pl.Series | None, place: Callable[[i
         >>> whose_events(pl.Series(["ann", " "]), None, str, may_lack=False).to_list()
         ['ann', None]
     """
+    values = as_individual(values)
     if not values.dtype.is_integer():
         typed = as_attributes(values.to_frame())[0]
         if not typed.width and not may_lack:

@@ -49,9 +49,26 @@ def as_text(values: pl.Series) -> pl.Series:
         values = one_zero(values)
         if is_whole(values).all():
             values = values.cast(pl.Int64)
+    if values.dtype == pl.Time:
+        return values.dt.to_string("%H:%M:%S%.f")  # a cast would leave out fractions, and make two ids one
     if isinstance(values.dtype, pl.Date | pl.Datetime):
         values = values.to_frame().select(pl.when(utc_moments(values).is_not_null()).then(pl.first())).to_series()
     return values.cast(pl.String, strict=False)
+
+
+def as_individual(values: pl.Series) -> pl.Series:
+    """A column that says whose case it is, such that different values stay different in the types of an event log.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> as_individual(pl.Series([Decimal(10**17), Decimal(10**17 + 1)])).n_unique()
+        2
+    """
+    finer = isinstance(values.dtype, pl.Datetime) and values.dtype.time_unit == "ns"
+    if finer or isinstance(values.dtype, pl.Duration | pl.Time):
+        return values.to_physical().cast(pl.String)
+    wide = values.dtype in (pl.UInt64, pl.Int128, pl.UInt128)
+    return values.cast(pl.String) if wide or isinstance(values.dtype, pl.Decimal) else values
 
 
 def one_zero(numbers: pl.Series) -> pl.Series:

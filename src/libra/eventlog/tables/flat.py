@@ -19,7 +19,7 @@ from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.attributes import as_attributes, as_text
+from libra.eventlog.tables.attributes import as_attributes, as_individual, as_text
 from libra.eventlog.tables.clock_times import read_clock_times
 from libra.eventlog.tables.moments import naive_note
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
@@ -235,7 +235,7 @@ def _with_individual(
     source = columns["individual"][0]
     if (source,) == columns["case_id"]:
         return cases, CASE_NAME
-    values = as_attributes(playing.select("individual"))[0]
+    values = as_attributes(as_individual(playing["individual"]).to_frame())[0]
     remedy = f"Choose a column with one value for all events of a case for {FLAGS['individual']}"
     if not values.width:
         raise InputError(f'"{source}" cannot say whose case it is', place=place(0), remedy=remedy)

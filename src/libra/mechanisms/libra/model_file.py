@@ -1,8 +1,8 @@
 """A released model as a file: the figures that a log was generated from, to generate others of any size.
 
 In: a release; or a path. Out: one JSON file, written whole or not at all; or a `Model`, read with suspicion. What stands in the
-file is released anyway: figures that carry their noise, and the promise that was made of them. A log that is made from it keeps
-that promise, whatever its size.
+file are figures that carry their noise, all labels (which are public, or were chosen privately; the log may lack some), and the
+promise that was made of them. A log that is made from it keeps that promise, whatever its size.
 """
 
 from __future__ import annotations
