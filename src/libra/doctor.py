@@ -115,10 +115,9 @@ def find_java() -> tuple[bool, str]:
         True
     """
     home = os.environ.get("JAVA_HOME")
-    program = shutil.which("java", path=str(Path(home) / "bin")) if home else None
-    program = program or shutil.which("java")
+    program = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")  # where PySpark looks, too
     if program is None:
-        return False, "not found"
+        return False, f"not found in JAVA_HOME ({home})" if home else "not found"
     try:
         ask = [program, "-version"]  # the java that the user's own PATH or JAVA_HOME names
         answer = subprocess.run(ask, capture_output=True, text=True, timeout=20, check=True).stderr  # noqa: S603  # as above

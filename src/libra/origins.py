@@ -68,7 +68,7 @@ def engine_for(source: Any, engine: str | None) -> EngineName:
         return "spark"
     if engine is not None:
         return engine
-    if isinstance(source, str | Path) and not _fits(source):
+    if isinstance(source, str | Path) and (is_address(source) or not _fits(source)):
         return "polars-streaming"
     return "polars"
 
@@ -92,7 +92,9 @@ def engine_of_release(source: Any, mechanism: str, engine: str | None, master: s
         libra.errors.UsageError: travas works in memory alone: leave out --engine, or take libra.
     """
     if mechanism != SOUND:
-        if engine not in (None, "polars") or is_spark_frame(source):
+        if is_spark_frame(source):
+            raise UsageError(f"{mechanism} works in memory alone: give it a file or a frame of Polars or pandas, or take libra.")
+        if engine not in (None, "polars"):
             raise UsageError(f"{mechanism} works in memory alone: leave out --engine, or take libra.")
         return "polars"
     chosen = engine_for(source, engine)
@@ -122,6 +124,17 @@ def release_of(
 
         writer = SparkWriter(master)
     return replace(release, notes=(*log.notes, *release.notes), roles=log.roles, writer=writer)
+
+
+def is_address(source: str | Path) -> bool:
+    """Whether this names something in a cloud, such as s3://bucket/events.parquet; a path keeps one slash of two.
+
+    Example:
+        >>> is_address("s3://bucket/events.parquet"), is_address(Path("s3://bucket/events.parquet")), is_address("C:/log.csv")
+        (True, True, False)
+    """
+    scheme, found, _ = str(source).partition(":/")
+    return bool(found) and len(scheme) > 1 and scheme.isalnum()
 
 
 @contextmanager

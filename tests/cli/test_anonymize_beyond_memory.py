@@ -183,3 +183,28 @@ def test_a_model_is_written_and_makes_logs_of_any_size(lake: Path, tmp_path: Pat
     answer = run("simulate", "--model", model, "--cases", "5000", "-o", tmp_path / "more.parquet")
     assert answer.code == 0, answer.err
     assert libra.read(tmp_path / "more.parquet").n_cases == 5000
+
+
+def test_events_out_of_time_order_are_noted_as_in_memory(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "log.csv").write_text(
+        "case,activity,time\na,x,2024-05-06T08:00:00Z\nb,x,2024-05-06T07:00:00Z\na,y,2024-05-06T07:30:00Z\n"
+    )
+    noted = run("anonymize", tmp_path / "log.csv", "-o", tmp_path / "out.csv", *STREAMING).err
+    assert "events out of time order" in noted
+    ordered = run("anonymize", tmp_path / "log.csv", "-o", tmp_path / "out.csv", *STREAMING, "--sort-by-time").err
+    assert "events out of time order" not in ordered
+
+
+def test_an_address_in_a_cloud_is_never_read_into_memory() -> None:
+    assert origins.engine_for("s3://bucket/events.parquet", None) == "polars-streaming"
+
+
+def test_what_spark_cannot_write_is_refused_before_spark_starts(lake: Path, tmp_path: Path, run: Run) -> None:
+    answer = run("anonymize", lake, "-o", tmp_path / "out.xes", "--engine", "spark")
+    assert answer.code in (2, 3)
+    assert "Parquet or CSV" in answer.err
+    (tmp_path / "out.parquet").mkdir()
+    (tmp_path / "out.parquet" / "something").touch()
+    there = run("anonymize", lake, "-o", tmp_path / "out.parquet", "--engine", "spark")
+    assert there.code == 3
+    assert "something already" in there.err

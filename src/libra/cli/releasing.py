@@ -58,6 +58,7 @@ def released(asked: Asked, watch: Stopwatch) -> Iterator[Release]:
 
 def _source(log: Path) -> str | Path:
     """A path, or an address as it was typed: a path keeps one slash of two."""
-    text = str(log)
-    scheme, found, rest = text.partition(":/")
-    return f"{scheme}://{rest}" if found and scheme.isalnum() and len(scheme) > 1 else log
+    from libra.origins import is_address
+
+    scheme, _, rest = str(log).partition(":/")
+    return f"{scheme}://{rest}" if is_address(log) else log

@@ -24,7 +24,7 @@ from typing import BinaryIO, cast
 from zlib_ng import gzip_ng, zlib_ng
 
 from libra.errors import InputError
-from libra.eventlog.formats import KINDS, Compression, FileFormat, format_of_name, unknown_format
+from libra.eventlog.formats import KINDS, Compression, FileFormat, Kind, format_of_name, unknown_format
 from libra.eventlog.options import Progress, no_progress
 
 HEAD = 4096  # bytes that tell a format
@@ -77,10 +77,22 @@ def parquet_files(path: Path) -> list[Path]:
         >>> parquet_files(Path("log.parquet"))
         [PosixPath('log.parquet')]
     """
-    if not path.is_dir():
-        return [path]
-    found = [file for file in path.rglob("*") if KINDS.get(file.suffix.lower()) == "parquet" and file.is_file()]
-    return sorted(file for file in found if not any(part.startswith(("_", ".")) for part in file.relative_to(path).parts))
+    return files_of(path, "parquet") if path.is_dir() else [path]
+
+
+def files_of(folder: Path, kind: Kind) -> list[Path]:
+    """The files of a kind in a folder and its folders, in the order of their names, without what is not data.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> for name in ("b.csv", "a.csv.gz", "_SUCCESS", ".a.csv.crc"):
+        ...     (folder / name).touch()
+        >>> [file.name for file in files_of(folder, "csv")]
+        ['a.csv.gz', 'b.csv']
+    """
+    found = [file for file in folder.rglob("*") if (form := format_of_name(file)) and form.kind == kind and file.is_file()]
+    return sorted(file for file in found if not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts))
 
 
 def _format_of_content(path: Path, head: bytes) -> FileFormat:

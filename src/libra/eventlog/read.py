@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.files import input_format
+from libra.eventlog.files import files_of, input_format, parquet_files
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.select import keep_lifecycle, sort_by_time
+from libra.eventlog.select import OUT_OF_ORDER, keep_lifecycle, sort_by_time
 from libra.eventlog.tables.csv_read import read_csv
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.frames import from_frame
@@ -38,7 +38,7 @@ def read(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFr
     if options.sort_by_time:
         return sort_by_time(log)
     if not log.in_time_order:
-        log = log.with_notes("Some cases have events out of time order. File order is kept; --sort-by-time orders them by time.")
+        log = log.with_notes(OUT_OF_ORDER)
     return log
 
 
@@ -51,12 +51,25 @@ def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataF
             raise InputError(f"a {type(source).__name__} is no event log", remedy=remedy)
         return from_frame(source, options)
     path = Path(source)
+    if path.is_dir() and not parquet_files(path) and (files := files_of(path, "csv")):
+        return _read_csv_folder(path, files, options)
     fmt = input_format(path)
     if fmt.kind == "xes":
         return read_xes(path, fmt, options)
     if fmt.kind == "parquet":
         return read_parquet(path, options)
     return read_csv(path, fmt, options)
+
+
+def _read_csv_folder(folder: Path, files: list[Path], options: ReadOptions) -> EventLog:
+    """CSV files that hold one log together, as Spark writes them: each read by itself, the rows of all put together."""
+    parts = [read_csv(file, input_format(file), options) for file in files]
+    whose = next((CASE_PREFIX + part.individual for part in parts if part.individual is not None), None)
+    rows = pl.concat([part.to_polars() for part in parts], how="diagonal_relaxed")
+    together = replace(options, roles=RoleNames(individual=whose), timestamp_format=None)
+    notes = list(dict.fromkeys(note for part in parts for note in part.notes))
+    log = from_flat(rows, together, place=f"{folder}, row {{}}".format, source=str(folder), notes=notes)
+    return replace(log, roles=parts[0].roles, has_zone=all(part.has_zone for part in parts))
 
 
 def _with_roles(log: EventLog, options: ReadOptions) -> EventLog:

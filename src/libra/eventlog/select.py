@@ -14,6 +14,8 @@ from libra.errors import InputError
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_INDEX, LIFECYCLE, TIMESTAMP
 
+OUT_OF_ORDER = "Some cases have events out of time order. File order is kept; --sort-by-time orders them by time."
+
 
 def keep_lifecycle(log: EventLog, transitions: Sequence[str], source: str = "") -> EventLog:
     """Keep only the events in these transitions, whatever their case of letters; `source` names the log in errors.

@@ -144,7 +144,11 @@ def anonymize(
         _show_explained(explained, as_json=as_json)
         return
     chosen = engine_of_release(log, mechanism, engine, master)
-    if chosen != "spark":
+    if chosen == "spark":
+        from libra.engines.spark.writing import SparkWriter
+
+        SparkWriter(master).check(output)  # not when hours have gone into it
+    else:
         check_target(log, output)
     if certificate is not None:
         check_certificate(log, output, certificate)

@@ -22,6 +22,7 @@ from libra.engines.sampling import KeyedSample
 from libra.eventlog.batches.batches import EventBatches
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import FoundRole
+from libra.eventlog.select import OUT_OF_ORDER
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import Unit
 
@@ -44,6 +45,7 @@ class StreamedLog:
         """Take a log by its batches; nothing is read yet."""
         self._batches, self._sort_by_time = batches, sort_by_time
         self._engines: list[StreamingEngine] = []
+        self._out_of_order = False
 
     @property
     def has_individual(self) -> bool:
@@ -63,7 +65,7 @@ class StreamedLog:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is worth knowing about how it was read; complete when it has been."""
-        return self._batches.notes()
+        return (*self._batches.notes(), *((OUT_OF_ORDER,) if self._out_of_order else ()))
 
     def close(self) -> None:
         """Forget what was read."""
@@ -74,7 +76,7 @@ class StreamedLog:
     def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> StreamingEngine:
         """The engine of all cases, or of a Poisson subsample of them."""
         by_individual = unit.most_cases is not None and self.has_individual
-        # Individuals take part as a whole or not at all: by cases, somebody with many would take part more often than the rate says.
+        # Individuals take part as a whole or not at all: by cases, somebody with many would take part more often than agreed.
         sample = Sample("individual" if by_individual else "case", KeyedSample.draw(rate, random)) if rate < 1 else None
         buckets = buckets_for(int(self._batches.estimated_events * rate))
         labels = _Labels()
@@ -100,6 +102,9 @@ class StreamedLog:
         if whose is not None and block.individual is not None:
             whose.put(bucket, block.individual)
         offsets = np.concatenate(([0], np.cumsum(block.lengths)))
+        backwards = np.diff(block.micros, prepend=0) < 0
+        backwards[offsets[:-1]] = False
+        self._out_of_order |= bool(backwards.any())
         return Cases(codes[block.codes], block.micros, offsets, np.zeros(len(block.lengths), np.int64), len(codes))
 
 
