@@ -6,9 +6,8 @@ knowing about how the log was read. It is closed at the end: what was spilled or
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
@@ -173,6 +172,24 @@ def _streamed(source: Any, options: ReadOptions) -> OpenLog:
     return StreamedLog(batches_of(source, options), sort_by_time=options.sort_by_time)
 
 
+def free_memory() -> int | None:
+    """How many bytes of memory can be had, within what a container allows; None where the system does not say.
+
+    Example:
+        >>> free = free_memory()
+        >>> free is None or free > 0
+        True
+    """
+    limits = []
+    with suppress(OSError, LookupError, ValueError):
+        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        limits.append(int(lines["MemAvailable"].split()[0]) * 1024)
+    with suppress(OSError, ValueError):
+        used, most = (int(Path(f"/sys/fs/cgroup/memory.{name}").read_text()) for name in ("current", "max"))
+        limits.append(max(most - used, 1))
+    return min(limits) if limits else None
+
+
 def _fits(source: str | Path) -> bool:
     """Whether a file most likely fits into memory; where that cannot be told, it is taken to."""
     from libra.eventlog.formats import format_of_name
@@ -180,8 +197,10 @@ def _fits(source: str | Path) -> bool:
     path = Path(source)
     try:
         size = sum(file.stat().st_size for file in path.rglob("*.parquet")) if path.is_dir() else path.stat().st_size
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, AttributeError):
+        free = free_memory()
+    except OSError:
+        return True
+    if free is None:
         return True
     form = format_of_name(path)
     growth = GROWTH["parquet"] if form is None else GROWTH[form.kind] * (1 if form.compression == "none" else PACKED)

@@ -6,6 +6,7 @@ import gc
 import stat
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,31 @@ def test_pieces_come_back_as_they_came(held: int) -> None:
         assert len(list(shelves.take(shelf))) > 0
     shelves.empty(1)
     assert list(shelves.take(1)) == []
+
+
+def test_what_is_still_held_comes_after_what_was_spilled() -> None:
+    shelves = ArraySpill(1, held=100)
+    for number in range(31):
+        shelves.put(0, (np.array([number]),))
+    assert np.concatenate([piece[0] for piece in shelves.take(0)]).tolist() == list(range(31))
+
+
+def test_spilling_begins_anew_when_memory_is_full_again(scratch: Path) -> None:
+    shelves = ArraySpill(1, held=10 * 8)
+    for number in range(110):
+        shelves.put(0, (np.array([number]),))
+    (folder,) = scratch.iterdir()
+    assert len(list(folder.iterdir())) == 10, "eleven numbers a file"
+    shelves.empty(0)
+    assert list(folder.iterdir()) == []
+
+
+def test_many_threads_lose_nothing() -> None:
+    shelves = ArraySpill(4, held=200)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: shelves.put(number % 4, (np.array([number]),)), range(2000)))
+    found = [int(number) for shelf in range(4) for piece in shelves.take(shelf) for number in piece[0]]
+    assert sorted(found) == list(range(2000))
 
 
 def test_little_data_never_touches_the_disk(scratch: Path) -> None:

@@ -66,6 +66,9 @@ HOSTILE = {
     "whole numbers for ids": table([i % 7 for i in range(300)], ["x", "y"] * 150, [START + i for i in range(300)]),
     "times backwards": table(["a", "b", "c"] * 40, ["x", "y"] * 60, [START - i * 3_600_000_000 for i in range(120)]),
     "long ids": table([f"{'long-' * 20}{i % 13}" for i in range(400)], ["x", "y"] * 200, [START + i for i in range(400)]),
+    "more labels than a byte holds": table(
+        [str(i // 3) for i in range(1200)], [f"label {i % 400}" for i in range(1200)], [START + i for i in range(1200)]
+    ),
     "every case its own variant": table(
         [str(i // 4) for i in range(4000)], [f"l{(i * i) % 61}" for i in range(4000)], [START + i for i in range(4000)]
     ),

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import libra
 from libra.engines.control_flow_tables import Size
-from libra.engines.polars_streaming import StreamedLog, StreamingEngine, grouping
+from libra.engines.polars_streaming import StreamedLog, StreamingEngine, grouping, spill
 from libra.engines.sampling import KeyedSample, chosen, limit_of
+from libra.errors import InputError
 from libra.eventlog.batches.batches import batches_of
-from libra.eventlog.options import ReadOptions
+from libra.eventlog.options import ReadOptions, RoleNames
+from libra.example.simulate import simulate
 from libra.privacy.randomness import Randomness
 from libra.privacy.selection import GaussianLabels, GaussianRule
-from libra.privacy.unit import CASE
+from libra.privacy.unit import CASE, Unit
 
 START = 1_714_982_400_000_000
 CASES = 20_000
@@ -104,3 +109,51 @@ def test_labels_of_many_cases_are_kept_and_that_of_one_is_not() -> None:
 
 def test_the_number_of_cases_is_that_of_the_log() -> None:
     assert log().count_all([Size()])[0].tolist() == [CASES]
+
+
+def test_a_label_passes_by_what_all_buckets_have_of_it_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grouping, "BUCKET_EVENTS", 100)
+    engine = log()
+    assert len(engine.store) > 16
+    rule = GaussianLabels(mu=10.0, threshold=int(0.6 * CASES), scale=1, most=4)
+    assert engine.select_labels(rule, Randomness(seed=1)) == ()
+    rule = GaussianLabels(mu=10.0, threshold=int(0.6 * CASES * 64), scale=64, most=4)
+    assert engine.select_labels(rule, Randomness(seed=1)) == ("begin", "end")
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.4])
+@pytest.mark.parametrize("individual", [False, True])
+def test_the_same_seed_gives_the_same_release(gamma: float, individual: bool) -> None:
+    frame = simulate(cases=600).to_polars().with_columns((pl.col("case:concept:name").str.tail(2)).alias("person"))
+    more = {"individual": "person"} if individual else {}
+    one, same, other = (
+        libra.anonymize(frame, engine="polars-streaming", seed=seed, gamma=gamma, delta=1e-3, epsilon=6.0, **more)  # type: ignore[arg-type]  # text
+        for seed in (1, 1, 2)
+    )
+    assert one.log.equals(same.log)
+    assert not one.log.equals(other.log)
+    assert one.figures[0].to_dict() == same.figures[0].to_dict()
+
+
+def test_nothing_is_left_after_closing_while_somebody_still_holds_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(spill, "HELD", 1000)
+    source = StreamedLog(batches_of(simulate(cases=200).to_polars(), ReadOptions()))
+    engine = source.engine(CASE, Randomness())
+    assert len(list(tmp_path.iterdir())) == 2, "the cases and their traces, not what they were sorted from"
+    source.close()
+    assert list(tmp_path.iterdir()) == []
+    assert engine.labels
+
+
+def test_nothing_is_left_after_an_error_while_somebody_still_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(spill, "HELD", 1000)
+    rows = simulate(cases=200).to_polars().with_columns(pl.int_range(pl.len()).alias("person"))
+    source = StreamedLog(batches_of(rows, ReadOptions(roles=RoleNames(individual="person"))))
+    with pytest.raises(InputError, match="changes within a case") as told:
+        source.engine(Unit(1), Randomness())
+    assert list(tmp_path.iterdir()) == []
+    assert told is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +13,7 @@ from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.count import count_cases, count_variants, needs_cases
 from libra.engines.counting.labels import label_pairs, relabelled
 from libra.engines.polars.individuals import drawn_cases
+from libra.engines.sampling import chosen
 from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.traces import Traces
@@ -79,8 +79,7 @@ class PolarsEngine:
 
     def subsampled(self, rate: float, random: Randomness) -> PolarsEngine:
         """Every case with probability `rate`, independently."""
-        at_most = np.uint64(min(int(Fraction(rate) * 2**64), 2**64 - 1))  # the probability is the rate or a hair less
-        return self.restricted(np.flatnonzero(random.words(len(self.cases)) < at_most))
+        return self.restricted(np.flatnonzero(chosen(random.words(len(self.cases)), rate)))
 
     def restricted(self, numbers: Integers) -> PolarsEngine:
         """Only the cases of these numbers."""

@@ -78,23 +78,29 @@ class StreamingEngine:
 
     def subsampled(self, rate: float, random: Randomness) -> StreamingEngine:
         """Every case with probability `rate`, independently."""
+        self._refuse_tail()
         drawn = (np.flatnonzero(chosen(random.words(len(block)), rate)) for block in self.store.cases())
         parts = (partial(block.take, rows) for block, rows in zip(self.store.cases(), drawn, strict=True))
         return StreamingEngine(Store(self.labels, parts, len(self.store)))
 
     def tail(self, kept: Traces) -> StreamingEngine:
         """The cases whose trace is none of the kept ones."""
-        known = kept if self.kept is None else concatenated([self.kept, kept])
-        return StreamingEngine(self.store, known)
+        self._refuse_tail()
+        return StreamingEngine(self.store, kept)
 
     def with_labels(self, labels: tuple[str, ...]) -> StreamingEngine:
         """The same cases without the events of all other labels; a case with none left is left out."""
+        self._refuse_tail()
         parts = (partial(relabelled, block, self.labels, labels) for block in self.store.cases())
         return StreamingEngine(Store(labels, parts, len(self.store)))
 
     def close(self) -> None:
         """Forget all cases."""
         self.store.close()
+
+    def _refuse_tail(self) -> None:
+        if self.kept is not None:
+            raise AssertionError("what a tail is of is settled before it is taken")
 
     def _variants(self) -> Iterator[VariantBlock]:
         for block in self.store.variants():

@@ -24,6 +24,7 @@ DEALT = 500_000  # events that are dealt out at once
 BUCKET_EVENTS = 1_500_000  # of an ordinary bucket: a few dozen MB for each array that is computed from it
 LEAST_BUCKETS, MOST_BUCKETS = 16, 4096
 HASH_SEED = 0x11B2A
+CHANGES = "the individual changes within a case"
 Words = npt.NDArray[np.uint64]
 Prepare = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -48,13 +49,16 @@ def buckets_for(events: int) -> int:
     return min(max(1 << (wanted - 1).bit_length(), LEAST_BUCKETS), MOST_BUCKETS)
 
 
-def deal_out(batches: Iterable[pl.DataFrame], buckets: int, prepared: Prepare = lambda batch: batch) -> FrameSpill:
+def deal_out(
+    batches: Iterable[pl.DataFrame], buckets: int, prepared: Prepare = lambda batch: batch, onto: FrameSpill | None = None
+) -> FrameSpill:
     """Events by bucket; all of a case in one, in the order in which they came.
 
     Args:
         batches: The events, in order.
         buckets: How many; a power of two.
         prepared: What is done to each batch before, on any core.
+        onto: The shelves, one a bucket; new ones if left out.
 
     Example:
         >>> batches = [pl.DataFrame({"case": ["a", "b", "a"], "code": [0, 0, 1], "micros": [1, 2, 3]})]
@@ -62,7 +66,7 @@ def deal_out(batches: Iterable[pl.DataFrame], buckets: int, prepared: Prepare = 
         >>> sorted(len(set(piece["case"])) for bucket in range(16) for piece in dealt.take(bucket))
         [1, 1]
     """
-    dealt = FrameSpill(buckets)
+    dealt = FrameSpill(buckets) if onto is None else onto
     for batch, ends in in_order(partial(_by_bucket, buckets=buckets, prepared=prepared), _large(batches)):
         begin = 0
         for number, end in enumerate(ends):
@@ -119,10 +123,7 @@ def grouped(pieces: Iterable[pl.DataFrame], *, sort_by_time: bool) -> Grouped:
     individual = events["individual"].gather(pl.Series(order[first]))
     whose = events["individual"].gather(pl.Series(order))
     if whose.ne(individual.gather(pl.Series(np.repeat(np.arange(len(first)), lengths)))).any():
-        raise InputError(
-            "the individual changes within a case",
-            remedy="Choose a column with one value for all events of a case for --individual",
-        )
+        raise InputError(CHANGES, remedy="Choose a column with one value for all events of a case for --individual")
     return Grouped(codes, micros, lengths, individual)
 
 

@@ -6,6 +6,8 @@ a hash and are then drawn from exactly as in memory.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import numpy as np
 import polars as pl
 
@@ -30,9 +32,9 @@ class Whose:
         (2, True)
     """
 
-    def __init__(self, blocks: int) -> None:
+    def __init__(self, blocks: int, closed_by: ExitStack | None = None) -> None:
         """Nobody has a case yet."""
-        self._dealt = FrameSpill(SHELVES)
+        self._dealt = FrameSpill(SHELVES, closed_by=closed_by)
         self._counts = [np.zeros(0, np.bool_)] * blocks
 
     def put(self, block: int, individual: pl.Series) -> None:

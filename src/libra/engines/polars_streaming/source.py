@@ -6,6 +6,7 @@ part is grouped; labels are those of the whole log. What is read lies in a store
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import partial
 from typing import NamedTuple
 
@@ -80,18 +81,17 @@ class StreamedLog:
         sample = Sample("individual" if by_individual else "case", KeyedSample.draw(rate, random)) if rate < 1 else None
         buckets = buckets_for(int(self._batches.estimated_events * rate))
         labels = _Labels()
-        dealt = deal_out(self._batches, buckets, partial(_coded, labels, sample))
-        names, codes = labels.sorted()
-        whose = Whose(buckets) if by_individual else None
-        blocks = (partial(self._block, dealt, bucket, codes, whose) for bucket in range(buckets))
-        store = Store(names, blocks, buckets)
-        dealt.close()
-        if whose is not None and unit.most_cases is not None:
-            drawn = whose.drawn(unit.most_cases, random)
-            counting = (partial(block.take, rows) for block, rows in zip(store.cases(), drawn, strict=True))
-            some = Store(names, counting, buckets)
-            store.close()
-            store = some
+        with ExitStack() as until_done:
+            dealt = deal_out(self._batches, buckets, partial(_coded, labels, sample), FrameSpill(buckets, closed_by=until_done))
+            names, codes = labels.sorted()
+            whose = Whose(buckets, until_done) if by_individual else None
+            blocks = (partial(self._block, dealt, bucket, codes, whose) for bucket in range(buckets))
+            store = Store(names, blocks, buckets)
+            if whose is not None and unit.most_cases is not None:
+                until_done.callback(store.close)
+                drawn = whose.drawn(unit.most_cases, random)
+                counting = (partial(block.take, rows) for block, rows in zip(store.cases(), drawn, strict=True))
+                store = Store(names, counting, buckets)
         self._engines.append(StreamingEngine(store))
         return self._engines[-1]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -52,8 +53,10 @@ class Spill(Generic[Piece]):
         ([[[3, 4]]], [])
     """
 
-    def __init__(self, shelves: int, held: int | None = None) -> None:
-        """Empty shelves; `held` is how many bytes stay in memory, all shelves together."""
+    def __init__(self, shelves: int, held: int | None = None, closed_by: ExitStack | None = None) -> None:
+        """Empty shelves; `held` is how many bytes stay in memory, all shelves together; `closed_by` closes them with itself."""
+        if closed_by is not None:
+            closed_by.callback(self.close)
         self._most = HELD if held is None else held
         self._held: list[list[Piece]] = [[] for _ in range(shelves)]
         self._bytes = 0
@@ -91,7 +94,7 @@ class Spill(Generic[Piece]):
 
     def close(self) -> None:
         """Forget everything."""
-        self._held = [[] for _ in self._held]
+        self._held, self._files = [[] for _ in self._held], [[] for _ in self._files]
         self._closer()
 
     def _spill(self) -> None:

@@ -43,12 +43,16 @@ class Store:
         self._traces = ArraySpill(VARIANT_SHELVES)
         self._dtype = np.min_scalar_type(max(len(labels) - 1, 0))
         self._filled = 0
-        for whole, dealt in in_order(self._made, blocks):
-            self._cases.put(self._filled, whole)
-            self._filled += 1
-            for shelf, piece in dealt:
-                self._traces.put(shelf, piece)
-        self._merge()
+        try:
+            for whole, dealt in in_order(self._made, blocks):
+                self._cases.put(self._filled, whole)
+                self._filled += 1
+                for shelf, piece in dealt:
+                    self._traces.put(shelf, piece)
+            self._merge()
+        except BaseException:
+            self.close()
+            raise
 
     def __len__(self) -> int:
         """How many blocks of cases there are."""
