@@ -14,7 +14,9 @@ import pytest
 from libra.engines.contract import Integers, VariantRule
 from libra.engines.control_flow_tables import BaseEdges, Lengths, Size
 from libra.engines.polars.engine import engine_of as in_memory
+from libra.engines.spark import jobs
 from libra.engines.spark.engine import SparkEngine, open_log
+from libra.engines.spark.jobs import collected
 from libra.engines.spark.session import Spark
 from libra.engines.time_tables import StepDurations
 from libra.errors import InputError
@@ -127,6 +129,21 @@ def test_labels_are_weighed_as_in_memory_and_drawn_once(tmp_path: Path, spark: S
     assert engine.select_labels(exact, Randomness(seed=2)) == ("0", "1", "10", "2", "3")
     close = GaussianLabels(0.05, 43_000, 100, most=3)  # as much as some of them have
     assert len({engine.select_labels(close, Randomness(seed=3)) for _ in range(2)}) == 1
+
+
+def test_no_sums_are_sent_around_after_a_draw(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many labels there are, the task that draws sends its sums to the driver."""
+    plans: list[str] = []
+
+    def watched(frame: Any, place: str) -> Any:
+        plans.append(frame._jdf.queryExecution().optimizedPlan().toString())
+        return collected(frame, place)
+
+    monkeypatch.setattr(jobs, "FEW_PIECES", 0)
+    monkeypatch.setattr(jobs, "collected", watched)
+    rule = GaussianLabels(0.5, 10_000, 100, most=3)
+    assert [engine.select_labels(rule, random) for random in (Randomness(), Randomness(seed=1))] == [("nought", "one")] * 2
+    assert [(plan.count("MapInArrow"), plan.startswith("MapInArrow")) for plan in plans] == [(1, True)] * 2
 
 
 def test_a_subsample_has_its_rate_and_is_the_same_whenever_it_is_computed(engine: SparkEngine, spark: Spark) -> None:

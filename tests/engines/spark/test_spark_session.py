@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +15,7 @@ pytest.importorskip("pyspark", reason="PySpark is not installed: pip install lib
 
 from pyspark.errors import PySparkException
 
-from libra.engines.spark import session
+from libra.engines.spark import own_session, session
 from libra.errors import InputError, LibraError, MissingExtraError
 
 FROM_A_WORKER = """An exception was thrown from the Python worker:
@@ -37,9 +42,9 @@ def test_an_old_pyspark_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_java_no_session_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "find_java", lambda: (False, "not found"))
+    monkeypatch.setattr(own_session, "find_java", lambda: (False, "not found"))
     with pytest.raises(LibraError, match=r"Spark needs Java, and Java is not found. To get it, install a Java 17 runtime"):
-        session._new_session("local[1]")
+        own_session.new_session("local[1]")
 
 
 @pytest.mark.parametrize(
@@ -71,3 +76,70 @@ def test_what_spark_says_becomes_one_line(said: str, told: str) -> None:
 def test_other_errors_pass() -> None:
     with pytest.raises(InputError, match="as it is"), session.in_one_line("log"):
         raise InputError("as it is")
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(143)])
+def test_whoever_ends_the_process_ends_it_whatever_spark_says_of_its_jobs(end: BaseException) -> None:
+    said = PySparkException("the job was cancelled")
+    said.__context__ = end
+    with pytest.raises(type(end)) as caught, session.in_one_line("log"):
+        raise said
+    assert caught.value is end
+
+
+def test_closing_hides_no_error_that_came_before() -> None:
+    class Gone:
+        def stop(self) -> None:
+            raise ConnectionRefusedError
+
+        def unpersist(self) -> None:
+            raise PySparkException("Java is gone")
+
+    cleaned: list[bool] = []
+    gone: Any = Gone()
+    session.Spark(gone, ours=True, clean=lambda: cleaned.append(True), kept=[gone], lasting=[gone]).close()
+    assert cleaned == [True]
+
+
+ENDED = """
+import os, signal, threading, time
+from libra.cli import _ended_in_order
+from libra.engines.spark.own_session import private_folder
+from libra.engines.spark.session import in_one_line, session_of, without_warnings
+
+def slow(batches):
+    time.sleep(600)
+    yield from batches
+
+with _ended_in_order():
+    spark = session_of("local[1]")
+    threading.Timer(3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    try:
+        with in_one_line("log"), without_warnings():
+            spark.session.range(1).mapInArrow(slow, "id long").toArrow()
+    finally:
+        spark.close()
+        print(list(private_folder().iterdir()))
+"""
+
+
+def test_a_signal_ends_a_job_at_once_and_leaves_nothing(tmp_path: Path, spark: session.Spark) -> None:
+    """Nothing on the terminal, and nothing where Spark writes aside, also where that was named by the environment."""
+    environment = {**os.environ, "SPARK_LOCAL_DIRS": str(tmp_path)}
+    environment.pop("PYSPARK_GATEWAY_PORT", None)
+    ended = subprocess.run([sys.executable, "-c", ENDED], env=environment, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (143, "[]\n", "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_nobody_else_can_read_what_spark_writes_aside(spark: session.Spark) -> None:
+    folder = own_session.private_folder()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert spark.session.range(9).repartition(3).count() == 9
+    assert [entry.name for entry in folder.iterdir() if entry.name.startswith("blockmgr-")]
+
+
+def test_an_error_of_spark_is_not_logged(spark: session.Spark, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(LibraError), session.in_one_line("log"):
+        spark.session.range(3).selectExpr("id").select("no_such_column").collect()
+    assert capfd.readouterr() == ("", "")

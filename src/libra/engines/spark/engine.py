@@ -25,7 +25,7 @@ from libra.engines.contract import Integers, LabelRule, Table, VariantRule
 from libra.engines.counting.count import needs_cases
 from libra.engines.spark.draws import drawn_key
 from libra.engines.spark.individuals import drawn_cases
-from libra.engines.spark.jobs import added, collected, in_shares, mapped
+from libra.engines.spark.jobs import added, added_after_draws, collected, in_shares, mapped
 from libra.engines.spark.kernels import (
     PASSED,
     SUMS,
@@ -124,7 +124,7 @@ class SparkEngine:
         if shares.draw is not None:
             cases = cases.sortWithinPartitions("case")
         weigh = WeighLabels(rule, len(self.labels), shares)
-        totals = added([mapped(cases, weigh, SUMS)], pieces_of([weigh.shape]), self.events.place)
+        totals = added_after_draws(cases, weigh, pieces_of([weigh.shape]), self.events.place)
         weights, occurs = from_pieces(totals, [weigh.shape])[0]
         codes = np.flatnonzero(occurs)
         return tuple(sorted(self.labels[code] for code in codes[rule.passing(weights[codes], random)]))
@@ -192,8 +192,7 @@ class SparkLog:
             remedy = "Check the columns and transitions that were named"
             raise InputError("no event is left that can be used", place=events.place, remedy=remedy)
         if unit.most_cases is not None and self.has_individual:
-            place, column = events.place, self._found.individual_column
-            drawn = drawn_cases(events.read, unit.most_cases, random, self.spark, place, column)
+            drawn = drawn_cases(events, unit.most_cases, random, self.spark, self._found.individual_column)
             events = events.of_cases(drawn)
         engine = SparkEngine(events, self.spark)
         return engine if rate == 1 else engine.subsampled(rate, random)

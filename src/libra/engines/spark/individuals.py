@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from libra.engines.spark.draws import drawn_key, words_of
 from libra.engines.spark.session import Spark, in_one_line
+from libra.engines.spark.source import Events
 from libra.errors import InputError
 from libra.privacy.randomness import Randomness
 
@@ -20,32 +21,37 @@ if TYPE_CHECKING:
 BLANK = r"(?U)^\s*$"
 
 
-def drawn_cases(events: DataFrame, most: int, random: Randomness, spark: Spark, place: str, column: str) -> DataFrame:
+def drawn_cases(events: Events, most: int, random: Randomness, spark: Spark, column: str) -> DataFrame:
     """The ids (`case`) of at most so many cases of each individual; one without a name is an individual of its own.
 
     Args:
-        events: With the columns `case` and `individual`, as text.
+        events: All of them, with `individual`.
         most: How many cases of an individual count.
         random: Gives the key of the draws.
         spark: Where to keep whose case is whose.
-        place: What is read, for errors.
         column: What the individual's column is called there.
 
     Raises:
-        InputError: Some event does not say whose case it is, or events of one case do not agree on it.
+        InputError: Some event cannot be used or does not say whose case it is, or events of one case do not agree on it.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
 
     whose = F.col("individual")
     cases = spark.keep(
-        events.groupBy("case").agg(
-            F.min(whose).alias("whose"), F.max(whose.isNull()).alias("lacking"), (F.min(whose) != F.max(whose)).alias("changing")
+        events.read.groupBy("case").agg(
+            F.min(whose).alias("whose"),
+            F.max(whose.isNull()).alias("lacking"),
+            (F.min(whose) != F.max(whose)).alias("changing"),
+            F.max("problem").alias("problem"),
         ),
         lasting=True,
     )
+    place = events.place
     with in_one_line(place):
-        lacking, changing = cases.agg(F.max("lacking"), F.max("changing")).collect()[0]
+        lacking, changing, problem = cases.agg(F.max("lacking"), F.max("changing"), F.max("problem")).collect()[0]
+    if problem is not None:
+        raise events.refused(problem)
     remedy = "Choose a column with one value for all events of a case for --individual"
     if lacking:
         raise InputError(f'no value in "{column}"', place=place, remedy=remedy)

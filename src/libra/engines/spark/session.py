@@ -10,14 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import subprocess
-import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from libra.doctor import JAVA_REMEDY, OLDEST_PYSPARK, find_java
+from libra.doctor import OLDEST_PYSPARK
+from libra.engines.spark.own_session import new_session
 from libra.errors import InputError, LibraError, MissingExtraError
 from libra.shell import pip_install
 
@@ -27,30 +26,22 @@ if TYPE_CHECKING:
 EXTRA = "spark"
 INSTALL = "pip install libra-pm"
 LONGEST = 240  # characters of what Spark says that are repeated
-SETTINGS = {
-    "spark.app.name": "libra",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "128",  # at most: of a small log Spark makes fewer, by the next four
-    "spark.sql.adaptive.enabled": "true",
-    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
-    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
-    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
-    "spark.sql.caseSensitive": "true",
-    "spark.sql.legacy.parquet.nanosAsLong": "true",
-}
-LOCAL_SETTINGS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "2g"}
+LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 NOT_FOUND = ("PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND")
 NOT_INTACT = ("MALFORMED_RECORD_IN_PARSING", "FAILED_READ_FILE", "CANNOT_READ_FILE", "UNABLE_TO_INFER_SCHEMA")
 
 
+def nothing() -> None:
+    """What is to be cleaned up after a session that is not ours."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Spark:
-    """A session, and the frames that we keep in its storage."""
+    """A session, what cleans up after one of ours, and the frames that we keep in its storage."""
 
     session: SparkSession
     ours: bool
+    clean: Callable[[], None] = nothing
     kept: list[DataFrame] = field(default_factory=list)
     lasting: list[DataFrame] = field(default_factory=list)
 
@@ -70,15 +61,18 @@ class Spark:
     def forget(self) -> None:
         """Free what is kept and not lasting; whoever looks at it again computes it again."""
         while self.kept:
-            self.kept.pop().unpersist()
+            with _whatever_spark_says():
+                self.kept.pop().unpersist()
 
     def close(self) -> None:
-        """Free all that is kept, and stop the session if it is ours."""
+        """Free all that is kept, and stop the session if it is ours; where Spark is gone already, so much the better."""
         self.kept.extend(self.lasting)
         self.lasting.clear()
         self.forget()
         if self.ours:
-            self.session.stop()
+            with _whatever_spark_says():
+                self.session.stop()
+            self.clean()
 
 
 def session_of(master: str | None = None) -> Spark:
@@ -98,7 +92,10 @@ def session_of(master: str | None = None) -> Spark:
         running = SparkSession.getActiveSession()
         if running is None and (SparkContext._active_spark_context is not None or "PYSPARK_GATEWAY_PORT" in os.environ):
             running = SparkSession.builder.getOrCreate()
-        return Spark(running, ours=False) if running is not None else Spark(_new_session(master or "local[*]"), ours=True)
+        if running is not None:
+            return Spark(running, ours=False)
+        session, clean = new_session(master or "local[*]")
+        return Spark(session, ours=True, clean=clean)
 
 
 def checked_pyspark() -> None:
@@ -115,27 +112,6 @@ def checked_pyspark() -> None:
         raise LibraError(f"PySpark {pyspark.__version__} is too old, {OLDEST_PYSPARK} is needed. Install it with: {remedy}")
 
 
-def _new_session(master: str) -> SparkSession:
-    """A session of our own, whose Java process says nothing on the terminal."""
-    from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
-
-    java, found = find_java()
-    if not java:
-        raise LibraError(f"Spark needs Java, and Java is {found}. To get it, {JAVA_REMEDY}.")
-    settings = SETTINGS | {"spark.master": master}
-    if master.startswith("local"):
-        settings |= LOCAL_SETTINGS
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # with which Spark starts its workers
-    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    gateway = SparkContext._gateway or launch_gateway(conf, silent)  # type: ignore[no-untyped-call]  # PySpark has no types for it
-    context = SparkContext(conf=conf, gateway=gateway)
-    context.setLogLevel("OFF")
-    return SparkSession(context)
-
-
 @contextlib.contextmanager
 def without_warnings() -> Iterator[None]:
     """Without PySpark's advice on versions of other packages: what is used here works with them."""
@@ -146,17 +122,52 @@ def without_warnings() -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_one_line(place: str) -> Iterator[None]:
-    """Whatever goes wrong in Spark comes out as one line; `place` is what was being read or written."""
+    """Whatever goes wrong in Spark comes out as one line; `place` is what was being read or written.
+
+    Whoever ends the process, by Ctrl-C or a signal, ends it: what Spark says of its jobs being cut short is not told.
+    """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it has no types
     from pyspark.errors import PySparkException
 
     try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        told = _told(error, place)
+        with _without_logging():
+            yield
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        told = _ended_by(error) or _told(error, place)
     else:
         return
     raise told from None
+
+
+@contextlib.contextmanager
+def _without_logging() -> Iterator[None]:
+    """Without what PySpark writes to stderr of an error before it raises it: stack traces, and values of the raw log."""
+    from pyspark.logger import PySparkLogger
+
+    loggers = [PySparkLogger.getLogger(name) for name in LOGGERS]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
+
+
+@contextlib.contextmanager
+def _whatever_spark_says() -> Iterator[None]:
+    """Cleaning up goes on, and hides no error that came before, whatever Spark says of it."""
+    with contextlib.suppress(LibraError), in_one_line("Spark"), without_warnings():
+        yield
+
+
+def _ended_by(error: BaseException) -> BaseException | None:
+    """What ended the process, where Spark's error is about a job that this cut short."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, KeyboardInterrupt | SystemExit):
+        seen = seen.__context__
+    return seen
 
 
 def _told(error: Any, place: str) -> LibraError:
@@ -164,12 +175,20 @@ def _told(error: Any, place: str) -> LibraError:
     own = re.search(r"^(?:\S+: )*libra\.errors\.\w+: (.+)$", text, re.MULTILINE)
     if own:
         return InputError(own[1].strip().rstrip("."))
-    if "No module named 'libra'" in text:
-        return LibraError(f"Libra is not installed where Spark computes. Install it on every worker: {INSTALL}.")
+    if lacking := re.search(r"No module named '(\w+)", text):
+        return LibraError(
+            f"Libra is not installed where Spark computes ({lacking[1]} is missing there). Install it on every worker "
+            f"({INSTALL}), or name the Python that has it in the environment variable PYSPARK_PYTHON before Spark starts."
+        )
+    if "://" in place and re.search(r"No FileSystem for scheme|S3AFileSystem|UnsupportedFileSystem|Credentials", text):
+        remedy = "Give Spark the connector and the credentials for this address, such as the package hadoop-aws for s3a://"
+        return InputError("Spark cannot reach this address", place=place, remedy=remedy)
     if any(name in text for name in NOT_FOUND):
         return InputError("there is no such file or table", place=place, remedy="Check the path, and that Spark may read it")
     if "PATH_ALREADY_EXISTS" in text:
         return InputError("there is something already", place=place, remedy="Name a folder that does not exist yet")
+    if "is not a Parquet file" in text or (place.endswith((".parquet", ".pq")) and any(name in text for name in NOT_INTACT)):
+        return InputError("this is not an intact Parquet file", place=place, remedy="Export it again")
     if any(name in text for name in NOT_INTACT):
         remedy = "Check that it is intact, and name what separates fields with --delimiter; a table with line breaks in fields "
         return InputError("Spark cannot read this as a table", place=place, remedy=f"{remedy}has to become Parquet first")

@@ -42,6 +42,7 @@ PROBLEMS = {  # by the number that marks an event
     4: (f"a timestamp is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder", f"Correct it, {DROP}"),
     5: ("some rows are in a file that came while it was read", "Try again when nobody writes there"),
     6: ("some text is not in UTF-8", "Name the encoding with --encoding"),
+    7: ("some text is not in the encoding that was named", "Name the right one with --encoding, or correct the text"),
 }
 ALWAYS_REFUSED = 5  # from there on, events are never left out
 REPLACED = "\ufffd"  # what stands for bytes that are no text
@@ -57,7 +58,7 @@ class Events:
         moments: How times are read.
         drop_invalid: Whether events that cannot be used are left out, rather than an error.
         place: What to call the source in errors.
-        encoding_assumed: Whether the source is text of which nobody said how it is written.
+        unreadable: The problem of events with bytes that are no text; None where the source is no text file.
         whole: The events that these are a part of; labels are those of the whole.
     """
 
@@ -66,18 +67,23 @@ class Events:
     moments: Moments
     drop_invalid: bool
     place: str
-    encoding_assumed: bool = False
+    unreadable: int | None = None
     whole: Events | None = None
 
     def sampled(self, rate: float, key: bytes) -> Events:
-        """Only those of cases that take part in a Poisson subsample."""
+        """Only those of cases that take part in a Poisson subsample, and those without a case, which are an error."""
         from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
 
-        return replace(self, frame=self.frame.filter(takes(F.col("case"), rate, key)), whole=self.whole or self)
+        case = F.col("case")
+        return replace(self, frame=self.frame.filter(case.isNull() | takes(case, rate, key)), whole=self.whole or self)
 
     def of_cases(self, cases: DataFrame) -> Events:
-        """Only those of these cases."""
-        return replace(self, frame=self.frame.join(cases, "case", "left_semi"), whole=self.whole or self)
+        """Only those of these cases, and those without a case, which are an error."""
+        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+        marked = self.frame.join(cases.withColumn("counts", F.lit(True)), "case", "left")
+        chosen = marked.filter(F.col("case").isNull() | F.col("counts")).drop("counts")
+        return replace(self, frame=chosen, whole=self.whole or self)
 
     @property
     def read(self) -> DataFrame:
@@ -93,8 +99,10 @@ class Events:
             .when((micros < FIRST) | (micros >= AFTER), 4)
             .when(unplaced, 5)
         )
-        if self.encoding_assumed:
-            problem = problem.when(F.concat("case", "label").contains(REPLACED), 6)
+        if self.unreadable is not None:
+            texts = [name for name in ("case", "label", "individual") if name in self.frame.columns]
+            replaced = F.concat_ws(" ", *texts).contains(REPLACED)
+            problem = F.when(replaced, self.unreadable).otherwise(problem)
         events = self.moments.read(self.frame).withColumn("problem", problem)
         usable = F.coalesce("problem", F.lit(ALWAYS_REFUSED)) >= ALWAYS_REFUSED
         return events.filter(usable) if self.drop_invalid else events
@@ -168,23 +176,27 @@ def events_of(table: OpenTable, options: ReadOptions) -> Found:
         chosen.append((case if same else _text(table, column, "individual")).alias("individual"))
     order = ("micros", *table.order) if options.sort_by_time and table.order else table.order
     narrow = frame.select(*chosen, *table.order, *moments.columns)
-    assumed = table.is_text and options.encoding is None
-    events = Events(narrow, order, moments, options.drop_invalid, table.place, assumed)
+    unreadable = (6 if options.encoding is None else 7) if table.is_text else None
+    events = Events(narrow, order, moments, options.drop_invalid, table.place, unreadable)
     return Found(events, moments.has_zone, individual, column, roles, notes)
 
 
 def _text(table: OpenTable, name: str, role: str) -> Column:
-    """A column as text, whole floats without their ".0"; for what every event must have, blank text is missing."""
+    """A column as text, whole floats without their ".0"; for what every event must have, blank text is missing.
+
+    A moment becomes its microseconds since 1970: in the time zone of a session two of them may read the same.
+    """
     from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
 
     kind, column = table.kind_of(name), table.column(name)
     if is_nested(kind):
         what = f'"{name}" is of the type {kind} and holds no text to serve as {WORDS.get(role, role)}'
         raise InputError(what, place=table.place, remedy=f"Name another column with {FLAGS[role]}")
-    text = column.cast("string")
+    text = (F.unix_micros(column) if kind == "timestamp" else column).cast("string")
     if kind in ("float", "double"):
-        whole = (F.floor(column) == column) & (F.abs(column) < 2.0**63)
-        text = F.when(~F.isnan(column), F.when(whole, column.try_cast("bigint").cast("string")).otherwise(text))
+        small = F.when(F.abs(column) < 2.0**63, column)  # what has no 64 bits is null, and never rounded
+        whole = F.floor(small) == small
+        text = F.when(~F.isnan(column), F.when(whole, small.cast("bigint").cast("string")).otherwise(text))
     return F.when(~text.rlike(BLANK), text) if role in REQUIRED else text
 
 

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from libra.engines.spark.csv_lines import checked_quote, first_lines
 from libra.engines.spark.session import Spark, in_one_line, without_warnings
 from libra.errors import InputError
+from libra.eventlog.files import parquet_files
 from libra.eventlog.formats import FileFormat, format_of_name
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.csv_dialect import find_dialect
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
 FRAME = "the data frame"
 SAMPLE = 1000  # rows that show what columns hold
-HEAD = 200  # lines that show how a text file is written
 GUARDED = r"^'('*[=+\-@\t\r])"  # an apostrophe that keeps spreadsheets from taking text for a formula
 FILE_NUMBER, BLOCK, ROW = "file_number", "file_block", "file_row"
 
@@ -95,7 +96,10 @@ def open_table(source: str | DataFrame, options: ReadOptions, spark: Spark) -> O
         if fmt.kind == "xes":
             raise InputError("Spark does not read XES", place=source, remedy="Make it Parquet first, with libra convert")
         if fmt.kind == "parquet":
-            return replace(_opened(spark.session.read.parquet(path), (ROW,), source), individual=_remembered(source))
+            reader = spark.session.read
+            if Path(source).is_dir():
+                reader = reader.option("pathGlobFilter", "*.{parquet,pq}")  # what else lies there is left alone
+            return replace(_opened(reader.parquet(path), (ROW,), source), individual=_remembered(source))
         return _csv(path, source, fmt, options, spark)
 
 
@@ -119,20 +123,18 @@ def _format_of(source: str, spark: Spark) -> tuple[FileFormat | None, str]:
 
 
 def _first_format(names: list[str]) -> FileFormat | None:
-    formats = (format_of_name(Path(name)) for name in names if not name.startswith(("_", ".")))
-    return next((fmt for fmt in formats if fmt is not None), None)
+    """The kind of files in a folder; where there are several, Parquet goes before all others, as in the other engines."""
+    formats = [fmt for name in names if not name.startswith(("_", ".")) and (fmt := format_of_name(Path(name))) is not None]
+    return next((fmt for fmt in formats if fmt.kind == "parquet"), formats[0] if formats else None)
 
 
 def _csv(path: str, source: str, fmt: FileFormat, options: ReadOptions, spark: Spark) -> OpenTable:
-    """A text file, every column as text, by the dialect that its first lines show."""
+    """A text file, every column as text, by the dialect that its first lines show; all lines are looked at once before."""
     from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
     from pyspark.sql.types import StringType, StructField, StructType
 
     encoding = options.encoding or "UTF-8"
-    lines = spark.session.read.option("encoding", encoding).text(path).limit(HEAD).collect()
-    if not lines:
-        raise InputError("the file is empty", place=source, remedy="Export the log again")
-    head = "\n".join(row[0] for row in lines).encode() + b"\n"
+    head = first_lines(path, encoding, spark.session, source)
     dialect = find_dialect(head, options, tabs=fmt.kind == "tsv", source=source)
     names = [name.removeprefix("\ufeff") if name.strip() else f"column_{i}" for i, name in enumerate(dialect.header, 1)]
     if head.startswith(b"sep="):
@@ -144,7 +146,8 @@ def _csv(path: str, source: str, fmt: FileFormat, options: ReadOptions, spark: S
     reader = spark.session.read.schema(schema).options(
         header=True, sep=dialect.delimiter, encoding=encoding, mode="FAILFAST", columnPruning=False, enforceSchema=True
     )
-    quoted = reader.options(quote=dialect.quote or "\0", escape=dialect.quote or "\0")
+    quote = checked_quote(path, encoding, dialect, spark.session, source) or "\0"
+    quoted = reader.options(quote=quote, escape=quote)
     opened = _opened(quoted.csv(path), (BLOCK, ROW), source, tuple(names))
     bare = [F.regexp_replace(f"c{i}", GUARDED, "$1").alias(f"c{i}") for i in range(len(names))]
     return OpenTable(opened.frame.select(*bare, *opened.order), opened.names, opened.order, source, is_text=True)
@@ -178,11 +181,11 @@ def _file_numbers(frame: DataFrame) -> dict[str, int]:
 
 def _remembered(source: str) -> str | None:
     """Whose case it is, where a file of this machine says so because Libra wrote it."""
-    path = Path(source)
-    if not path.is_file():
+    files = parquet_files(Path(source))
+    if not files or not files[0].is_file():
         return None
     with contextlib.suppress(OSError, ValueError, pl.exceptions.PolarsError):
-        return remembered(json.loads(pl.read_parquet_metadata(path).get(KEY, "null"))).individual
+        return remembered(json.loads(pl.read_parquet_metadata(files[0]).get(KEY, "null"))).individual
     return None
 
 

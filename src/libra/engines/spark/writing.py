@@ -160,6 +160,8 @@ def _beside(local: Path) -> str:
 
 def _appear(beside: Path, local: Path) -> None:
     try:
+        for mark in (*beside.rglob(".*.crc"), *beside.rglob("_SUCCESS")):
+            mark.unlink()  # the folder appears whole: nobody needs them, and some readers stumble over them
         if local.is_dir():
             local.rmdir()
         beside.rename(local)
