@@ -41,7 +41,19 @@ def test_the_document_has_these_keys_and_no_others(tmp_path: Path, run: Run) -> 
     assert document.keys() == {
         *("document", "version", "issued", "in_plain_words", "mechanism", "parameters", "contents", "guarantee", "claimed"),
         "randomness",
-        *("released", "shortfall", "confidential", "output", "certificate", "report", "columns", "seconds", "notes"),
+        *(
+            "released",
+            "shortfall",
+            "confidential",
+            "output",
+            "certificate",
+            "report",
+            "model",
+            "engine",
+            "columns",
+            "seconds",
+            "notes",
+        ),
     }
     assert document["guarantee"].keys() == {
         *("kind", "statement", "source", "epsilon", "delta", "unit", "assumptions", "caveats", "seeded"),
@@ -171,6 +183,7 @@ def test_progress_tells_reading_then_subsamples_then_writing(tmp_path: Path, run
         told[text] = []
         yield lambda done, total: told[text].append((done, total))
 
+    monkeypatch.setattr("libra.cli.releasing.progress_bar", recorded)
     monkeypatch.setattr("libra.cli.commands.anonymize.progress_bar", recorded)
     words = ("anonymize", example.path(), "-o", tmp_path / "out.xes", *LIBRA2022, "--subsamples", "7")
     assert run(*words).code == 0

@@ -21,8 +21,8 @@ HERE = Path(__file__).resolve().parent
 SOURCE = Path(libra.__file__).resolve().parent
 BUGS = {
     "a fifth less noise": ("privacy/noise.py", "    points *= sd\n", "    points *= 0.8 * sd\n"),
-    "the clip is ignored": ("engines/polars/clipping.py", "squares > limit", "squares > np.inf"),
-    "the exact number of cases": ("mechanisms/libra/algorithm.py", "in weighted], self.cases)", "in weighted], log.n_cases)"),
+    "the clip is ignored": ("engines/counting/clipping.py", "squares > limit", "squares > np.inf"),
+    "the exact number of cases": ("mechanisms/libra/algorithm.py", "in flows], self.cases)", "in flows], log.n_cases)"),
 }
 LONG = ["--canary", "is very long", "--delta", "0.1", "--budget", "control=0.999,times=0.001", "--runs", "900"]
 FREQUENT = ["--canary", "joins a frequent variant", "--runs", "600"]

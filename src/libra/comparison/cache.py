@@ -28,7 +28,7 @@ from libra.comparison.processes import Limits
 
 FORM = 1  # of the files; a change of it makes all of them old
 ROOMS = ("engines", "eventlog", "measures", "mechanisms", "privacy")  # what decides the outcome of a run
-MODULES = ("comparison/child.py", "comparison/handover.py", "comparison/memory.py", "errors.py")
+MODULES = ("comparison/child.py", "comparison/handover.py", "comparison/memory.py", "errors.py", "parallel.py", "seeds.py")
 LIBRARIES = ("numpy", "polars", "scipy")
 
 

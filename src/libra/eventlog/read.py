@@ -51,7 +51,7 @@ def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataF
             raise InputError(f"a {type(source).__name__} is no event log", remedy=remedy)
         return from_frame(source, options)
     path = Path(source)
-    if path.is_dir() and not parquet_files(path) and (files := files_of(path, "csv")):
+    if files := _csv_files(path):
         return _read_csv_folder(path, files, options)
     fmt = input_format(path)
     if fmt.kind == "xes":
@@ -59,6 +59,14 @@ def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataF
     if fmt.kind == "parquet":
         return read_parquet(path, options)
     return read_csv(path, fmt, options)
+
+
+def _csv_files(path: Path) -> list[Path]:
+    """The CSV files of a folder without Parquet files; none of what is no folder."""
+    try:
+        return [] if not path.is_dir() or parquet_files(path) else files_of(path, "csv")
+    except (OSError, ValueError):  # a name that is too long, a null character: told by those who open it
+        return []
 
 
 def _read_csv_folder(folder: Path, files: list[Path], options: ReadOptions) -> EventLog:
