@@ -107,13 +107,13 @@ def test_two_moments_or_numbers_are_never_one_id(spark: Spark) -> None:
 
 
 @pytest.mark.parametrize("how", ["a subsample", "individuals"])
-def test_an_event_without_a_case_is_an_error_also_in_a_part_of_the_log(how: str, spark: Spark) -> None:
+def test_an_event_without_a_case_is_an_error_also_in_a_part_of_the_log(how: str, tmp_path: Path, spark: Spark) -> None:
     table = both.table_of([("a", "x", 0), ("b", "x", 1), (None, "x", 2)]).with_columns(pl.lit("p").alias("person"))
-    frame = spark.session.createDataFrame(table.to_pandas())
+    table.write_parquet(tmp_path / "log.parquet")
     roles = RoleNames(individual="person") if how == "individuals" else RoleNames()
     unit, rate = (Unit(1), 1.0) if how == "individuals" else (CASE, 0.5)
     with pytest.raises(InputError, match="no case id"):
-        open_log(frame, ReadOptions(roles=roles)).engine(unit, Randomness(), rate).count_all([Size()])
+        open_log(str(tmp_path / "log.parquet"), ReadOptions(roles=roles)).engine(unit, Randomness(), rate).count_all([Size()])
 
 
 def test_a_folder_says_whose_cases_are_whose_and_what_else_lies_there_is_left_alone(tmp_path: Path, spark: Spark) -> None:
