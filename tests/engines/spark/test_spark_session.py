@@ -61,7 +61,8 @@ def test_without_java_no_session_is_tried(monkeypatch: pytest.MonkeyPatch) -> No
         (
             FROM_A_WORKER.format(line="ModuleNotFoundError: No module named 'libra'"),
             "Libra is not installed where Spark computes (libra is missing there). Install it on every worker "
-            "(pip install libra-pm), or name the Python that has it in the environment variable PYSPARK_PYTHON before Spark starts.",
+            "(pip install libra-pm), or name the Python that has it in the environment variable PYSPARK_PYTHON before Spark "
+            "starts.",
         ),
         ("x" * 999 + "\n\tat org.apache.spark", f"log: Spark gave up ({'x' * session.LONGEST}…). Its own log tells more."),
         ("", "log: Spark gave up (no reason given). Its own log tells more."),
