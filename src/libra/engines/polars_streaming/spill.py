@@ -8,6 +8,7 @@ Who loses power meanwhile finds it there: docs/performance.md says how to choose
 from __future__ import annotations
 
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -43,7 +44,7 @@ class _Folder:
             self._made = None
 
 
-class Spill(Generic[Piece]):
+class Spill(ABC, Generic[Piece]):
     """Shelves of pieces.
 
     Example:
@@ -114,24 +115,24 @@ class Spill(Generic[Piece]):
         self._held, self._bytes = [[] for _ in self._held], 0
 
     @staticmethod
+    @abstractmethod
     def size(piece: Piece) -> int:
         """How many bytes a piece takes."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def joined(pieces: list[Piece]) -> Piece:
         """Pieces of one shelf as one."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def save(file: Path, piece: Piece) -> None:
         """Write a piece."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def load(file: Path) -> Piece:
         """Read a piece."""
-        raise NotImplementedError
 
 
 class FrameSpill(Spill[pl.DataFrame]):
