@@ -50,31 +50,18 @@ class VariantRule(Protocol):
         """The rows whose noisy counts pass, and these noisy counts; every row has a draw of its own."""
 
 
-class LabelRule(Protocol):
-    """How labels are chosen privately: plain data, so that it can be applied wherever cases lie."""
-
-    def weights(self, case: Integers, label: Integers, random: Randomness) -> tuple[Integers, Integers]:
-        """The labels that cases have, and what these cases add to the weight of each; from pairs of a case and its label."""
-
-    def passing(self, weights: Integers, random: Randomness) -> Integers:
-        """The rows whose noisy weights pass; every row has a draw of its own."""
-
-
 class Engine(Protocol):
     """Raw cases behind a contract: tables of counts, private choices, or other cases behind the same contract."""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that codes stand for."""
+        """The labels that codes stand for, sorted."""
 
     def count_all(self, tables: Sequence[Table]) -> list[Integers]:
         """For each table `scale` times the counts, in its shape; for all of them in one look at the cases."""
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
         """The distinct traces whose noisy counts pass, and these, in whatever order; each trace has one draw, made once."""
-
-    def select_labels(self, rule: LabelRule, random: Randomness) -> tuple[str, ...]:
-        """The labels whose noisy weights pass, sorted; each has one draw, made once."""
 
     def subsampled(self, rate: float, random: Randomness) -> Engine:
         """Every case with probability `rate`, independently."""
@@ -83,7 +70,7 @@ class Engine(Protocol):
         """The cases whose trace is none of the kept ones: for tables about control flow."""
 
     def with_labels(self, labels: tuple[str, ...]) -> Engine:
-        """The same cases without the events of all other labels; a case with none left is left out."""
+        """The same cases without the events of all other labels; a case with none left is left out. For tables alone."""
 
 
 class Origin(Protocol):
@@ -97,8 +84,11 @@ class Origin(Protocol):
     def has_zone(self) -> bool:
         """Whether its times are in a zone; if not, they are a clock on some wall."""
 
-    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> Engine:
+    def engine(
+        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None
+    ) -> Engine:
         """The engine of all cases, or of a Poisson subsample; where individuals are protected, of as many of each as count.
 
-        Labels are those of the whole log, whatever the subsample.
+        A subsample is drawn of whom is protected: of individuals with all their cases, or of cases. Labels are those of the whole
+        log, whatever the subsample, or those that are given: then events of all others are as if they were not there.
         """

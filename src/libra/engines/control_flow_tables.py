@@ -19,6 +19,7 @@ LONGEST = 5_000
 LENGTH_BINS = np.unique(
     np.concatenate((np.arange(SINGLE_LENGTHS + 1), np.geomspace(SINGLE_LENGTHS + 1, LONGEST, 22).round().astype(np.int64)))
 )
+MOST_LABELS = 64  # of a case, that it gives weight to
 NORM_BINS = np.concatenate(([0.0], 2.0 ** (np.arange(50) / 2)))  # left ends, of the squared norm
 
 
@@ -62,6 +63,25 @@ class NearestCounts(OneCell):
     def shape(self) -> tuple[int, ...]:
         """One cell a variant."""
         return (len(self.variants),)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelWeights:
+    """How much cases say for each label that is not known yet: of m such labels a case gives each 1 / sqrt(m).
+
+    A case of more than `MOST_LABELS` gives its weight to so many of them, spread evenly over the order in which they first occur.
+    """
+
+    purpose: ClassVar[str] = "which labels are kept"
+    scale: ClassVar[int] = FINE
+    clip: ClassVar[float] = 1.0
+    n_labels: int
+    known: Integers
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One cell a label, known ones included."""
+        return (self.n_labels,)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Smaller or reordered logs from a log: some transitions only, events by time.
+"""Smaller or reordered logs from a log: some transitions or activities only, events by time.
 
 In and out: an `EventLog`; cases left without events go, everything else stays as it was.
 """
@@ -12,7 +12,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import CASE_INDEX, LIFECYCLE, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, LIFECYCLE, TIMESTAMP
 
 OUT_OF_ORDER = "Some cases have events out of time order. File order is kept; --sort-by-time orders them by time."
 
@@ -42,6 +42,22 @@ def keep_lifecycle(log: EventLog, transitions: Sequence[str], source: str = "") 
         asked = ", ".join(f'"{name}"' for name in transitions)
         there = ", ".join(f'"{name}"' for name in lifecycle.drop_nulls().unique().sort().head(20).to_list())
         raise InputError(f"no event is in the transition {asked}", place=source, remedy=f"The log has {there}")
+    return _only(log, kept)
+
+
+def keep_labels(log: EventLog, labels: Sequence[str]) -> EventLog:
+    """Keep only the events of these activities.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> keep_labels(simulate(cases=50), ["Triage", "Surgery"]).activities
+        ['Triage']
+    """
+    return _only(log, log.events[ACTIVITY].is_in(list(labels)))
+
+
+def _only(log: EventLog, kept: pl.Series) -> EventLog:
+    """Only these events, and the cases that have some."""
     if kept.all():
         return log
     events = log.events.filter(kept)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 LABELS_PUBLIC = (
-    "The set of activity labels is public: it is taken from the log as it is, so a label that one case alone has may show."
+    "The names of activities are not protected: all that occur in the log are taken as public, so a name that one case alone has "
+    "may show."
 )
 LABELS_PRIVATE = "No label is public: those that are released were chosen privately, events of all others are left out."
-PUBLIC = (
+LABELS_LISTED = (
+    "The labels are those of a list that was given and does not come from this log; events of all others are left out."
+)
+NOTHING_ELSE = (
     "The parameters, the time zone and the code are public, and were not chosen by what they give on this log. Nothing else of "
     "the log is public: not its size, not its time range."
 )

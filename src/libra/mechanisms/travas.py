@@ -24,7 +24,7 @@ from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.traces import Integers, Traces, concatenated
-from libra.mechanisms.assumptions import AS_READ, PUBLIC
+from libra.mechanisms.assumptions import AS_READ, NOTHING_ELSE
 from libra.mechanisms.assumptions import individuals as of_individuals
 from libra.mechanisms.libra.arguments import checked_budget, checked_time_zone
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
@@ -165,7 +165,7 @@ class Travas:
     def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
         """What is promised of a release."""
         unit = Unit(most_cases=1) if individuals else CASE
-        assumed = (NO_LABEL_PUBLIC, PUBLIC, AS_READ, *((of_individuals("one case"),) if individuals else ()))
+        assumed = (NO_LABEL_PUBLIC, NOTHING_ELSE, AS_READ, *((of_individuals("one case"),) if individuals else ()))
         return Guarantee.proved(self.epsilon, self.delta, unit, assumed, seeded=seeded)
 
     def parameters(self) -> dict[str, Any]:

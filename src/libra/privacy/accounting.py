@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from libra.privacy.arguments import checked_delta
-from libra.privacy.calibration import one_selection_delta, selections_delta
+from libra.privacy.calibration import selections_delta
 from libra.privacy.composition import Curve, repeated, subsampled
 from libra.privacy.discrete_losses import losses_of
 from libra.privacy.gaussian import delta_of, least
@@ -22,7 +22,6 @@ from libra.privacy.ledger import (
     GAUSSIAN,
     LABEL_SELECTION,
     LAPLACE,
-    ROUNDED_GAUSSIAN,
     TRUNCATED_GEOMETRIC,
     VARIANT_SELECTION,
     Entry,
@@ -30,7 +29,6 @@ from libra.privacy.ledger import (
 )
 
 SELECTIONS = (VARIANT_SELECTION, LABEL_SELECTION)
-FOR_SEVERAL_CASES = (ROUNDED_GAUSSIAN, VARIANT_SELECTION)
 LARGEST = 1000.0  # epsilons are looked for up to here
 INTERVAL = 1e-4  # of the grid for privacy losses
 LARGEST_EXPONENT = 700.0  # e^epsilon in floats; by then tables are off by more than any delta
@@ -75,10 +73,8 @@ def _curve(ledger: Ledger) -> Curve:
     """Delta as a function of epsilon."""
     for entry in ledger.entries:
         _refuse_unknown(entry)
-    if ledger.most_cases > 1 and (ledger.rate < 1 or any(entry.mechanism not in FOR_SEVERAL_CASES for entry in ledger.entries)):
-        raise UnknownReleaseError(
-            "Subsamples, private labels and other than Gaussian noise are counted for one case alone; here somebody has several."
-        )
+    if ledger.most_cases > 1 and any(entry.mechanism not in GAUSSIAN for entry in ledger.entries):
+        raise UnknownReleaseError("Other than Gaussian noise is counted for one case alone; here somebody has several.")
     return repeated(subsampled(_one_run(ledger), ledger.rate), ledger.times)
 
 
@@ -97,12 +93,21 @@ def _one_run(ledger: Ledger) -> Curve:
     mu = ledger.most_cases * ledger.mu
     if others:
         return _with_other_noise(mu, -math.expm1(_log_hidden(selections)), others)
-    if [entry.mechanism for entry in selections] == [VARIANT_SELECTION] and ledger.most_cases == 1:
-        (selection,) = selections
-        without = Ledger(tuple(entry for entry in ledger.entries if entry is not selection)).mu
-        return lambda epsilon: max(delta_of(mu, epsilon), one_selection_delta(without, selection.shows, epsilon))
     shows = -math.expm1(_log_hidden(selections))
+    if ledger.most_cases == 1 and _variants_first(selections):
+        without = Ledger(tuple(entry for entry in ledger.entries if entry is not selections[0])).mu
+        return lambda epsilon: max(delta_of(mu, epsilon), selections_delta(without, shows, epsilon))
     return lambda epsilon: selections_delta(mu, shows, epsilon)
+
+
+def _variants_first(selections: list[Entry]) -> bool:
+    """Whether variants were chosen first, of whole traces, and labels only from cases of none that was kept.
+
+    Then a case either shares its variant, and with it all its labels, or costs nothing in the choice of variants.
+    """
+    first = [(VARIANT_SELECTION, "all")]
+    found = [(entry.mechanism, entry.group) for entry in selections]
+    return found[:1] == first and all(one == (LABEL_SELECTION, "tail") for one in found[1:])
 
 
 def _log_hidden(selections: list[Entry]) -> float:

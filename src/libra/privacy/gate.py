@@ -13,8 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
+import numpy as np
+
 from libra.engines.contract import Engine, Integers, Table
-from libra.engines.control_flow_tables import OneCell
+from libra.engines.control_flow_tables import MOST_LABELS, LabelWeights, OneCell
+from libra.engines.counting.labels import codes_among
 from libra.eventlog.traces import Traces
 from libra.privacy.ledger import (
     DISCRETE_LAPLACE,
@@ -30,10 +33,10 @@ from libra.privacy.noise import rounded_gaussian
 from libra.privacy.noise_table import NoiseTable, discrete_laplace, truncated_geometric
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.randomness import Randomness
-from libra.privacy.selection import BoundedRule, GaussianLabels, GaussianRule, highest_first, labels_show, variant_shows
+from libra.privacy.selection import BoundedRule, GaussianRule, highest_first, labels_passing, labels_show, variant_shows
 
 VARIANT_COUNTS = "which variants are kept, and how many cases follow each"
-KEPT_VARIANTS, KEPT_LABELS = "which variants are kept", "which labels are kept"
+KEPT_VARIANTS, KEPT_LABELS = "which variants are kept", LabelWeights.purpose
 
 
 @dataclass(repr=False)
@@ -137,13 +140,30 @@ class Gate:
         self._write(Entry(KEPT_VARIANTS, VARIANT_SELECTION, 1.0, 1 / mu, self.group, shows))
         return kept, NoisyTable(noisy, scale, 1 / mu)
 
-    def select_labels(self, mu: float, threshold: int, scale: int, most: int) -> tuple[str, ...]:
-        """The labels whose noisy weights, times `scale`, reach the threshold, in the order of their names."""
+    def select_labels(self, kept: Traces, mu: float, threshold: int, scale: int) -> tuple[str, ...]:
+        """The labels of kept variants, and of the others those whose noisy weights, times `scale`, reach the threshold.
+
+        In the order of their names. Weights are those that the cases of this gate give to labels that no kept variant has.
+        """
+        table = LabelWeights(len(self._engine.labels), np.unique(kept.codes))
         with self.seconds.of("aggregate"):
-            chosen = self._engine.select_labels(GaussianLabels(mu, threshold, scale, most), self._random)
-        shows = labels_show(mu, threshold, scale, most)
-        self._write(Entry(KEPT_LABELS, LABEL_SELECTION, 1.0, 1 / mu, self.group, shows))
-        return chosen
+            weights = self._counts(table)
+        with self.seconds.of("privatize"):
+            passed = labels_passing(weights, mu, threshold, scale, self._random)
+            shows = labels_show(mu, threshold, scale, MOST_LABELS, self.most_cases)
+            self._write(Entry(table.purpose, LABEL_SELECTION, table.clip, 1 / mu, self.group, shows))
+        return self._names(np.union1d(table.known, passed))
+
+    def labels_of(self, kept: Traces) -> tuple[str, ...]:
+        """The labels that kept variants have, in the order of their names."""
+        return self._names(np.unique(kept.codes))
+
+    def recoded(self, kept: Traces, labels: tuple[str, ...]) -> Traces:
+        """Kept variants in the codes of labels that are released; the engine's own codes count labels that are not."""
+        return Traces(codes_among(self._engine.labels, labels)[kept.codes], kept.offsets)
+
+    def _names(self, codes: Integers) -> tuple[str, ...]:
+        return tuple(self._engine.labels[code] for code in codes)
 
     def thresholded_counts(self, epsilon: float, delta: float) -> tuple[Traces, Integers]:
         """The variants whose counts, with truncated geometric noise, are above its bound, and these noisy counts."""
@@ -160,7 +180,7 @@ class Gate:
         return Gate(engine, self._random, "tail", self.rate, self.most_cases, self.seconds, self._entries)
 
     def with_labels(self, labels: tuple[str, ...]) -> Gate:
-        """The gate to the same cases without the events of all other labels."""
+        """The gate to the same cases without the events of all other labels: for tables alone, the last thing that is done."""
         with self.seconds.of("aggregate"):
             engine = self._engine.with_labels(labels)
         return Gate(engine, self._random, self.group, self.rate, self.most_cases, self.seconds, self._entries)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
 ROUNDING = 1 + 1e-12  # what probabilities in floats are raised by
+FINER = 1.01  # steps in which squared weights are looked at
 
 
 def variant_shows(mu: float, threshold: int, scale: int, cases: int = 1) -> float:
@@ -45,17 +47,33 @@ def variant_shows(mu: float, threshold: int, scale: int, cases: int = 1) -> floa
     return min(1.0, -math.expm1(hidden[-1]) * ROUNDING) if cases > 1 else shown[0] * ROUNDING
 
 
-def labels_show(mu: float, threshold: int, scale: int, most: int) -> float:
-    """The largest probability that any label passes which a single case has.
+def labels_show(mu: float, threshold: int, scale: int, most: int, cases: int = 1) -> float:
+    """The largest probability that any label passes which nobody else has: of a case, or of somebody with so many cases.
 
-    A case of m labels gives each the same weight, at most scale / sqrt(m); in the worst case all of them are its own.
+    A case of m labels gives each the same weight, at most scale / sqrt(m), for m up to `most`; in the worst case all of them are
+    its own. The weights of several cases have an L2 norm of at most `cases` times scale, however they overlap. If labels of
+    squared weight u stay hidden with probability e^-g(u), all of them do with at least e^-(cases^2 max g(u) / u): a bound that
+    needs no list of ways to share weight out.
 
     Example:
         >>> labels_show(0.25, 30, 1, most=1) == variant_shows(0.25, 30, 1) < labels_show(0.25, 30, 1, most=10)
         True
+        >>> labels_show(0.1, 60, 1, most=4) < labels_show(0.1, 60, 1, most=4, cases=2) < labels_show(0.2, 60, 1, most=4, cases=2)
+        True
     """
-    single = [upper_tail((threshold - _weight(scale, m) - 0.5) * mu / scale) for m in range(1, most + 1)]
-    return max(1.0 if one == 1 else -math.expm1(m * math.log1p(-one)) for m, one in enumerate(single, 1)) * ROUNDING
+
+    def hidden(weight: float) -> float:
+        """Minus the logarithm of the probability that a label of this weight stays hidden."""
+        shown = upper_tail((threshold - weight - 0.5) * mu / scale)
+        return math.inf if shown == 1 else -math.log1p(-shown)
+
+    if cases == 1:
+        worst = max(m * hidden(_weight(scale, m)) for m in range(1, most + 1))
+    else:
+        steps = math.ceil(math.log(most * cases**2) / math.log(FINER)) + 1
+        ends = [FINER**step / most for step in range(steps + 1)]  # of squared weights, in units of scale^2, from the least there is
+        worst = cases**2 * max(hidden(scale * math.sqrt(end)) / begin for begin, end in pairwise(ends))
+    return min(1.0, -math.expm1(-worst) * ROUNDING)
 
 
 @dataclass(frozen=True)
@@ -113,48 +131,20 @@ def highest_first(kept: Traces, noisy: Integers) -> tuple[Traces, Integers]:
     return kept.take(order), noisy[order]
 
 
-@dataclass(frozen=True)
-class GaussianLabels:
-    """A label passes if its weight, with Gaussian noise of standard deviation scale / mu, reaches the threshold.
+def labels_passing(weights: Integers, mu: float, threshold: int, scale: int, random: Randomness) -> Integers:
+    """The labels whose weights, with Gaussian noise of standard deviation scale / mu, reach the threshold.
 
-    Each case spreads a weight of L2 norm `scale` over its labels; one that has more than `most` over so many of them, drawn at
-    random.
+    A label to which no case gives weight is as one that is not there.
 
     Example:
-        >>> rule, random = GaussianLabels(0.5, 30, 1, most=4), Randomness(seed=1)
-        >>> labels, weights = rule.weights(np.arange(1000), np.repeat([3, 5], [999, 1]), random)
-        >>> labels.tolist(), weights.tolist(), labels[rule.passing(weights, random)].tolist()
-        ([3, 5], [999, 1], [3])
+        >>> labels_passing(np.array([0, 900, 1]), 0.5, 30, 1, Randomness(seed=1)).tolist()
+        [1]
     """
-
-    mu: float
-    threshold: int
-    scale: int
-    most: int
-
-    def weights(self, case: Integers, label: Integers, random: Randomness) -> tuple[Integers, Integers]:
-        """The labels that cases have, sorted, and what these cases add to the weight of each."""
-        case, label = _at_most(case, label, self.most, random)
-        present, cells = np.unique(label, return_inverse=True)
-        weight = np.array([0] + [_weight(self.scale, m) for m in range(1, self.most + 1)])
-        return present, np.bincount(cells, weight[np.bincount(case)[case]], len(present)).astype(np.int64)
-
-    def passing(self, weights: Integers, random: Randomness) -> Integers:
-        """The rows whose noisy weights reach the threshold."""
-        return np.flatnonzero(weights + rounded_gaussian(self.scale / self.mu, len(weights), random) >= self.threshold)
+    there = np.flatnonzero(weights)
+    passed = weights[there] + rounded_gaussian(scale / mu, len(there), random) >= threshold
+    return there[passed]
 
 
 def _weight(scale: int, labels: int) -> int:
     """The weight of one of so many labels: scale / sqrt(labels), rounded toward zero, in whole numbers."""
     return math.isqrt(scale * scale // labels)
-
-
-def _at_most(case: Integers, label: Integers, most: int, random: Randomness) -> tuple[Integers, Integers]:
-    """At most so many labels of each case, drawn at random where there are more."""
-    large = np.bincount(case)[case] > most
-    drawn, among = case[large], label[large]
-    order = np.lexsort((random.words(len(drawn)), drawn))
-    drawn, among = drawn[order], among[order]
-    rank = np.arange(len(drawn)) - np.searchsorted(drawn, drawn)
-    taken = rank < most
-    return np.concatenate((case[~large], drawn[taken])), np.concatenate((label[~large], among[taken]))

@@ -10,12 +10,14 @@ import numpy as np
 from libra.engines.contract import Integers
 from libra.engines.control_flow_tables import (
     LENGTH_BINS,
+    MOST_LABELS,
     NORM_BINS,
     BaseEdges,
     BaseNorms,
     Contexts,
     ExcessEdges,
     ExcessNorms,
+    LabelWeights,
     Lengths,
     NearestCounts,
     Size,
@@ -63,6 +65,22 @@ def _nearest(block: VariantBlock, table: NearestCounts) -> Integers:
     return np.bincount(nearest, block.counts, minlength=len(table.variants)).astype(np.int64)
 
 
+def _label_weights(block: VariantBlock, table: LabelWeights) -> Integers:
+    """In the order in which labels first occur in a trace, so that which of many count does not depend on other cases' labels."""
+    unknown = np.ones(table.n_labels, bool)
+    unknown[table.known] = False
+    events = np.flatnonzero(unknown[block.traces.codes])
+    pairs = block.traces.rows[events] * np.int64(table.n_labels) + block.traces.codes[events]
+    pairs = pairs[np.sort(np.unique(pairs, return_index=True)[1])]
+    row, label = np.divmod(pairs, max(table.n_labels, 1))
+    many = np.bincount(row, minlength=len(block.traces))[row]
+    place = np.arange(len(row)) - np.searchsorted(row, row)
+    chosen = (many <= MOST_LABELS) | ((place + block.traces.lengths[row]) * MOST_LABELS % np.maximum(many, 1) < MOST_LABELS)
+    row, label = row[chosen], label[chosen]
+    amounts = np.ones(len(row), np.int64)
+    return add_clipped(row, label, table.n_labels, table.clip, table.scale, weights=block.counts, amounts=amounts)
+
+
 def _lengths(block: VariantBlock, table: Lengths) -> Integers:
     return _binned(block.traces.lengths, LENGTH_BINS, block.counts)
 
@@ -105,6 +123,7 @@ COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
     Size: _size,
     VariantCounts: _variants,
     NearestCounts: _nearest,
+    LabelWeights: _label_weights,
     Lengths: _lengths,
     BaseNorms: _base_norms,
     ExcessNorms: _excess_norms,

@@ -8,16 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from libra.engines.contract import Integers, LabelRule, Table, VariantRule
+from libra.engines.contract import Integers, Table, VariantRule
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.count import count_cases, count_variants, needs_cases
-from libra.engines.counting.labels import label_pairs, relabelled
+from libra.engines.counting.labels import codes_among, relabelled, relabelled_block
 from libra.engines.polars.individuals import drawn_cases
 from libra.engines.sampling import chosen
 from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
+from libra.eventlog.select import keep_labels
 from libra.eventlog.traces import Traces
-from libra.eventlog.variants import Variants, variants_of
+from libra.eventlog.variants import Variants
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
 
@@ -26,7 +27,8 @@ from libra.privacy.unit import CASE, Unit
 class PolarsEngine:
     """Raw cases in memory, behind the contract.
 
-    `counts[i]` cases follow row i of `traces`; the cases themselves are among `of_log`, those whose variant is in `rows`.
+    `counts[i]` cases follow row i of `traces`; the cases themselves are among `of_log`, those whose variant is in `rows`. With
+    `new_codes`, tables are counted without the events whose label has none.
 
     Example:
         >>> from libra.engines.control_flow_tables import Size
@@ -40,10 +42,13 @@ class PolarsEngine:
     traces: Traces
     counts: Integers
     labels: tuple[str, ...]
+    new_codes: Integers | None = None
 
     @cached_property
     def cases(self) -> Cases:
         """The cases, with their times."""
+        if self.new_codes is not None:
+            return relabelled(replace(self, new_codes=None).cases, self.new_codes, len(self.labels))
         if len(self.of_log) == self.counts.sum():
             return self.of_log
         chosen = np.zeros(self.of_log.variant.max(initial=-1) + 1, bool)
@@ -53,7 +58,8 @@ class PolarsEngine:
     @cached_property
     def block(self) -> VariantBlock:
         """The distinct traces and how many cases follow each."""
-        return VariantBlock(self.traces, self.counts, len(self.labels))
+        block = VariantBlock(self.traces, self.counts, len(self.labels))
+        return block if self.new_codes is None else relabelled_block(block, self.new_codes, len(self.labels))
 
     def count(self, table: Table) -> Integers:
         """`scale` times the counts, in the shape of the table."""
@@ -69,13 +75,9 @@ class PolarsEngine:
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
         """The distinct traces whose noisy counts pass, and these."""
+        self._refuse_fewer_labels()
         rows, noisy = rule.passing(self.counts, random)
         return self.traces.take(rows), noisy
-
-    def select_labels(self, rule: LabelRule, random: Randomness) -> tuple[str, ...]:
-        """The labels whose noisy weights pass, sorted."""
-        codes, weights = rule.weights(*label_pairs(self.cases), random)
-        return tuple(sorted(self.labels[code] for code in codes[rule.passing(weights, random)]))
 
     def subsampled(self, rate: float, random: Randomness) -> PolarsEngine:
         """Every case with probability `rate`, independently."""
@@ -83,6 +85,7 @@ class PolarsEngine:
 
     def restricted(self, numbers: Integers) -> PolarsEngine:
         """Only the cases of these numbers."""
+        self._refuse_fewer_labels()
         cases = self.cases.take(numbers)
         counts = np.bincount(cases.variant, minlength=self.rows.max(initial=-1) + 1)[self.rows]
         present = np.flatnonzero(counts)
@@ -90,18 +93,28 @@ class PolarsEngine:
 
     def tail(self, kept: Traces) -> PolarsEngine:
         """The cases whose trace is none of the kept ones."""
+        self._refuse_fewer_labels()
         rows = self.block.without(kept)
         return replace(self, rows=self.rows[rows], traces=self.traces.take(rows), counts=self.counts[rows])
 
     def with_labels(self, labels: tuple[str, ...]) -> PolarsEngine:
-        """The same cases without the events of all other labels; a case with none left is left out."""
-        cases = relabelled(self.cases, self.labels, labels)
-        found = variants_of(cases.codes.astype(np.uint32), cases.offsets)
-        return _engine(replace(cases, variant=found.of_case), found, labels)
+        """The same cases without the events of all other labels; a case with none left is left out. For tables alone."""
+        self._refuse_fewer_labels()
+        return self if labels == self.labels else replace(self, labels=labels, new_codes=codes_among(self.labels, labels))
+
+    def _refuse_fewer_labels(self) -> None:
+        if self.new_codes is not None:
+            raise AssertionError("labels are dropped last, for tables alone")
 
 
-def engine_of(log: EventLog, unit: Unit = CASE, random: Randomness | None = None) -> PolarsEngine:
-    """The engine of a log; where individuals are protected, of as many cases of each as count.
+def engine_of(
+    log: EventLog,
+    unit: Unit = CASE,
+    random: Randomness | None = None,
+    rate: float = 1.0,
+    labels: tuple[str, ...] | None = None,
+) -> PolarsEngine:
+    """The engine of a log, or of a Poisson subsample; where individuals are protected, of as many cases of each as count.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -110,10 +123,11 @@ def engine_of(log: EventLog, unit: Unit = CASE, random: Randomness | None = None
         >>> len(traces) == len(log.variants), int(counts.sum())
         (True, 50)
     """
+    log, random = log if labels is None else keep_labels(log, labels), random or Randomness()
     whole = _engine(cases_of(log), log.variants, tuple(log.activities))
     if unit.most_cases is None or log.individual is None:
-        return whole
-    return whole.restricted(drawn_cases(log.cases[log.individual], unit.most_cases, random or Randomness()))
+        return whole if rate == 1 else whole.subsampled(rate, random)
+    return whole.restricted(drawn_cases(log.cases[log.individual], unit.most_cases, random, rate))
 
 
 def _engine(cases: Cases, found: Variants, labels: tuple[str, ...]) -> PolarsEngine:

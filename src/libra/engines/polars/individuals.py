@@ -11,12 +11,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra.engines.sampling import chosen
 from libra.eventlog.individuals import individuals_of
 from libra.privacy.randomness import Randomness
 
 
-def drawn_cases(individual: pl.Series, most: int, random: Randomness) -> npt.NDArray[np.int64]:
+def drawn_cases(individual: pl.Series, most: int, random: Randomness, rate: float = 1.0) -> npt.NDArray[np.int64]:
     """The numbers of at most so many cases of each individual; one without an entry is an individual of its own.
+
+    With a `rate` below 1, of those individuals alone that are in a Poisson subsample.
 
     Example:
         >>> drawn_cases(pl.Series(["ann", "bert", "ann", None, None]), 1, Randomness(seed=1)).tolist()
@@ -25,5 +28,8 @@ def drawn_cases(individual: pl.Series, most: int, random: Randomness) -> npt.NDA
     n, whose = len(individual), individuals_of(individual)
     order = np.lexsort((random.words(n), whose))
     whose = whose[order]
-    place = np.arange(n) - np.searchsorted(whose, whose)
-    return np.sort(order[place < most])
+    first = np.searchsorted(whose, whose)
+    counts = np.arange(n) - first < most
+    if rate < 1:
+        counts &= chosen(random.words(n), rate)[first]  # the word at an individual's first place is the individual's
+    return np.sort(order[counts])

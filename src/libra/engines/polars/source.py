@@ -33,7 +33,8 @@ class LogInMemory:
         """Whether its times are in a zone."""
         return self.log.has_zone
 
-    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> PolarsEngine:
+    def engine(
+        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None
+    ) -> PolarsEngine:
         """The engine of all cases, or of a Poisson subsample of them."""
-        whole = engine_of(self.log, unit, random)
-        return whole.subsampled(rate, random) if rate < 1 else whole
+        return engine_of(self.log, unit, random, rate, labels)

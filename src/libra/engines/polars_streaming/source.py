@@ -74,16 +74,19 @@ class StreamedLog:
             engine.close()
         self._engines.clear()
 
-    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> StreamingEngine:
+    def engine(
+        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None
+    ) -> StreamingEngine:
         """The engine of all cases, or of a Poisson subsample of them."""
         by_individual = unit.most_cases is not None and self.has_individual
         # Individuals take part as a whole or not at all: by cases, somebody with many would take part more often than agreed.
         sample = Sample("individual" if by_individual else "case", KeyedSample.draw(rate, random)) if rate < 1 else None
         buckets = buckets_for(int(self._batches.estimated_events * rate))
-        labels = _Labels()
+        seen = _Labels()
         with ExitStack() as until_done:
-            dealt = deal_out(self._batches, buckets, partial(_coded, labels, sample), FrameSpill(buckets, closed_by=until_done))
-            names, codes = labels.sorted()
+            coded = partial(_coded, seen, sample, labels)
+            dealt = deal_out(self._batches, buckets, coded, FrameSpill(buckets, closed_by=until_done))
+            names, codes = seen.sorted()
             whose = Whose(buckets, until_done) if by_individual else None
             blocks = (partial(self._block, dealt, bucket, codes, whose) for bucket in range(buckets))
             store = Store(names, blocks, buckets)
@@ -134,7 +137,9 @@ class _Labels:
         return tuple(seen.gather(pl.Series(order))), codes
 
 
-def _coded(labels: _Labels, sample: Sample | None, batch: pl.DataFrame) -> pl.DataFrame:
-    """Events with codes for labels, only of cases that take part."""
-    coded = batch.with_columns(labels.codes(batch["activity"]).alias("code")).drop("activity")
+def _coded(seen: _Labels, sample: Sample | None, labels: tuple[str, ...] | None, batch: pl.DataFrame) -> pl.DataFrame:
+    """Events with codes for labels, only of cases that take part and, where labels are given, of these."""
+    if labels is not None:
+        batch = batch.filter(batch["activity"].is_in(list(labels)))
+    coded = batch.with_columns(seen.codes(batch["activity"]).alias("code")).drop("activity")
     return coded if sample is None else coded.filter(sample.keyed.takes(coded[sample.column]))

@@ -21,18 +21,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from libra.engines.contract import Integers, LabelRule, Table, VariantRule
+from libra.engines.contract import Integers, Table, VariantRule
 from libra.engines.counting.count import needs_cases
+from libra.engines.counting.labels import codes_among
 from libra.engines.spark.draws import drawn_key
 from libra.engines.spark.individuals import drawn_cases
-from libra.engines.spark.jobs import added, added_after_draws, collected, in_shares, mapped
+from libra.engines.spark.jobs import added, collected, in_shares, mapped
 from libra.engines.spark.kernels import (
     PASSED,
     SUMS,
     CountCases,
     CountVariants,
     SelectVariants,
-    WeighLabels,
     from_pieces,
     pieces_of,
 )
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkEngine:
-    """Raw cases on Spark, behind the contract; `kept` are the variants that a tail is without."""
+    """Raw cases on Spark, behind the contract; `kept` are the variants that a tail is without, `chosen` the labels that stay."""
 
     events: Events
     spark: Spark
@@ -69,7 +69,7 @@ class SparkEngine:
         """A row a case: its id, and in the order of its events their codes and times."""
         from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
 
-        numbers = list(zip(self.labels, range(len(self.labels)), strict=True))
+        numbers = list(zip(self.events.labels, range(len(self.events.labels)), strict=True))
         codes = self.spark.session.createDataFrame(numbers, "label string, code int")
         event = F.struct(*dict.fromkeys((*self.events.order, "micros", "code")))
         grouped = (
@@ -98,17 +98,20 @@ class SparkEngine:
             raise AssertionError("tables about times are about all cases, not about a tail")
         shapes, other_shapes = ([table.shape for table in some] for some in (of_cases, of_variants))
         first, n_labels = pieces_of(shapes), len(self.labels)
+        new_codes = None if self.chosen is None else codes_among(self.events.labels, self.labels)
         frames = []
         if of_cases:
-            frames.append(mapped(self.cases.select("codes", "micros"), CountCases(of_cases, n_labels), SUMS))
+            frames.append(mapped(self.cases.select("codes", "micros"), CountCases(of_cases, n_labels, new_codes), SUMS))
         if of_variants:
-            frames.append(mapped(self.variants, CountVariants(of_variants, n_labels, self.kept, first), SUMS))
+            count = CountVariants(of_variants, n_labels, self.kept, first, new_codes)
+            frames.append(mapped(self.variants, count, SUMS))
         totals = added(frames, first + pieces_of(other_shapes), self.events.place)
         from_cases, from_variants = iter(from_pieces(totals, shapes)), iter(from_pieces(totals, other_shapes, first))
         return [next(from_cases if needs_cases(table) else from_variants) for table in tables]
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
         """The distinct traces whose noisy counts pass, and these; each draw is made by the task that sends what passed."""
+        self._refuse_fewer_labels()
         variants, shares = in_shares(self.variants, ["codes"], random)
         select = SelectVariants(rule, len(self.labels), self.kept, shares)
         passed = collected(mapped(variants, select, PASSED), self.events.place)
@@ -118,34 +121,32 @@ class SparkEngine:
         noisy = np.asarray(passed.column("noisy").to_numpy(), np.int64)
         return Traces(flat, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))), noisy
 
-    def select_labels(self, rule: LabelRule, random: Randomness) -> tuple[str, ...]:
-        """The labels whose noisy weights pass, sorted; weights are added up by one job, and noise is drawn on the driver."""
-        cases, shares = in_shares(self.cases.select("case", "codes", "micros"), ["case"], random)
-        if shares.draw is not None:
-            cases = cases.sortWithinPartitions("case")
-        weigh = WeighLabels(rule, len(self.labels), shares)
-        totals = added_after_draws(cases, weigh, pieces_of([weigh.shape]), self.events.place)
-        weights, occurs = from_pieces(totals, [weigh.shape])[0]
-        codes = np.flatnonzero(occurs)
-        return tuple(sorted(self.labels[code] for code in codes[rule.passing(weights[codes], random)]))
-
     def subsampled(self, rate: float, random: Randomness) -> SparkEngine:
         """Every case with probability `rate`, independently, decided by its id before anything is grouped."""
+        self._refuse_fewer_labels()
         self.spark.forget()
         return replace(self, events=self.events.sampled(rate, drawn_key(random)))
 
     def tail(self, kept: Traces) -> SparkEngine:
         """The cases whose trace is none of the kept ones."""
+        self._refuse_fewer_labels()
         known = kept if self.kept is None else concatenated([self.kept, kept])
         tail = replace(self, kept=known)
         tail.__dict__["variants"] = self.variants  # computed once for both
         return tail
 
     def with_labels(self, labels: tuple[str, ...]) -> SparkEngine:
-        """The same cases without the events of all other labels; a case with none left is left out."""
-        if self.kept is not None:
-            raise AssertionError("labels are chosen before variants are")
-        return replace(self, chosen=labels)
+        """The same cases without the events of all other labels; a case with none left is left out. For tables alone."""
+        self._refuse_fewer_labels()
+        if labels == self.labels:
+            return self
+        fewer = replace(self, chosen=labels)
+        fewer.__dict__.update(cases=self.cases, variants=self.variants)  # computed once for both
+        return fewer
+
+    def _refuse_fewer_labels(self) -> None:
+        if self.chosen is not None:
+            raise AssertionError("labels are dropped last, for tables alone")
 
     def close(self) -> None:
         """Free what Spark keeps of the log; a session that somebody else opened goes on."""
@@ -185,15 +186,17 @@ class SparkLog:
         """What was assumed about the log."""
         return self._found.notes
 
-    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> SparkEngine:
+    def engine(
+        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None
+    ) -> SparkEngine:
         """The engine of all cases, or of a Poisson subsample; where individuals are protected, of as many cases as count."""
-        events = self._found.events
+        events = self._found.events if labels is None else self._found.events.of_labels(labels)
         if not events.labels and not self._allow_empty:
             remedy = "Check the columns and transitions that were named"
             raise InputError("no event is left that can be used", place=events.place, remedy=remedy)
         if unit.most_cases is not None and self.has_individual:
-            drawn = drawn_cases(events, unit.most_cases, random, self.spark, self._found.individual_column)
-            events = events.of_cases(drawn)
+            drawn = drawn_cases(events, unit.most_cases, random, self.spark, self._found.individual_column, rate)
+            return SparkEngine(events.of_cases(drawn), self.spark)
         engine = SparkEngine(events, self.spark)
         return engine if rate == 1 else engine.subsampled(rate, random)
 

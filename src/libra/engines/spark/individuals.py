@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from libra.engines.spark.draws import drawn_key, words_of
+from libra.engines.spark.draws import drawn_key, takes, words_of
 from libra.engines.spark.session import Spark, in_one_line
 from libra.engines.spark.source import Events
 from libra.errors import InputError
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 BLANK = r"(?U)^\s*$"
 
 
-def drawn_cases(events: Events, most: int, random: Randomness, spark: Spark, column: str) -> DataFrame:
+def drawn_cases(
+    events: Events, most: int, random: Randomness, spark: Spark, column: str, rate: float = 1.0
+) -> DataFrame:
     """The ids (`case`) of at most so many cases of each individual; one without a name is an individual of its own.
 
     Args:
@@ -30,6 +32,7 @@ def drawn_cases(events: Events, most: int, random: Randomness, spark: Spark, col
         random: Gives the key of the draws.
         spark: Where to keep whose case is whose.
         column: What the individual's column is called there.
+        rate: Of a Poisson subsample: only individuals count that are in it.
 
     Raises:
         InputError: Some event cannot be used or does not say whose case it is, or events of one case do not agree on it.
@@ -58,6 +61,8 @@ def drawn_cases(events: Events, most: int, random: Randomness, spark: Spark, col
     if changing:
         raise InputError(f'"{column}" changes within a case', place=place, remedy=remedy)
     nameless = F.col("whose").rlike(BLANK)
-    owner = F.struct(nameless, F.when(nameless, F.col("case")).otherwise(F.col("whose")))
-    order = Window.partitionBy(owner).orderBy(words_of(F.col("case"), drawn_key(random)), "case")
+    name = F.when(nameless, F.concat(F.lit("case "), F.col("case"))).otherwise(F.concat(F.lit("individual "), F.col("whose")))
+    if rate < 1:
+        cases = cases.filter(takes(name, rate, drawn_key(random)))
+    order = Window.partitionBy(name).orderBy(words_of(F.col("case"), drawn_key(random)), "case")
     return cases.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= most).select("case")

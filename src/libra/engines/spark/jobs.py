@@ -46,18 +46,6 @@ def added(frames: Sequence[DataFrame], pieces: int, place: str) -> dict[int, Int
     return totals
 
 
-def added_after_draws(frame: DataFrame, kernel: Callable[[Any], Any], pieces: int, place: str) -> dict[int, Integers]:
-    """The sums of all shares of a frame by a kernel that draws: they go straight to the driver, so that each is drawn once.
-
-    Were they added up on the way, a task whose sums got lost there would be run again and draw again, perhaps for half of them.
-    Where there are many pieces, few shares send them.
-    """
-    totals: dict[int, Integers] = {}
-    few = frame if pieces <= FEW_PIECES else frame.coalesce(SHARES)
-    add_to(totals, collected(mapped(few, kernel, SUMS), place))
-    return totals
-
-
 def collected(frame: DataFrame, place: str) -> pa.Table:
     """All rows of a frame, on the driver."""
     with in_one_line(place), without_warnings():

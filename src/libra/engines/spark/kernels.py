@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from libra.engines.contract import Integers, LabelRule, Table, VariantRule
+from libra.engines.contract import Integers, Table, VariantRule
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.count import count_cases, count_variants
-from libra.engines.counting.labels import label_pairs
+from libra.engines.counting.labels import relabelled, relabelled_block
 from libra.eventlog.cases import Cases
 from libra.eventlog.traces import Traces
 from libra.privacy.randomness import Randomness
@@ -67,12 +67,14 @@ class CountCases:
 
     tables: tuple[Table, ...]
     n_labels: int
-    first_piece: int = 0
+    new_codes: Integers | None = None
 
     def __call__(self, batches: Batches) -> Batches:
         """The sums of a share."""
-        counts = ([count_cases(table, block) for table in self.tables] for block in case_blocks(batches, self.n_labels))
-        return sums(counts, self.tables, self.first_piece)
+        blocks = case_blocks(batches, self.n_labels)
+        if self.new_codes is not None:
+            blocks = (relabelled(block, self.new_codes, self.n_labels) for block in blocks)
+        return sums(([count_cases(table, block) for table in self.tables] for block in blocks), self.tables, 0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,10 +85,13 @@ class CountVariants:
     n_labels: int
     kept: Traces | None
     first_piece: int = 0
+    new_codes: Integers | None = None
 
     def __call__(self, batches: Batches) -> Batches:
         """The sums of a share."""
         blocks = variant_blocks(batches, self.n_labels, self.kept)
+        if self.new_codes is not None:
+            blocks = (relabelled_block(block, self.new_codes, self.n_labels) for block in blocks)
         return sums(([count_variants(table, block) for table in self.tables] for block in blocks), self.tables, self.first_piece)
 
 
@@ -113,31 +118,6 @@ class SelectVariants:
             passed = block.traces.take(rows)
             codes = pa.ListArray.from_arrays(pa.array(passed.offsets, pa.int32()), pa.array(passed.codes, pa.int32()))
             yield pa.RecordBatch.from_arrays([codes, pa.array(noisy, pa.int64())], ["codes", "noisy"])
-
-
-@dataclass(frozen=True, repr=False)
-class WeighLabels:
-    """What whole cases add to the weights of labels, and which labels there are at all."""
-
-    rule: LabelRule
-    n_labels: int
-    shares: Shares
-
-    def __call__(self, batches: Batches) -> Batches:
-        """The sums of a share."""
-        random = self.shares.randomness()
-        return sums((self._weighed(block, random) for block in case_blocks(batches, self.n_labels)), [self], 0)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Weights, and in how many blocks a label occurs."""
-        return (2, self.n_labels)
-
-    def _weighed(self, block: Cases, random: Randomness) -> list[Integers]:
-        codes, weights = self.rule.weights(*label_pairs(block), random)
-        found = np.zeros((2, self.n_labels), np.int64)
-        found[0, codes], found[1, codes] = weights, 1
-        return [found]
 
 
 def add_pieces(batches: Batches) -> Batches:

@@ -77,6 +77,13 @@ class Events:
         case = F.col("case")
         return replace(self, frame=self.frame.filter(case.isNull() | takes(case, rate, key)), whole=self.whole or self)
 
+    def of_labels(self, labels: Sequence[str]) -> Events:
+        """Only those of these labels, and those without a label, which are an error."""
+        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+        label = F.col("label")
+        return replace(self, frame=self.frame.filter(label.isNull() | label.isin(list(labels))), whole=self.whole)
+
     def of_cases(self, cases: DataFrame) -> Events:
         """Only those of these cases, and those without a case, which are an error."""
         from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it

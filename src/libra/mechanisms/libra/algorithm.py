@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from time import perf_counter
 from typing import Any, ClassVar
@@ -21,8 +21,8 @@ from libra.engines.polars import LogInMemory
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.mechanisms.assumptions import AS_READ, LABELS_PRIVATE, LABELS_PUBLIC, PUBLIC, individuals
-from libra.mechanisms.libra.arguments import checked_budget, checked_rate_of, checked_time_zone
+from libra.mechanisms.assumptions import AS_READ, LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, NOTHING_ELSE, individuals
+from libra.mechanisms.libra.arguments import PRIVATE, PUBLIC, checked_budget, checked_labels, checked_rate_of, checked_time_zone
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.generate import sharing_cases
 from libra.mechanisms.libra.parts import planned
@@ -40,7 +40,6 @@ from libra.privacy.unit import CASE, Unit
 MOST_CASES = 100_000_000
 MOST_SUBSAMPLES = 1_000
 WEAK_EPSILON = 5.0
-ASK_FOR_PRIVATE = " Where that would give somebody away, ask for --private-labels."
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,8 @@ class Libra:
         tail: What happens to cases whose variant is too rare to be kept: "model" makes new traces like them, "nearest" counts
             them to the most similar kept variant, "drop" leaves them out.
         budget: Shares of control flow and times, as "control=0.55,times=0.45" or a mapping.
-        private_labels: Whether the set of labels is chosen privately as well, rather than taken as public.
+        labels: "private" where those that are released are chosen privately; "public" where all of the log's are; or a list that
+            does not come from this log: then events of all other labels are left out.
         time_zone: Whose hours and days the figures about times are in.
         gamma: The rate of the Poisson subsamples; 1 means all cases. None leaves it to the plan.
         subsamples: How many there are.
@@ -76,7 +76,7 @@ class Libra:
     delta: float = 1e-5
     tail: Tail = "model"
     budget: Budget | Mapping[str, float] | str = DEFAULT_BUDGET
-    private_labels: bool = False
+    labels: str | Sequence[str] = "private"
     time_zone: str = "UTC"
     gamma: float | None = None
     subsamples: int | None = None
@@ -88,17 +88,16 @@ class Libra:
         """Bring the parameters into their one form and refuse what cannot be meant."""
         if self.tail not in TAILS:
             raise UsageError(f"tail is one of {', '.join(TAILS)}, not {self.tail!r}.")
-        if not isinstance(self.private_labels, bool):
-            raise UsageError(f"private_labels is either True or False, not {self.private_labels!r}.")
         epsilon, delta, budget = checked_epsilon(self.epsilon), checked_delta(self.delta), checked_budget(self.budget)
         subsamples = None if self.subsamples is None else checked_whole("subsamples", self.subsamples, 1, MOST_SUBSAMPLES)
         rate, runs = checked_rate_of(self.gamma, subsamples), subsamples or 1
         unit = Unit(self.most_cases)
-        if (self.most_cases or 1) > 1 and (self.private_labels or rate < 1 or runs > 1):
-            raise UsageError("--most-cases above 1 cannot be combined with --private-labels, --gamma or --subsamples.")
-        labels = self.private_labels
-        made = make_plan(epsilon, delta, budget, tail=self.tail, private_labels=labels, rate=rate, runs=runs, unit=unit)
+        labels = checked_labels(self.labels)
+        made = make_plan(
+            epsilon, delta, budget, tail=self.tail, private_labels=labels == PRIVATE, rate=rate, runs=runs, unit=unit
+        )
         for name, value in (
+            ("labels", labels),
             ("epsilon", epsilon),
             ("delta", delta),
             ("budget", asdict(budget)),
@@ -109,6 +108,11 @@ class Libra:
             ("plan", made),
         ):
             object.__setattr__(self, name, value)
+
+    @property
+    def private_labels(self) -> bool:
+        """Whether labels are chosen privately."""
+        return self.labels == PRIVATE
 
     def anonymize(self, log: EventLog | Origin, random: Randomness, progress: Progress = no_progress) -> Release:
         """The release of a log; `progress` is called with the stages done and the stages in all."""
@@ -125,13 +129,18 @@ class Libra:
         if plan.unit != CASE and not origin.has_individual:
             raise UsageError("most_cases is about individuals. Say in which column they are: --individual.")
         time_zone = self.time_zone if origin.has_zone else "UTC"
-        while_reading = plan.rate if plan.runs == 1 else 1.0
-        engine = origin.engine(plan.unit, random, while_reading)
+        listed = None if isinstance(self.labels, str) else tuple(self.labels)
+        # Several cases of an individual take part together or not at all: such subsamples are drawn where the log comes from.
+        anew = plan.runs > 1 and (plan.unit.most_cases or 1) > 1
+        while_reading = plan.rate if plan.runs == 1 or anew else 1.0
+        engine = origin.engine(plan.unit, random, while_reading, listed)
         counted = perf_counter() - begin
         stage_done()
-        output = Output(engine.labels, time_zone, 1 / (plan.rate * plan.runs))
+        output = Output(engine.labels if self.labels == PUBLIC else listed, time_zone, 1 / (plan.rate * plan.runs))
         runs, flows, gates = [], [], []
-        for _ in range(plan.runs):
+        for number in range(plan.runs):
+            if anew and number:
+                engine = origin.engine(plan.unit, random, while_reading, listed)
             gate = Gate(engine, random, rate=while_reading, most_cases=plan.calibration.cases)
             gates.append(gate.subsampled(plan.rate) if plan.rate < while_reading else gate)
             draw = int(random.words(1)[0] >> np.uint64(1))
@@ -169,8 +178,8 @@ class Libra:
 
     def guarantee(self, *, seeded: bool) -> Guarantee:
         """What is promised of a release."""
-        public = LABELS_PUBLIC + (ASK_FOR_PRIVATE if (self.most_cases or 1) == 1 else "")  # more go with public labels alone
-        assumed = [LABELS_PRIVATE if self.private_labels else public, PUBLIC, AS_READ]
+        labels = {PRIVATE: LABELS_PRIVATE, PUBLIC: LABELS_PUBLIC}.get(str(self.labels), LABELS_LISTED)
+        assumed = [labels, NOTHING_ELSE, AS_READ]
         if self.most_cases is not None:
             assumed.append(individuals(self._counted()))
         return Guarantee.proved(self.epsilon, self.delta, self.plan.unit, tuple(assumed), seeded=seeded)
@@ -179,7 +188,8 @@ class Libra:
         return "one case" if self.most_cases == 1 else f"up to {self.most_cases:,} cases"
 
     def _parameters(self) -> dict[str, Any]:
-        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}
+        said = {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}
+        return said | {"labels": self.labels if isinstance(self.labels, str) else list(self.labels)}
 
     def _notes(self, released: EventLog, seeded: bool) -> Iterator[str]:
         if seeded:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from libra.errors import UsageError
 from libra.mechanisms.libra.plan import Budget
 from libra.privacy.arguments import checked
 
+PRIVATE, PUBLIC = "private", "public"
 WAYS = "Say it as control=0.55,times=0.45"
 
 
@@ -33,6 +34,22 @@ def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
     if len(shares) != 2 or abs(sum(shares.values()) - 1) > 1e-9:
         raise UsageError(f"The shares of the budget have to add up to 1. {WAYS}.")
     return Budget(control=shares["control"], times=round(1 - shares["control"], 12))
+
+
+def checked_labels(said: str | Sequence[str]) -> str | tuple[str, ...]:
+    """Which labels are public: none, all of the log's, or those of a list, which comes back sorted.
+
+    Example:
+        >>> checked_labels("private"), checked_labels(["triage", "admit", "triage"])
+        ('private', ('admit', 'triage'))
+    """
+    if isinstance(said, str) and said in (PRIVATE, PUBLIC):
+        return said
+    if isinstance(said, str) or not isinstance(said, Sequence) or not all(isinstance(label, str) for label in said):
+        raise UsageError(f'labels is "{PRIVATE}", "{PUBLIC}" or a list of names, not {said!r}.')
+    if not all(label.strip() for label in said) or not said:
+        raise UsageError("The list of labels is empty or has an empty name. List the names of activities.")
+    return tuple(sorted(set(said)))
 
 
 def checked_rate_of(gamma: float | None, subsamples: int | None) -> float:

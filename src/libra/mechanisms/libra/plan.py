@@ -25,7 +25,7 @@ TAILS: tuple[Tail, ...] = ("model", "nearest", "drop")
 # 5 %); without one, what the choice leaves is for the counts of kept variants alone, and a lower threshold is worth more.
 FIRST_LOOK = {"model": 0.2, "nearest": 0.6, "drop": 0.6}
 SMALLEST_MU = 1e-5  # of a stage: with less, noise would outgrow what can be drawn exactly, and any log
-LABELS = 0.1  # of everything, where labels are private
+LABELS = 0.1  # of what a tail has, for the choice of its labels
 STANDS_OUT = 3.0  # standard deviations of a count that is not mistaken for noise
 
 
@@ -55,7 +55,7 @@ class Plan:
         rate: The probability with which a case takes part in a run.
         runs: How many runs there are, each on a subsample of its own.
         calibration: Of one run.
-        mu_second: For the second look at kept variants, and as much for the tail.
+        mu_second: For the second look at kept variants, and as much for the tail, the choice of its labels included.
         mu_times: For the times.
         tail: What happens to rare cases.
         unit: Who is protected.
@@ -76,16 +76,23 @@ class Plan:
     tail: Tail
     unit: Unit = CASE
 
+    @property
+    def mu_tail(self) -> float:
+        """For the tail after its labels are chosen."""
+        return math.sqrt(self.mu_second**2 - self.calibration.mu_labels**2)
+
     def spent(self) -> Ledger:
         """The ledger of a run that spends all it may, for the accountant."""
         noise = self.calibration
-        labels = Entry("labels", LABEL_SELECTION, noise.mu_labels, 1.0, shows=noise.labels_show)
+        labels = Entry("labels", LABEL_SELECTION, noise.mu_labels, 1.0, "tail", noise.labels_show)
         entries = (
             Entry("variants", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows),
-            Entry("counts or tail", ROUNDED_GAUSSIAN, self.mu_second, 1.0),
+            *(() if noise.label_threshold is None else (labels,)),
+            Entry("counts", ROUNDED_GAUSSIAN, self.mu_second, 1.0, "all" if self.tail == "nearest" else "kept"),
+            Entry("tail", ROUNDED_GAUSSIAN, self.mu_tail, 1.0, "tail"),
             Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0),
         )
-        return Ledger(entries if noise.label_threshold is None else (labels, *entries), self.rate, self.runs, noise.cases)
+        return Ledger(entries, self.rate, self.runs, noise.cases)
 
     def explain(self) -> list[str]:
         """What will be released, with what noise, and what survives it, in sentences."""
@@ -104,15 +111,15 @@ class Plan:
             yield f"{runs} on {cases}; a run by itself is ({noise.epsilon:.3g}, {noise.delta:.2g})-differentially private."
         if noise.label_threshold is not None:
             yield (
-                "Labels are private: one that is alone in its cases needs about "
-                f"{noise.label_threshold / noise.scale / self.rate:,.0f} of them to be kept."
+                "Labels are private. Those of kept variants are released with them; another one that is the only such label in "
+                f"its cases needs about {noise.label_threshold / noise.scale / self.rate:,.0f} of them to be kept."
             )
         yield self.survives()
         in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
         kept = self._sd_of_kept() * in_log
         yield f"Counts of kept variants carry noise of about {_cases(_rounded(kept))} (one standard deviation)."
         if self.tail == "model":
-            size, length = (1 / (self.mu_second * math.sqrt(share)) for share in (SIZE, LENGTHS))
+            size, length = (1 / (self.mu_tail * math.sqrt(share)) for share in (SIZE, LENGTHS))
             yield (
                 "All other cases go through a model of traces, from their number "
                 f"(noise {_rounded(size * in_log)}), their lengths ({_rounded(length * in_log)} for each), and their "
@@ -141,7 +148,7 @@ def make_plan(
     budget: Budget = DEFAULT_BUDGET,
     *,
     tail: Tail = "model",
-    private_labels: bool = False,
+    private_labels: bool = True,
     rate: float = 1.0,
     runs: int = 1,
     unit: Unit = CASE,
@@ -152,17 +159,17 @@ def make_plan(
         >>> make_plan(1.0, 1e-5).explain()[1]
         'A variant needs about 50 cases to be kept.'
     """
-    labels = LABELS if private_labels else 0.0
-    control, times = budget.control * (1 - labels), budget.times * (1 - labels)
+    control, times = budget.control, budget.times
     first = FIRST_LOOK[tail] * control
+    labels = LABELS * (control - first) if private_labels and tail == "model" else 0.0  # others show those of kept variants alone
     aimed = delta
     while True:
         noise = calibrate(
             *before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=labels, cases=unit.most_cases or 1
         )
-        rest = noise.mu_rest / math.sqrt(1 - first - labels)
+        rest = noise.mu_rest / math.sqrt(1 - first)
         plan = Plan(epsilon, delta, rate, runs, noise, rest * math.sqrt(control - first), rest * math.sqrt(times), tail, unit)
-        if min(plan.mu_second, plan.mu_times, noise.mu_variants) < SMALLEST_MU:
+        if min(plan.mu_second, plan.mu_times, noise.mu_variants, noise.mu_labels or math.inf) < SMALLEST_MU:
             raise UsageError(
                 "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."
             )

@@ -29,7 +29,7 @@ class Output:
     """What a run is to give.
 
     Attributes:
-        labels: The labels, as far as they are public.
+        labels: The labels that are public; None where they are chosen privately.
         time_zone: Whose hours and days count.
         weight: How many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs.
 
@@ -38,7 +38,7 @@ class Output:
         2.0
     """
 
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] | None
     time_zone: str
     weight: float
 
@@ -55,40 +55,51 @@ def release_run(
         >>> from libra.example.simulate import simulate
         >>> from libra.mechanisms.libra.plan import make_plan
         >>> engine = engine_of(simulate(cases=500))
-        >>> gate, output = Gate(engine, Randomness()), Output(engine.labels, "UTC", 1.0)
+        >>> gate, output = Gate(engine, Randomness()), Output(None, "UTC", 1.0)
         >>> figures, traces, weights = release_run(gate, make_plan(1.0, 1e-4), output, draw=1)
-        >>> figures.labels == engine.labels, len(traces) == len(weights)
+        >>> set(figures.labels) <= set(engine.labels), len(traces) == len(weights)
         (True, True)
     """
-    labels = output.labels
-    noise = plan.calibration
-    if noise.label_threshold is not None:
-        labels = gate.select_labels(noise.mu_labels, noise.label_threshold, noise.scale, noise.most_labels)
-        gate = gate.with_labels(labels)
-    control = _release_control(gate, plan, len(labels))
+    labels, control = _release_control(gate, plan, output.labels)
     stage_done()
     traces, weights = weighted(control, Randomness(draw))
     stage_done()
     counts = case_counts(weights, 1.0, None, Randomness(draw ^ 2))
-    times = release_times(gate, traces, len(labels), plan.mu_times, output.time_zone, counts)
+    times = release_times(gate.with_labels(labels), traces, len(labels), plan.mu_times, output.time_zone, counts)
     stage_done()
     figures = Figures(labels, control, times, output.time_zone, output.weight, None, draw)
     return figures, traces, weights
 
 
-def _release_control(gate: Gate, plan: Plan, n_labels: int) -> ControlFigures:
-    if n_labels > MOST_LABELS:
-        raise UsageError(
-            f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many. "
-            "Group them into fewer labels, or keep frequent ones alone with --private-labels."
-        )
+def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> tuple[tuple[str, ...], ControlFigures]:
+    """The labels that are released, and the control flow in their codes.
+
+    Variants are chosen first, of whole traces, and a case belongs to a kept one or to the tail by its whole trace. Labels that
+    kept variants have are out with them. What else is asked about traces is asked without the events of labels that are not.
+    """
     noise = plan.calibration
+    if public is not None:
+        _refuse_many(public, "Group them into fewer labels, or leave labels private, which keeps frequent ones alone.")
     kept, first = gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)
+    labels = gate.labels_of(kept) if public is None else public
     tail = None
     if plan.tail == "nearest":
-        second = gate.release(NearestCounts(kept, n_labels), plan.mu_second)
+        released = gate.recoded(kept, labels)
+        second = gate.with_labels(labels).release(NearestCounts(released, len(labels)), plan.mu_second)
     else:
         second = gate.release(VariantCounts(kept), plan.mu_second, group="kept")
-        if plan.tail == "model":
-            tail = release_tail(gate.tail(kept), kept, n_labels, plan.mu_second)
-    return ControlFigures(n_labels, kept, first, second, noise.least_count, tail, plan.tail == "nearest")
+        rare = gate.tail(kept) if plan.tail == "model" else None
+        if rare is not None and noise.label_threshold is not None:
+            labels = rare.select_labels(kept, noise.mu_labels, noise.label_threshold, noise.scale)
+            _refuse_many(labels, "Group them into fewer labels.")
+        released = gate.recoded(kept, labels)
+        if rare is not None:
+            tail = release_tail(rare.with_labels(labels), released, len(labels), plan.mu_tail)
+    return labels, ControlFigures(len(labels), released, first, second, noise.least_count, tail, plan.tail == "nearest")
+
+
+def _refuse_many(labels: tuple[str, ...], remedy: str) -> None:
+    if len(labels) > MOST_LABELS:
+        raise UsageError(
+            f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many. {remedy}"
+        )

@@ -27,7 +27,7 @@ from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.traces import Integers
-from libra.mechanisms.assumptions import AS_READ, LABELS_PUBLIC, PUBLIC
+from libra.mechanisms.assumptions import AS_READ, LABELS_PUBLIC, NOTHING_ELSE
 from libra.mechanisms.assumptions import individuals as of_individuals
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.peers.arguments import DEFAULT_PRUNE, Times
@@ -196,7 +196,7 @@ class PrefixLaplace:
                 caveats=tuple(self._caveats(individuals)),
             )
         unit = Unit(most_cases=1) if individuals else CASE
-        assumed = (LABELS_PUBLIC, PUBLIC, AS_READ, *((of_individuals("one case"),) if individuals else ()))
+        assumed = (LABELS_PUBLIC, NOTHING_ELSE, AS_READ, *((of_individuals("one case"),) if individuals else ()))
         return Guarantee.proved(self.epsilon, self.delta, unit, assumed, seeded=seeded)
 
     def _caveats(self, individuals: bool) -> Iterator[str]:
