@@ -127,7 +127,7 @@ def anonymize(
             into memory, else polars.
         master: Where a new Spark session computes, such as "local[2]"; a session that is open already is used as it is.
         **keywords: The parameters of the mechanism and those of `read`. For libra: `epsilon`, `delta`, `tail`, `budget`,
-            `private_labels`, `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). For
+            `labels`, `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). For
             libra2022: `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`, `signed_times`, `omega`, `anonymizer` (see
             `libra.mechanisms.libra2022.Libra2022`). For all others see docs/peers.md, or their own classes. `progress` is called
             with the parts done and the parts in all, of the reading and then of the anonymizing.

@@ -50,7 +50,7 @@ class OtherParameters(TypedDict, total=False):
 
     tail: str | None
     budget: Mapping[str, float] | str | None
-    private_labels: bool | None
+    labels: str | Sequence[str] | None
     time_zone: str | None
     cases: int | None
     most_cases: int | None

@@ -41,7 +41,7 @@ class OpenLog(Origin, Protocol):
     def notes(self) -> tuple[str, ...]:
         """What is worth knowing about how it was read; complete when it has been."""
 
-    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0) -> Engine:
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> Engine:
         """The engine of its cases."""
 
     def close(self) -> None:

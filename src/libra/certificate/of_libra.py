@@ -53,8 +53,7 @@ def _asked(made: Libra) -> str:
 
 
 def _not_as_asked(document: dict[str, Any], made: Libra) -> Iterator[str]:
-    given = {name: getattr(made, name) for name in document["parameters"]}
-    yield from differences(document["parameters"], given, "parameters")
+    yield from differences(document["parameters"], made.parameters(), "parameters")
     promised = {name: document["guarantee"][name] for name in ("epsilon", "delta")}
     yield from differences(promised, {"epsilon": made.epsilon, "delta": made.delta}, "guarantee")
     drawn = {"rate": made.gamma, "times": made.subsamples, "most_cases": made.most_cases or 1}
@@ -78,7 +77,7 @@ def not_as_planned(entries: Sequence[Entry], made: Libra) -> Iterator[str]:
     plan, noise = made.plan, made.plan.calibration
     second = control.NearestCounts.purpose if made.tail == "nearest" else control.VariantCounts.purpose
     fixed = {KEPT_VARIANTS: (noise.mu_variants, noise.variant_shows), second: (plan.mu_second, 0.0)}
-    if made.private_labels:
+    if noise.label_threshold is not None:
         fixed[KEPT_LABELS] = (noise.mu_labels, noise.labels_show)
     for purpose in (KEPT_LABELS, KEPT_VARIANTS, control.NearestCounts.purpose, control.VariantCounts.purpose):
         there = [entry for entry in entries if entry.purpose == purpose]
@@ -100,7 +99,7 @@ def _not_as_shared(entries: Sequence[Entry], made: Libra) -> Iterator[str]:
         yield f'there are releases about rare cases, and with tail "{made.tail}" there are none'
     if made.tail == "model" and not set(ALWAYS_OF_TAIL) <= set(purposes):
         yield "releases about rare cases are missing that every run makes"
-    if Ledger(tuple(of_tail)).mu > made.plan.mu_second * (1 + DIGITS):
+    if Ledger(tuple(of_tail)).mu > made.plan.mu_tail * (1 + DIGITS):
         yield "releases about rare cases take more than the plan gives them"
     if of_times and not _close(Ledger(tuple(of_times)).mu, made.plan.mu_times):
         yield "releases about times do not add up to what the plan gives them"

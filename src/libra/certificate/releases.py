@@ -80,7 +80,7 @@ class Released:
 
 
 RELEASES: dict[str, Released] = {
-    KEPT_LABELS: Released(CHOICE, LABEL_SELECTION, "all", one_cell=True),
+    KEPT_LABELS: Released(CHOICE, LABEL_SELECTION, "tail", one_cell=True),
     KEPT_VARIANTS: Released(CHOICE, VARIANT_SELECTION, "all", one_cell=True),
     **{
         table.purpose: Released(topic, ROUNDED_GAUSSIAN, group, "clip" not in table.__dataclass_fields__)

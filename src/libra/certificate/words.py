@@ -37,6 +37,12 @@ def in_plain_words(guarantee: Guarantee, *, seeded: bool) -> str:
     told = f"whether any {guarantee.unit.partition(',')[0]} was in the original"
     if right == "100 %":
         return f"There is next to no limit to how well somebody can tell from this log {told}: the promise is too weak for that."
+    if guarantee.names_public:
+        return (
+            "Names of activities are not protected: one that a single case has may show in this log. Apart from names there is a "
+            f"limit to how well anybody, whatever else they know, can tell from it {told}: if that is as likely as not to begin "
+            f"with, they are right at most {right} of the time."
+        )
     return (
         f"There is a limit to how well anybody, whatever else they know, can tell from this log {told}: if that is as likely as "
         f"not to begin with, they are right at most {right} of the time."

@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import typer
 
 from libra.cli.input_options import takes
 from libra.errors import UsageError
+from libra.eventlog.label_list import labels_in
 from libra.keywords import OtherParameters
 
 SOUND, BOTH, PUBLISHED = "Mechanism libra", "Mechanisms libra and libra2022", "Mechanism libra2022"
@@ -57,9 +59,19 @@ def mechanism_flags(
             panel=SOUND,
         ),
     ] = None,
-    private_labels: Annotated[
+    labels: Annotated[
+        Path | None,
+        parameter(
+            "--labels",
+            text="Activity names that may be released, one per line: a list that does not come from this log. Events with other "
+            "names are left out. Default: names are chosen privately.",
+            metavar="FILE",
+            panel=SOUND,
+        ),
+    ] = None,
+    public_labels: Annotated[
         bool | None,
-        parameter("--private-labels", text="Choose the labels privately too, rather than take them as public.", panel=SOUND),
+        parameter("--public-labels", text="Do not protect activity names: release all of them.", panel=SOUND),
     ] = None,
     time_zone: Annotated[
         str | None,
@@ -164,7 +176,14 @@ def takes_mechanism_options(command: Callable[..., None]) -> Callable[..., None]
     def with_numbers(*args: Any, parameters: OtherParameters, **given: Any) -> None:
         if "subsamples" in parameters:
             parameters["subsamples"] = _number(cast("str", parameters["subsamples"]))
-        others = cast("dict[str, Any]", parameters).pop("others", None) or []
+        if "labels" in parameters:
+            parameters["labels"] = labels_in(cast("Path", parameters["labels"]))
+        said = cast("dict[str, Any]", parameters)
+        if said.pop("public_labels", None):
+            if "labels" in parameters:
+                raise UsageError("--labels and --public-labels contradict each other. Leave out one of them.")
+            parameters["labels"] = "public"
+        others = said.pop("others", None) or []
         command(*args, parameters={**assigned(others), **parameters}, **given)
 
     return takes(mechanism_flags, "parameters")(with_numbers)

@@ -84,9 +84,7 @@ class Origin(Protocol):
     def has_zone(self) -> bool:
         """Whether its times are in a zone; if not, they are a clock on some wall."""
 
-    def engine(
-        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None
-    ) -> Engine:
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> Engine:
         """The engine of all cases, or of a Poisson subsample; where individuals are protected, of as many of each as count.
 
         A subsample is drawn of whom is protected: of individuals with all their cases, or of cases. Labels are those of the whole

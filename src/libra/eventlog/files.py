@@ -68,6 +68,28 @@ def input_format(path: Path) -> FileFormat:
     return found
 
 
+def read_text(path: Path) -> str:
+    r"""The text of a small file in UTF-8, such as a list or a description.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "labels.txt"
+        >>> _ = file.write_bytes(b"Triage\n")
+        >>> read_text(file)
+        'Triage\n'
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise InputError("there is no such file", place=str(path), remedy="Check the path") from error
+    except UnicodeDecodeError as error:
+        raise InputError("this is not text in UTF-8", place=str(path), remedy="Save it as UTF-8") from error
+    except OSError as error:
+        raise _cannot_read(path, error) from error
+    except ValueError as error:  # a null character in the name
+        raise InputError("this is no name of a file", place=repr(str(path)), remedy="Check the path") from error
+
+
 def parquet_files(path: Path) -> list[Path]:
     """The Parquet files in a folder and its folders in the order of their names, or the one file that a path names.
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from libra.measures.risk import LogRisk
 
 TOP_VARIANTS = 10
+FEW = 20  # cases; with fewer than that a label may point at somebody
 XES_TYPES = {pl.String(): "string", pl.Int64(): "int", pl.Float64(): "float", pl.Boolean(): "boolean"}
 
 
@@ -36,6 +37,14 @@ class TopVariant:
     """A frequent variant: its activities and how many cases follow it."""
 
     trace: tuple[str, ...]
+    cases: int
+
+
+@dataclass(frozen=True)
+class RareLabel:
+    """An activity that few cases have."""
+
+    label: str
     cases: int
 
 
@@ -68,6 +77,7 @@ class Summary:
         trace_length: Events of a case; None for an empty log.
         median_case_duration_hours: Latest minus earliest event of a case; None for an empty log.
         top_variants: The most frequent variants, ten at most.
+        rare_labels: The activities that fewer than 20 cases have, the rarest first.
         attributes: All attributes besides the case id, the activity and the timestamp.
         notes: What there is to know about how the log was read.
         risk: How many cases stand alone by what somebody knows of them; None where it was not asked for.
@@ -86,6 +96,7 @@ class Summary:
     trace_length: TraceLength | None
     median_case_duration_hours: float | None
     top_variants: tuple[TopVariant, ...]
+    rare_labels: tuple[RareLabel, ...]
     attributes: tuple[AttributeSummary, ...]
     notes: tuple[str, ...]
     risk: LogRisk | None = None
@@ -122,12 +133,18 @@ def summarize(log: EventLog) -> Summary:
             TopVariant(tuple(log.activities[code] for code in trace), count)
             for trace, count in log.variants.traces.head(TOP_VARIANTS).rows()
         ),
+        rare_labels=_rare_labels(log),
         attributes=(
             *_attributes(log.cases.drop(CASE_NAME), "case"),
             *_attributes(log.events.drop(CASE_INDEX, ACTIVITY, TIMESTAMP), "event"),
         ),
         notes=log.notes,
     )
+
+
+def _rare_labels(log: EventLog) -> tuple[RareLabel, ...]:
+    cases = log.events.group_by(ACTIVITY).agg(pl.col(CASE_INDEX).n_unique().cast(pl.Int64).alias("cases"))
+    return tuple(RareLabel(*row) for row in cases.filter(pl.col("cases") < FEW).sort("cases", ACTIVITY).rows())
 
 
 def _of_one_individual(log: EventLog) -> float:

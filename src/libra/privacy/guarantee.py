@@ -13,6 +13,10 @@ from typing import Any, Literal
 from libra.privacy.randomness import SEEDED
 from libra.privacy.unit import CASE, Unit
 
+NAMES_PUBLIC = (
+    "The names of activities are not protected: all that occur in the log are taken as public, so a name that one case alone has "
+    "may show."
+)
 NOT_COVERED = (
     "What follows from the process itself, or holds for everyone in the log, is not hidden.",
     "Several releases of the same log add up: their epsilons and their deltas.",
@@ -65,10 +69,17 @@ class Guarantee:
             f"with {unit} in the original as without it, nor the other way round. "
             f"This is ({epsilon:g}, {delta:g})-differential privacy."
         )
+        if NAMES_PUBLIC in assumptions:
+            said = f"Names of activities are not protected. Apart from them: {said[0].lower()}{said[1:]}"
         caveats = NOT_COVERED if unit.most_cases is not None else (*NOT_COVERED, several_cases(epsilon, delta))
         if seeded:
             said = f"{SEEDED[0].upper()}{SEEDED[1:]}; whoever knows the seed can undo the noise. Without a seed: {said}"
         return cls("proved", said, "Libra", epsilon, delta, unit.statement(), assumptions, caveats)
+
+    @property
+    def names_public(self) -> bool:
+        """Whether names of activities are taken as public, and are not protected."""
+        return NAMES_PUBLIC in self.assumptions
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""

@@ -15,6 +15,7 @@ from libra.certificate.check import MECHANISM, Check, Verification
 from libra.certificate.of_any import RANDOMNESS
 from libra.certificate.words import beliefs, odds
 from libra.charts.text import shown
+from libra.privacy.guarantee import NAMES_PUBLIC
 from libra.privacy.unit import CASE, Unit
 
 Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unknown"]
@@ -38,6 +39,7 @@ ANSWERS: dict[Standing, str] = {
     "untied": "Unknown: nothing ties the certificate to this log",
     "unknown": "Unknown: there is no certificate",
 }
+NAMES = "; names of activities are not protected"
 MAY = "The log may go out under this guarantee, together with its certificate, if what it assumes is true."
 UNTIED = "A certificate is tied to a log by its file. Give both as files to have them compared."
 LONGEST = 600  # characters of what a check found
@@ -139,10 +141,11 @@ def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:
     who = str(CASE if unit == CASE.statement() else Unit(most_cases=1))
     tone: Tone = "good" if _within(STRONG, epsilon, delta) else "fair" if _within(MODERATE, epsilon, delta) else "poor"
     weak = not _within(VOID, epsilon, delta)
+    names = NAMES if NAMES_PUBLIC in guarantee["assumptions"] else ""
     return Promise(
         standing="weak" if weak else "proved",
         tone="bad" if weak else tone,
-        answer=ANSWERS["weak"] if weak else PROVED[tone],
+        answer=ANSWERS["weak"] if weak else PROVED[tone] + names,
         sentence=document["in_plain_words"],
         advice=AS_REAL if weak else MAY,
         odds=odds(epsilon, delta, who),

@@ -28,6 +28,7 @@ EXAMPLES = (
 )
 LONG_TRACE = 12
 MANY_ATTRIBUTES = 30
+MANY_LABELS = 10
 PLURALS = {"case": "cases", "event": "events", "activity": "activities", "variant": "variants"}
 
 
@@ -73,6 +74,10 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
         console.print(f"… and {len(summary.attributes) - MANY_ATTRIBUTES} more attributes; --json lists them all\n")
     variants = ((f"{v.cases:,}", percent(v.cases / summary.cases), _trace(v.trace)) for v in summary.top_variants)
     table("Most frequent variants", ("cases", "share", "trace"), variants, right=(0, 1))
+    rare = ((f"{label.cases:,}", label.label) for label in summary.rare_labels[:MANY_LABELS])
+    table("Activities that few cases have", ("cases", "activity"), rare, right=(0,))
+    if len(summary.rare_labels) > MANY_LABELS:
+        console.print(f"… and {len(summary.rare_labels) - MANY_LABELS:,} more; --json lists them all\n")
     console.print(_hint(summary))
     if summary.risk is not None:
         console.print()

@@ -33,8 +33,6 @@ class LogInMemory:
         """Whether its times are in a zone."""
         return self.log.has_zone
 
-    def engine(
-        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None
-    ) -> PolarsEngine:
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> PolarsEngine:
         """The engine of all cases, or of a Poisson subsample of them."""
         return engine_of(self.log, unit, random, rate, labels)

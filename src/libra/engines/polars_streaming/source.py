@@ -74,9 +74,7 @@ class StreamedLog:
             engine.close()
         self._engines.clear()
 
-    def engine(
-        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None
-    ) -> StreamingEngine:
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> StreamingEngine:
         """The engine of all cases, or of a Poisson subsample of them."""
         by_individual = unit.most_cases is not None and self.has_individual
         # Individuals take part as a whole or not at all: by cases, somebody with many would take part more often than agreed.

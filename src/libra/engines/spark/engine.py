@@ -186,9 +186,7 @@ class SparkLog:
         """What was assumed about the log."""
         return self._found.notes
 
-    def engine(
-        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None
-    ) -> SparkEngine:
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> SparkEngine:
         """The engine of all cases, or of a Poisson subsample; where individuals are protected, of as many cases as count."""
         events = self._found.events if labels is None else self._found.events.of_labels(labels)
         if not events.labels and not self._allow_empty:

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 BLANK = r"(?U)^\s*$"
 
 
-def drawn_cases(
-    events: Events, most: int, random: Randomness, spark: Spark, column: str, rate: float = 1.0
-) -> DataFrame:
+def drawn_cases(events: Events, most: int, random: Randomness, spark: Spark, column: str, rate: float = 1.0) -> DataFrame:
     """The ids (`case`) of at most so many cases of each individual; one without a name is an individual of its own.
 
     Args:

@@ -159,7 +159,7 @@ class Libra:
         return Release(
             log=released,
             mechanism=self.name,
-            parameters=made._parameters() | {"time_zone": time_zone},
+            parameters=made.parameters() | {"time_zone": time_zone},
             guarantee=made.guarantee(seeded=random.seeded),
             seeded=random.seeded,
             notes=(
@@ -187,7 +187,8 @@ class Libra:
     def _counted(self) -> str:
         return "one case" if self.most_cases == 1 else f"up to {self.most_cases:,} cases"
 
-    def _parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
+        """The parameters, JSON-ready, as a certificate has them."""
         said = {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}
         return said | {"labels": self.labels if isinstance(self.labels, str) else list(self.labels)}
 

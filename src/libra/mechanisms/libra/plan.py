@@ -159,16 +159,18 @@ def make_plan(
         >>> make_plan(1.0, 1e-5).explain()[1]
         'A variant needs about 50 cases to be kept.'
     """
-    control, times = budget.control, budget.times
+    labels = LABELS if private_labels and tail == "model" else 0.0  # without a model, labels of kept variants alone are released
+    control, times = budget.control * (1 - labels), budget.times * (1 - labels)
     first = FIRST_LOOK[tail] * control
-    labels = LABELS * (control - first) if private_labels and tail == "model" else 0.0  # others show those of kept variants alone
     aimed = delta
     while True:
         noise = calibrate(
             *before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=labels, cases=unit.most_cases or 1
         )
         rest = noise.mu_rest / math.sqrt(1 - first)
-        plan = Plan(epsilon, delta, rate, runs, noise, rest * math.sqrt(control - first), rest * math.sqrt(times), tail, unit)
+        plan = Plan(
+            epsilon, delta, rate, runs, noise, rest * math.sqrt(control - first + labels), rest * math.sqrt(times), tail, unit
+        )
         if min(plan.mu_second, plan.mu_times, noise.mu_variants, noise.mu_labels or math.inf) < SMALLEST_MU:
             raise UsageError(
                 "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."

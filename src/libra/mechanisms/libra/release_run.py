@@ -101,5 +101,6 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
 def _refuse_many(labels: tuple[str, ...], remedy: str) -> None:
     if len(labels) > MOST_LABELS:
         raise UsageError(
-            f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many. {remedy}"
+            f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many. "
+            f"{remedy}"
         )
