@@ -53,7 +53,7 @@ TREE: dict[str, Any] = {"prune": 3, "max_length": 8}  # the logs of an audit hav
 SOUND_TREE: dict[str, Any] = {"split_budget": True, "prune": 20, "max_length": 4}
 SETTINGS = (
     Setting("libra", "libra", {"epsilon": 1.0}, 4.0),
-    Setting("libra --private-labels", "libra", {"epsilon": 1.0, "private_labels": True}),
+    Setting("libra --public-labels", "libra", {"epsilon": 1.0, "labels": "public"}),
     Setting("libra --tail nearest", "libra", {"epsilon": 1.0, "tail": "nearest"}),
     Setting("libra --tail drop", "libra", {"epsilon": 1.0, "tail": "drop"}),
     Setting("libra --gamma 0.5", "libra", {"epsilon": 1.0, "gamma": 0.5}),

@@ -22,7 +22,7 @@ Document = dict[str, Any]
 Place = tuple[str | int, ...]
 OPTIONS: dict[str, dict[str, Any]] = {
     "libra": {"cases": 150},
-    "private labels": {"private_labels": True, "budget": "control=0.7"},
+    "public labels": {"labels": "public", "budget": "control=0.7"},
     "nearest": {"tail": "nearest"},
     "drop": {"tail": "drop"},
     "subsample": {"gamma": 0.5},

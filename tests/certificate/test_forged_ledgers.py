@@ -159,8 +159,8 @@ def test_every_table_that_an_engine_counts_is_known_here_with_its_sensitivity() 
 def test_real_ledgers_pass_whatever_was_released(epsilon: float, cases: int) -> None:
     """Small logs and small budgets leave out some releases; none of them may be mistaken for a forgery."""
     for tail in ("model", "nearest", "drop"):
-        for labels in (False, True):
-            asked: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-4, "tail": tail, "private_labels": labels}
+        for labels in ("private", "public"):
+            asked: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-4, "tail": tail, "labels": labels}
             ledger = libra.anonymize(simulate(cases=cases), seed=2, **asked).ledger
             assert ledger is not None
             assert list(not_as_planned(ledger.entries, Libra(**asked))) == []

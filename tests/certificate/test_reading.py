@@ -155,7 +155,7 @@ def test_a_field_more_or_less_departs_from_the_schema(name: str) -> None:
         (("guarantee", "epsilon"), "a", "guarantee.epsilon has to be a number"),
         (("claimed",), {}, "claimed has to be null"),
         (("randomness",), "dice", 'randomness has to be "operating system" or "not private: seeded"'),
-        (("parameters", "private_labels"), 1, "parameters.private_labels has to be true or false"),
+        (("parameters", "labels"), 1, "parameters.labels is not what can stand there"),
         (("parameters", "cases"), 0, "parameters.cases is not what can stand there"),
         (("parameters", "gamma"), 0, "parameters.gamma has to be more than 0"),
         (("subsampling", "rate"), 2, "subsampling.rate has to be 1 or less"),

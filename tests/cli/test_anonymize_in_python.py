@@ -68,7 +68,7 @@ def test_a_wrong_value_is_a_usage_error_before_anything_is_read(wrong: dict[str,
         *({"subsamples": value} for value in (0, 1.5, "paper")),
         *({"cases": value} for value in (0, -3, 2.5)),
         {"tail": "wag"},
-        {"private_labels": "yes"},
+        {"labels": "yes"},
         {"time_zone": "Mars/Base"},
         {"gamma": 0},
         {"alpha": 2},
@@ -89,7 +89,7 @@ def test_without_a_mechanism_it_is_the_sound_one(small_log: EventLog) -> None:
 
 
 def test_keywords_of_libra_reach_the_mechanism() -> None:
-    said: dict[str, Any] = {"epsilon": 2, "delta": 1e-4, "tail": "drop", "private_labels": True, "gamma": 0.5, "subsamples": 2}
+    said: dict[str, Any] = {"epsilon": 2, "delta": 1e-4, "tail": "drop", "labels": "public", "gamma": 0.5, "subsamples": 2}
     said |= {"budget": {"control": 0.7}, "time_zone": "Asia/Tokyo", "cases": 100}
     release = libra.anonymize(example.path(), **said)
     assert release.parameters == said | {"budget": {"control": 0.7, "times": 0.3}, "most_cases": None}

@@ -67,14 +67,14 @@ def test_the_default_is_one_and_1e_5(tmp_path: Path, run: Run) -> None:
 
 def test_every_flag_reaches_the_mechanism(tmp_path: Path, run: Run) -> None:
     numbers = ("--epsilon", "2", "--delta", "1e-4", "--gamma", "0.5", "--subsamples", "2", "--cases", "100")
-    words = ("--tail", "drop", "--budget", "times=0.3", "--private-labels", "--time-zone", "Asia/Tokyo", "--seed", "3")
+    words = ("--tail", "drop", "--budget", "times=0.3", "--public-labels", "--time-zone", "Asia/Tokyo", "--seed", "3")
     document = _released(run, tmp_path, *numbers, *words)
     assert document["parameters"] == {
         "epsilon": 2.0,
         "delta": 1e-4,
         "tail": "drop",
         "budget": {"control": 0.7, "times": 0.3},
-        "private_labels": True,
+        "labels": "public",
         "time_zone": "Asia/Tokyo",
         "gamma": 0.5,
         "subsamples": 2,
@@ -151,7 +151,7 @@ def test_explain_with_an_output_comes_first_and_goes_into_json(tmp_path: Path, r
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--private-labels",), "Labels are private"),
+        ((), "Activity names are private"),
         (("--gamma", "0.5"), "One run on a subsample with 50 % of the cases"),
         (("--subsamples", "4"), "4 runs, each on a subsample with 25 % of the cases"),
         (("--subsamples", "3", "--gamma", "1"), "3 runs, each on all cases"),
@@ -234,7 +234,7 @@ def test_a_seed_stamps_everything_not_private(tmp_path: Path, run: Run) -> None:
 
 
 def test_the_certificate_holds_the_promise_the_assumptions_and_the_ledger(tmp_path: Path, run: Run) -> None:
-    document = _released(run, tmp_path, "--certificate", tmp_path / "c.json", "--private-labels")
+    document = _released(run, tmp_path, "--certificate", tmp_path / "c.json")
     certificate = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
     assert certificate.keys() == {
         *("document", "format", "version", "issued", "in_plain_words", "mechanism", "parameters", "contents", "guarantee"),

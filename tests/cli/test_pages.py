@@ -120,7 +120,7 @@ def test_the_words_told_as_defaults_of_libra_are_those_that_count(name: str) -> 
 
 def test_the_switches_of_libra_are_told_as_they_are() -> None:
     table = _table_of_flags("libra")
-    assert (table["--private-labels"], PARAMETERS["libra"]["private_labels"]) == ("off", False)
+    assert (table["--public-labels"], PARAMETERS["libra"]["labels"]) == ("off", "private")
     assert (table["--explain"], OPTIONS["explain"].default) == ("off", False)
     assert (table["--seed"], OPTIONS["seed"].default) == ("none", None)
     assert PARAMETERS["libra"]["cases"] is None

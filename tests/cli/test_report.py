@@ -87,7 +87,7 @@ def test_anonymize_can_write_the_public_page(table: Path, tmp_path: Path, run: R
 def test_the_commands_on_a_page_work(table: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my log.csv").write_text(TABLE, encoding="utf-8")
-    asked = ("--epsilon", "0.5", "--tail", "drop", "--budget", "control=0.7,times=0.3", "--private-labels")
+    asked = ("--epsilon", "0.5", "--tail", "drop", "--budget", "control=0.7,times=0.3", "--public-labels")
     made = run("anonymize", "my log.csv", "-o", "out.csv", "--certificate", "c.json", "--report", "report.html", *asked)
     assert made.code == 0
     parameters = json.loads(Path("c.json").read_text(encoding="utf-8"))["parameters"]

@@ -25,7 +25,7 @@ from libra.mechanisms.mechanism import parameters_of
         ("libra2022", "which --b 1.8 or --delta 0.00052 gives", "which --set b=1.8 or --delta 0.00052 gives"),
         ("libra2022", "Ask for fewer: --subsamples N.", "Ask for fewer: --set subsamples=N."),
         ("libra2022", "Ask for --b 1e-3", "Ask for --set b=1e-3"),
-        ("libra", "alone with --private-labels.", "alone with --set private_labels=true."),
+        ("travas", "ask --repeats 3.", "ask --set repeats=3."),
         ("libra", "in which column they are: --individual.", "in which column they are: --individual."),
         ("libra", "Ask for --prune 7.", "Ask for --prune 7."),
         ("amun", "--guessing-advantage 0.4 (--epsilon 0.02) works.", "--set guessing_advantage=0.4 (--epsilon 0.02) works."),

@@ -16,7 +16,7 @@ from libra.comparison.setting import Setting, settings_of
 from .some_outcomes import comparison, result
 
 SVG = "{http://www.w3.org/2000/svg}"
-LONG = "libra:private_labels=true:gamma=0.05:subsamples=20:tail="
+LONG = "libra:labels=public:gamma=0.05:subsamples=20:tail="
 
 
 def _labels(*said: str) -> list[list[str]]:

@@ -22,7 +22,7 @@ from libra.privacy.loss_distribution import subsampled_laplace_epsilon
         ("libra", {}),
         ("libra:tail=drop", {"tail": "drop"}),
         ("libra:gamma=0.05:subsamples=20", {"gamma": 0.05, "subsamples": 20}),
-        ("libra:private-labels=true", {"private_labels": True}),
+        ("libra:labels=public", {"labels": "public"}),
         ("libra:budget=control=0.7,times=0.3", {"budget": "control=0.7,times=0.3"}),
         ('libra:time_zone="+01"', {"time_zone": "+01"}),
     ],

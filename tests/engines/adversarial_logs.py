@@ -145,10 +145,18 @@ years = st.sets(st.integers(0, times.YEARS - 1) | st.sampled_from((0, 54, 55, 13
 )
 widths = st.sampled_from((1, 2, 4, 13, 52))
 
+
+def known_labels(released: Released) -> st.SearchStrategy[Integers]:
+    """Labels that may be known already."""
+    labels = st.sets(st.integers(0, max(released.n_labels - 1, 0))) if released.n_labels else st.just(set[int]())
+    return labels.map(lambda codes: np.array(sorted(codes), np.int64))
+
+
 REQUESTS: dict[type, Callable[[Released], Request]] = {
     flow.Size: lambda _: st.builds(flow.Size),
     flow.VariantCounts: lambda released: st.just(flow.VariantCounts(traces_of(released.kept))),
     flow.NearestCounts: lambda released: st.just(flow.NearestCounts(traces_of(released.kept), released.n_labels)),
+    flow.LabelWeights: lambda released: st.builds(flow.LabelWeights, st.just(released.n_labels), known_labels(released)),
     flow.Lengths: lambda _: st.builds(flow.Lengths),
     flow.BaseNorms: lambda _: st.builds(flow.BaseNorms),
     flow.ExcessNorms: lambda released: st.builds(flow.ExcessNorms, edges(released), st.just(released.n_labels)),

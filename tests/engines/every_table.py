@@ -11,8 +11,9 @@ from libra.engines import prefix_tables
 from libra.engines import time_tables as times
 from libra.engines.contract import Engine
 from libra.engines.counting.count import TABLES, needs_cases
+from libra.engines.counting.labels import codes_among
 from libra.engines.polars.engine import PolarsEngine
-from libra.eventlog.traces import Traces
+from libra.eventlog.traces import Traces, traces_of
 
 ZONE = "Europe/Amsterdam"
 
@@ -27,6 +28,7 @@ def every_table(engine: PolarsEngine, kept: Traces) -> list[Any]:
         flow.Size(),
         flow.VariantCounts(kept),
         flow.NearestCounts(kept, n),
+        flow.LabelWeights(n, np.arange(0, n, 3)),
         flow.Lengths(),
         flow.BaseNorms(),
         flow.ExcessNorms(cells, n),
@@ -54,13 +56,21 @@ def every_table(engine: PolarsEngine, kept: Traces) -> list[Any]:
 
 
 def assert_same_tables(engine: Engine, memory: PolarsEngine) -> None:
-    """That all tables of all cases agree, and those about control flow of a tail."""
+    """That all tables of all cases agree, and those about control flow of a tail; with all labels and with fewer."""
     assert engine.labels == memory.labels
     order = np.argsort(-memory.counts, kind="stable")
     kept = memory.traces.take(order[: min(len(order) // 2 + 1, 25)])
     asked = every_table(memory, kept)
     assert_same_counts(engine, memory, asked)
-    assert_same_counts(engine.tail(kept), memory.tail(kept), [table for table in asked if not needs_cases(table)])
+    of_flow = [table for table in asked if not needs_cases(table)]
+    assert_same_counts(engine.tail(kept), memory.tail(kept), of_flow)
+    fewer = memory.labels[::2]
+    codes = codes_among(memory.labels, fewer)
+    left = [[code for code in codes[trace].tolist() if code >= 0] for trace in kept.to_lists()]
+    asked = every_table(memory.with_labels(fewer), traces_of([list(trace) for trace in dict.fromkeys(map(tuple, left)) if trace]))
+    assert_same_counts(engine.with_labels(fewer), memory.with_labels(fewer), asked)
+    of_flow = [table for table in asked if not needs_cases(table)]
+    assert_same_counts(engine.tail(kept).with_labels(fewer), memory.tail(kept).with_labels(fewer), of_flow)
 
 
 def assert_same_counts(engine: Engine, memory: Engine, asked: list[Any]) -> None:

@@ -22,6 +22,7 @@ from libra.engines.control_flow_tables import (
     Contexts,
     ExcessEdges,
     ExcessNorms,
+    LabelWeights,
     Lengths,
     NearestCounts,
     Size,
@@ -63,7 +64,7 @@ def engine_from(traces: Sequence[Trace], n_labels: int) -> PolarsEngine:
         tuple((code, START + number * DAY + hour * HOUR) for hour, code in enumerate(trace))
         for number, trace in enumerate(traces)
     ]
-    return engine_of(log_from(cases, n_labels)).with_labels(names(n_labels))
+    return engine_of(log_from(cases, n_labels), labels=names(n_labels))
 
 
 def cases_in(engine: PolarsEngine) -> list[tuple[Trace, tuple[int, ...]]]:
@@ -130,6 +131,7 @@ def control_flow_tables(
         Size(),
         VariantCounts(variants),
         NearestCounts(variants, n_labels),
+        LabelWeights(n_labels, np.unique(variants.codes)),
         Lengths(),
         BaseNorms(),
         ExcessNorms(edges, n_labels),
@@ -176,6 +178,8 @@ def counted_plainly(table: Any, trace: Trace, n_labels: int) -> dict[int, int]:
         case VariantCounts():
             variants = [tuple(one) for one in table.variants.to_lists()]
             return {variants.index(trace): 1} if trace in variants else {}
+        case LabelWeights():
+            return dict.fromkeys(set(trace) - set(table.known.tolist()), 1)
         case Lengths():
             return {_bin(LENGTH_BINS, len(trace)): 1}
         case BaseNorms():

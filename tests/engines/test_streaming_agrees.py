@@ -38,9 +38,12 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def streamed(source: Any, options: ReadOptions | None = None, unit: Unit = CASE) -> StreamingEngine:
+def streamed(
+    source: Any, options: ReadOptions | None = None, unit: Unit = CASE, labels: tuple[str, ...] | None = None
+) -> StreamingEngine:
     options = options or ReadOptions()
-    return StreamedLog(batches_of(source, options), sort_by_time=options.sort_by_time).engine(unit, Randomness(seed=1))
+    log = StreamedLog(batches_of(source, options), sort_by_time=options.sort_by_time)
+    return log.engine(unit, Randomness(seed=1), labels=labels)
 
 
 def table(cases: list[str] | list[int], labels: list[str], micros: list[int]) -> pl.DataFrame:
@@ -128,10 +131,10 @@ def test_traces_that_share_a_fingerprint_stay_two_variants(monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("_small_pieces")
-def test_other_labels_and_what_is_kept_agree(shared_logs: Path) -> None:
+def test_labels_that_are_given_are_all_that_there_are(shared_logs: Path) -> None:
     log = read(shared_logs / "sepsis.xes.gz", ReadOptions())
-    some = tuple(sorted(log.activities)[::2])
-    assert_same_tables(streamed(log.to_polars()).with_labels(some), engine_of(log).with_labels(some))
+    some = ("A label that nobody has", *sorted(log.activities)[::2])
+    assert_same_tables(streamed(log.to_polars(), labels=some), engine_of(log, labels=some))
 
 
 def test_tables_about_times_are_not_asked_of_a_tail() -> None:

@@ -11,15 +11,17 @@ import polars as pl
 import pytest
 
 import libra
-from libra.engines.control_flow_tables import Size
+from libra.engines.control_flow_tables import LabelWeights, Size
 from libra.engines.polars_streaming import StreamedLog, StreamingEngine, grouping, spill
 from libra.engines.sampling import KeyedSample, chosen, limit_of
 from libra.errors import InputError
 from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.example.simulate import simulate
+from libra.privacy.gate import Gate
+from libra.privacy.noisy import FINE
 from libra.privacy.randomness import Randomness
-from libra.privacy.selection import GaussianLabels, GaussianRule
+from libra.privacy.selection import GaussianRule
 from libra.privacy.unit import CASE, Unit
 
 START = 1_714_982_400_000_000
@@ -103,8 +105,8 @@ def test_the_noise_on_variants_is_that_of_the_rule(monkeypatch: pytest.MonkeyPat
 
 
 def test_labels_of_many_cases_are_kept_and_that_of_one_is_not() -> None:
-    rule = GaussianLabels(mu=0.5, threshold=40 * 64, scale=64, most=4)
-    assert log().select_labels(rule, Randomness(seed=1)) == ("begin", "end")
+    gate = Gate(log(), Randomness(seed=1))
+    assert gate.select_labels((), 0.5, 40 * 64, 64) == ("begin", "end")
 
 
 def test_the_number_of_cases_is_that_of_the_log() -> None:
@@ -115,10 +117,9 @@ def test_a_label_passes_by_what_all_buckets_have_of_it_together(monkeypatch: pyt
     monkeypatch.setattr(grouping, "BUCKET_EVENTS", 100)
     engine = log()
     assert len(engine.store) > 16
-    rule = GaussianLabels(mu=10.0, threshold=int(0.6 * CASES), scale=1, most=4)
-    assert engine.select_labels(rule, Randomness(seed=1)) == ()
-    rule = GaussianLabels(mu=10.0, threshold=int(0.6 * CASES * 64), scale=64, most=4)
-    assert engine.select_labels(rule, Randomness(seed=1)) == ("begin", "end")
+    (weights,) = engine.count_all([LabelWeights(len(engine.labels), np.zeros(0, np.int64))])
+    assert 0.4 * CASES * FINE < weights[engine.labels.index("begin")] < CASES * FINE
+    assert Gate(engine, Randomness(seed=1)).select_labels((), 10.0, int(0.4 * CASES * FINE), FINE) == ("begin", "end")
 
 
 @pytest.mark.parametrize("gamma", [1.0, 0.4])

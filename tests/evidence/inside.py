@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 from libra.engines.contract import Table
+from libra.engines.control_flow_tables import LabelWeights
 from libra.engines.polars.engine import PolarsEngine, engine_of
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.traces import Traces, traces_of
@@ -29,7 +30,7 @@ from libra.privacy.noisy import NoisyTable
 from libra.privacy.normal import upper_tail
 from libra.privacy.randomness import Randomness
 
-LABELS = ("a", "b", "c")
+LABELS = ("a", "b", "c", "z")  # the last is in no case but perhaps the canary
 HOUR = 3_600_000_000  # microseconds
 DAY = 24 * HOUR
 MONDAY = 19_849 * DAY  # in May 2024
@@ -51,7 +52,7 @@ class Case:
 
 
 def engine_with(cases: list[Case]) -> PolarsEngine:
-    """The engine of these cases, all labels being public."""
+    """The engine of these cases, in the codes of all labels; one that no case has is as if it were not there."""
     rows = [(i, letter, case.start + case.step * place) for i, case in enumerate(cases) for place, letter in enumerate(case.word)]
     number, letters, micros = zip(*rows, strict=True)
     events = pl.DataFrame(
@@ -62,7 +63,7 @@ def engine_with(cases: list[Case]) -> PolarsEngine:
         }
     )
     ids = pl.DataFrame({"concept:name": [f"case {i}" for i in range(len(cases))]})
-    return engine_of(EventLog(events, ids)).with_labels(LABELS)
+    return engine_of(EventLog(events, ids), labels=LABELS)
 
 
 class Known:
@@ -72,16 +73,16 @@ class Known:
         self.others, self.canary, self.trace = engine_with(others), engine_with([canary]), canary.codes()
         row = int(self.others.block.rows_of(traces_of([self.trace]))[0])
         self.same = int(self.others.counts[row]) if row >= 0 else 0
-        self._tails: dict[tuple[bytes, ...], tuple[PolarsEngine, PolarsEngine]] = {}
+        self._engines: dict[Any, tuple[PolarsEngine, PolarsEngine]] = {}
 
-    def engines(self, tail_of: Traces | None) -> tuple[PolarsEngine, PolarsEngine]:
-        """The other cases and the canary, all or as far as they are in the tail."""
-        if tail_of is None:
-            return self.others, self.canary
-        key = tuple(tail_of.as_bytes())
-        if key not in self._tails:
-            self._tails[key] = self.others.tail(tail_of), self.canary.tail(tail_of)
-        return self._tails[key]
+    def engines(self, tail_of: Traces | None, labels: tuple[str, ...]) -> tuple[PolarsEngine, PolarsEngine]:
+        """The other cases and the canary, all or as far as they are in the tail, without the events of all other labels."""
+        key = None if tail_of is None else tuple(tail_of.as_bytes()), labels
+        if key not in self._engines:
+            both = self.others, self.canary
+            some = both if tail_of is None else (both[0].tail(tail_of), both[1].tail(tail_of))
+            self._engines[key] = some[0].with_labels(labels), some[1].with_labels(labels)
+        return self._engines[key]
 
 
 class Adversary:
@@ -102,9 +103,23 @@ class Adversary:
         hidden = [1.0 if count == 0 else 1 - upper_tail((threshold - 0.5 - scale * count) / sd) for count in (same, same + 1)]
         self.evidence += math.log(max(hidden[1], 1e-300) / max(hidden[0], 1e-300))
 
-    def sees(self, table: Table, noisy: NoisyTable, *, of_tail: bool) -> None:
+    def sees_labels(self, known: tuple[str, ...], chosen: tuple[str, ...], mu: float, threshold: int, scale: int) -> None:
+        """Weigh which labels were kept."""
+        table = LabelWeights(len(LABELS), np.array([LABELS.index(label) for label in known], np.int64))
+        others, canary = (engine.count(table) for engine in self.known.engines(self.kept, LABELS))
+        for code, label in enumerate(LABELS):
+            if label not in known:
+                without, with_canary = (
+                    upper_tail((threshold - 0.5 - weight) * mu / scale) if weight else 0.0
+                    for weight in (others[code], others[code] + canary[code])
+                )
+                if label not in chosen:
+                    without, with_canary = 1 - without, 1 - with_canary
+                self.evidence += CERTAIN if without == 0 else math.log(max(with_canary, 1e-300) / without)
+
+    def sees(self, table: Table, noisy: NoisyTable, *, of_tail: bool, labels: tuple[str, ...]) -> None:
         """Weigh a noisy table."""
-        others, canary = self.known.engines(self.kept if of_tail else None)
+        others, canary = self.known.engines(self.kept if of_tail else None, labels)
         more = canary.count(table).ravel().astype(np.float64)
         off = noisy.counts.ravel() - others.count(table).ravel()
         self.evidence += float(off @ more - more @ more / 2) / (noisy.sd * noisy.scale) ** 2
@@ -119,12 +134,12 @@ class Adversary:
 def observed(others: list[Case], canary: Case, run: Run, plan: Plan, runs: int, seed: int) -> tuple[Floats, Floats]:
     """The adversary's figures of many runs with the canary, and of as many without: it sees whatever leaves any gate."""
     known, random = Known(others, canary), Randomness(seed=seed)
-    release, select = Gate.release, Gate.select_variants
+    release, select, select_labels = Gate.release, Gate.select_variants, Gate.select_labels
     adversary = Adversary(known)
 
     def heard_release(self: Gate, table: Table, mu: float, group: Any = None) -> NoisyTable:
         noisy = release(self, table, mu, group)
-        adversary.sees(table, noisy, of_tail=self.group == "tail")
+        adversary.sees(table, noisy, of_tail=self.group == "tail", labels=self._engine.labels)
         return noisy
 
     def heard_select(self: Gate, mu: float, threshold: int, scale: int) -> tuple[Traces, NoisyTable]:
@@ -132,10 +147,16 @@ def observed(others: list[Case], canary: Case, run: Run, plan: Plan, runs: int, 
         adversary.sees_kept(kept, first, mu, threshold, scale)
         return kept, first
 
+    def heard_labels(self: Gate, known: tuple[str, ...], mu: float, threshold: int, scale: int) -> tuple[str, ...]:
+        chosen = select_labels(self, known, mu, threshold, scale)
+        adversary.sees_labels(known, chosen, mu, threshold, scale)
+        return chosen
+
     sides = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Gate, "release", heard_release)
         patch.setattr(Gate, "select_variants", heard_select)
+        patch.setattr(Gate, "select_labels", heard_labels)
         for engine in (engine_with([*others, canary]), known.others):
             rows = []
             for _ in range(runs):
@@ -162,4 +183,4 @@ def audited_noise(runs: int, seed: int) -> tuple[float, float]:
 
 
 def _counts(gate: Gate, plan: Plan) -> None:
-    _release_control(gate, plan, len(LABELS))
+    _release_control(gate, plan, None)

@@ -15,7 +15,7 @@ from libra.measures.audit.canaries import FREQUENT, LONG, PERSON, SLOW, THRESHOL
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "as it is": {},
-    "private labels": {"private_labels": True},
+    "public labels": {"labels": "public"},
     "a subsample": {"gamma": 0.5},
     "nearest": {"tail": "nearest"},
 }

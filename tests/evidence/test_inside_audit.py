@@ -24,6 +24,7 @@ from libra.privacy.randomness import Randomness
 EPSILON, DELTA = 3.0, 1e-2
 N_LABELS = len(LABELS)
 CONTROL = make_plan(EPSILON, DELTA, Budget(0.999, 0.001))  # all but nothing is left for times, which are not released
+PUBLIC = make_plan(EPSILON, DELTA, Budget(0.999, 0.001), private_labels=False)
 NEAREST = make_plan(EPSILON, DELTA, Budget(0.999, 0.001), tail="nearest")
 TIMES = make_plan(EPSILON, DELTA, Budget(0.001, 0.999))
 BOTH = make_plan(EPSILON, DELTA)
@@ -36,6 +37,8 @@ CANARIES = {
     "has a variant of its own": Case("cba"),
     "is very long": Case("abc" * 500),
     "repeats itself for long": Case("a" + "b" * 800),
+    "has a label of its own": Case("azb"),
+    "has a label of its own and nothing else": Case("z"),
 }
 TIMED_CANARIES = {
     "takes for ever": Case("ab", step=40 * 365 * DAY),
@@ -45,7 +48,7 @@ PUBLIC_TRACES = traces_of([(0, 1)] * 57 + [(0, 2)] * 30)  # as if control flow h
 
 
 def control(gate: Gate, plan: Plan) -> None:
-    _release_control(gate, plan, N_LABELS)
+    _release_control(gate, plan, None if plan.calibration.label_rounds or plan.tail == "nearest" else LABELS)
 
 
 def times(gate: Gate, plan: Plan) -> None:
@@ -60,6 +63,12 @@ def both(gate: Gate, plan: Plan) -> None:
 @pytest.mark.parametrize("name", CANARIES)
 def test_control_flow_stays_within_the_claim(name: str) -> None:
     found = audited_epsilon(*observed(OTHERS, CANARIES[name], control, CONTROL, 600, seed=1), DELTA)
+    assert found <= EPSILON
+
+
+@pytest.mark.parametrize("name", ["joins one that is kept half of the time", "has a variant of its own"])
+def test_control_flow_with_public_labels_stays_within_the_claim(name: str) -> None:
+    found = audited_epsilon(*observed(OTHERS, CANARIES[name], control, PUBLIC, 600, seed=6), DELTA)
     assert found <= EPSILON
 
 

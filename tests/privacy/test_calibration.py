@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +13,10 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from libra.errors import UsageError
-from libra.privacy.calibration import Calibration, calibrate, one_selection_delta, selections_delta
+from libra.privacy.accounting import delta_of_ledger
+from libra.privacy.calibration import Calibration, calibrate, selections_delta
 from libra.privacy.gaussian import delta_of
+from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
 from libra.privacy.selection import variant_shows
 
 Floats = NDArray[np.float64]
@@ -73,7 +77,7 @@ def test_a_case_with_a_known_variant_is_hidden_in_both_directions(
 @pytest.mark.parametrize(("epsilon", "delta", "share"), GRID)
 def test_the_worst_of_all_is_the_target(epsilon: float, delta: float, share: float) -> None:
     plan = calibrate(epsilon, delta, share)
-    known, new = delta_of(plan.mu, epsilon), one_selection_delta(plan.mu_rest, plan.variant_shows, epsilon)
+    known, new = delta_of(plan.mu, epsilon), selections_delta(plan.mu_rest, plan.variant_shows, epsilon)
     assert max(known, new) <= delta
     assert known > delta * (1 - 1e-5)
     assert new > 0.99 * delta
@@ -84,18 +88,75 @@ def test_the_worst_of_all_is_the_target(epsilon: float, delta: float, share: flo
 def test_a_lower_threshold_would_break_the_promise(epsilon: float, delta: float, share: float) -> None:
     plan = calibrate(epsilon, delta, share)
     shows = variant_shows(plan.mu_variants, plan.variant_threshold - 1, plan.scale)
-    assert one_selection_delta(plan.mu_rest, shows, epsilon) > delta
+    assert selections_delta(plan.mu_rest, shows, epsilon) > delta
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-4), (1.0, 1e-5), (5.0, 1e-8)])
 def test_private_labels_keep_the_promise_and_cost_little(epsilon: float, delta: float) -> None:
-    plan = calibrate(epsilon, delta, variants=0.3, labels=0.1)
-    assert plan.label_threshold is not None
-    shows = plan.variant_shows + plan.labels_show
-    assert 0 < shows <= 0.3 * delta * (1 + 1e-9)
-    assert selections_delta(plan.mu, shows, epsilon) <= delta
-    assert plan.mu > 0.9 * calibrate(epsilon, delta, variants=0.3).mu
-    assert plan.mu_labels**2 + plan.mu_variants**2 + plan.mu_rest**2 == pytest.approx(plan.mu**2, rel=1e-12)
+    plan, public = calibrate(epsilon, delta, variants=0.3, labels=(0.03, 0.07)), calibrate(epsilon, delta, variants=0.3)
+    shows = 1 - (1 - plan.variant_shows) * (1 - plan.labels_show(0)) * (1 - plan.labels_show(1))
+    assert min(plan.variant_shows, plan.labels_show(0), plan.labels_show(1)) > 0
+    assert 0.99 * delta < selections_delta(plan.mu_rest, shows, epsilon) <= delta
+    assert (plan.mu, plan.mu_rest) == (public.mu, public.mu_rest)
+    assert public.least_count < plan.least_count < 1.1 * public.least_count
+    assert plan.mu_labels**2 == pytest.approx(0.1 * plan.mu**2, rel=1e-12)
+
+
+def label_choice(weights: Sequence[float | None], mu: float, threshold: float) -> Floats:
+    """The probability of every set of kept labels; None is the weight of a label that does not occur, and is never kept."""
+    passes = [0.0 if weight is None else float(norm.sf((threshold - weight) * mu)) for weight in weights]
+    return np.array(
+        [
+            math.prod(one if kept else 1 - one for one, kept in zip(passes, chosen, strict=True))
+            for chosen in itertools.product((False, True), repeat=len(weights))
+        ]
+    )
+
+
+@pytest.mark.parametrize("own", [0, 1, 2])
+@pytest.mark.parametrize("variant_known", [False, True])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
+def test_variants_then_labels_of_the_tail_cost_no_more_than_the_accountant_says(
+    own: int, variant_known: bool, epsilon: float
+) -> None:
+    """Every outcome of a small mechanism, both ways: a case with two labels, some its own, and a variant that is new or not.
+
+    Its variant is kept or it is in the tail; then its labels have a say with weights of 1/sqrt(2); then a count about it follows.
+    """
+    mu_variants, mu_labels, mu_rest, threshold, label_threshold = 0.5, 0.3, 0.4, 6.0, 9.0
+    others = 3 if variant_known else 0
+    if variant_known:
+        own = 0  # who shares a variant shares its labels
+    cells = np.arange(-60, 80)
+
+    def outcomes(present: bool) -> Floats:
+        count = others + present
+        shows = float(norm.sf((threshold - count) * mu_variants)) if count else 0.0
+        noisy = rounded(count, 1 / mu_variants, cells) * (cells >= threshold) if count else np.zeros(len(cells))
+        kept = np.outer(noisy, rounded(10 * mu_rest * present, 10.0, cells)).ravel()
+        weights = [None if label < own and not present else 8.0 * (label >= own) + present / math.sqrt(2) for label in range(2)]
+        told = np.outer(label_choice(weights, mu_labels, label_threshold), rounded(10 * mu_rest * present, 10.0, cells)).ravel()
+        hidden = 1 - float(noisy.sum())
+        assert hidden == pytest.approx(1 - shows, abs=0.1)
+        return np.concatenate((kept, hidden * told))
+
+    without, with_case = outcomes(False), outcomes(True)
+    label_shows = max(-math.expm1(m * math.log1p(-norm.sf((label_threshold - m**-0.5) * mu_labels))) for m in (1, 2))
+    variants = Entry("v", VARIANT_SELECTION, mu_variants, 1.0, shows=variant_shows(mu_variants, int(threshold), 1))
+    labels = Entry("l", LABEL_SELECTION, mu_labels, 1.0, "tail", label_shows)
+    ledger = Ledger((variants, labels, Entry("r", ROUNDED_GAUSSIAN, mu_rest, 1.0)))
+    realised = max(hockey_stick(with_case, without, epsilon), hockey_stick(without, with_case, epsilon))
+    assert realised <= delta_of_ledger(ledger, epsilon)
+
+
+def test_labels_chosen_before_variants_are_counted_by_the_general_bound() -> None:
+    """Then which variants are new follows from a release, and a case may cost both choices."""
+    variants = Entry("v", VARIANT_SELECTION, 0.25, 1.0, shows=1e-6)
+    labels, rest = Entry("l", LABEL_SELECTION, 0.2, 1.0, "tail", 1e-6), Entry("r", ROUNDED_GAUSSIAN, 0.3, 1.0, "tail")
+    general = selections_delta(math.sqrt(0.25**2 + 0.2**2 + 0.3**2), 1 - (1 - 1e-6) ** 2, 1.0)
+    assert delta_of_ledger(Ledger((labels, variants, rest)), 1.0) == pytest.approx(general, rel=1e-9)
+    assert delta_of_ledger(Ledger((variants, replace(labels, group="all"), rest)), 1.0) == pytest.approx(general, rel=1e-9)
+    assert delta_of_ledger(Ledger((variants, labels, rest)), 1.0) < general
 
 
 def test_the_worst_mixture_of_selections_is_within_its_bound() -> None:
@@ -114,7 +175,7 @@ def test_the_worst_mixture_of_selections_is_within_its_bound() -> None:
         one * max(inner(True, epsilon - loss), inner(False, epsilon - loss))
         for one, loss in zip(label[0], log_ratio, strict=True)
     )
-    bound = selections_delta(math.sqrt(mu_labels**2 + mu_variants**2 + mu_rest**2), shows, epsilon)
+    bound = shows + delta_of(math.sqrt(mu_labels**2 + mu_variants**2 + mu_rest**2), epsilon)
     assert worst <= bound * (1 + 1e-6)
     assert worst > 0.5 * bound
 
@@ -122,7 +183,7 @@ def test_the_worst_mixture_of_selections_is_within_its_bound() -> None:
 @pytest.mark.parametrize(("variants", "labels"), [(0.0, 0.0), (1.0, 0.0), (0.5, 0.5), (0.3, -0.1), (float("nan"), 0.0)])
 def test_shares_that_leave_nothing_are_refused(variants: float, labels: float) -> None:
     with pytest.raises(UsageError, match="share of the"):
-        calibrate(1.0, 1e-5, variants, labels)
+        calibrate(1.0, 1e-5, variants, (labels,) if labels else ())
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 1e-5), (1.0, 0.0), (1.0, 1.0)])

@@ -49,7 +49,7 @@ def test_the_page_says_which_tables_are_clipped() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"tail": "nearest"}, {"tail": "drop"}, {"private_labels": True}, {"gamma": 0.5, "subsamples": 2}]
+    "options", [{}, {"tail": "nearest"}, {"tail": "drop"}, {"labels": "public"}, {"gamma": 0.5, "subsamples": 2}]
 )
 def test_every_entry_of_a_ledger_is_in_the_table_with_its_sensitivity(options: dict[str, Any]) -> None:
     told = _told()

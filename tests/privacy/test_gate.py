@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +12,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
-from libra.engines.contract import LabelRule, Table, VariantRule
+from libra.engines.contract import Table, VariantRule
+from libra.engines.control_flow_tables import LabelWeights
 from libra.eventlog.traces import Traces, traces_of
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.calibration import calibrate
@@ -48,26 +50,27 @@ class Clipped(Lengths):
 class ListEngine:
     """Cases as lists of codes; what the contract asks, written plainly."""
 
-    def __init__(self, cases: Sequence[Sequence[int]], labels: tuple[str, ...] = ("c", "a", "b")) -> None:
+    def __init__(self, cases: Sequence[Sequence[int]], labels: tuple[str, ...] = ("a", "b", "c")) -> None:
         self.cases, self.labels = [tuple(case) for case in cases], labels
 
     def count_all(self, tables: Sequence[Table]) -> list[Integers]:
-        lengths = [[min(len(case), table.shape[0] - 1) for case in self.cases] for table in tables]
-        return [
-            table.scale * np.bincount(np.array(all_lengths, np.int64), minlength=table.shape[0])
-            for table, all_lengths in zip(tables, lengths, strict=True)
-        ]
+        return [self._weights(table) if isinstance(table, LabelWeights) else self._lengths(table) for table in tables]
+
+    def _lengths(self, table: Table) -> Integers:
+        lengths = [min(len(case), table.shape[0] - 1) for case in self.cases]
+        return table.scale * np.bincount(np.array(lengths, np.int64), minlength=table.shape[0])
+
+    def _weights(self, table: LabelWeights) -> Integers:
+        weights = np.zeros(table.shape, np.int64)
+        for case in self.cases:
+            unknown = sorted(set(case) - set(table.known.tolist()))
+            weights[unknown] += math.isqrt(table.scale**2 // max(len(unknown), 1))
+        return weights
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
         distinct = sorted(set(self.cases))
         rows, noisy = rule.passing(np.array([self.cases.count(one) for one in distinct], np.int64), random)
         return traces_of([distinct[row] for row in rows]), noisy
-
-    def select_labels(self, rule: LabelRule, random: Randomness) -> tuple[str, ...]:
-        pairs = [(row, code) for row, case in enumerate(self.cases) for code in sorted(set(case))]
-        case, label = np.array(pairs, np.int64).reshape(-1, 2).T
-        codes, weights = rule.weights(case, label, random)
-        return tuple(sorted(self.labels[code] for code in codes[rule.passing(weights, random)]))
 
     def subsampled(self, rate: float, random: Randomness) -> ListEngine:
         taken = random.uniform(len(self.cases)) < rate
@@ -123,7 +126,7 @@ def test_the_noise_of_chosen_labels_is_the_noise_in_the_ledger() -> None:
     cases, sd, scale = [[0]] * 50, 4.0, 1024
     for beyond, often in ((0.0, 0.5), (-sd, norm.cdf(1)), (sd, norm.cdf(-1))):
         gate = Gate(ListEngine(cases), Randomness(seed=6))
-        passed = [len(gate.select_labels(1 / sd, round((50 + beyond) * scale), scale, 3)) for _ in range(1_500)]
+        passed = [len(gate.select_labels((), 1 / sd, round((50 + beyond) * scale), scale)) for _ in range(1_500)]
         assert np.mean(passed) == pytest.approx(often, abs=0.05)
         assert {entry.noise for entry in gate.ledger().entries} == {sd}
 
@@ -153,8 +156,8 @@ def test_the_ledger_is_the_same_whatever_the_log() -> None:
 
     def entries(engine: ListEngine) -> tuple[Entry, ...]:
         gate = Gate(engine, Randomness(seed=5))
-        gate.select_labels(0.1, 60_000, 1024, 8)
-        gate.select_variants(0.1, 60_000, 1024)
+        kept, _ = gate.select_variants(0.1, 60_000, 1024)
+        gate.tail(kept).select_labels((), 0.1, 60_000, 1024)
         gate.tail(traces_of([[1]])).release(Lengths(7), 0.3)
         return gate.ledger().entries
 
@@ -162,14 +165,18 @@ def test_the_ledger_is_the_same_whatever_the_log() -> None:
 
 
 def test_labels_come_in_the_order_of_their_names_and_rare_ones_not_at_all() -> None:
-    gate = Gate(some_engine(), Randomness(seed=3))
-    plan = calibrate(1.0, 1e-5, variants=0.3, labels=0.1)
-    assert plan.label_threshold is not None
-    labels = gate.select_labels(plan.mu_labels, plan.label_threshold, plan.scale, plan.most_labels)
-    assert labels == ("a", "c")
-    kept, _ = gate.with_labels(labels).select_variants(plan.mu_variants, plan.variant_threshold, plan.scale)
-    assert kept.to_lists() == [[1, 0], [0]]
-    assert [entry.mechanism for entry in gate.ledger().entries] == ["label selection", "thresholded rounded gaussian"]
+    cases = [[2, 1]] * 500 + [[1]] * 300 + [[3] * i for i in range(1, 400)] + [[4, 1]] * 3
+    gate = Gate(ListEngine(cases, ("a", "b", "c", "d", "e")), Randomness(seed=3))
+    plan = calibrate(1.0, 1e-5, variants=0.3, labels=(0.1,))
+    kept, _ = gate.select_variants(plan.mu_variants, plan.variant_threshold, plan.scale)
+    assert gate.labels_of(kept) == ("b", "c")
+    (each,) = plan.label_rounds
+    assert gate.tail(kept).select_labels(("b", "c"), each.mu, each.threshold, plan.scale) == ("b", "c", "d")
+    assert gate.recoded(traces_of([[2, 1], [1]]), ("b", "c", "d")).to_lists() == [[1, 0], [0]]
+    assert [(entry.mechanism, entry.group) for entry in gate.ledger().entries] == [
+        ("thresholded rounded gaussian", "all"),
+        ("label selection", "tail"),
+    ]
 
 
 def test_a_subsample_has_a_ledger_of_its_own_that_knows_its_rate() -> None:

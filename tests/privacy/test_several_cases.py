@@ -10,13 +10,13 @@ import pytest
 from libra.engines.polars import engine_of
 from libra.example.simulate import simulate
 from libra.privacy.accounting import UnknownReleaseError, delta_of_ledger, epsilon_of_ledger
-from libra.privacy.calibration import calibrate, one_selection_delta
+from libra.privacy.calibration import calibrate, selections_delta
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import delta_of
-from libra.privacy.ledger import LAPLACE, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
+from libra.privacy.ledger import LABEL_SELECTION, LAPLACE, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
 from libra.privacy.normal import upper_tail
 from libra.privacy.randomness import Randomness
-from libra.privacy.selection import variant_shows
+from libra.privacy.selection import labels_show, variant_shows
 
 EDGES = Entry("edges", ROUNDED_GAUSSIAN, 1.0, 8.0, "tail")
 COUNTS = Entry("counts", ROUNDED_GAUSSIAN, 1.0, 9.0, "kept")
@@ -67,7 +67,7 @@ def test_the_calibration_keeps_the_promise_for_every_way_to_have_so_many_cases(c
             continue
         shows = 0.0 if new == 0 else variant_shows(noise.mu_variants, noise.variant_threshold, noise.scale, new)
         spent = math.hypot(joined * noise.mu_variants, (new + joined) * noise.mu_rest)
-        assert one_selection_delta(spent, shows, epsilon) <= delta
+        assert selections_delta(spent, shows, epsilon) <= delta
     entries = (
         Entry("which variants are kept", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows),
         Entry("rest", ROUNDED_GAUSSIAN, noise.mu_rest, 1.0),
@@ -76,9 +76,43 @@ def test_the_calibration_keeps_the_promise_for_every_way_to_have_so_many_cases(c
     assert delta_of_ledger(Ledger(entries, most_cases=cases + 1), epsilon) > delta
 
 
+@pytest.mark.parametrize("cases", [2, 3])
+@pytest.mark.parametrize(("mu", "threshold"), [(0.3, 40), (0.1, 60), (1.0, 5), (0.02, 3)])
+def test_the_probability_that_labels_show_covers_every_way_to_share_out_weight(cases: int, mu: float, threshold: int) -> None:
+    """Every case has some of five labels that nobody else has, whichever they are, and gives each of them the same weight."""
+    most = 4
+    of_a_case = [labels for m in range(1, most + 1) for labels in itertools.combinations(range(5), m)]
+
+    def shows(chosen: tuple[tuple[int, ...], ...]) -> float:
+        weights = [sum(label in labels and 1 / math.sqrt(len(labels)) for labels in chosen) for label in range(5)]
+        return -math.expm1(sum(math.log1p(-upper_tail((threshold - w - 0.5) * mu)) for w in weights if w))
+
+    worst = max(map(shows, itertools.combinations_with_replacement(of_a_case, cases)))
+    assert worst <= labels_show(mu, threshold, 1, most, cases) <= cases**2 * worst
+
+
+@pytest.mark.parametrize("cases", [2, 7, 1_000])
+def test_private_labels_keep_the_promise_for_somebody_with_several_cases(cases: int) -> None:
+    noise = calibrate(1.0, 1e-5, variants=0.1, labels=(0.02, 0.06), cases=cases)
+    labels = [
+        Entry("labels", LABEL_SELECTION, each.mu, 1.0, "tail", noise.labels_show(number))
+        for number, each in enumerate(noise.label_rounds)
+    ]
+    variants = Entry("variants", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows)
+    rest = Entry("rest", ROUNDED_GAUSSIAN, math.sqrt(noise.mu_rest**2 - noise.mu_labels**2), 1.0, "tail")
+    assert 0.9e-5 < delta_of_ledger(Ledger((variants, *labels, rest), most_cases=cases), 1.0) <= 1e-5
+    shown = [1 - entry.shows for entry in (variants, *labels)]
+    assert 0 < 1 - math.prod(shown) <= 0.2e-5 * (1 + 1e-9)
+
+
+def test_somebody_with_several_cases_takes_part_in_a_subsample_with_all_of_them() -> None:
+    """The amplification of a run for the individual, whatever the number of cases: rate times delta at the inner epsilon."""
+    ledger = Ledger((EDGES, STARTS), rate=0.25, most_cases=3)
+    inner = math.log1p(math.expm1(1.0) / 0.25)
+    assert delta_of_ledger(ledger, 1.0) == pytest.approx(0.25 * delta_of(3 * Ledger((EDGES, STARTS)).mu, inner))
+
+
 def test_what_is_not_proved_for_several_cases_is_refused() -> None:
-    with pytest.raises(ValueError, match="one case alone"):
-        calibrate(1.0, 1e-5, variants=0.3, labels=0.1, cases=2)
     laplace = Entry("edges", LAPLACE, 1.0, 2.0)
     with pytest.raises(UnknownReleaseError, match="one case alone"):
         delta_of_ledger(Ledger((laplace,), most_cases=2), 1.0)

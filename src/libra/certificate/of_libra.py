@@ -76,15 +76,17 @@ def not_as_planned(entries: Sequence[Entry], made: Libra) -> Iterator[str]:
             yield f'ledger[{number}], "{entry.purpose}": {departure}'
     plan, noise = made.plan, made.plan.calibration
     second = control.NearestCounts.purpose if made.tail == "nearest" else control.VariantCounts.purpose
-    fixed = {KEPT_VARIANTS: (noise.mu_variants, noise.variant_shows), second: (plan.mu_second, 0.0)}
-    if noise.label_threshold is not None:
-        fixed[KEPT_LABELS] = (noise.mu_labels, noise.labels_show)
+    fixed = {
+        KEPT_VARIANTS: [(noise.mu_variants, noise.variant_shows)],
+        KEPT_LABELS: [(each.mu, noise.labels_show(number)) for number, each in enumerate(noise.label_rounds)],
+        second: [(plan.mu_second, 0.0)],
+    }
     for purpose in (KEPT_LABELS, KEPT_VARIANTS, control.NearestCounts.purpose, control.VariantCounts.purpose):
-        there = [entry for entry in entries if entry.purpose == purpose]
-        if len(there) != (purpose in fixed):
-            yield f'"{purpose}" stands there {len(there)} times, and with these parameters it is released {int(purpose in fixed)}'
-        for entry in there if purpose in fixed else ():
-            if not all(map(_close, (entry.mu or 0.0, entry.shows), fixed[purpose])):
+        there, planned = [entry for entry in entries if entry.purpose == purpose], fixed.get(purpose, [])
+        if len(there) != len(planned):
+            yield f'"{purpose}" stands there {len(there)} times, and with these parameters it is released {len(planned)}'
+        for entry, figures in zip(there, planned, strict=False):
+            if not all(map(_close, (entry.mu or 0.0, entry.shows), figures)):
                 yield f'"{purpose}" does not have the noise that these parameters give it'
     yield from _not_as_shared(entries, made)
 

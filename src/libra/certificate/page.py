@@ -188,8 +188,8 @@ def parameters_of(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What the mechanism was asked with, for people; what was left open is left out.
 
     Example:
-        >>> list(parameters_of({"most_cases": None, "private_labels": False, "budget": {"control": 0.55, "times": 0.45}}))
-        [('private labels', 'no'), ('budget', 'control=0.55,times=0.45')]
+        >>> list(parameters_of({"most_cases": None, "labels": "private", "budget": {"control": 0.55, "times": 0.45}}))
+        [('labels', 'private'), ('budget', 'control=0.55,times=0.45')]
     """
     for name, value in parameters.items():
         if value is not None:
@@ -201,4 +201,6 @@ def parameters_of(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

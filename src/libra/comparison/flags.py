@@ -29,8 +29,8 @@ def in_our_words(reason: str, setting: Setting, parameters: Mapping[str, Any]) -
         'Ask for --set prune=7 or more, or for a larger --epsilon.'
         >>> in_our_words("Ask for --prune 7 or a larger --prune.", Setting("sacofa", {"prune": 0.01}), {})
         'Ask for prune=7 or a larger prune.'
-        >>> in_our_words("Keep frequent ones alone with --private-labels.", Setting("libra"), {})
-        'Keep frequent ones alone with --set private_labels=true.'
+        >>> in_our_words("Ask for --split-budget.", Setting("prefix-laplace"), {})
+        'Ask for --set split_budget=true.'
     """
     known, switches = parameters_of(setting.mechanism), _switches(setting, parameters)
 

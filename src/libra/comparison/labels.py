@@ -18,7 +18,7 @@ def labels_of(settings: Sequence[Setting], endings: Sequence[str] | None = None)
     """The lines of text for each setting; an ending is put behind the label.
 
     Example:
-        >>> several = [Setting("libra", {"private_labels": True, "subsamples": 20, "gamma": gamma}) for gamma in (0.05, 0.5)]
+        >>> several = [Setting("libra", {"labels": "public", "subsamples": 20, "gamma": gamma}) for gamma in (0.05, 0.5)]
         >>> labels_of([*several, Setting("travas")])
         [['libra:…:gamma=0.05'], ['libra:…:gamma=0.5'], ['travas']]
         >>> labels_of([Setting("libra", {"gamma": 0.05, "subsamples": 20, "tail": "drop"})])

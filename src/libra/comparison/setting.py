@@ -75,8 +75,8 @@ def settings_of(said: str | Iterable[str | Setting] | None, shared: Mapping[str,
     """The settings that were asked for, each once; all mechanisms that can be loaded where nothing was said.
 
     Example:
-        >>> [setting.label for setting in settings_of("libra,libra:tail=drop,libra", {"private_labels": True})]
-        ['libra:private_labels=true', 'libra:private_labels=true:tail=drop']
+        >>> [setting.label for setting in settings_of("libra,libra:tail=drop,libra", {"labels": "public"})]
+        ['libra:labels=public', 'libra:labels=public:tail=drop']
         >>> settings_of("libra:budget=control=0.7,times=0.3,libra2022")[0].parameters
         {'budget': 'control=0.7,times=0.3'}
     """
@@ -116,8 +116,8 @@ def parsed_parameters(said: Sequence[str], remedy: str = OF_ALL) -> dict[str, An
     """Parameters from texts such as `prune=0.01`: JSON where it is that, and text otherwise.
 
     Example:
-        >>> parsed_parameters(["prune=0.01", "tail=drop", "private_labels=true"])
-        {'prune': 0.01, 'tail': 'drop', 'private_labels': True}
+        >>> parsed_parameters(["prune=0.01", "tail=drop", "labels=public"])
+        {'prune': 0.01, 'tail': 'drop', 'labels': 'public'}
     """
     parameters = {}
     for text in said:

@@ -74,9 +74,13 @@ class LabelWeights:
 
     purpose: ClassVar[str] = "which labels are kept"
     scale: ClassVar[int] = FINE
-    clip: ClassVar[float] = 1.0
     n_labels: int
     known: Integers
+
+    @property
+    def clip(self) -> float:
+        """Of m labels each has 1 / sqrt(m): a vector of norm 1."""
+        return 1.0
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -9,8 +9,9 @@ somebody with so many cases; `accounting` counts it again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from libra.engines.control_flow_tables import MOST_LABELS
 from libra.privacy.arguments import checked, checked_delta
@@ -20,7 +21,14 @@ from libra.privacy.selection import labels_show, variant_shows
 
 SLACK = 1 - 1e-10  # of mu, for the rounding of shares that are added up again
 SHOWS_PART = 0.2  # of delta, for what shows that nobody else has, where an individual has several cases
-LABELS_PART = 0.25  # of what may show, for labels; the rest is for variants
+LABELS_PART = 0.25  # of what may show, for each round in which labels are chosen; the rest is for variants
+
+
+class LabelRound(NamedTuple):
+    """One round in which labels are chosen: its mu, and what noisy weights, times the scale, have to reach."""
+
+    mu: float
+    threshold: int
 
 
 @dataclass(frozen=True)
@@ -31,11 +39,10 @@ class Calibration:
         epsilon: What is promised.
         delta: Likewise.
         mu: Of everything together, for a case that shares its variant with others.
-        mu_labels: Of the choice of labels; 0 where labels are public.
         mu_variants: Of the first look at the variants.
         mu_rest: Of everything after that, the choice of labels included.
         variant_threshold: Variants are kept whose noisy counts, times `scale`, reach it.
-        label_threshold: Labels are kept whose noisy weights, times `scale`, reach it; None where labels are public.
+        label_rounds: How labels are chosen, round by round; none where they are public.
         cases: How many cases of whom is protected count at most. Every mu here is that of one of them.
         scale: What counts are multiplied with before noise.
 
@@ -48,11 +55,10 @@ class Calibration:
     epsilon: float
     delta: float
     mu: float
-    mu_labels: float
     mu_variants: float
     mu_rest: float
     variant_threshold: int
-    label_threshold: int | None
+    label_rounds: tuple[LabelRound, ...] = ()
     cases: int = 1
     scale: int = FINE
 
@@ -62,11 +68,14 @@ class Calibration:
         return variant_shows(self.mu_variants, self.variant_threshold, self.scale, self.cases)
 
     @property
-    def labels_show(self) -> float:
-        """The largest probability that labels show which nobody else has."""
-        if self.label_threshold is None:
-            return 0.0
-        return labels_show(self.mu_labels, self.label_threshold, self.scale, MOST_LABELS, self.cases)
+    def mu_labels(self) -> float:
+        """The mu of all rounds in which labels are chosen."""
+        return math.hypot(*(one.mu for one in self.label_rounds))
+
+    def labels_show(self, number: int) -> float:
+        """The largest probability that labels show in a round which nobody else has."""
+        mu, threshold = self.label_rounds[number]
+        return labels_show(mu, threshold, self.scale, MOST_LABELS, self.cases)
 
     @property
     def least_count(self) -> float:
@@ -74,18 +83,16 @@ class Calibration:
         return self.variant_threshold / self.scale
 
 
-def calibrate(epsilon: float, delta: float, variants: float, labels: float = 0.0, cases: int = 1) -> Calibration:
-    """The noise for a guarantee; `variants` and `labels` are shares of mu^2, labels not being chosen where theirs is 0.
+def calibrate(epsilon: float, delta: float, variants: float, labels: Sequence[float] = (), cases: int = 1) -> Calibration:
+    """The noise for a guarantee; `variants`, and one of `labels` for each round in which these are chosen, are shares of mu^2.
 
     Example:
-        >>> calibrate(1.0, 1e-5, variants=0.3).label_threshold is None
-        True
+        >>> [round(each.threshold / FINE) for each in calibrate(1.0, 1e-5, variants=0.1, labels=(0.05, 0.1)).label_rounds]
+        [81, 58]
     """
     epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
     variants = checked("the share of the variants", variants, lambda share: 0 < share < 1, "above 0 and below 1")
-    labels = checked(
-        "the share of the labels", labels, lambda share: 0 <= share < 1 - variants, "that leaves something for the rest"
-    )
+    checked("the share of the labels", sum(labels), lambda share: 0 <= share < 1 - variants, "that leaves something for the rest")
     if cases == 1:
         mu = mu_of(epsilon, delta) * SLACK
         mu_rest = math.sqrt(1 - variants) * mu
@@ -94,14 +101,16 @@ def calibrate(epsilon: float, delta: float, variants: float, labels: float = 0.0
         shows = SHOWS_PART * delta
         mu = most(lambda mu: selections_delta(mu, shows, epsilon) <= delta, 0.0, LARGEST_MU) * SLACK / cases
         mu_rest = math.sqrt(1 - variants) * mu
-    mu_variants, mu_labels = math.sqrt(variants) * mu, math.sqrt(labels) * mu
-    labels_may = LABELS_PART * shows if labels > 0 else 0.0
-    variants_may = (shows - labels_may) * SLACK  # together they show with less than the sum
+    mu_variants = math.sqrt(variants) * mu
+    part = min(LABELS_PART, 1 / (1 + len(labels)))  # for each round; together all show with less than the sum
+    variants_may = (1 - part * len(labels)) * shows
     variant_threshold = _least_threshold(lambda at: variant_shows(mu_variants, at, FINE, cases) <= variants_may)
-    label_threshold = (
-        None if labels == 0 else _least_threshold(lambda at: labels_show(mu_labels, at, FINE, MOST_LABELS, cases) <= labels_may)
-    )
-    return Calibration(epsilon, delta, mu, mu_labels, mu_variants, mu_rest, variant_threshold, label_threshold, cases)
+    rounds = tuple(_label_round(math.sqrt(share) * mu, part * shows * SLACK, cases) for share in labels)
+    return Calibration(epsilon, delta, mu, mu_variants, mu_rest, variant_threshold, rounds, cases)
+
+
+def _label_round(mu: float, may_show: float, cases: int) -> LabelRound:
+    return LabelRound(mu, _least_threshold(lambda at: labels_show(mu, at, FINE, MOST_LABELS, cases) <= may_show))
 
 
 def selections_delta(mu: float, shows: float, epsilon: float) -> float:

@@ -140,12 +140,13 @@ class Gate:
         self._write(Entry(KEPT_VARIANTS, VARIANT_SELECTION, 1.0, 1 / mu, self.group, shows))
         return kept, NoisyTable(noisy, scale, 1 / mu)
 
-    def select_labels(self, kept: Traces, mu: float, threshold: int, scale: int) -> tuple[str, ...]:
-        """The labels of kept variants, and of the others those whose noisy weights, times `scale`, reach the threshold.
+    def select_labels(self, known: tuple[str, ...], mu: float, threshold: int, scale: int) -> tuple[str, ...]:
+        """The labels that are known, and of all others those whose noisy weights, times `scale`, reach the threshold.
 
-        In the order of their names. Weights are those that the cases of this gate give to labels that no kept variant has.
+        In the order of their names. Weights are those that the cases of this gate give to labels that are not known.
         """
-        table = LabelWeights(len(self._engine.labels), np.unique(kept.codes))
+        labels = self._engine.labels
+        table = LabelWeights(len(labels), np.flatnonzero(codes_among(labels, known) >= 0))
         with self.seconds.of("aggregate"):
             weights = self._counts(table)
         with self.seconds.of("privatize"):

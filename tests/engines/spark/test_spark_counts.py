@@ -66,11 +66,11 @@ def test_tiny_logs_have_the_same_tables(
     both.assert_same_log(tmp_path / "tiny.parquet", ReadOptions(allow_empty=True))
 
 
-def test_tables_are_the_same_without_the_events_of_other_labels(tmp_path: Path, spark: Spark) -> None:
+def test_tables_are_the_same_of_labels_that_are_given(tmp_path: Path, spark: Spark) -> None:
     both.hurtful().write_parquet(tmp_path / "log.parquet")
-    chosen = ("b", "Schritt 1 ✓", "z")
-    spark_engine = both.on_spark(str(tmp_path / "log.parquet"), DROP).with_labels(chosen)
-    both.assert_same_tables(spark_engine, in_memory(read(tmp_path / "log.parquet", DROP)).with_labels(chosen))
+    chosen = ("Schritt 1 ✓", "b", "nobody has it", "z")
+    spark_engine = open_log(str(tmp_path / "log.parquet"), DROP).engine(CASE, Randomness(), labels=chosen)
+    both.assert_same_tables(spark_engine, in_memory(read(tmp_path / "log.parquet", DROP), labels=chosen))
 
 
 def test_a_case_in_several_files_goes_on_from_file_to_file(tmp_path: Path, spark: Spark) -> None:

@@ -14,9 +14,7 @@ import pytest
 from libra.engines.contract import Integers, VariantRule
 from libra.engines.control_flow_tables import BaseEdges, Lengths, Size
 from libra.engines.polars.engine import engine_of as in_memory
-from libra.engines.spark import jobs
 from libra.engines.spark.engine import SparkEngine, open_log
-from libra.engines.spark.jobs import collected
 from libra.engines.spark.session import Spark
 from libra.engines.time_tables import StepDurations
 from libra.errors import InputError
@@ -25,8 +23,9 @@ from libra.eventlog.read import read
 from libra.mechanisms.libra.plan import make_plan
 from libra.mechanisms.libra.release_run import Output, release_run
 from libra.privacy.gate import Gate
+from libra.privacy.noisy import FINE
 from libra.privacy.randomness import Randomness
-from libra.privacy.selection import GaussianLabels, GaussianRule
+from libra.privacy.selection import GaussianRule
 from libra.privacy.unit import Unit
 
 from . import both_engines as both
@@ -118,32 +117,15 @@ def test_the_noise_of_a_selection_has_its_distribution(engine: SparkEngine) -> N
     assert abs((noise > 2).mean() - 0.1056) < 0.03  # P(N(0, 2) > 2.5)
 
 
-def test_labels_are_weighed_as_in_memory_and_drawn_once(tmp_path: Path, spark: Spark) -> None:
+def test_labels_are_weighed_as_in_memory_and_drawn_by_the_driver(tmp_path: Path, spark: Spark) -> None:
     file = tmp_path / "log.parquet"
     both.table_of([(f"{i // 4}", f"{i % 4 + (i % 100 == 0) * 10}", i) for i in range(4000)]).write_parquet(file)
     engine = both.on_spark(str(file))
-    rule = GaussianLabels(0.5, 10_000, 100, most=3)  # a case gives 57 to each of its labels
-    frequent = in_memory(read(file, ReadOptions())).select_labels(rule, Randomness())
-    assert engine.select_labels(rule, Randomness()) == frequent == ("0", "1", "2", "3")
-    exact = GaussianLabels(1e6, 1_000, 100, most=3)  # next to no noise
-    assert engine.select_labels(exact, Randomness(seed=2)) == ("0", "1", "10", "2", "3")
-    close = GaussianLabels(0.05, 43_000, 100, most=3)  # as much as some of them have
-    assert len({engine.select_labels(close, Randomness(seed=3)) for _ in range(2)}) == 1
-
-
-def test_no_sums_are_sent_around_after_a_draw(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many labels there are, the task that draws sends its sums to the driver."""
-    plans: list[str] = []
-
-    def watched(frame: Any, place: str) -> Any:
-        plans.append(frame._jdf.queryExecution().optimizedPlan().toString())
-        return collected(frame, place)
-
-    monkeypatch.setattr(jobs, "FEW_PIECES", 0)
-    monkeypatch.setattr(jobs, "collected", watched)
-    rule = GaussianLabels(0.5, 10_000, 100, most=3)
-    assert [engine.select_labels(rule, random) for random in (Randomness(), Randomness(seed=1))] == [("nought", "one")] * 2
-    assert [(plan.count("MapInArrow"), plan.startswith("MapInArrow")) for plan in plans] == [(1, True)] * 2
+    gates = [Gate(one, Randomness(seed=2)) for one in (engine, in_memory(read(file, ReadOptions())))]
+    for threshold in (100 * FINE, 5 * FINE, 480 * FINE):  # clear, low, and as much as some of them have
+        on_spark, here = (gate.select_labels((), 0.05 if threshold > 400 * FINE else 5.0, threshold, FINE) for gate in gates)
+        assert on_spark == here
+    assert Gate(engine, Randomness()).select_labels((), 0.5, 100 * FINE, FINE) == ("0", "1", "2", "3")
 
 
 def test_a_subsample_has_its_rate_and_is_the_same_whenever_it_is_computed(engine: SparkEngine, spark: Spark) -> None:

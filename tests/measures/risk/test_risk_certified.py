@@ -24,7 +24,7 @@ LOG = simulate(cases=60)
     ("name", "parameters"),
     [
         ("libra", {}),
-        ("libra", {"epsilon": 0.3, "delta": 1e-3, "tail": "nearest", "private_labels": True, "time_zone": "Europe/Rome"}),
+        ("libra", {"epsilon": 0.3, "delta": 1e-3, "tail": "nearest", "labels": "public", "time_zone": "Europe/Rome"}),
         ("libra", {"gamma": 0.5, "subsamples": 2, "cases": 40, "budget": "control=0.3,times=0.7"}),
         ("libra2022", {}),
         ("libra2022", {"alpha": 2, "subsamples": "paper", "trace_noise": False, "omega": 5.0}),

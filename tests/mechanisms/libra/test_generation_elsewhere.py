@@ -37,7 +37,7 @@ import numpy as np
 from libra.example.simulate import simulate
 from libra.mechanisms.libra import Libra
 from libra.privacy.randomness import Randomness
-for options in ({}, {"tail": "nearest"}, {"subsamples": 2, "private_labels": True, "epsilon": 4.0}):
+for options in ({}, {"tail": "nearest"}, {"subsamples": 2, "labels": "public", "epsilon": 4.0}):
     log = Libra(**options).anonymize(simulate(cases=1500), Randomness(seed=3)).log
     print(log.n_cases, hashlib.sha256(log.to_polars().write_csv().encode()).hexdigest())
 """
@@ -46,8 +46,8 @@ OPTIONS: list[dict[str, Any]] = [
     {"tail": "drop"},
     {"tail": "nearest", "time_zone": "Europe/Amsterdam"},
     {"subsamples": 3, "gamma": 0.6, "epsilon": 4.0},
-    {"private_labels": True, "cases": 321},
-    {"private_labels": True, "subsamples": 2, "epsilon": 6.0},
+    {"labels": "public", "cases": 321},
+    {"labels": "public", "subsamples": 2, "epsilon": 6.0},
 ]
 
 
@@ -70,7 +70,8 @@ def check_same(releases: list[Release], folder: Path) -> None:
 @pytest.mark.parametrize("kind", ["structured", "different"])
 def test_another_process_makes_the_same_log_of_the_figures(kind: str, tmp_path: Path) -> None:
     log = structured() if kind == "structured" else log_from(all_different(900))
-    options = OPTIONS if kind == "structured" else [{"epsilon": 5.0}, {"epsilon": 5.0, "private_labels": True}]
+    different: list[dict[str, Any]] = [{"epsilon": 5.0}, {"epsilon": 5.0, "labels": "public"}]
+    options = OPTIONS if kind == "structured" else different
     releases = [libra.anonymize(log, **{"epsilon": 2.0, "delta": 1e-4} | one) for one in options]
     check_same(releases, tmp_path)
     tails = [release.figures[0].control.tail for release in releases]

@@ -22,7 +22,7 @@ from libra.privacy.randomness import Randomness
 MANY = [[f"label {code}" for code in range(begin, begin + 100)] for begin in range(0, 5_100, 100)]
 
 
-@pytest.mark.parametrize("options", [{}, {"tail": "nearest"}, {"private_labels": True}, {"subsamples": 3, "gamma": 0.7}])
+@pytest.mark.parametrize("options", [{}, {"tail": "nearest"}, {"labels": "public"}, {"subsamples": 3, "gamma": 0.7}])
 @pytest.mark.parametrize("stage", ["mu_second", "mu_times"])
 def test_a_plan_that_spends_too_much_gives_nothing_out(
     options: dict[str, Any], stage: str, monkeypatch: pytest.MonkeyPatch
@@ -40,7 +40,7 @@ def test_a_plan_that_spends_too_much_gives_nothing_out(
     [
         {"epsilon": 25.02983703228959, "delta": 5.805228337707536e-14, "gamma": 1.0, "subsamples": 5, "tail": "nearest"},
         {"epsilon": 60.0, "delta": 1e-15, "gamma": 1.0, "subsamples": 7},
-        {"epsilon": 0.01, "delta": 1e-3, "gamma": 0.9, "subsamples": 2, "private_labels": True},
+        {"epsilon": 0.01, "delta": 1e-3, "gamma": 0.9, "subsamples": 2, "labels": "public"},
     ],
 )
 def test_several_runs_fit_into_what_was_asked_for_to_the_last_digit(options: dict[str, Any]) -> None:
@@ -51,7 +51,7 @@ def test_several_runs_fit_into_what_was_asked_for_to_the_last_digit(options: dic
     assert delta_of_ledger(release.ledger, mechanism.epsilon) <= mechanism.delta
 
 
-@pytest.mark.parametrize("options", [{}, {"private_labels": True}, {"subsamples": 4, "gamma": 0.5}, {"tail": "drop"}])
+@pytest.mark.parametrize("options", [{}, {"labels": "public"}, {"subsamples": 4, "gamma": 0.5}, {"tail": "drop"}])
 def test_a_plan_is_counted_again_so_that_a_calibration_that_is_a_hair_too_generous_does_not_pass(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,11 +106,11 @@ def test_too_many_labels_are_refused_before_any_table_of_their_pairs(monkeypatch
     for name in ("NearestCounts", "VariantCounts", "release_tail", "release_times"):
         monkeypatch.setattr(release_run, name, never)
     for tail in ("model", "nearest", "drop"):
-        with pytest.raises(UsageError, match=r"more than 5,000 activity labels.* Group them .* --private-labels\.$"):
-            libra.anonymize(log, tail=tail)
+        with pytest.raises(UsageError, match=r"more than 5,000 activity labels.* Group them .* leave labels private"):
+            libra.anonymize(log, tail=tail, labels="public")
 
 
 def test_with_private_labels_many_are_no_matter() -> None:
     frequent: EventLog = log_from([*MANY, *(["admit", "leave"],) * 300])
     assert len(engine_of(frequent).labels) > 5_000
-    assert libra.anonymize(frequent, private_labels=True, epsilon=3.0, seed=1).log.activities == ["admit", "leave"]
+    assert libra.anonymize(frequent, epsilon=3.0, seed=1).log.activities == ["admit", "leave"]

@@ -50,7 +50,7 @@ def test_what_comes_out_is_sane(name: str, epsilon: float, delta: float) -> None
 
 @pytest.mark.parametrize("name", LOGS)
 @pytest.mark.parametrize(
-    "options", [{"tail": "nearest"}, {"tail": "drop"}, {"private_labels": True}, {"gamma": 0.01}, {"subsamples": 3}]
+    "options", [{"tail": "nearest"}, {"tail": "drop"}, {"labels": "public"}, {"gamma": 0.01}, {"subsamples": 3}]
 )
 def test_no_way_of_asking_makes_it_fail(name: str, options: dict[str, object]) -> None:
     original, mechanism = LOGS[name], Libra(**options)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.measures.audit.cases import Case, log_of_cases
 from libra.mechanisms.libra import Libra
+from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.randomness import Randomness
 
 HOUR = 3_600_000_000
@@ -56,11 +57,16 @@ def test_the_certificate_of_individuals_holds(most: int | None, tmp_path: Path) 
     assert verified.ok, [check for check in verified.checks if not check.ok]
 
 
-@pytest.mark.parametrize("other", [{"private_labels": True}, {"gamma": 0.5}, {"subsamples": 2, "gamma": 1.0}])
-def test_what_is_not_proved_for_several_cases_is_refused(other: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="--most-cases above 1 cannot be combined"):
-        Libra(most_cases=2, **other)
-    assert Libra(most_cases=1, **other).plan.unit.most_cases == 1
+@pytest.mark.parametrize("other", [{"gamma": 0.5}, {"subsamples": 2, "gamma": 0.9}, {"labels": "public"}, {"tail": "nearest"}])
+def test_several_cases_go_together_with_private_labels_and_subsamples(other: dict[str, Any], tmp_path: Path) -> None:
+    made = Libra(epsilon=6.0, delta=1e-3, most_cases=3, **other)
+    released = made.anonymize(_visits(persons=400, visits=5), Randomness())
+    assert released.ledger is not None
+    assert 0.5e-3 < delta_of_ledger(made.plan.spent(), 6.0) <= 1e-3
+    assert delta_of_ledger(released.ledger, 6.0) <= 1e-3
+    assert 1000 < released.log.n_cases < 1400, "as many as count, whatever the subsample"
+    released.write(tmp_path / "log.csv", certificate=tmp_path / "log.json")
+    assert libra.verify(tmp_path / "log.json", tmp_path / "log.csv").ok
 
 
 def test_a_log_without_cases_is_anonymized_all_the_same(tmp_path: Path) -> None:

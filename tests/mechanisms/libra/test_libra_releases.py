@@ -44,7 +44,7 @@ def telling_log() -> EventLog:
 @pytest.mark.parametrize("options", [{}, {"tail": "nearest"}, {"subsamples": 2}])
 def test_nothing_raw_is_in_what_may_be_published_or_printed(options: dict[str, Any], tmp_path: Path) -> None:
     log = telling_log()
-    release = libra.anonymize(log, private_labels=True, epsilon=3.0, delta=1e-5, **options)
+    release = libra.anonymize(log, epsilon=3.0, delta=1e-5, **options)
     assert release.log.n_cases > 500
     release.write(tmp_path / "log.xes", certificate=tmp_path / "certificate.json")
     figures = json.dumps([run.to_dict() for run in release.figures])
@@ -61,7 +61,7 @@ def test_nothing_raw_is_in_what_may_be_published_or_printed(options: dict[str, A
 def test_no_count_of_the_log_is_in_the_certificate_or_the_notes() -> None:
     log = telling_log()
     counts = {str(figure) for figure in (N_CASES, N_RARE, N_CASES - N_RARE - 1, log.n_events)}
-    release = libra.anonymize(log, epsilon=6.0, delta=1e-2, private_labels=True)
+    release = libra.anonymize(log, epsilon=6.0, delta=1e-2)
     said = json.dumps(release.certificate()) + repr(release) + " ".join(release.notes)
     assert not counts & set(re.findall(r"[\d.]*\d", said.replace(",", "")))
 

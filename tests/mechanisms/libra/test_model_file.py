@@ -64,7 +64,7 @@ def test_the_promise_goes_along_and_so_does_a_seed(release: Release, file: Path,
 
 
 def test_several_runs_are_one_model(tmp_path: Path) -> None:
-    release = libra.anonymize(simulate(cases=1200), epsilon=8.0, delta=1e-3, subsamples=3, private_labels=True)
+    release = libra.anonymize(simulate(cases=1200), epsilon=8.0, delta=1e-3, subsamples=3)
     write_model(release, tmp_path / "model.json")
     assert read_model(tmp_path / "model.json").planned(1001).n_cases == 1001
 

@@ -42,7 +42,7 @@ def release() -> Release:
 @pytest.fixture(scope="module")
 def several() -> Release:
     """Three runs, each with its own choice of labels."""
-    return libra.anonymize(simulate(cases=1500), epsilon=8.0, delta=1e-3, subsamples=3, private_labels=True, seed=2)
+    return libra.anonymize(simulate(cases=1500), epsilon=8.0, delta=1e-3, subsamples=3, seed=2)
 
 
 def test_one_part_is_the_log_as_it_was(release: Release, several: Release) -> None:

@@ -242,5 +242,5 @@ def test_the_average_length_is_found_within_the_noise() -> None:
 
 
 def _nobody(n_labels: int) -> tuple[Any, ...]:
-    engine = engine_of(log_from({"a": 1})).with_labels(())
+    engine = engine_of(log_from({"a": 1}), labels=())
     return engine.cases, engine.rows, engine.traces, engine.counts, tuple(map(str, range(n_labels)))

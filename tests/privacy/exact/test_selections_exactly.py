@@ -12,7 +12,7 @@ import pytest
 from exact_arithmetic import DIGITS, Distribution, hockey_stick, realised_delta, rounded_gaussian_pmf, thresholded
 
 from libra.privacy.accounting import delta_of_ledger
-from libra.privacy.calibration import calibrate, one_selection_delta, selections_delta
+from libra.privacy.calibration import calibrate, selections_delta
 from libra.privacy.gaussian import delta_of
 from libra.privacy.ledger import LABEL_SELECTION, VARIANT_SELECTION, Entry, Ledger
 from libra.privacy.selection import labels_show, variant_shows
@@ -34,7 +34,7 @@ def test_a_case_whose_variant_is_new_costs_the_probability_to_show_and_no_more(
 ) -> None:
     without, with_case = told(0, mu, threshold, scale), told(1, mu, threshold, scale)
     shows = variant_shows(mu, threshold, scale)
-    stated = one_selection_delta(0.0, shows, epsilon)
+    stated = selections_delta(0.0, shows, epsilon)
     with mpmath.workdps(DIGITS):
         ratio = mpmath.exp(mpmath.mpf(epsilon))
         removing, adding = hockey_stick(with_case, without, ratio), hockey_stick(without, with_case, ratio)

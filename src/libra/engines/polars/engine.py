@@ -71,7 +71,7 @@ class PolarsEngine:
 
     def variants(self) -> tuple[Traces, Integers]:
         """The distinct traces and how many cases follow each."""
-        return self.traces, self.counts
+        return self.block.traces, self.block.counts
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
         """The distinct traces whose noisy counts pass, and these."""
@@ -102,6 +102,12 @@ class PolarsEngine:
         self._refuse_fewer_labels()
         return self if labels == self.labels else replace(self, labels=labels, new_codes=codes_among(self.labels, labels))
 
+    def recoded(self, labels: tuple[str, ...]) -> PolarsEngine:
+        """The same cases in the codes of these labels, which are all that there are, and perhaps more."""
+        codes = codes_among(self.labels, labels)
+        cases = replace(self.of_log, codes=codes[self.of_log.codes], n_activities=len(labels))
+        return replace(self, of_log=cases, traces=Traces(codes[self.traces.codes], self.traces.offsets), labels=labels)
+
     def _refuse_fewer_labels(self) -> None:
         if self.new_codes is not None:
             raise AssertionError("labels are dropped last, for tables alone")
@@ -125,6 +131,8 @@ def engine_of(
     """
     log, random = log if labels is None else keep_labels(log, labels), random or Randomness()
     whole = _engine(cases_of(log), log.variants, tuple(log.activities))
+    if labels is not None:
+        whole = whole.recoded(labels)
     if unit.most_cases is None or log.individual is None:
         return whole if rate == 1 else whole.subsampled(rate, random)
     return whole.restricted(drawn_cases(log.cases[log.individual], unit.most_cases, random, rate))

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra.engines.counting.labels import codes_among
 from libra.engines.polars_streaming.engine import StreamingEngine
 from libra.engines.polars_streaming.grouping import buckets_for, deal_out, grouped
 from libra.engines.polars_streaming.individuals import Whose
@@ -85,8 +86,10 @@ class StreamedLog:
             coded = partial(_coded, seen, sample, labels)
             dealt = deal_out(self._batches, buckets, coded, FrameSpill(buckets, closed_by=until_done))
             names, codes = seen.sorted()
+            if labels is not None:
+                names, codes = labels, codes_among(names, labels)[codes]
             whose = Whose(buckets, until_done) if by_individual else None
-            blocks = (partial(self._block, dealt, bucket, codes, whose) for bucket in range(buckets))
+            blocks = (partial(self._block, dealt, bucket, codes, len(names), whose) for bucket in range(buckets))
             store = Store(names, blocks, buckets)
             if whose is not None and unit.most_cases is not None:
                 until_done.callback(store.close)
@@ -96,7 +99,7 @@ class StreamedLog:
         self._engines.append(StreamingEngine(store))
         return self._engines[-1]
 
-    def _block(self, dealt: FrameSpill, bucket: int, codes: npt.NDArray[np.int64], whose: Whose | None) -> Cases:
+    def _block(self, dealt: FrameSpill, bucket: int, codes: npt.NDArray[np.int64], n_labels: int, whose: Whose | None) -> Cases:
         """The whole cases of a bucket."""
         block = grouped(dealt.take(bucket), sort_by_time=self._sort_by_time)
         dealt.empty(bucket)
@@ -106,7 +109,7 @@ class StreamedLog:
         backwards = np.diff(block.micros, prepend=0) < 0
         backwards[offsets[:-1]] = False
         self._out_of_order |= bool(backwards.any())
-        return Cases(codes[block.codes], block.micros, offsets, np.zeros(len(block.lengths), np.int64), len(codes))
+        return Cases(codes[block.codes], block.micros, offsets, np.zeros(len(block.lengths), np.int64), n_labels)
 
 
 class Sample(NamedTuple):

@@ -60,6 +60,7 @@ class Events:
         place: What to call the source in errors.
         unreadable: The problem of events with bytes that are no text; None where the source is no text file.
         whole: The events that these are a part of; labels are those of the whole.
+        listed: The labels, where they are given.
     """
 
     frame: DataFrame
@@ -69,6 +70,7 @@ class Events:
     place: str
     unreadable: int | None = None
     whole: Events | None = None
+    listed: tuple[str, ...] | None = None
 
     def sampled(self, rate: float, key: bytes) -> Events:
         """Only those of cases that take part in a Poisson subsample, and those without a case, which are an error."""
@@ -77,12 +79,12 @@ class Events:
         case = F.col("case")
         return replace(self, frame=self.frame.filter(case.isNull() | takes(case, rate, key)), whole=self.whole or self)
 
-    def of_labels(self, labels: Sequence[str]) -> Events:
+    def of_labels(self, labels: tuple[str, ...]) -> Events:
         """Only those of these labels, and those without a label, which are an error."""
         from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
 
         label = F.col("label")
-        return replace(self, frame=self.frame.filter(label.isNull() | label.isin(list(labels))), whole=self.whole)
+        return replace(self, frame=self.frame.filter(label.isNull() | label.isin(list(labels))), listed=labels)
 
     def of_cases(self, cases: DataFrame) -> Events:
         """Only those of these cases, and those without a case, which are an error."""
@@ -119,6 +121,8 @@ class Events:
         """The labels of the whole log, sorted: all that is looked at are those, unless events may have to be left out."""
         from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
 
+        if self.listed is not None:
+            return self.listed
         if self.whole is not None:
             return self.whole.labels
         with in_one_line(self.place):

@@ -41,7 +41,7 @@ def labels_of(runs: Sequence[Figures]) -> tuple[str, ...]:
         >>> import libra
         >>> from libra.example.simulate import simulate
         >>> log = simulate(cases=500)
-        >>> labels_of(libra.anonymize(log, delta=1e-4).figures) == tuple(sorted(log.activities))
+        >>> labels_of(libra.anonymize(log, delta=1e-4, labels="public").figures) == tuple(sorted(log.activities))
         True
     """
     return tuple(sorted({label for run in runs for label in run.labels}))

@@ -25,7 +25,9 @@ TAILS: tuple[Tail, ...] = ("model", "nearest", "drop")
 # 5 %); without one, what the choice leaves is for the counts of kept variants alone, and a lower threshold is worth more.
 FIRST_LOOK = {"model": 0.2, "nearest": 0.6, "drop": 0.6}
 SMALLEST_MU = 1e-5  # of a stage: with less, noise would outgrow what can be drawn exactly, and any log
-LABELS = 0.1  # of what a tail has, for the choice of its labels
+# Of everything, for the choice of labels, in rounds: the first finds those that most cases have, so that in the second a case
+# gives its weight to the few that are left.
+LABELS = (0.02, 0.06)
 STANDS_OUT = 3.0  # standard deviations of a count that is not mistaken for noise
 
 
@@ -63,7 +65,7 @@ class Plan:
     Example:
         >>> plan = make_plan(1.0, 1e-4)
         >>> round(plan.calibration.least_count)
-        38
+        42
     """
 
     epsilon: float
@@ -84,12 +86,15 @@ class Plan:
     def spent(self) -> Ledger:
         """The ledger of a run that spends all it may, for the accountant."""
         noise = self.calibration
-        labels = Entry("labels", LABEL_SELECTION, noise.mu_labels, 1.0, "tail", noise.labels_show)
+        labels = [
+            Entry("labels", LABEL_SELECTION, each.mu, 1.0, "tail", noise.labels_show(number))
+            for number, each in enumerate(noise.label_rounds)
+        ]
         entries = (
             Entry("variants", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows),
-            *(() if noise.label_threshold is None else (labels,)),
+            *labels,
             Entry("counts", ROUNDED_GAUSSIAN, self.mu_second, 1.0, "all" if self.tail == "nearest" else "kept"),
-            Entry("tail", ROUNDED_GAUSSIAN, self.mu_tail, 1.0, "tail"),
+            *((Entry("tail", ROUNDED_GAUSSIAN, self.mu_tail, 1.0, "tail"),) if self.tail == "model" else ()),
             Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0),
         )
         return Ledger(entries, self.rate, self.runs, noise.cases)
@@ -109,12 +114,13 @@ class Plan:
             runs = "One run" if self.runs == 1 else f"{self.runs:,} runs, each"
             cases = f"a subsample with {100 * self.rate:.3g} % of the cases" if self.rate < 1 else "all cases"
             yield f"{runs} on {cases}; a run by itself is ({noise.epsilon:.3g}, {noise.delta:.2g})-differentially private."
-        if noise.label_threshold is not None:
-            yield (
-                "Labels are private. Those of kept variants are released with them; another one that is the only such label in "
-                f"its cases needs about {noise.label_threshold / noise.scale / self.rate:,.0f} of them to be kept."
-            )
         yield self.survives()
+        if noise.label_rounds:
+            needed = noise.label_rounds[-1].threshold / noise.scale / self.rate
+            yield (
+                "Activity names are private. Those in kept variants are released with them; any other needs about "
+                f"{_cases(f'{needed:,.0f}')}, more where a case has several such names."
+            )
         in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
         kept = self._sd_of_kept() * in_log
         yield f"Counts of kept variants carry noise of about {_cases(_rounded(kept))} (one standard deviation)."
@@ -157,10 +163,10 @@ def make_plan(
 
     Example:
         >>> make_plan(1.0, 1e-5).explain()[1]
-        'A variant needs about 50 cases to be kept.'
+        'A variant needs about 54 cases to be kept.'
     """
-    labels = LABELS if private_labels and tail == "model" else 0.0  # without a model, labels of kept variants alone are released
-    control, times = budget.control * (1 - labels), budget.times * (1 - labels)
+    labels = LABELS if private_labels and tail == "model" else ()  # without a model, labels of kept variants alone are released
+    control, times = budget.control * (1 - sum(labels)), budget.times * (1 - sum(labels))
     first = FIRST_LOOK[tail] * control
     aimed = delta
     while True:
@@ -168,9 +174,8 @@ def make_plan(
             *before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=labels, cases=unit.most_cases or 1
         )
         rest = noise.mu_rest / math.sqrt(1 - first)
-        plan = Plan(
-            epsilon, delta, rate, runs, noise, rest * math.sqrt(control - first + labels), rest * math.sqrt(times), tail, unit
-        )
+        mu_second, mu_times = rest * math.sqrt(control - first + sum(labels)), rest * math.sqrt(times)
+        plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit)
         if min(plan.mu_second, plan.mu_times, noise.mu_variants, noise.mu_labels or math.inf) < SMALLEST_MU:
             raise UsageError(
                 "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."

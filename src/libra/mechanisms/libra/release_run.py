@@ -89,8 +89,9 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
     else:
         second = gate.release(VariantCounts(kept), plan.mu_second, group="kept")
         rare = gate.tail(kept) if plan.tail == "model" else None
-        if rare is not None and noise.label_threshold is not None:
-            labels = rare.select_labels(kept, noise.mu_labels, noise.label_threshold, noise.scale)
+        if rare is not None:
+            for each in noise.label_rounds:
+                labels = rare.select_labels(labels, each.mu, each.threshold, noise.scale)
             _refuse_many(labels, "Group them into fewer labels.")
         released = gate.recoded(kept, labels)
         if rare is not None:
