@@ -26,7 +26,7 @@ FREE: dict[Place, str] = {
 }
 ALSO_FREE: dict[str, set[Place]] = {"paper": {("parameters", "delta")}}  # the figures that it counts for are withheld
 OF_THE_FILE = {("output", "bytes"), ("output", "sha256")}
-ANY_PROVED = ("libra", "private labels", "nearest", "drop", "subsample")
+ANY_PROVED = ("libra", "public labels", "nearest", "drop", "subsample")
 
 
 @pytest.mark.parametrize("name", [*PROVED, *CLAIMED])

@@ -15,7 +15,8 @@ from libra.engines import time_tables as times
 from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Group
 
-CHOICE, COUNTS, TAIL = "choice of what is shown", "counts of kept variants", "model of rare cases"
+CHOICE, NAMES = "choice of what is shown", "choice of activity names"
+COUNTS, TAIL = "counts of kept variants", "model of rare cases"
 STARTS, DURATIONS, CLOCK = "when cases start", "how long cases and steps take", "hours and precision of times"
 TIMES = (STARTS, DURATIONS, CLOCK)
 TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
@@ -80,7 +81,7 @@ class Released:
 
 
 RELEASES: dict[str, Released] = {
-    KEPT_LABELS: Released(CHOICE, LABEL_SELECTION, "tail", one_cell=True),
+    KEPT_LABELS: Released(NAMES, LABEL_SELECTION, "tail", one_cell=True),
     KEPT_VARIANTS: Released(CHOICE, VARIANT_SELECTION, "all", one_cell=True),
     **{
         table.purpose: Released(topic, ROUNDED_GAUSSIAN, group, "clip" not in table.__dataclass_fields__)

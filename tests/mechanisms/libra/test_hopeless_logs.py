@@ -65,7 +65,7 @@ def test_next_to_nothing_gives_an_empty_log_and_the_reason_without_a_figure_of_i
     assert released.log.n_cases == 0
     assert released.log.events.columns == ["@case", "concept:name", "time:timestamp"]
     (note,) = (note for note in released.notes if "empty" in note)
-    assert "needs about 50 cases" in note
+    assert "needs about 54 cases" in note
     assert note in Libra().anonymize(LOGS["only a giant"], Randomness(seed=3)).notes
 
 
