@@ -100,10 +100,24 @@ def read_certificate(path: Path, *, remedy: str = NAMED) -> dict[str, Any]:
     Raises:
         InputError: It is no JSON, or no certificate, or one of another format; the text names the place.
     """
+    return parsed_certificate(path, certificate_bytes(path, remedy=remedy), remedy=remedy)
+
+
+def certificate_bytes(path: Path, *, remedy: str = NAMED) -> bytes:
+    """What stands in the file of a certificate: what a signature is over.
+
+    Raises:
+        InputError: It cannot be read, or is too large.
+    """
     with open_input(path, "none") as stream:
         raw = stream.read(LARGEST + 1)
     if len(raw) > LARGEST:
         raise InputError("this file is too large to be a certificate", place=str(path), remedy=remedy)
+    return raw
+
+
+def parsed_certificate(path: Path, raw: bytes, *, remedy: str = NAMED) -> dict[str, Any]:
+    """The document in the bytes of a certificate, as `read_certificate` gives it; the path is its name in errors."""
     document = _parsed(path, raw, remedy)
     if not isinstance(document, dict) or document.get("document") != DOCUMENT:
         if isinstance(document, dict) and document.get("document") == "Libra release":
