@@ -39,14 +39,14 @@ class WrongPasswordError(Exception):
 
 @dataclass(frozen=True)
 class PublicKey:
-    """What checks signatures; it may be published.
+    r"""What checks signatures; it may be published.
 
     Attributes:
         number: Eight random bytes that tell keys apart.
         key: The Ed25519 public key.
 
     Example:
-        >>> text = "untrusted comment: minisign public key\\nRWTjFHyRw1iUzN1rPEtW1GmH4cUhvfQXbOWGg1bXVJoaGZC4F3v5eKGR\\n"
+        >>> text = "untrusted comment: minisign public key\nRWTjFHyRw1iUzN1rPEtW1GmH4cUhvfQXbOWGg1bXVJoaGZC4F3v5eKGR\n"
         >>> PublicKey.from_text(text).id
         'CC9458C3917C14E3'
     """

@@ -1,7 +1,8 @@
 """Who vouches for a certificate: key files and their passwords, and the signature that lies beside a certificate.
 
-In: paths. Out: keys, signature files, and `Vouched`, what is known of a signature. A signature is by whoever has the secret key. It
-says that they vouch for the certificate, and through the SHA-256 in it for the released file. It does not say how that was made.
+In: paths. Out: keys, signature files, and `Vouched`, what is known of a signature. A signature is by whoever has the secret key.
+It says that they vouch for the certificate, and through the SHA-256 in it for the released file. It does not say how the file was
+made.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from libra.certificate.check import Check
+from libra.certificate.check import SIGNATURE, Check
 from libra.certificate.minisign import (
     LONGEST_COMMENT,
     MalformedError,
@@ -27,7 +28,6 @@ from libra.errors import InputError, UsageError
 from libra.eventlog.files import atomic_output, open_input
 
 ENDING = ".minisig"  # of a signature, after the name of what is signed
-SIGNATURE = "signature"  # the check of one
 PASSWORD = "LIBRA_KEY_PASSWORD"  # noqa: S105  # the name of a variable
 LARGEST = 20_000  # bytes of a key or signature file
 WRITES = "Give a key that libra keygen or minisign -G wrote"
@@ -96,7 +96,8 @@ def vouched(content: bytes, certificate: Path, key: PublicKey | None) -> Vouched
     if found is None or why:
         told = f"It is not signed by key ID {key.id}: {why}."
         return Vouched(None if found is None else found.id, Check(SIGNATURE, False, told, NOT_FROM_CUSTODIAN))
-    return Vouched(found.id, Check(SIGNATURE, True, f"It is signed by key ID {key.id} ({found.comment})."))
+    comment = found.comment.replace("\t", ", ")
+    return Vouched(found.id, Check(SIGNATURE, True, f"It is signed by key ID {key.id} ({comment})."))
 
 
 def signature_of(certificate: str | Path) -> Path:
