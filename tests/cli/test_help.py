@@ -32,7 +32,9 @@ SHARED = {
 
 
 def test_the_commands_are_those_of_the_interface() -> None:
-    names = "anonymize inspect convert measure report compare audit certificate verify epsilon reproduce simulate demo doctor"
+    names = (
+        "anonymize inspect convert measure report compare audit certificate verify keygen epsilon reproduce simulate demo doctor"
+    )
     assert list(COMMANDS) == names.split()
 
 

@@ -1,9 +1,9 @@
 """Whether a released log looks like what its certificate says of it: what can be seen in the log itself.
 
 In: a certificate of the right form and the file it names, or the log of a release. Out: one `Check`. A released log has the
-columns that are promised and no other, ids that are counted from 1, and no header; where its guarantee is proved, cases are in the
-order in which they start, and no time falls within a case. A log that was drawn with a seed says so in its case ids, one that has
-events has times, which a ledger has to count or which are placeholders, and there are traces that some queries cannot give.
+columns that are promised and no other, ids that are counted from 1, and no header; where its guarantee is proved, cases are in
+the order in which they start, and no time falls within a case. A log that was drawn with a seed says so in its case ids, one that
+has events has times, which a ledger has to count or which are placeholders, and there are traces that some queries cannot give.
 Whoever brings a raw log into this form passes: only a signature shows who vouches for it.
 """
 

@@ -38,8 +38,8 @@ def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, pub
     """
     verdict = signature.said if signature.signed else f"consistent, {signature.said}"
     told = f"{verdict[0].upper()}{verdict[1:]}. {signature.meaning}"
-    if made_here and not public and signature.key_id is None:
-        told = SIGN_IT
+    if made_here and not public:
+        told = SIGN_IT if signature.key_id is None else f"Its certificate is signed by key ID {signature.key_id}."
     if not promise.holds:
         return replace(promise, signature=told if promise.standing in ("weak", "claimed") else "")
     known = made_here or signature.signed
