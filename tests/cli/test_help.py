@@ -134,7 +134,7 @@ def test_doctor_finds_what_is_required(run: Run) -> None:
     document = json.loads(run("doctor", "--json").out)
     required = {check["name"]: check["ok"] for check in document["checks"] if check["required"]}
     assert document["ok"] is True
-    needed = ("Python", "libra", "polars", "numpy", "dp-accounting", "fastjsonschema", "jinja2", "zlib-ng")
+    needed = ("Python", "libra", "polars", "numpy", "dp-accounting", "cryptography", "fastjsonschema", "jinja2", "zlib-ng")
     assert required == dict.fromkeys(needed, True)
 
 
