@@ -158,7 +158,7 @@ def test_columns_have_their_names_and_their_order(names: tuple[str, str, str], t
     rows = rows.select(names) if names[0] == CASE_ID else rows.rename(dict(zip(rows.columns, names, strict=True)))
     for name in ("log.csv", "log.parquet"):
         write = rows.write_csv if name.endswith("csv") else rows.write_parquet
-        write(tmp_path / name)  # type: ignore[operator]  # both take a path
+        write(tmp_path / name)
         assert "its columns are not exactly" in problem(tmp_path / name)
 
 
@@ -183,7 +183,7 @@ def test_a_folder_holds_files_of_the_log_and_nothing_else(ending: str, tmp_path:
     half = rows.filter(pl.col(CASE_ID).str.len_chars() <= 7)
     for number, part in enumerate((half, rows.filter(pl.col(CASE_ID).str.len_chars() > 7))):
         write = part.write_csv if ending == "csv" else part.write_parquet
-        write(folder / f"part-{number}.{ending}")  # type: ignore[operator]  # both take a path
+        write(folder / f"part-{number}.{ending}")
     assert forged(folder).consistent
     (folder / "notes.xes").write_text("<log/>", encoding="utf-8")
     assert "notes.xes, which is no part of the log" in problem(folder)

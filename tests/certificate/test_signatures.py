@@ -230,7 +230,7 @@ def test_a_report_is_as_sure_as_the_signature(signed: tuple[Path, Path, Path], t
     assert libra.report(None, log, certificate=certificate, key=tmp_path / "other.pub", public=True).standing == "broken"
     for given in ({"certificate": None}, {"certificate": json.loads(certificate.read_text(encoding="utf-8"))}):
         with pytest.raises(UsageError, match="certificate"):
-            libra.report(None, log, key=key, public=True, **given)  # type: ignore[arg-type]  # a wrong call
+            libra.report(None, log, key=key, public=True, **given)
 
 
 def test_keys_are_private_complete_and_never_overwritten(tmp_path: Path) -> None:
