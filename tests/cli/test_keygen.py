@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import getpass
 import json
 import stat
@@ -162,3 +163,16 @@ def test_a_public_page_names_the_key(key: Path, tmp_path: Path, run: Run) -> Non
     assert run("anonymize", example.path(), "-o", tmp_path / "out.csv", *words).code == 0
     said = f"Consistent, signed by key ID {public_key(f'{key}.pub').id}, not checked. Its certificate says: "
     assert said in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_signature_that_cannot_be_written_leaves_no_certificate(
+    key: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("libra.certificate.document.signature_text", full)
+    words = ("--certificate", tmp_path / "c.json", "--sign-key", key)
+    answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", *words)
+    assert (answer.code, answer.out, answer.err.count("\n")) == (3, "", 1)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["hospital", "hospital.pub", "out.csv"]

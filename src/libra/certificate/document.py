@@ -45,9 +45,10 @@ def write_certificate(statement: Mapping[str, Any], released: Path, path: Path, 
     name = released.name.encode(errors="backslashreplace").decode()
     document = {"document": DOCUMENT, "format": FORMAT} | dict(statement) | {"output": {"file": name} | fingerprint(released)}
     document[CHECKSUM] = checksum(document)
-    content = (json.dumps(document, indent=2, allow_nan=False) + "\n").encode()
     with contextlib.ExitStack() as written:  # both appear at its end, one right after the other
-        written.enter_context(atomic_output(path)).write(content)
+        stream = written.enter_context(atomic_output(path))
+        content = (json.dumps(document, indent=2, allow_nan=False) + "\n").encode()
+        stream.write(content)
         if key is not None:
             signature = signature_text(key, content, path).encode()
             written.enter_context(atomic_output(signature_of(path))).write(signature)
