@@ -32,12 +32,13 @@ def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, pub
         >>> from libra.reporting.promise import promise_of
         >>> promise = promise_of(libra.anonymize(libra.example.path()).certificate())
         >>> with_signature(promise, Vouched(), made_here=False, public=True).bare
-        'Consistent, not signed. Its certificate says: protected by a strong, proved guarantee'
+        'Consistent, not signed'
         >>> with_signature(promise, Vouched(), made_here=True, public=False).answer
         'Yes: protected by a strong, proved guarantee'
     """
     verdict = signature.said if signature.signed else f"consistent, {signature.said}"
-    told = f"{verdict[0].upper()}{verdict[1:]}. {signature.meaning}"
+    verdict = f"{verdict[0].upper()}{verdict[1:]}"
+    told = f"{verdict}. {signature.meaning}"
     if made_here and not public:
         told = SIGN_IT if signature.key_id is None else f"Its certificate is signed by key ID {signature.key_id}."
     if not promise.holds:
@@ -45,14 +46,13 @@ def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, pub
     known = made_here or signature.signed
     if known and not public:
         return replace(promise, signature=told)
-    said = f"{told.partition('. ')[0]}. {SAYS} {promise.answer.partition(': ')[2]}"
     return replace(
         promise,
         standing="proved" if known else "unsigned",
         tone=promise.tone if signature.signed else "none",
-        answer=said,
-        said=said,
-        sentence=f"{SAYS} {promise.sentence}",
+        answer=verdict,
+        said=verdict,
+        sentence=f"{SAYS} {promise.answer.partition(': ')[2]}. {promise.sentence}",
         advice=promise.advice if known else OWN,
-        signature=told,
+        signature=signature.meaning,
     )

@@ -92,5 +92,5 @@ def stamp_of(page: Report) -> str:
     if page.standing == "proved":
         return "public: it holds released figures alone"
     if page.standing == "unsigned":
-        return "public, as far as an unsigned certificate can be trusted"
+        return "as its certificate says: no signature was checked"
     return "NOT FOR RELEASE: nothing is proved of this log"
