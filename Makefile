@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constr
 RECIPE := pyproject.toml constraints.txt
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help install demo test browser java check bench bench-scale audit comparison clean another-python
+.PHONY: help install demo test browser java minisign check bench bench-scale audit comparison clean another-python
 
 help:
 	@echo "make demo      a tour on the bundled example log"
@@ -35,7 +35,7 @@ install: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@$(BIN)/libra demo --out demo
 
-test: $(VENV)/.installed-dev browser java
+test: $(VENV)/.installed-dev browser java minisign
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 # Tests open reports in Chromium. Where there is none and it cannot be installed they are skipped, with the reason.
@@ -55,6 +55,15 @@ java:
 	if [ "$$(id -u)" = 0 ]; then as_root=env; else as_root="sudo -n"; fi; \
 	{ $$as_root apt-get -qq update && $$as_root apt-get -qq -y --no-install-recommends install openjdk-17-jre-headless; } </dev/null >/dev/null 2>&1 \
 	|| echo "Java cannot be installed: tests of the Spark engine are skipped" >&2
+
+# Tests have minisign read keys and check signatures. Where there is none and it cannot be installed they are skipped, with the reason.
+minisign:
+	@command -v minisign >/dev/null && exit 0; \
+	command -v apt-get >/dev/null || { echo "There is no minisign here: tests with it are skipped" >&2; exit 0; }; \
+	echo "Installing minisign, which checks signatures in tests"; \
+	if [ "$$(id -u)" = 0 ]; then as_root=env; else as_root="sudo -n"; fi; \
+	{ $$as_root apt-get -qq update && $$as_root apt-get -qq -y --no-install-recommends install minisign; } </dev/null >/dev/null 2>&1 \
+	|| echo "minisign cannot be installed: tests with it are skipped" >&2
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .

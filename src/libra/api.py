@@ -333,17 +333,21 @@ def compare(
     return run_all(logs, plan, limits, at_once, kept, lambda done, total, _running: progress(done, total))
 
 
-def verify(certificate: str | Path, output: str | Path, *, progress: Progress = no_progress) -> Verification:
-    """Check a certificate against its schema, against itself and against the released file.
+def verify(
+    certificate: str | Path, output: str | Path, *, key: str | Path | None = None, progress: Progress = no_progress
+) -> Verification:
+    """Check a certificate against its schema, against itself and against the released file; with a key, also its signature.
 
     Args:
         certificate: The certificate that was written with a release.
         output: The released file.
+        key: The public key of its custodian, a file or its line of text: the certificate has to be signed by it.
         progress: Called with the bytes done and the bytes in all, of the file.
 
     Returns:
-        The checks, one by one, whether all of them hold (`ok`), whether something is promised that holds (`promised`: not of
-        what is only claimed), and the verdict in a sentence. It does not show who wrote the certificate: docs/certificate.md.
+        The checks, one by one, whether all of them hold (`ok`), whether certificate and file agree (`consistent`), whether a
+        proved guarantee is promised besides (`promised`), whether it is signed by the key (`signed`), and the verdict in a
+        sentence. Without a key it does not show who wrote the certificate: docs/certificate.md.
 
     Raises:
         LibraError: One of the two is no file, or cannot be read, or the first is no certificate.
@@ -355,16 +359,17 @@ def verify(certificate: str | Path, output: str | Path, *, progress: Progress = 
         >>> release = libra.anonymize(libra.example.path(), epsilon=1.0)
         >>> _ = release.write(folder / "log.csv", certificate=folder / "certificate.json")
         >>> found = libra.verify(folder / "certificate.json", folder / "log.csv")
-        >>> found.ok, found.promised
-        (True, True)
+        >>> found.consistent, found.promised, found.signed
+        (True, True, False)
     """
+    from libra.certificate.signing import public_key
     from libra.certificate.verify import verify as check
 
     for what, given in {"the certificate": certificate, "the released log": output}.items():
         if not isinstance(given, str | Path):
             found = f"{what} is of type {type(given).__name__}"
             raise UsageError(f"libra.verify takes the paths of two files, and {found}. {WRITTEN}")
-    return check(Path(certificate), Path(output), progress)
+    return check(Path(certificate), Path(output), progress, None if key is None else public_key(key))
 
 
 def _check_risk(risk: object) -> None:

@@ -62,6 +62,7 @@ def examine() -> tuple[Check, ...]:
         _required("polars", "polars", "holds the log"),
         _required("numpy", "numpy", "counts and measures"),
         _required("dp-accounting", "dp_accounting.pld.privacy_loss_distribution", "accounts for noise"),
+        _required("cryptography", "cryptography.hazmat.primitives.asymmetric.ed25519", "signs certificates"),
         _required("fastjsonschema", "fastjsonschema", "checks certificates"),
         _required("jinja2", "jinja2", "writes reports"),
         _required("zlib-ng", "zlib_ng.gzip_ng", "packs and unpacks .gz"),

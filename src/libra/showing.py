@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from libra.reporting.report import Report
 
 NO_ORIGINAL = "A report compares with the original. Give it, or ask for what can be said without it: public=True (--public)."
+KEY_NEEDS = "A key checks the signature of a certificate. Give the certificate as well."
 ATTACK_NEEDS = "The attack on membership takes both logs and the certificate of the release: no page that is public."
 
 
@@ -28,6 +29,7 @@ def report(
     anonymized: Source | None = None,
     *,
     certificate: str | Path | Mapping[str, Any] | None = None,
+    key: str | Path | None = None,
     public: bool = False,
     attack: bool = False,
     **keywords: Unpack[ReadKeywords],
@@ -39,6 +41,7 @@ def report(
         anonymized: The anonymized log.
         certificate: That of the release. Where it and the anonymized log are files, they are verified; otherwise nothing ties
             one to the other, and the page says so. The page of a release at hand is `release.report()`.
+        key: The public key of its custodian, a file or its line of text: the certificate has to be signed by it.
         public: Only what is released, for whoever gets the log. Otherwise the page is CONFIDENTIAL.
         attack: Also attack membership, which runs the mechanism ten times.
         **keywords: As for `read`; they count for both logs as those of `measure` do.
@@ -55,6 +58,7 @@ def report(
         >>> "CONFIDENTIAL" in page.html, page.standing
         (True, 'unknown')
     """
+    from libra.certificate.signing import public_key
     from libra.pairs import read_pair, read_released
     from libra.reporting.again import Names, reading_flags
     from libra.reporting.build import report_of
@@ -68,8 +72,10 @@ def report(
         raise UsageError(NO_ORIGINAL)
     if attack and (public or certificate is None):
         raise UsageError(ATTACK_NEEDS)
-    file = Path(released) if isinstance(released, str | Path) else None
-    checked = None if certificate is None else certificate_of(certificate, file)
+    if key is not None and certificate is None:
+        raise UsageError(KEY_NEEDS)
+    file, trusted = Path(released) if isinstance(released, str | Path) else None, None if key is None else public_key(key)
+    checked = None if certificate is None else certificate_of(certificate, file, trusted)
     certified = None
     if attack and certificate is not None:
         from libra.measures.risk import certified as to_attack

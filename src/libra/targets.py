@@ -38,17 +38,25 @@ def check_target(source: Source, target: str | Path) -> None:
     check_writable(source, target)
 
 
-def check_certificate(source: Source, output: str | Path, certificate: str | Path) -> None:
-    """Refuse a certificate that cannot be written, or that would replace the source or the output.
+def check_certificate(source: Source, output: str | Path, certificate: str | Path, *, signed: bool = False) -> None:
+    """Refuse a certificate that cannot be written, or that would replace the source or the output; likewise its signature.
 
     Example:
         >>> check_certificate("log.csv", "out.csv", "./out.csv")
         Traceback (most recent call last):
         libra.errors.UsageError: out.csv: the certificate would replace the output. Name another file.
     """
-    check_writable(source, certificate, what="certificate")
-    if Path(certificate).resolve() == Path(output).resolve():
-        raise UsageError(f"{Path(certificate)}: the certificate would replace the output. Name another file.")
+    from libra.certificate.signing import signature_of
+
+    files = {"certificate": Path(certificate), **({"signature": signature_of(certificate)} if signed else {})}
+    for what, file in files.items():
+        check_writable(source, file, what=what)
+        if file.resolve() == Path(output).resolve():
+            raise UsageError(f"{file}: the {what} would replace the output. Name another file.")
+    if not signed and signature_of(certificate).exists():
+        what = "there is a signature by this name, which would not fit the new certificate"
+        remedy = "Sign it as well (--sign-key), remove the old signature, or name another certificate"
+        raise InputError(what, place=str(signature_of(certificate)), remedy=remedy)
 
 
 def check_report(source: Source, output: str | Path, certificate: str | Path | None, report: str | Path) -> None:

@@ -17,6 +17,7 @@ from libra.certificate.canonical import checksum
 from libra.certificate.check import Check
 from libra.certificate.verify import self_checks
 from libra.example.simulate import simulate
+from libra.mechanisms.release import Release
 
 Document = dict[str, Any]
 Place = tuple[str | int, ...]
@@ -57,14 +58,19 @@ PROVED_OF_OTHERS = tuple(OF_OTHERS)[:4]
 
 
 @cache
-def files(name: str) -> tuple[Path, Path]:
-    """The certificate and the log of a release, in a folder of their own."""
+def released(name: str) -> Release:
+    """A release."""
     options = (OPTIONS | OF_OTHERS)[name]
     asked: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-3} if "mechanism" not in options else {}
+    return libra.anonymize(simulate(cases=400), **asked, **options)
+
+
+@cache
+def files(name: str) -> tuple[Path, Path]:
+    """The certificate and the log of a release, in a folder of their own."""
     folder = Path(mkdtemp(prefix="libra-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    release = libra.anonymize(simulate(cases=400), **asked, **options)
-    release.write(folder / "log.csv", certificate=folder / "certificate.json")
+    released(name).write(folder / "log.csv", certificate=folder / "certificate.json")
     return folder / "certificate.json", folder / "log.csv"
 
 

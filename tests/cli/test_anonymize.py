@@ -47,6 +47,7 @@ def test_the_document_has_these_keys_and_no_others(tmp_path: Path, run: Run) -> 
             "confidential",
             "output",
             "certificate",
+            "signature",
             "report",
             "model",
             "engine",

@@ -45,6 +45,7 @@ def test_a_release_is_written_certified_and_verified_in_every_format(
     lake: Path, tmp_path: Path, run: Run, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parts.planned, "__kwdefaults__", {"part_events": 2_000})
+    monkeypatch.setattr(parts, "PART_EVENTS", 2_000)
     out, certificate = tmp_path / name, tmp_path / "certificate.json"
     answer = run("anonymize", lake, "-o", out, *STREAMING, "--certificate", certificate, "--json")
     assert answer.code == 0, answer.err

@@ -32,7 +32,9 @@ SHARED = {
 
 
 def test_the_commands_are_those_of_the_interface() -> None:
-    names = "anonymize inspect convert measure report compare audit certificate verify epsilon reproduce simulate demo doctor"
+    names = (
+        "anonymize inspect convert measure report compare audit certificate verify keygen epsilon reproduce simulate demo doctor"
+    )
     assert list(COMMANDS) == names.split()
 
 
@@ -132,7 +134,7 @@ def test_doctor_finds_what_is_required(run: Run) -> None:
     document = json.loads(run("doctor", "--json").out)
     required = {check["name"]: check["ok"] for check in document["checks"] if check["required"]}
     assert document["ok"] is True
-    needed = ("Python", "libra", "polars", "numpy", "dp-accounting", "fastjsonschema", "jinja2", "zlib-ng")
+    needed = ("Python", "libra", "polars", "numpy", "dp-accounting", "cryptography", "fastjsonschema", "jinja2", "zlib-ng")
     assert required == dict.fromkeys(needed, True)
 
 

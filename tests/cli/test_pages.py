@@ -206,9 +206,11 @@ def test_the_page_names_every_field_of_the_certificate_and_no_other() -> None:
 
 
 def test_the_page_names_every_check_and_no_other(tmp_path: Path, run: Run) -> None:
-    words = ("-o", tmp_path / "out.csv", "--certificate", tmp_path / "c.json", "--quiet")
+    assert run("keygen", tmp_path / "key", "--no-password").code == 0
+    words = ("-o", tmp_path / "out.csv", "--certificate", tmp_path / "c.json", "--sign-key", tmp_path / "key", "--quiet")
     assert run("anonymize", example.path(), *words).code == 0
-    checks = json.loads(run("verify", tmp_path / "c.json", tmp_path / "out.csv", "--json").out)["checks"]
+    verify = ("verify", tmp_path / "c.json", tmp_path / "out.csv", "--key", tmp_path / "key.pub", "--json")
+    checks = json.loads(run(*verify).out)["checks"]
     (section,) = re.findall(r"^\| check \|.*?\n\n", _page("docs/certificate.md"), re.MULTILINE | re.DOTALL)
     assert re.findall(r"^\| (\w+) \|", section, re.MULTILINE)[1:] == [check["name"] for check in checks]
 

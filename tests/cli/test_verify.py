@@ -31,13 +31,14 @@ def test_what_holds_is_told_line_by_line_and_exits_0(released: tuple[Path, Path]
     assert [line.split()[1] for line in lines] == [
         *("structure", "checksum", "parameters", "ledger", "figures", "total", "words", "randomness", "file", "content"),
     ]
-    assert verdict.startswith("Verified: ")
+    assert verdict.startswith("Consistent, not signed: ")
+    assert "Anyone could have written this certificate" in verdict
     assert "(2, 1e-05)-differential privacy" in verdict
 
 
 def test_python_says_the_same(released: tuple[Path, Path], run: Run) -> None:
     found = libra.verify(*map(str, released))
-    assert (found.ok, found.promised) == (True, True)
+    assert (found.ok, found.consistent, found.promised, found.signed, found.key_id) == (True, True, True, False, None)
     assert json.loads(run("verify", *released, "--json").out) == found.to_dict()
 
 

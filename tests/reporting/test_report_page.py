@@ -128,7 +128,7 @@ def test_no_raw_case_goes_into_a_pickled_release() -> None:
 
 def test_an_empty_release_says_so(release: Release) -> None:
     original = simulate(cases=400)
-    page = check_policy(replace(release, log=empty_log(original), original=original).report().html)
+    page = check_policy(replace(release, log=empty_log(release.log), original=original).report().html)
     assert "nothing came out, the log is empty" in page.section("answers")
     assert "A variant needs about" in page.section("answers")
     assert "The anonymized log is empty" in page.section("warnings")

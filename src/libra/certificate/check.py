@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 MECHANISM = "mechanism"  # the check that fails where nothing is known of the mechanism
+SIGNATURE = "signature"  # the check that is made where a key is given
 
 
 @dataclass(frozen=True)
@@ -35,29 +36,39 @@ class Verification:
     """Whether a certificate holds for a file.
 
     Attributes:
-        checks: What was looked at, in order.
+        checks: What was looked at, in order; with a key, its signature as well.
         verdict: The result in a sentence.
-        promised: Whether something is promised that holds: every check does, and the guarantee is a proved one.
+        promised: Whether a proved guarantee is promised, and every check holds. Unless it is signed, anyone may have promised it.
+        signed: Whether it is signed by the key that was given.
+        key_id: Of the key that the signature beside it says it is by; None where there is no signature.
 
     Example:
         >>> found = Verification((Check("checksum", True, "It agrees."),), "Nothing is proved.", promised=False)
-        >>> found.ok, found.promised
-        (True, False)
+        >>> found.ok, found.consistent, found.promised, found.signed
+        (True, True, False, False)
     """
 
     checks: tuple[Check, ...]
     verdict: str
     promised: bool
+    signed: bool = False
+    key_id: str | None = None
 
     @property
     def ok(self) -> bool:
         """Whether every check holds."""
         return all(check.ok for check in self.checks)
 
+    @property
+    def consistent(self) -> bool:
+        """Whether certificate and file agree with themselves and each other, whoever wrote them."""
+        return all(check.ok for check in self.checks if check.name != SIGNATURE)
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
         checks = [asdict(check) for check in self.checks]
-        return {"ok": self.ok, "promised": self.promised, "verdict": self.verdict, "checks": checks}
+        known = {"consistent": self.consistent, "signed": self.signed, "key_id": self.key_id}
+        return {"ok": self.ok, "promised": self.promised} | known | {"verdict": self.verdict, "checks": checks}
 
 
 def judged(name: str, problems: Iterable[str], *, holds: str, fails: str, meaning: str) -> Check:

@@ -1,39 +1,60 @@
-"""Whether a released log looks like what its certificate says of it: what can be seen in the file itself.
+"""Whether a released log looks like what its certificate says of it: what can be seen in the log itself.
 
-In: a certificate of the right form and the file it names. Out: one `Check`. A log that was drawn with a seed says so in its case
-ids, one that has events has times, which a ledger has to count or which are placeholders, and there are traces that some queries
-cannot give.
+In: a certificate of the right form and the file it names, or the log of a release. Out: one `Check`. A released log has the
+columns that are promised and no other, ids that are counted from 1, and no header; where its guarantee is proved, cases are in
+the order in which they start, and no time falls within a case. A log that was drawn with a seed says so in its case ids, one that
+has events has times, which a ledger has to count or which are placeholders, and there are traces that some queries cannot give.
+Whoever brings a raw log into this form passes: only a signature shows who vouches for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from libra.certificate.check import Check, judged
+from libra.certificate.differences import SHOWN
+from libra.certificate.released_file import departures_of_file
 from libra.certificate.releases import RELEASES, TIMES
 from libra.engines.prefix_tables import PrefixLevel
 from libra.errors import LibraError
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import CASE_NAME
+from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
-from libra.mechanisms.fresh_log import SEEDED_PREFIX
+from libra.eventlog.xes.header import written_metadata
+from libra.mechanisms.fresh_log import SEEDED_PREFIX, fresh_metadata, id_prefix
+from libra.mechanisms.libra.parts import first_cases
+from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.peers.placeholders import PLACEHOLDERS, placeholder_times
+from libra.mechanisms.pripel.algorithm import CONTENTS as WITH_ATTRIBUTES
 from libra.privacy.gate import VARIANT_COUNTS
 
+CONTENT = "content"
+LONGEST = 60  # characters of a column's name
 
-def content(document: dict[str, Any], output: Path) -> Check:
+
+def content(document: Mapping[str, Any], output: Path) -> Check:
     """Whether the log in the file goes with the certificate."""
     try:
-        problems = list(_departures(document, read(output, ReadOptions(allow_empty=True))))
+        log = read(output, ReadOptions(allow_empty=True))
+        problems = [*content_of_log(document, log)]
+        if not problems and document["mechanism"] in HOMES:
+            problems += departures_of_file(output, log, seeded=document["guarantee"]["seeded"])
     except LibraError as error:
-        problems = [f"it cannot be read: {error}"]
+        problems = [f"it cannot be read: {str(error).removesuffix('.')}"]
+    return content_check(problems)
+
+
+def content_check(problems: Iterable[str]) -> Check:
+    """The check that has found these problems."""
     return judged(
-        "content",
+        CONTENT,
         problems,
         holds="The log in the file is one that such a run writes.",
         fails="The log in the file does not go with the certificate",
@@ -41,10 +62,24 @@ def content(document: dict[str, Any], output: Path) -> Check:
     )
 
 
-def _departures(document: dict[str, Any], log: EventLog) -> Iterator[str]:
+def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
+    """How a log differs from what a run with this certificate makes.
+
+    Example:
+        >>> import libra
+        >>> from libra.example.simulate import simulate
+        >>> raw = simulate(cases=500)
+        >>> release = libra.anonymize(raw)
+        >>> list(content_of_log(release.certificate(), release.log))
+        []
+        >>> next(content_of_log(release.certificate(), raw))
+        'its events have attributes that are not promised: lifecycle:transition, org:resource, cost:total'
+    """
     seeded = bool(log.cases[CASE_NAME].str.starts_with(SEEDED_PREFIX).any())
     if seeded and not document["guarantee"]["seeded"]:
         yield "its case ids say that it was drawn with a seed, and the certificate does not"
+    elif document["mechanism"] in HOMES:  # what other packages write is not known here
+        yield from _other_form(document, log)
     yield from _other_control_flow(document, log)
     if document["contents"] == PLACEHOLDERS:
         if not np.array_equal(log.timestamps, placeholder_times(log.case_offsets)):
@@ -56,7 +91,37 @@ def _departures(document: dict[str, Any], log: EventLog) -> Iterator[str]:
         yield "it has times, and the ledger counts none"
 
 
-def _other_control_flow(document: dict[str, Any], log: EventLog) -> Iterator[str]:
+def _other_form(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
+    """Columns, header, ids and the order of times."""
+    seeded = document["guarantee"]["seeded"]
+    of_events = [name for name in log.events.columns if name not in (CASE_INDEX, ACTIVITY, TIMESTAMP)]
+    if of_events and document["contents"] != WITH_ATTRIBUTES:
+        yield f"its events have attributes that are not promised: {_named(of_events)}"
+    if of_cases := [name for name in log.cases.columns if name != CASE_NAME]:
+        yield f"its cases have attributes that are not promised: {_named(of_cases)}"
+    fresh = EventLog(log.events, log.cases, fresh_metadata(log, seeded=seeded))
+    if log.metadata not in (LogMetadata(), fresh.metadata, written_metadata(fresh)):
+        yield "it has a header that no such log has"
+    ids = id_prefix(seeded=seeded) + pl.int_range(1, log.n_cases + 1, eager=True).cast(pl.String)
+    if not log.cases[CASE_NAME].equals(ids):
+        yield f"its case ids are not {id_prefix(seeded=seeded)}1, {id_prefix(seeded=seeded)}2 and so on"
+    if document["guarantee"]["kind"] == "proved" and log.n_cases:
+        starts = log.timestamps[log.case_offsets[:-1]]
+        later = np.diff(starts) >= 0
+        later[first_cases(log.n_cases, log.n_events)[1:] - 1] = True
+        if not later.all():
+            yield "its cases are not in the order in which they start"
+        if not log.in_time_order:
+            yield "it has a case whose times fall"
+
+
+def _named(columns: list[str]) -> str:
+    return ", ".join(name[:LONGEST] for name in columns[:SHOWN]) + (
+        f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
+    )
+
+
+def _other_control_flow(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
     """What the noise or the levels of a sound query by others rule out."""
     ledger = document.get("ledger", ())
     bounds = [entry["bound"] for entry in ledger if entry["purpose"] == VARIANT_COUNTS and "bound" in entry]

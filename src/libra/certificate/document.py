@@ -7,6 +7,7 @@ certificate of the format that this version knows, in which every field stands o
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from libra.certificate.canonical import CHECKSUM, checksum
+from libra.certificate.minisign import SecretKey
+from libra.certificate.signing import signature_of, signature_text
 from libra.errors import InputError
 from libra.eventlog.files import atomic_output, open_input
 from libra.eventlog.options import Progress, no_progress
@@ -28,8 +31,8 @@ BEYOND_WHOLE = 2**53  # below this, every reader of JSON keeps whole numbers exa
 NAMED = "Name the file that --certificate wrote"
 
 
-def write_certificate(statement: Mapping[str, Any], released: Path, path: Path) -> None:
-    """Write the certificate of a released file, or of a folder of files that hold one log.
+def write_certificate(statement: Mapping[str, Any], released: Path, path: Path, key: SecretKey | None = None) -> None:
+    """Write the certificate of a released file, or of a folder of files that hold one log; with a key, its signature beside it.
 
     Example:
         >>> import tempfile
@@ -42,8 +45,13 @@ def write_certificate(statement: Mapping[str, Any], released: Path, path: Path) 
     name = released.name.encode(errors="backslashreplace").decode()
     document = {"document": DOCUMENT, "format": FORMAT} | dict(statement) | {"output": {"file": name} | fingerprint(released)}
     document[CHECKSUM] = checksum(document)
-    with atomic_output(path) as stream:
-        stream.write((json.dumps(document, indent=2, allow_nan=False) + "\n").encode())
+    with contextlib.ExitStack() as written:  # both appear at its end, one right after the other
+        stream = written.enter_context(atomic_output(path))
+        content = (json.dumps(document, indent=2, allow_nan=False) + "\n").encode()
+        stream.write(content)
+        if key is not None:
+            signature = signature_text(key, content, path).encode()
+            written.enter_context(atomic_output(signature_of(path))).write(signature)
 
 
 def fingerprint(released: Path, progress: Progress = no_progress) -> dict[str, Any]:
@@ -62,7 +70,7 @@ def fingerprint(released: Path, progress: Progress = no_progress) -> dict[str, A
     """
     if not released.is_dir():
         return _of_file(released, progress)
-    files = _data_files(released)
+    files = data_files(released)
     if not files:
         raise InputError("there is no data in this folder", place=str(released), remedy="Name the folder that was released")
     in_all = sum(file.stat().st_size for file in files.values())
@@ -84,7 +92,7 @@ def _of_file(file: Path, progress: Progress) -> dict[str, Any]:
     return {"bytes": size, "sha256": digest.hexdigest()}
 
 
-def _data_files(folder: Path) -> dict[str, Path]:
+def data_files(folder: Path) -> dict[str, Path]:
     """The files that hold the data of a folder, by their names within it, sorted."""
     names = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
     return {name: names[name] for name in sorted(names) if not any(part[0] in "_." for part in name.split("/"))}
@@ -100,10 +108,24 @@ def read_certificate(path: Path, *, remedy: str = NAMED) -> dict[str, Any]:
     Raises:
         InputError: It is no JSON, or no certificate, or one of another format; the text names the place.
     """
+    return parsed_certificate(path, certificate_bytes(path, remedy=remedy), remedy=remedy)
+
+
+def certificate_bytes(path: Path, *, remedy: str = NAMED) -> bytes:
+    """What stands in the file of a certificate: what a signature is over.
+
+    Raises:
+        InputError: It cannot be read, or is too large.
+    """
     with open_input(path, "none") as stream:
         raw = stream.read(LARGEST + 1)
     if len(raw) > LARGEST:
         raise InputError("this file is too large to be a certificate", place=str(path), remedy=remedy)
+    return raw
+
+
+def parsed_certificate(path: Path, raw: bytes, *, remedy: str = NAMED) -> dict[str, Any]:
+    """The document in the bytes of a certificate, as `read_certificate` gives it; the path is its name in errors."""
     document = _parsed(path, raw, remedy)
     if not isinstance(document, dict) or document.get("document") != DOCUMENT:
         if isinstance(document, dict) and document.get("document") == "Libra release":

@@ -21,6 +21,7 @@ h2 { font-size: 9.4pt; margin: 2.6mm 0 .6mm; border-bottom: .2mm solid #999; bre
 p { margin: .5mm 0 }
 ul { margin: .3mm 0; padding-left: 4mm }
 .issued { color: #555; margin-bottom: 2mm }
+.signature { font-weight: 600; margin-bottom: 2mm }
 .sentence { font-size: 11.5pt; line-height: 1.36; border-left: 1mm solid #2f5d8a; padding: .5mm 3mm; margin: 2mm 0 }
 .warning { border: .5mm solid #b00020; color: #b00020; padding: 1.5mm 3mm; margin: 2mm 0; font-weight: 600 }
 table { border-collapse: collapse; margin: .6mm 0 }
@@ -49,6 +50,8 @@ def html_of(page: Page) -> str:
         f"<title>{escape(page.title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
     )
     lines = [f"<h1>{escape(page.title)}</h1>", f'<p class="issued">{escape(page.issued)}</p>']
+    if page.signature:
+        lines.append(f'<p class="signature">{escape(page.signature)}</p>')
     if page.warnings:
         told = "".join(f"<p>{escape(warning)}</p>" for warning in page.warnings)
         lines.append(f'<div class="warning"><p>{escape(page.verdict)}</p>{told}</div>')

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from libra.certificate.check import MECHANISM, Check
+from libra.certificate.signing import Vouched
 from libra.certificate.spent import spent_by_topic, topic_of
 from libra.certificate.words import beliefs, odds
 from libra.privacy.unit import CASE, Unit
@@ -41,8 +42,11 @@ COMPARED = (
     "This compares the figures with what the authors of the mechanism claim, and size and SHA-256 of the file. There is no proof "
     "to check."
 )
-NO_SIGNATURE = "It does not show who wrote the certificate, which is not signed: take it from where you trust, or have it signed."
+WHO_WROTE_IT = (
+    "Only a signature shows who vouches for the certificate: ask the custodian for their public key, and give it with --key."
+)
 NOT_CHECKED = "This certificate cannot be checked here. Do not rely on it."
+UNSIGNED = Vouched()
 INDIVIDUAL = Unit(most_cases=1)  # how many of their cases counted makes no difference to these words
 
 
@@ -78,6 +82,7 @@ class Page:
         sentence: The promise in one sentence.
         sections: The rest.
         verdict: What the warnings come to.
+        signature: What is known of its signature, and what that means.
     """
 
     title: str
@@ -86,10 +91,11 @@ class Page:
     sentence: str
     sections: tuple[Section, ...]
     verdict: str = "This certificate does not hold. Do not rely on it."
+    signature: str = ""
 
 
-def page_of(document: Mapping[str, Any], checks: Sequence[Check], certificate: str) -> Page:
-    """The page of a certificate, given its checks against itself and the name of its file."""
+def page_of(document: Mapping[str, Any], checks: Sequence[Check], certificate: str, signature: Vouched = UNSIGNED) -> Page:
+    """The page of a certificate, given its checks against itself, the name of its file and what is known of its signature."""
     failed = [f"{check.name.capitalize()}. {check.found} {check.meaning}" for check in checks if not check.ok]
     unknown = [check.name for check in checks if not check.ok] == [MECHANISM]
     issued = f"Issued on {document['issued']} by Libra {document['version']}, mechanism {document['mechanism']}. {ABOUT}"
@@ -98,12 +104,13 @@ def page_of(document: Mapping[str, Any], checks: Sequence[Check], certificate: s
         issued=issued,
         warnings=tuple(failed),
         sentence=document["in_plain_words"],
-        sections=tuple(_sections(document, certificate)),
+        sections=tuple(_sections(document, certificate, signature)),
+        signature=f"{signature.said[0].upper()}{signature.said[1:]}. {signature.meaning}",
         **({"verdict": NOT_CHECKED} if unknown else {}),
     )
 
 
-def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section]:
+def _sections(document: Mapping[str, Any], certificate: str, signature: Vouched) -> Iterator[Section]:
     guarantee, output = document["guarantee"], document["output"]
     proved = guarantee["kind"] == "proved"
     if proved:
@@ -125,8 +132,10 @@ def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section
         ("randomness", document["randomness"]),
     )
     yield Section("The file", table=facts)
-    command = f"libra verify {shlex.quote(certificate)} {shlex.quote(output['file'])}"
-    yield Section("How to check it", (RECOMPUTED if proved else COMPARED, NO_SIGNATURE), command=command)
+    command = (
+        f"libra verify {shlex.quote(certificate)} {shlex.quote(output['file'])}{' --key KEY.pub' if signature.key_id else ''}"
+    )
+    yield Section("How to check it", (RECOMPUTED if proved else COMPARED, WHO_WROTE_IT), command=command)
 
 
 def protected(guarantee: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 In: a certificate and a released file. Out: a `Verification`. The promise: a figure that was changed is found by the checksum; if
 that was computed anew, a single figure that the guarantee rests on is found all the same, as it is made again from the others.
-What nobody can see from here is whether the certificate was made up as a whole: it is not signed.
+What nobody can see from here is whether the certificate was made up as a whole, unless it is signed by a key that they trust.
 """
 
 from __future__ import annotations
@@ -17,48 +17,53 @@ from libra._version import __version__
 from libra.certificate.canonical import CHECKSUM, checksum
 from libra.certificate.check import MECHANISM, Check, Verification, judged
 from libra.certificate.content import content
-from libra.certificate.document import fingerprint, read_certificate
+from libra.certificate.document import certificate_bytes, fingerprint, parsed_certificate
+from libra.certificate.minisign import PublicKey
 from libra.certificate.of_any import RANDOMNESS, drawn
 from libra.certificate.schema import why_invalid
+from libra.certificate.signing import Vouched, vouched
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.mechanism import HOMES as MECHANISMS
 from libra.privacy.randomness import SEEDED
 
 OWN = {"libra": "libra.certificate.of_libra", "libra2022": "libra.certificate.of_libra2022"}
 HOMES = {name: OWN.get(name, "libra.certificate.of_peer") for name in MECHANISMS}
+STRUCTURE = "structure"
 NAMED = "Name the file that --certificate wrote, and the released log after it"
 CLAIMED = (
     "Nothing is proved: the file is the one certified and the certificate is what it says, but it promises nothing. It repeats "
-    "what the authors of the mechanism claim."
+    "what the authors of the mechanism claim. It is {}."
 )
 
 
-def verify(certificate: Path, output: Path, progress: Progress = no_progress) -> Verification:
-    """Check a certificate against the schema, against itself and against the released file.
+def verify(certificate: Path, output: Path, progress: Progress = no_progress, key: PublicKey | None = None) -> Verification:
+    """Check a certificate against the schema, against itself and against the released file; with a key, also its signature.
 
     Raises:
         InputError: One of the two cannot be read, or the first is no certificate.
     """
-    return verify_document(read_certificate(certificate, remedy=NAMED), output, progress)
+    raw = certificate_bytes(certificate, remedy=NAMED)
+    document = parsed_certificate(certificate, raw, remedy=NAMED)
+    return verify_document(document, output, vouched(raw, certificate, key), progress)
 
 
-def verify_document(document: dict[str, Any], output: Path, progress: Progress = no_progress) -> Verification:
-    """The same of a certificate that was read already."""
+def verify_document(document: dict[str, Any], output: Path, signature: Vouched, progress: Progress = no_progress) -> Verification:
+    """The same of a certificate that was read already, with what is known of its signature."""
     found = fingerprint(output, progress)
-    checks = [*self_checks(document)]
-    if checks[0].ok:
+    checks = [*([signature.check] if signature.check else []), *self_checks(document)]
+    if checks[-1].name != STRUCTURE:
         checks.append(_same_file(document["output"], found))
         if checks[-1].ok:
-            checks.append(content(document, output))
+            checks.append(_of_other_version(document["version"])(content(document, output)))
     promised = all(check.ok for check in checks) and document["guarantee"]["kind"] == "proved"
-    return Verification(tuple(checks), _verdict(document, checks), promised)
+    return Verification(tuple(checks), _verdict(document, checks, signature), promised, signature.signed, signature.key_id)
 
 
 def self_checks(document: dict[str, Any]) -> Iterator[Check]:
     """What can be checked without the file; after a document of the wrong form, nothing more."""
     wrong = why_invalid(document)
     yield judged(
-        "structure",
+        STRUCTURE,
         [wrong] if wrong else [],
         holds="It has every field of a certificate of this format, and no other.",
         fails="It does not have the form of a certificate",
@@ -114,13 +119,15 @@ def _same_file(certified: dict[str, Any], found: dict[str, Any]) -> Check:
     )
 
 
-def _verdict(document: dict[str, Any], checks: list[Check]) -> str:
+def _verdict(document: dict[str, Any], checks: list[Check], signature: Vouched) -> str:
     failed = [SEEDED if check.name == RANDOMNESS else check.name for check in checks if not check.ok]
     if failed:
         return f"Not verified: {', '.join(failed)}."
     guarantee = document["guarantee"]
     if guarantee["kind"] == "claimed":
-        return CLAIMED
+        return CLAIMED.format(signature.said)
     figures = f"({guarantee['epsilon']:g}, {guarantee['delta']:g})"
     unit = guarantee["unit"].partition(",")[0]
-    return f"Verified: the file is the one certified, and its ledger stays within {figures}-differential privacy for {unit}."
+    standing = f"Consistent, {signature.said}" if not signature.signed else f"{signature.said[0].upper()}{signature.said[1:]}"
+    said = f"the file is the one certified, and its ledger stays within {figures}-differential privacy for {unit}"
+    return f"{standing}: {said}. {signature.meaning}"

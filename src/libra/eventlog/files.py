@@ -206,8 +206,10 @@ class _Counted(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def atomic_output(path: Path, compression: Compression = "none") -> Iterator[BinaryIO]:
+def atomic_output(path: Path, compression: Compression = "none", *, private: bool = False) -> Iterator[BinaryIO]:
     """A stream whose bytes become the file `path` when the block ends well, and vanish when it does not.
+
+    A private file is for its owner alone to read.
 
     Example:
         >>> import tempfile
@@ -231,7 +233,8 @@ def atomic_output(path: Path, compression: Compression = "none") -> Iterator[Bin
                 yield stream
             file.flush()
             os.fsync(file.fileno())
-        beside.chmod(stat.S_IMODE(before.st_mode) if before else 0o666 & ~_umask())  # a private file stays private
+        if not private:
+            beside.chmod(stat.S_IMODE(before.st_mode) if before else 0o666 & ~_umask())  # a private file stays private
         beside.replace(target)
     except OSError as error:
         raise _cannot_write(path, error) from error

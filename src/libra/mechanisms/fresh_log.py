@@ -15,7 +15,7 @@ import polars as pl
 
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.metadata import Attribute
+from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.xes.header import default_metadata
 from libra.privacy.randomness import SEEDED, Randomness
@@ -64,9 +64,29 @@ def log_of(
     )
     if attributes is not None:
         events = events.hstack(attributes)
-    prefix = SEEDED_PREFIX if seeded else "case-"
-    ids = pl.DataFrame({CASE_NAME: prefix + pl.int_range(first, first + len(cases), eager=True).cast(pl.String)})
-    log = EventLog(events, ids)
+    numbers = pl.int_range(first, first + len(cases), eager=True).cast(pl.String)
+    log = EventLog(events, pl.DataFrame({CASE_NAME: id_prefix(seeded=seeded) + numbers}))
+    return replace(log, metadata=fresh_metadata(log, seeded=seeded)) if seeded else log
+
+
+def id_prefix(*, seeded: bool) -> str:
+    """What stands before the number in each case id.
+
+    Example:
+        >>> id_prefix(seeded=False)
+        'case-'
+    """
+    return SEEDED_PREFIX if seeded else "case-"
+
+
+def fresh_metadata(log: EventLog, *, seeded: bool) -> LogMetadata:
+    """The header of such a log: nothing, or that it was drawn with a seed.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> fresh_metadata(simulate(cases=5), seeded=False) == LogMetadata()
+        True
+    """
     if not seeded:
-        return log
-    return replace(log, metadata=replace(default_metadata(log), attributes=(Attribute("privacy", "string", SEEDED),)))
+        return LogMetadata()
+    return replace(default_metadata(log), attributes=(Attribute("privacy", "string", SEEDED),))

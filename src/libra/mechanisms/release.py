@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from libra._version import __version__
+from libra.errors import InputError, UsageError
 from libra.eventlog.options import Progress, no_progress
 from libra.privacy.randomness import SEEDED
 
 if TYPE_CHECKING:
     from libra.api import Source
+    from libra.certificate.minisign import SecretKey
     from libra.eventlog.log import EventLog, FoundRole
     from libra.mechanisms.libra.figures import Figures
     from libra.privacy.guarantee import Guarantee
@@ -182,12 +184,28 @@ class Release:
         }
 
     def write(
-        self, output: str | Path, *, certificate: str | Path | None = None, progress: Progress = no_progress
+        self,
+        output: str | Path,
+        *,
+        certificate: str | Path | None = None,
+        sign_key: str | Path | SecretKey | None = None,
+        progress: Progress = no_progress,
     ) -> tuple[str, ...]:
         """Write the log and, where a name is given, the certificate that goes with it.
 
+        Args:
+            output: The file of the log; its name says the format.
+            certificate: The file of the certificate.
+            sign_key: A secret key to sign the certificate with, as `libra keygen` writes it: the signature goes beside the
+                certificate, as certificate.json.minisig. Its password is taken from the variable LIBRA_KEY_PASSWORD.
+            progress: Called with the events written and the events in all.
+
         Returns:
             Notes on what the format of the log could not keep.
+
+        Raises:
+            InputError: A file cannot be written, the key cannot be read, or this is no log that the mechanism makes.
+            UsageError: There is a key, and no certificate to sign.
 
         Example:
             >>> import libra, libra.example, tempfile
@@ -198,16 +216,36 @@ class Release:
             ['certificate.json', 'log.csv']
         """
         from libra.certificate.document import write_certificate
+        from libra.certificate.signing import secret_key
         from libra.eventlog.write import write
         from libra.targets import check_certificate, check_target
 
+        if certificate is None and sign_key is not None:
+            raise UsageError("sign_key signs the certificate. Say where it goes: certificate=FILE.")
         if self.writer is None:
             check_target(self.log, output)
         else:
             self.writer.check(output)
+        key = None if sign_key is None else secret_key(sign_key)
         if certificate is not None:
-            check_certificate(self.log, output, certificate)
+            check_certificate(self.log, output, certificate, signed=key is not None)
+            self._refuse_other_log(certificate)
         notes = (self.writer or write)(self.log, output, progress)
         if certificate is not None:
-            write_certificate(self.certificate(), Path(output), Path(certificate))
+            write_certificate(self.certificate(), Path(output), Path(certificate), key)
         return notes
+
+    def _refuse_other_log(self, certificate: str | Path) -> None:
+        """Refuse to certify a log that was put in the place of the released one; one in parts is made as it is written."""
+        from libra.certificate.content import content_of_log
+        from libra.eventlog.in_parts import LogInParts
+        from libra.mechanisms.mechanism import HOMES
+
+        if self.mechanism not in HOMES or isinstance(self.log, LogInParts):
+            return
+        problems = list(content_of_log(self.certificate(), self.log))
+        if problems:
+            what = f"this log is not one that {self.mechanism} makes, so it is not certified: {problems[0]}"
+            raise InputError(
+                what, place=str(certificate), remedy="Write the release as it was made, or leave out the certificate"
+            )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from libra.certificate.signing import Vouched
 from libra.charts.style import PALETTE
 from libra.charts.style import STYLE as CHARTS
 from libra.errors import UsageError
@@ -21,7 +22,7 @@ from libra.maps import MapPair, map_pair
 from libra.measures.risk import Certified
 from libra.mechanisms.peers.placeholders import PLACEHOLDERS
 from libra.reporting.again import Names, reading_flags
-from libra.reporting.certified import Checked
+from libra.reporting.certified import Checked, verification_of
 from libra.reporting.drawn import Drawn, drawn_of
 from libra.reporting.facts.facts import Facts, facts_of
 from libra.reporting.facts.pair import Pair
@@ -30,6 +31,7 @@ from libra.reporting.page import page
 from libra.reporting.promise import Promise, promise_of
 from libra.reporting.report import Report
 from libra.reporting.said import good_of, said_of
+from libra.reporting.vouching import with_signature
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
@@ -93,17 +95,19 @@ def draft_of_release(
     *,
     public: bool = False,
     names: Names | None = None,
+    key_id: str | None = None,
     progress: Progress = no_progress,
 ) -> Draft:
-    """The draft of a page on a release that was made just now."""
+    """The draft of a page on a release that was made just now, and whose certificate will be signed with the key of this ID."""
     if original is None and not public:
         raise UsageError(NOT_KNOWN)
     made = release.certificate()
+    promise = promise_of(made, verification_of(release))
     return draft_of(
         None if public else original,
         release.log,
         certificate=made,
-        promise=promise_of(made),
+        promise=with_signature(promise, Vouched(key_id), made_here=True, public=public),
         names=names,
         notes=() if public else release.notes,
         progress=progress,
@@ -134,8 +138,11 @@ def report_of(
         >>> report_of(None, simulate(cases=50)).public
         True
     """
-    promise = promise_of(None) if checked is None else promise_of(checked.document, checked.verification, tied=checked.tied)
-    certificate = None if checked is None else checked.document
+    promise, certificate = promise_of(None), None
+    if checked is not None:
+        promise = promise_of(checked.document, checked.verification, tied=checked.tied)
+        promise = with_signature(promise, checked.signature, made_here=False, public=original is None)
+        certificate = checked.document
     return draft_of(
         original, anonymized, certificate=certificate, promise=promise, names=names, certified=certified, progress=progress
     ).report()

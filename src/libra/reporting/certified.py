@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from libra.certificate.canonical import CHECKSUM, checksum
 from libra.certificate.check import Verification
-from libra.certificate.document import DOCUMENT, FORMAT, read_certificate
+from libra.certificate.content import content_check, content_of_log
+from libra.certificate.document import DOCUMENT, FORMAT, certificate_bytes, parsed_certificate
+from libra.certificate.minisign import PublicKey
+from libra.certificate.of_any import RANDOMNESS
+from libra.certificate.signing import Vouched, vouched
 from libra.certificate.verify import self_checks, verify_document
 from libra.errors import InputError, UsageError
+from libra.mechanisms.mechanism import HOMES
+
+if TYPE_CHECKING:
+    from libra.mechanisms.release import Release
 
 OF_A_FILE = {"format": FORMAT, "output": {"file": "log.csv", "bytes": 0, "sha256": "0" * 64}}
 REMEDY = "Give the file that --certificate wrote, or what release.certificate() gives"
@@ -23,18 +31,20 @@ REMEDY = "Give the file that --certificate wrote, or what release.certificate() 
 
 @dataclass(frozen=True)
 class Checked:
-    """A certificate, what checking it gave, and whether a file was compared with it."""
+    """A certificate, what checking it gave, whether a file was compared with it, and what is known of its signature."""
 
     document: Mapping[str, Any]
     verification: Verification
     tied: bool
+    signature: Vouched
 
 
-def certificate_of(certificate: str | Path | Mapping[str, Any], released: Path | None) -> Checked:
-    """Read and check a certificate, with the released file where it is one.
+def certificate_of(certificate: str | Path | Mapping[str, Any], released: Path | None, key: PublicKey | None = None) -> Checked:
+    """Read and check a certificate, with the released file where it is one, and with the key of its custodian where it is given.
 
     Raises:
         InputError: It cannot be read, or is no certificate.
+        UsageError: It is neither a file nor a document, or there is a key for what is no file.
 
     Example:
         >>> import libra, libra.example
@@ -45,20 +55,43 @@ def certificate_of(certificate: str | Path | Mapping[str, Any], released: Path |
     if not isinstance(certificate, str | Path | Mapping):
         raise UsageError(f"certificate is a file or what release.certificate() gives, not {certificate!r}.")
     if isinstance(certificate, Mapping):
-        document, place = dict(certificate), "certificate"
+        if key is not None:
+            raise UsageError("A signature is of a file: give the certificate as a file, or leave out the key.")
+        document, place, signature = dict(certificate), "certificate", Vouched()
         if document.get("document") != DOCUMENT:
             raise InputError("this is not a certificate: it does not say that it is one", place=place, remedy=REMEDY)
     else:
-        document, place = read_certificate(Path(certificate)), str(certificate)
+        place, raw = str(certificate), certificate_bytes(Path(certificate))
+        document, signature = parsed_certificate(Path(certificate), raw), vouched(raw, Path(certificate), key)
     tied = released is not None and CHECKSUM in document
     try:
         if released is not None and tied:
-            verification = verify_document(document, released)
+            verification = verify_document(document, released, signature)
         else:
-            verification = Verification(tuple(self_checks(_as_of_a_file(document))), "", promised=False)
+            checks = (*([signature.check] if signature.check else []), *self_checks(_as_of_a_file(document)))
+            verification = Verification(checks, "", promised=False)
     except (TypeError, ValueError, RecursionError) as error:  # a value that JSON does not have, such as NaN
         raise InputError("this is not a certificate: it holds what JSON cannot", place=place, remedy=REMEDY) from error
-    return Checked(document, verification, tied)
+    return Checked(document, verification, tied, signature)
+
+
+def verification_of(release: Release) -> Verification | None:
+    """What does not hold of a release at hand, such as one whose log was replaced; None where there is nothing to say.
+
+    Of mechanisms of other packages nothing is known here.
+
+    Example:
+        >>> import libra, libra.example
+        >>> from dataclasses import replace
+        >>> release = libra.anonymize(libra.example.path())
+        >>> verification_of(release), verification_of(replace(release, log=release.original)).ok
+        (None, False)
+    """
+    if release.mechanism not in HOMES:
+        return None
+    document = _as_of_a_file(release.certificate())
+    checks = (*self_checks(document), content_check(content_of_log(document, release.log)))
+    return None if all(check.ok or check.name == RANDOMNESS for check in checks) else Verification(checks, "", promised=False)
 
 
 def _as_of_a_file(document: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from libra.charts.text import shown
 from libra.privacy.guarantee import NAMES_PUBLIC
 from libra.privacy.unit import CASE, Unit
 
-Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unknown"]
+Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unsigned", "unknown"]
 Tone = Literal["good", "fair", "poor", "bad", "none"]
 
 STRONG = 1.0, 1e-4  # epsilon and delta: odds at most about triple, and more than that once in ten thousand
@@ -66,6 +66,8 @@ class Promise:
         delta: Likewise.
         unit: Who is protected.
         checks: What was looked at, where a certificate was checked: what each is about, whether it holds, and what was found.
+        signature: What is known of the signature of the certificate, and what that means.
+        said: The answer for whoever does not have to decide, where it is another.
     """
 
     standing: Standing
@@ -79,6 +81,8 @@ class Promise:
     delta: str = ""
     unit: str = ""
     checks: tuple[Check, ...] = ()
+    signature: str = ""
+    said: str = ""
 
     @property
     def bare(self) -> str:
@@ -88,6 +92,8 @@ class Promise:
             >>> promise_of(None).bare
             'There is no certificate'
         """
+        if self.said:
+            return self.said
         said = self.answer.partition(": ")[2]
         return f"{said[0].upper()}{said[1:]}"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import escape
 
-from libra.certificate.page import NO_SIGNATURE, TRUSTED, TWO_GROUPS, parameters_of, protected
+from libra.certificate.page import TRUSTED, TWO_GROUPS, parameters_of, protected
 from libra.certificate.spent import spent_by_topic
 from libra.charts.apart import shown_apart
 from libra.charts.numbers import MISSING, count, duration, share
@@ -53,7 +53,6 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
         "spending": _spending(document) if promise.holds else [],
         "has_to_hold": [] if document is None else [*document["guarantee"]["assumptions"], TRUSTED],
         "protected": protected(document["guarantee"]) if document is not None and promise.holds else "",
-        "unsigned": NO_SIGNATURE,
         "sizes": _sizes(facts),
         "yardstick_rows": _yardstick_rows(facts),
         "variants_said": _variants(facts),

@@ -11,6 +11,7 @@ import typer
 from libra.cli.columns import columns_taken
 from libra.cli.commands.report import told
 from libra.cli.input_options import ENGINE, OUTPUT, LogPath, takes_log_options
+from libra.cli.keys import SecretKeyFile, asking
 from libra.cli.mechanism_options import GUARANTEE, SOUND, MechanismName, parameter, takes_mechanism_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
@@ -31,6 +32,7 @@ EXAMPLES = (
     "libra anonymize visits.csv -o anonymized.csv --epsilon 0.5 --delta 1e-6 --time-zone Europe/Amsterdam",
     "libra anonymize log.xes --epsilon 0.1 --explain",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --report report.html",
+    "libra anonymize log.xes -o out.xes --certificate certificate.json --sign-key hospital",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
     "libra anonymize lake/events.parquet -o anonymized.parquet --engine polars-streaming",
     "libra anonymize lake/events.parquet -o anonymized.parquet --engine spark --master 'local[2]'",
@@ -77,6 +79,7 @@ def anonymize(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    sign_key: SecretKeyFile = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -128,6 +131,7 @@ def anonymize(
     Libra as published, for research; where it leaves nothing of a log the exit code is 1, and the text says what would have kept
     something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md says what each is worth.
     """
+    from libra.certificate.signing import secret_key, signature_of
     from libra.eventlog.log import role_columns
     from libra.mechanisms.mechanism import mechanism as make
     from libra.origins import engine_of_release
@@ -151,7 +155,9 @@ def anonymize(
     else:
         check_target(log, output)
     if certificate is not None:
-        check_certificate(log, output, certificate)
+        check_certificate(log, output, certificate, signed=sign_key is not None)
+    elif sign_key is not None:
+        raise UsageError("--sign-key signs the certificate. Say where it goes: --certificate FILE.")
     if report is not None:
         check_report(log, output, certificate, report)
         if chosen != "polars" and not public:
@@ -162,6 +168,7 @@ def anonymize(
         check_model(log, output, (certificate, report), model)
         if mechanism != "libra":
             raise UsageError(f"{mechanism} has no model to write: its logs are not generated from released figures.")
+    signing = None if sign_key is None else secret_key(sign_key, asking(sign_key))  # not when hours have gone into it
     if explain and not as_json:
         _show_explained(explained, as_json=False)
     watch = Stopwatch()
@@ -175,16 +182,18 @@ def anonymize(
 
             with watch.stage("report"), progress_bar(f"reporting on {output.name}", quiet=quiet) as progress:
                 names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))
-                draft = draft_of_release(release, release.original, public=public, names=names, progress=progress)
+                key_id = None if signing is None else signing.public.id
+                draft = draft_of_release(release, release.original, public=public, names=names, key_id=key_id, progress=progress)
         with watch.stage("write"), progress_bar(f"writing {output.name}", quiet=quiet) as progress:
-            left_out = release.write(output, certificate=certificate, progress=progress)
+            left_out = release.write(output, certificate=certificate, sign_key=signing, progress=progress)
             if model is not None:
                 _write_model(release, model)
             page = None if draft is None or report is None else _saved(draft, report, output)
     notes = (*release.notes, *left_out)
     print_notes((*(() if as_json else columns_taken(release.roles, options)), *notes), quiet=quiet)
     if as_json:
-        pages = {"certificate": certificate, "report": report, "model": model}
+        signature = None if certificate is None or signing is None else signature_of(certificate)
+        pages = {"certificate": certificate, "signature": signature, "report": report, "model": model}
         files = {"output": str(output)} | {name: None if path is None else str(path) for name, path in pages.items()}
         found = {
             "engine": chosen,
@@ -194,7 +203,7 @@ def anonymize(
         }
         print_json(document | files | found | ({"plan": explained} if explain else {}))
     elif not quiet:
-        show_release(release, output, certificate)
+        show_release(release, output, certificate, sign_key)
         if page is not None and report is not None:
             _say(["", *told(page, report)])
     if release.shortfall:
@@ -237,11 +246,11 @@ def _show_explained(explained: list[str], *, as_json: bool) -> None:
     _say([f"- {line}" for line in explained])
 
 
-def show_release(release: Release, output: Path, certificate: Path | None) -> None:
+def show_release(release: Release, output: Path, certificate: Path | None, sign_key: Path | None = None) -> None:
     """What was written, what is promised of it, and what that does not cover."""
     from libra.mechanisms.mechanism import HOMES
 
-    beside = f" and {certificate}" if certificate else ""
+    beside = f" and {certificate}{', signed,' if sign_key else ''}" if certificate else ""
     if release.shortfall:
         print(printable(f"Wrote {output}, an empty log{',' if beside else ''}{beside}"))
         return
@@ -256,8 +265,8 @@ def show_release(release: Release, output: Path, certificate: Path | None) -> No
         lines.append(release.claimed.comparison())
     lines += [f"- {sentence}" for sentence in promised.caveats]
     if certificate and not release.seeded and release.mechanism in HOMES:
-        files = " ".join(shlex.quote(str(file)) for file in (certificate, output))
-        lines += ["", f"Anyone can check this: {libra_command()} verify {files}"]
+        words = [str(certificate), str(output), *(["--key", f"{sign_key}.pub"] if sign_key else [])]
+        lines += ["", f"Anyone can check this: {libra_command()} verify {shlex.join(words)}"]
     _say(lines)
 
 

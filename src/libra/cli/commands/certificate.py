@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from libra.cli.input_options import OUTPUT
+from libra.cli.keys import PublicKeyFile
 from libra.cli.output import Json, Quiet, print_json, print_notes, print_result
 from libra.cli.paragraphs import say, say_command
 from libra.errors import InputError, UsageError
@@ -28,6 +29,7 @@ def certificate(
         Path | None, typer.Argument(metavar="CERTIFICATE", help="What --certificate wrote.", show_default=False)
     ] = None,
     *,
+    key: PublicKeyFile = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -47,14 +49,15 @@ def certificate(
 ) -> None:
     """Show a certificate on one page: the promise in a sentence, what it means in odds, what has to hold, what was spent.
 
-    If it contradicts itself, or is of a seeded run, the page begins with that, and the exit code is 1.
+    If it contradicts itself, is of a seeded run or is not signed by the --key, the page begins with that, and the exit code is 1.
 
     Whether it belongs to a file is for libra verify.
     """
-    from libra.certificate.document import read_certificate
+    from libra.certificate.document import certificate_bytes, parsed_certificate
     from libra.certificate.page import page_of
     from libra.certificate.schema import schema as published
     from libra.certificate.schema import why_invalid
+    from libra.certificate.signing import public_key, vouched
     from libra.certificate.verify import self_checks
     from libra.targets import check_page
 
@@ -65,10 +68,13 @@ def certificate(
         raise UsageError("Name a certificate, or ask for the --schema.")
     if output is not None:
         check_page(certificate, output)
-    document = read_certificate(certificate)
+    trusted, raw = None if key is None else public_key(key), certificate_bytes(certificate)
+    document = parsed_certificate(certificate, raw)
     if wrong := why_invalid(document):
         raise InputError(f"this certificate is damaged: {wrong}", place=str(certificate), remedy="Ask for it again")
-    page = page_of(document, list(self_checks(document)), certificate.name)
+    signature = vouched(raw, certificate, trusted)
+    checks = [*([signature.check] if signature.check else []), *self_checks(document)]
+    page = page_of(document, checks, certificate.name, signature)
     if output is not None:
         _write_page(page, output)
     if as_json:
@@ -94,6 +100,7 @@ def show_page(page: Page) -> None:
     """The page on the terminal."""
     say(page.title, bold=True)
     say(page.issued)
+    say(page.signature, bold=True)
     for warning in page.warnings:
         say(warning, lead="DOES NOT HOLD: ", bold=True)
     say("")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from libra.cli.input_options import OUTPUT, takes_log_options
+from libra.cli.keys import PublicKeyFile
 from libra.cli.output import Json, Quiet, print_result
 from libra.cli.progress import progress_bar
 from libra.errors import UsageError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "libra report log.xes.gz anonymized.xes.gz --certificate certificate.json -o report.html",
     "libra report anonymized.xes.gz --certificate certificate.json --public -o public.html",
+    "libra report anonymized.xes.gz --certificate certificate.json --key hospital.pub --public -o public.html",
 )
 TWO = "Name both logs: libra report ORIGINAL ANONYMIZED -o report.html. With --public the anonymized one is enough."
 
@@ -46,6 +48,7 @@ def report(
     public: Annotated[
         bool, typer.Option("--public", help="Only what is released; the original is not even opened.", rich_help_panel=OUTPUT)
     ] = False,
+    key: PublicKeyFile = None,
     attack: Annotated[
         bool, typer.Option("--attack", help="Also attack membership, which runs the mechanism ten times. Needs --certificate.")
     ] = False,
@@ -70,7 +73,7 @@ def report(
         check_page(source, output, what="report")
     with progress_bar(f"reporting on {anonymized.name}", quiet=quiet) as progress:
         options["progress"] = progress
-        page = showing.report(original, anonymized, certificate=certificate, public=public, attack=attack, **options)
+        page = showing.report(original, anonymized, certificate=certificate, key=key, public=public, attack=attack, **options)
         page.save(output)
     print_result({"output": str(output)} | page.to_dict(), told(page, output), as_json=as_json, quiet=quiet)
     if page.standing == "broken":
@@ -88,4 +91,6 @@ def stamp_of(page: Report) -> str:
         return "CONFIDENTIAL: it compares with the original"
     if page.standing == "proved":
         return "public: it holds released figures alone"
+    if page.standing == "unsigned":
+        return "as its certificate says: no signature was checked"
     return "NOT FOR RELEASE: nothing is proved of this log"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from libra.cli.keys import PublicKeyFile
 from libra.cli.output import Json, Quiet, print_json
 from libra.cli.paragraphs import say
 from libra.cli.progress import progress_bar
@@ -14,26 +15,32 @@ from libra.cli.progress import progress_bar
 if TYPE_CHECKING:
     from libra.certificate.check import Verification
 
-EXAMPLES = ("libra verify certificate.json anonymized.xes.gz", "libra verify certificate.json anonymized.xes.gz --json")
+EXAMPLES = (
+    "libra verify certificate.json anonymized.xes.gz",
+    "libra verify certificate.json anonymized.xes.gz --key hospital.pub",
+    "libra verify certificate.json anonymized.xes.gz --json",
+)
 
 
 def verify(
     certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="What --certificate wrote.", show_default=False)],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="The released log it is about.", show_default=False)],
     *,
+    key: PublicKeyFile = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Check a certificate: its form, its figures by the ledger in it, its sentences, and that it is about this file.
 
-    The exit code is 0 if everything holds, and 1 if something does not, or if nothing is proved (all that is claimed).
+    With --key it also has to be signed by that key. Without, anyone could have written the certificate, and the verdict is
+    "Consistent, not signed" at best.
 
-    It does not show who wrote the certificate.
+    The exit code is 0 if everything holds, and 1 if something does not, or if nothing is proved (all that is claimed).
     """
     from libra import api
 
     with progress_bar(f"reading {output.name}", quiet=quiet) as progress:
-        found = api.verify(certificate, output, progress=progress)
+        found = api.verify(certificate, output, key=key, progress=progress)
     if as_json:
         print_json(found.to_dict())
     elif not quiet:

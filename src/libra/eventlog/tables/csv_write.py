@@ -73,7 +73,7 @@ class CsvTable:
         self._stream, self._separator = stream, separator
         self._time_formats = {name: f"%Y-%m-%dT%H:%M:%S{'%.6f' if finer else ''}+00:00" for name, finer in fine.items()}
         self._lossy = {name: None for name in columns if "\x00" in name}
-        stream.write((separator.join(_header(name) for name in columns) + "\n").encode())
+        stream.write((separator.join(header_of(name) for name in columns) + "\n").encode())
 
     def write(self, rows: pl.DataFrame) -> None:
         """Write these rows below those that are there."""
@@ -91,7 +91,7 @@ class CsvTable:
 
     def notes(self) -> list[str]:
         """What could not be kept of the rows so far."""
-        return [f'NUL characters of "{_header(name)}" were replaced: a table cannot hold them.' for name in self._lossy]
+        return [f'NUL characters of "{header_of(name)}" were replaced: a table cannot hold them.' for name in self._lossy]
 
 
 def _quoted(name: str, awkward: bool, with_nul: bool) -> pl.Expr:
@@ -104,7 +104,13 @@ def _quoted(name: str, awkward: bool, with_nul: bool) -> pl.Expr:
     return pl.concat_str(pl.lit('"'), text, pl.lit('"')).alias(name)
 
 
-def _header(name: str) -> str:
+def header_of(name: str) -> str:
+    """How the name of a column is spelled.
+
+    Example:
+        >>> print(header_of("cost"), header_of("cost, in euros"))
+        cost "cost, in euros"
+    """
     name = name.replace("\x00", "\ufffd")
     if re.search(FORMULA, name):
         name = f"'{name}"

@@ -109,7 +109,7 @@ class PlannedLog:
 
     def log(self, i: int, *, seeded: bool) -> EventLog:
         """Part i as a log; the numbers in its case ids go on from the parts before."""
-        before = i * (self.n_cases // self.n_parts) + min(i, self.n_cases % self.n_parts)
+        before = _first_case(i, self.n_cases, self.n_parts)
         return log_of(self.part(i), self._labels, seeded=seeded, first=before + 1)
 
     def in_parts(self, *, seeded: bool) -> EventLog:
@@ -152,7 +152,26 @@ def planned(runs: Sequence[Figures], flows: Sequence[Weighted] | None = None, *,
         flows = [weighted(run.control, Randomness(run.draw)) for run in runs]
     made = tuple(_planned_run(run, *flow) for run, flow in zip(runs, flows, strict=True))
     events = PlannedLog(made, 1).n_events
-    return PlannedLog(made, max(1, -(-events // part_events)))
+    return PlannedLog(made, _parts(events, part_events))
+
+
+def first_cases(n_cases: int, n_events: int) -> Integers:
+    """Where the parts of a log of this size begin: within a part, cases are in the order in which they start.
+
+    Example:
+        >>> first_cases(7, 2_500_000).tolist(), first_cases(7, 70).tolist()
+        ([0, 3, 5], [0])
+    """
+    parts = _parts(n_events, PART_EVENTS)
+    return np.array([_first_case(i, n_cases, parts) for i in range(parts)])
+
+
+def _parts(events: int, part_events: int) -> int:
+    return max(1, -(-events // part_events))
+
+
+def _first_case(i: int, n_cases: int, n_parts: int) -> int:
+    return i * (n_cases // n_parts) + min(i, n_cases % n_parts)
 
 
 def _planned_run(figures: Figures, traces: Traces, weights: Floats) -> PlannedRun:
