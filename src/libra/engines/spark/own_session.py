@@ -152,7 +152,7 @@ def _stopped_by_signals(context: SparkContext, before: Mapping[signal.Signals, A
         stopping = threading.Thread(target=_stopped, args=(context,), daemon=True)
         stopping.start()
         stopping.join(PATIENCE)
-        client = context._gateway._gateway_client if context._gateway else None
+        client: Any = getattr(context._gateway, "_gateway_client", None)
         connection = client.get_thread_connection() if hasattr(client, "get_thread_connection") else None
         if connection is not None:
             connection.close()
