@@ -46,7 +46,7 @@ class _Draws:
 
 draws = _Draws()
 if not FUZZ:
-    randomness.os = SimpleNamespace(urandom=draws.urandom)  # type: ignore[assignment]
+    randomness.os = SimpleNamespace(urandom=draws.urandom)  # type: ignore[assignment,attr-defined]
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
