@@ -15,12 +15,18 @@ PYTHON ?= python3
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 RECIPE := pyproject.toml constraints.txt
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
+# Installs packages of the system, as root or where sudo asks for no password; waits while somebody else installs some.
+APT_INSTALL := sh -c 'if [ "$$(id -u)" = 0 ]; then as_root=env; else as_root="sudo -n env"; fi; \
+	apt="$$as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3"; \
+	$$apt update || { sleep 20; $$apt update; }; $$apt -y --no-install-recommends install "$$@"' apt-install
+MINUTES ?= 10
 
-.PHONY: help install demo test browser java minisign check bench bench-scale audit comparison clean another-python
+.PHONY: help install demo test fuzz browser java minisign check bench bench-scale audit comparison clean another-python
 
 help:
 	@echo "make demo      a tour on the bundled example log"
 	@echo "make test      install everything and run the tests"
+	@echo "make fuzz MINUTES=30  the property tests, with other examples each time, for so long (10 minutes by default)"
 	@echo "make install   install Libra into $(VENV); then: $(BIN)/libra --help"
 	@echo "make check     lint, format and types"
 	@echo "make bench     time and memory, beside other tools"
@@ -38,13 +44,15 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev browser java minisign
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
+fuzz: $(VENV)/.installed-dev
+	@$(BIN)/python tests/fuzz.py $(MINUTES) $(TESTS)
+
 # Tests open reports in Chromium. Where there is none and it cannot be installed they are skipped, with the reason.
 browser:
 	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
 	command -v apt-get >/dev/null || { echo "There is no Chromium here: tests in a browser are skipped" >&2; exit 0; }; \
 	echo "Installing Chromium, in which tests open reports"; \
-	if [ "$$(id -u)" = 0 ]; then as_root=env; else as_root="sudo -n"; fi; \
-	{ $$as_root apt-get -qq update && $$as_root apt-get -qq -y --no-install-recommends install chromium fonts-liberation; } </dev/null >/dev/null 2>&1 \
+	$(APT_INSTALL) chromium fonts-liberation </dev/null >/dev/null 2>&1 \
 	|| echo "Chromium cannot be installed: tests in a browser are skipped" >&2
 
 # Tests of the Spark engine need Java 17 or newer. Where there is none and it cannot be installed they are skipped, with the reason.
@@ -52,8 +60,7 @@ java:
 	@$(BIN)/python -c 'import sys; from libra.doctor import find_java; sys.exit(not find_java()[0])' 2>/dev/null && exit 0; \
 	command -v apt-get >/dev/null || { echo "There is no Java 17 here: tests of the Spark engine are skipped" >&2; exit 0; }; \
 	echo "Installing Java, in which the Spark engine runs"; \
-	if [ "$$(id -u)" = 0 ]; then as_root=env; else as_root="sudo -n"; fi; \
-	{ $$as_root apt-get -qq update && $$as_root apt-get -qq -y --no-install-recommends install openjdk-17-jre-headless; } </dev/null >/dev/null 2>&1 \
+	$(APT_INSTALL) openjdk-17-jre-headless </dev/null >/dev/null 2>&1 \
 	|| echo "Java cannot be installed: tests of the Spark engine are skipped" >&2
 
 # Tests have minisign read keys and check signatures. Where there is none and it cannot be installed they are skipped, with the reason.
@@ -61,8 +68,7 @@ minisign:
 	@command -v minisign >/dev/null && exit 0; \
 	command -v apt-get >/dev/null || { echo "There is no minisign here: tests with it are skipped" >&2; exit 0; }; \
 	echo "Installing minisign, which checks signatures in tests"; \
-	if [ "$$(id -u)" = 0 ]; then as_root=env; else as_root="sudo -n"; fi; \
-	{ $$as_root apt-get -qq update && $$as_root apt-get -qq -y --no-install-recommends install minisign; } </dev/null >/dev/null 2>&1 \
+	$(APT_INSTALL) minisign </dev/null >/dev/null 2>&1 \
 	|| echo "minisign cannot be installed: tests with it are skipped" >&2
 
 check: $(VENV)/.installed-dev

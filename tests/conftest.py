@@ -11,20 +11,23 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, settings
 
+import chance
 from libra.eventlog.log import EventLog
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 os.environ.pop("COLUMNS", None)  # the width of somebody's terminal, or of a runner of tests, is not what is tested
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
-settings.load_profile("patient")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIETLY = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 LOGS = Path(os.environ.get("LIBRA_LOGS") or Path(__file__).resolve().parents[2] / "shared" / "logs")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Examples in the code are tests as well."""
+    config.pluginmanager.register(chance)
 
 
 @pytest.fixture
@@ -44,7 +47,7 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found, args=QUIETLY)
+        opened = playwright.chromium.launch(executable_path=found, args=QUIETLY, timeout=300_000)
         yield opened
         opened.close()
 

@@ -45,13 +45,21 @@ AWKWARD_NAMES = (
     "line\nbreak",
     "tab\tname",
     "*",
-    "^.*$",
+    "a.b",
+    "`a`",
+    "$1",
+    "x" * 300,
+    *("^$", "^.*$", "^a|b$", "^($", "^case:concept:name$", "^concept:name$"),  # Polars takes these for patterns
 )
 
 texts = st.one_of(st.sampled_from(AWKWARD_TEXTS), st.text(CHARACTERS, max_size=8))
 labels = texts.filter(lambda text: text.strip() != "")
 names = (
-    st.one_of(st.sampled_from(AWKWARD_NAMES), st.text(CHARACTERS, min_size=1, max_size=8))
+    st.one_of(
+        st.sampled_from(AWKWARD_NAMES),
+        st.text(CHARACTERS, min_size=1, max_size=8),
+        st.text(CHARACTERS, max_size=4).map(lambda text: f"^{text}$"),
+    )
     .filter(lambda name: name == name.strip() != "" and not name.startswith(("case:", "event:")))
     .filter(lambda name: name not in RESERVED)
 )
@@ -100,4 +108,4 @@ def _attributes(draw: st.DrawFn, height: int) -> list[pl.Series]:
 
 
 def _column(draw: st.DrawFn, name: str, dtype: pl.DataType, values: st.SearchStrategy[Any], height: int) -> pl.Series:
-    return pl.Series(name, draw(st.lists(values, min_size=height, max_size=height)), dtype)
+    return pl.Series(draw(st.lists(values, min_size=height, max_size=height)), dtype=dtype).alias(name)

@@ -97,15 +97,22 @@ def test_events_out_of_time_order_stay_in_file_order(small_log: EventLog) -> Non
         assert_frame_equal(there_and_back(backwards, name).events, backwards.events, check_column_order=False)
 
 
-@pytest.mark.parametrize("pattern", ["*", "^.*$"])
+@pytest.mark.parametrize("pattern", ["*", "^.*$", "^$", "^a|b$", "^($"])
 @pytest.mark.parametrize("values", [["x", None], [1, None], [0.5, None], [True, None], [datetime(2024, 5, 6, tzinfo=UTC), None]])
 def test_names_that_polars_takes_for_patterns_are_names(pattern: str, values: list[object]) -> None:
     noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
     log = EventLog(
-        pl.DataFrame(
-            {"@case": [0, 1], "concept:name": ["a", "b"], "time:timestamp": [noon, noon], pattern: values, "plain": values}
+        pl.DataFrame({"@case": [0, 1], "concept:name": ["a", "b"], "time:timestamp": [noon, noon], "plain": values}).with_columns(
+            pl.Series(values).alias(pattern)
         ),
-        pl.DataFrame({"concept:name": ["c1", "c2"], pattern: values, "plain": values}),
+        pl.DataFrame({"concept:name": ["c1", "c2"], "plain": values}).with_columns(pl.Series(values).alias(pattern)),
     )
     for name in ("log.xes", "log.csv", "log.parquet"):
         assert_same(there_and_back(log, name), log, written_metadata(log) if name == "log.xes" else LogMetadata())
+
+
+@pytest.mark.parametrize("name", ["log.xes", "log.parquet"])
+def test_an_attribute_may_have_no_name(name: str, small_log: EventLog) -> None:
+    log = replace(small_log, events=small_log.events.rename({"cost": ""}))
+    back = there_and_back(log, name)
+    assert back.equals(replace(log, metadata=back.metadata))

@@ -121,7 +121,7 @@ def find_java() -> tuple[bool, str]:
         return False, f"not found in JAVA_HOME ({home})" if home else "not found"
     try:
         ask = [program, "-version"]  # the java that the user's own PATH or JAVA_HOME names
-        answer = subprocess.run(ask, capture_output=True, text=True, timeout=20, check=True).stderr  # noqa: S603  # as above
+        answer = subprocess.run(ask, capture_output=True, text=True, timeout=120, check=True).stderr  # noqa: S603  # as above
     except (OSError, subprocess.SubprocessError):
         return False, f"{program} does not run"
     return judge_java(answer)

@@ -353,8 +353,8 @@ def ended_by(number: signal.Signals, moment: str, table: Path, folder: Path, *, 
             time.sleep(0.005)
         assert len(alive_in_group(process.pid)) >= 3
         (os.killpg if whole_group else os.kill)(process.pid, number)
-        out, err = process.communicate(timeout=120)
-    patience = time.monotonic() + 60
+        out, err = process.communicate(timeout=600)
+    patience = time.monotonic() + 600
     while alive_in_group(process.pid) and time.monotonic() < patience:
         time.sleep(0.01)
     assert alive_in_group(process.pid) == []

@@ -43,7 +43,7 @@ class Timeless:
 class Sleeping:
     name: ClassVar[str] = "sleeping"
     epsilon: float = 1.0
-    seconds: float = 600.0
+    seconds: float = 3600.0
     mark: str = ""
 
     def anonymize(self, log, random, progress):
@@ -66,7 +66,7 @@ class Forking:
     def anonymize(self, log, random, progress):
         started = os.fork()
         if not started:
-            time.sleep(120)
+            time.sleep(3600)
             with open(self.mark, "a") as file:
                 file.write("it woke up\\n")
             os._exit(0)
@@ -85,7 +85,7 @@ class Greedy:
 
     def anonymize(self, log, random, progress):
         taken = b"x" * 2**30
-        time.sleep(60)
+        time.sleep(3600)
         return release(log, self.name, random)
 
 

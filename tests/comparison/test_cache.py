@@ -213,7 +213,7 @@ def test_a_plug_in_that_changes_is_not_served(odd: Path, cache: Cache, result: R
 
 def test_many_at_once_do_not_harm_each_other(cache: Cache, result: Result) -> None:
     written = [replace(result, cases=cases) for cases in range(4)]
-    together = Barrier(2 * len(written), timeout=60)
+    together = Barrier(2 * len(written), timeout=600)
 
     def write(mine: Result) -> None:
         together.wait()

@@ -34,7 +34,7 @@ def _alive(process: int) -> bool:
     return bool(told) and not told.startswith("Z")
 
 
-def _until(true: Callable[[], bool], seconds: float = 60) -> bool:
+def _until(true: Callable[[], bool], seconds: float = 600) -> bool:
     end = time.monotonic() + seconds
     while not true():
         if time.monotonic() > end:
@@ -104,7 +104,7 @@ def test_what_a_run_started_ends_with_it_at_the_limit(
     assert outcome.missing == Limits().of_time
     both = [int(process) for process in mark.read_text(encoding="utf-8").split()]
     assert len(both) == 2
-    assert _until(lambda: not any(map(_alive, both)), 30)
+    assert _until(lambda: not any(map(_alive, both)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="fork")
@@ -113,15 +113,13 @@ def test_a_run_that_leaves_a_process_behind_has_its_result_and_the_process_ends(
     (outcome,) = _compare(log, f"forking:mark={mark}").outcomes
     assert outcome.result is not None
     _, left = mark.read_text(encoding="utf-8").split()
-    assert _until(lambda: not _alive(int(left)), 30)
+    assert _until(lambda: not _alive(int(left)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell")
 def test_a_run_beyond_the_memory_limit_is_killed(log: EventLog, odd: Path) -> None:
-    begin = time.monotonic()
     (outcome,) = _compare(log, "greedy", memory_limit=0.6).outcomes
-    assert outcome.missing == Limits(gigabytes=0.6).of_memory
-    assert time.monotonic() - begin < 50  # it would have slept for a minute
+    assert outcome.missing == Limits(gigabytes=0.6).of_memory  # it would have slept until the limit of time
 
 
 @pytest.mark.parametrize(
@@ -154,7 +152,7 @@ def test_closing_halfway_leaves_no_process(log: EventLog, odd: Path, tmp_path: P
     running = found_by_processes(plan.runs(["log"]), lambda _name: packed(log), Limits(), 2, lambda _runs: None)
     run, _ = next(running)
     assert run.setting.mechanism == "copying"
-    assert _until(mark.exists)
+    assert _until(lambda: mark.exists() and mark.read_text(encoding="utf-8").endswith("\n"))
     running.close()
     assert not _alive(int(mark.read_text(encoding="utf-8")))
 
@@ -175,8 +173,8 @@ def test_whoever_ends_a_comparison_ends_its_runs_and_no_log_stays_on_the_disk(
         runs = [int(process) for process in mark.read_text(encoding="utf-8").split()]
         assert all(map(_alive, runs))
         subprocess.run(["kill", f"-{signal}", str(comparing.pid)], check=True)
-        assert comparing.wait(30) != 0
-        assert _until(lambda: not any(map(_alive, runs)), 30)
+        assert comparing.wait(600) != 0
+        assert _until(lambda: not any(map(_alive, runs)))
     finally:
         comparing.kill()
         comparing.wait()

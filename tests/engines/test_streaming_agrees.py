@@ -106,7 +106,7 @@ events = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0,
 
 
 @given(events, st.booleans(), st.integers(1, 9))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_interleaving_of_cases_agrees(rows: list[tuple[int, int, int]], sort_by_time: bool, size: int) -> None:
     frame = table([f"case {case}" for case, _, _ in rows], ["abcd"[code] for _, code, _ in rows], [START + t for *_, t in rows])
     options = ReadOptions(sort_by_time=sort_by_time)

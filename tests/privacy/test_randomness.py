@@ -96,6 +96,7 @@ def test_no_word_is_handed_out_twice(seed: int | None) -> None:
     assert len(np.unique(drawn)) == len(drawn) == 5 * RESERVE + 56
 
 
+@pytest.mark.chance
 def test_the_operating_system_gives_something_else_each_time() -> None:
     one, other = Randomness(), Randomness()
     assert not one.seeded
@@ -104,6 +105,7 @@ def test_the_operating_system_gives_something_else_each_time() -> None:
     assert (one.laplace(1.0, 10) != one.laplace(1.0, 10)).all()
 
 
+@pytest.mark.chance
 def test_every_bit_of_a_word_is_fair() -> None:
     for random in (Randomness(), Randomness(seed=7)):
         words = random.words(40_000)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from libra.eventlog.columns import unnamed
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 
@@ -67,7 +68,7 @@ def content_hash(log: EventLog) -> str:
         for values in frame:
             digest.update(f"\n{json.dumps(values.name)} {values.dtype} {len(values)}\n".encode())
             for begin in range(0, len(values), SLICE):
-                _feed(digest, values.slice(begin, SLICE))
+                _feed(digest, unnamed(values).slice(begin, SLICE))
     return digest.hexdigest()
 
 

@@ -21,12 +21,13 @@ def individuals_of(individual: pl.Series) -> npt.NDArray[np.int64]:
         >>> individuals_of(pl.Series(["bert", "ann", None, "bert", None, " "])).tolist()
         [0, 1, 2, 0, 4, 5]
     """
+    individual = individual.alias("whose")
     if individual.dtype.is_float():
         individual = individual.fill_nan(None)
     elif individual.dtype == pl.String:
         individual = individual.set(individual.str.strip_chars() == "", None)
     row, whose = pl.col("row").cast(pl.Int64), pl.col("whose")
-    numbered = individual.alias("whose").to_frame().with_row_index("row")
+    numbered = individual.to_frame().with_row_index("row")
     return numbered.select(pl.when(whose.is_null()).then(row).otherwise(row.min().over(whose))).to_series().to_numpy()
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.columns import column
+from libra.eventlog.columns import column, unnamed
 from libra.eventlog.directly_follows import DirectlyFollows, directly_follows
 from libra.eventlog.frozen import frozen
 from libra.eventlog.metadata import LogMetadata
@@ -152,7 +152,7 @@ class EventLog:
 
     def finer_than(self, micros: int, times: pl.Series, /) -> bool:
         """Whether any time of this column is no multiple of so many microseconds."""
-        return bool((times.to_physical() % micros != 0).any())
+        return bool((unnamed(times).to_physical() % micros != 0).any())
 
     @cached_property
     def directly_follows(self) -> DirectlyFollows:

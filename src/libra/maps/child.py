@@ -1,8 +1,9 @@
 """The process that Graphviz has to itself: it may take for ever or break down without harm to its parent.
 
-In, through stdin: as JSON, graphs in the DOT language, the seconds that there are for them, and the number of the parent. Out, on
-stdout: for each graph, as soon as it is laid out, a line of JSON with the positions as Graphviz writes them. This process does
-not outlive its parent, nor those seconds. It is run by its path and needs next to nothing of Libra, so that it starts at once.
+In, through stdin: as JSON, graphs in the DOT language, the seconds of computing that there are for them, how long a busy machine
+may take for that, and the number of the parent. Out, on stdout: for each graph, as soon as it is laid out, a line of JSON with
+the positions as Graphviz writes them. This process does not outlive its parent, nor those seconds. It is run by its path and
+needs next to nothing of Libra, so that it starts at once.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ def main() -> None:
     asked = json.load(sys.stdin)
     end_with_parent(asked["parent"])
     if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, asked["seconds"])  # which ends the process, even one that Graphviz is busy in
+        signal.setitimer(signal.ITIMER_PROF, asked["seconds"])  # which ends the process, even one that Graphviz is busy in
+        signal.setitimer(signal.ITIMER_REAL, asked["patience"])
     from pygraphviz import AGraph
 
     for text in asked["graphs"]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ POINTS = 72.0  # in an inch; a point is a pixel here
 ARROW = 9.0  # the length of an arrow head
 LOOP = 16.0  # how far a line from a node to itself goes out
 ROW = 4  # activities side by side at most, so that maps are not too wide to read
+OUT_OF_TIME = -getattr(signal, "SIGPROF", 0)  # how a process ends that has computed for too long
+BUSY = 10  # times as long a process may take that others keep from computing
 GRACE = 1.0  # seconds after which a process that nobody ended ends itself
 Point: TypeAlias = tuple[float, float]
 CHILD = (sys.executable, "-P", str(Path(child.__file__)))
@@ -70,7 +73,7 @@ class Layout:
 
 
 def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str] = CHILD) -> tuple[list[Layout], str]:
-    """The layouts of the first sketches, as many as were ready in time, and why there are no more, if so.
+    """The layouts of the first sketches, as many as were ready in so many seconds of computing, and why there are no more, if so.
 
     Example:
         >>> line = Line(0, 2, 1, False, (30.0, 12.0))
@@ -80,7 +83,9 @@ def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str
     """
     if find_spec("pygraphviz") is None:
         return [], "pygraphviz is not installed (pip install pygraphviz)"
-    asked = json.dumps({"parent": os.getpid(), "seconds": seconds + GRACE, "graphs": [dot_of(sketch) for sketch in sketches]})
+    limits = {"seconds": seconds, "patience": BUSY * seconds + GRACE}
+    asked = json.dumps({"parent": os.getpid(), **limits, "graphs": [dot_of(sketch) for sketch in sketches]})
+    too_long = f"it took Graphviz more than {seconds:g} seconds"
     try:
         process = subprocess.Popen(  # noqa: S603  # our own interpreter and file
             command,
@@ -94,16 +99,17 @@ def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str
         return [], f"no process could be started for Graphviz ({error.strerror or error})"
     with process:
         try:
-            said, _ = process.communicate(asked, timeout=seconds)
+            said, _ = process.communicate(asked, timeout=BUSY * seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             said, _ = process.communicate()
-            why = f"it took Graphviz more than {seconds:g} seconds"
+            why = too_long
         except BaseException:
             process.kill()
             raise
         else:
-            why = f"Graphviz broke down (code {process.returncode}); another version of pygraphviz may help"
+            broken = f"Graphviz broke down (code {process.returncode}); another version of pygraphviz may help"
+            why = too_long if process.returncode == OUT_OF_TIME else broken
     layouts = []
     for sketch, answer in zip(sketches, said.splitlines(), strict=False):
         try:

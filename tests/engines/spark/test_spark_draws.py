@@ -109,7 +109,7 @@ def test_each_variant_gets_one_draw_by_one_action(engine: SparkEngine, tmp_path:
 
 
 def test_the_noise_of_a_selection_has_its_distribution(engine: SparkEngine) -> None:
-    _, noisy = engine.select_variants(ALL_PASS, Randomness())
+    _, noisy = engine.select_variants(ALL_PASS, Randomness(seed=11))  # what workers draw is up to the seed alone
     noise = noisy - 1
     assert len(noise) == CASES
     assert abs(noise.mean()) < 5 * 2 / np.sqrt(CASES)

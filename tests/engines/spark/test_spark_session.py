@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -104,34 +105,64 @@ def test_closing_hides_no_error_that_came_before() -> None:
 
 
 ENDED = """
-import os, signal, threading, time
+import os, signal, sys, threading, time
+from pathlib import Path
 from libra.cli import _ended_in_order
 from libra.engines.spark.own_session import private_folder
 from libra.engines.spark.session import in_one_line, session_of, without_warnings
 
+moment, number, mark = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+
 def slow(batches):
+    mark.touch()
     time.sleep(600)
     yield from batches
 
-with _ended_in_order():
-    spark = session_of("local[1]")
-    threading.Timer(3, os.kill, (os.getpid(), signal.SIGTERM)).start()
-    try:
-        with in_one_line("log"), without_warnings():
-            spark.session.range(1).mapInArrow(slow, "id long").toArrow()
-    finally:
-        spark.close()
-        print(list(private_folder().iterdir()))
+def end():
+    while not mark.exists():
+        time.sleep(0.01)
+    os.kill(os.getpid(), number)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us, and however
+try:
+    with _ended_in_order():
+        spark = session_of("local[1]")
+        threading.Thread(target=end, daemon=True).start()
+        try:
+            with in_one_line("log"), without_warnings():
+                if moment == "a job runs":
+                    spark.session.range(1).mapInArrow(slow, "id long").toArrow()
+                mark.touch()
+                while moment == "many short answers":
+                    spark.session._jvm.java.lang.System.nanoTime()
+                spark.session._jvm.java.lang.Thread.sleep(600_000)
+        finally:
+            spark.close()
+            print(list(private_folder().iterdir()))
+except KeyboardInterrupt:
+    sys.exit(130)
 """
 
 
-def test_a_signal_ends_a_job_at_once_and_leaves_nothing(tmp_path: Path, spark: session.Spark) -> None:
+@pytest.mark.parametrize(
+    ("moment", "number", "code"),
+    [
+        ("a job runs", signal.SIGTERM, 143),
+        ("one long answer", signal.SIGINT, 130),
+        ("many short answers", signal.SIGTERM, 143),
+    ],
+)
+def test_a_signal_ends_spark_at_once_and_leaves_nothing(
+    moment: str, number: signal.Signals, code: int, tmp_path: Path, spark: session.Spark
+) -> None:
     """Nothing on the terminal, and nothing where Spark writes aside, also where that was named by the environment."""
-    environment = {**os.environ, "SPARK_LOCAL_DIRS": str(tmp_path)}
+    (aside := tmp_path / "aside").mkdir()
+    environment = {**os.environ, "SPARK_LOCAL_DIRS": str(aside)}
     environment.pop("PYSPARK_GATEWAY_PORT", None)
-    ended = subprocess.run([sys.executable, "-c", ENDED], env=environment, capture_output=True, text=True, timeout=60)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (143, "[]\n", "")
-    assert not list(tmp_path.iterdir())
+    command = [sys.executable, "-c", ENDED, moment, str(int(number)), str(tmp_path / "mark")]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)  # a job would take ten minutes
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "[]\n", "")
+    assert not list(aside.iterdir())
 
 
 def test_nobody_else_can_read_what_spark_writes_aside(spark: session.Spark) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import shutil
 import signal
@@ -16,11 +17,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from libra.doctor import JAVA_REMEDY, find_java
 from libra.errors import LibraError
@@ -45,6 +46,8 @@ SETTINGS = {
 LOCAL_SETTINGS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "2g"}
 ASIDE = "SPARK_LOCAL_DIRS"  # where Spark writes aside; what it says goes before the setting
 ENDS = ("SIGINT", "SIGTERM", "SIGHUP")
+PATIENCE = 20  # seconds for Spark to stop before the process ends anyway
+PY4J = "py4j"  # through which PySpark talks to Java
 
 
 def new_session(master: str) -> tuple[SparkSession, Callable[[], None]]:
@@ -67,23 +70,39 @@ def new_session(master: str) -> tuple[SparkSession, Callable[[], None]]:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # with which Spark starts its workers
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with _written_aside(local):
-        gateway = SparkContext._gateway or launch_gateway(conf, silent)  # type: ignore[no-untyped-call]  # it has no types
-    context = SparkContext(conf=conf, gateway=gateway)
-    context.setLogLevel("OFF")
-    context._accumulatorServer.handle_error = _say_nothing  # type: ignore[method-assign,assignment]  # Java may be ended before we are
-    as_before = _stopped_by_signals(context)
-
-    def clean() -> None:
-        as_before()
+    with contextlib.ExitStack() as ours:
         if local:
-            _empty(private_folder())
-
-    return SparkSession(context), clean
+            ours.callback(_empty, private_folder())
+        ours.enter_context(_py4j_says_nothing())
+        with _written_aside(local):
+            gateway = SparkContext._gateway or launch_gateway(conf, silent)  # type: ignore[no-untyped-call]  # it has no types
+        before = {end: signal.getsignal(end) for end in (getattr(signal, name, None) for name in ENDS) if end is not None}
+        context = SparkContext(conf=conf, gateway=gateway)
+        context.setLogLevel("OFF")
+        context._accumulatorServer.handle_error = _say_nothing  # type: ignore[method-assign,assignment]  # Java may be ended before we are
+        ours.callback(_stopped_by_signals(context, before))
+        return SparkSession(context), ours.pop_all().close
 
 
 def _say_nothing(*_connection: object) -> None:
     """What to tell about a connection to Java that broke off: whoever waits for an answer finds out."""
+
+
+@contextlib.contextmanager
+def _py4j_says_nothing() -> Iterator[None]:
+    """Without the stack traces that py4j logs, some of them as nobody's, where a call of Java is cut short."""
+
+    def of_others(record: logging.LogRecord) -> bool:
+        return Path(record.pathname).parent.name != PY4J
+
+    loggers = [logging.getLogger(), *(logging.getLogger(f"{PY4J}.{part}") for part in ("java_gateway", "clientserver"))]
+    for logger in loggers:
+        logger.addFilter(of_others)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(of_others)
 
 
 @cache
@@ -114,21 +133,30 @@ def _written_aside(local: bool) -> Iterator[None]:
         os.environ[ASIDE] = before
 
 
-def _stopped_by_signals(context: SparkContext) -> Callable[[], None]:
+def _stopped_by_signals(context: SparkContext, before: Mapping[signal.Signals, Any]) -> Callable[[], None]:
     """Let a signal that ends the process stop Spark first, for whose results it would wait; and how to undo that.
 
-    Cancelling jobs, as PySpark does on Ctrl-C, is not enough: one that is just about to begin would go on to its end.
+    Cancelling jobs, as PySpark does on Ctrl-C, is not enough: one that is just about to begin would go on to its end. Java is
+    told by another thread: each has a connection of its own to it, and that of the thread that is interrupted may be in the
+    midst of an answer. It is closed, so that nobody takes the rest of this answer for another one; the next call opens a new one.
+
+    Args:
+        context: What is to be stopped.
+        before: What handled the signals before PySpark did.
     """
-    before = {end: signal.getsignal(end) for end in (getattr(signal, name, None) for name in ENDS) if end is not None}
     handled = {end: handler for end, handler in before.items() if callable(handler)}
     if threading.current_thread() is not threading.main_thread():
         handled = {}
 
     def stop(number: int, frame: FrameType | None) -> None:
-        try:
-            context._jsc.stop()
-        finally:
-            handled[signal.Signals(number)](number, frame)
+        stopping = threading.Thread(target=_stopped, args=(context,), daemon=True)
+        stopping.start()
+        stopping.join(PATIENCE)
+        client: Any = getattr(context._gateway, "_gateway_client", None)
+        connection = client.get_thread_connection() if hasattr(client, "get_thread_connection") else None
+        if connection is not None:
+            connection.close()
+        handled[signal.Signals(number)](number, frame)
 
     for end in handled:
         signal.signal(end, stop)
@@ -139,3 +167,8 @@ def _stopped_by_signals(context: SparkContext) -> Callable[[], None]:
                 signal.signal(end, handler)
 
     return undo
+
+
+def _stopped(context: SparkContext) -> None:
+    with contextlib.suppress(Exception):  # it may be gone already
+        context._jsc.stop()

@@ -13,6 +13,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.batches.misfits import first_misfit
+from libra.eventlog.columns import unnamed
 from libra.eventlog.tables.csv_types import infer_types
 from libra.eventlog.tables.timestamps import quoted
 
@@ -30,7 +31,7 @@ class CsvIndividual:
         self.name, self._delimiter = name, delimiter
         self._text = name in text
         self._type = infer_types(sample, text, decimal, delimiter)[0].schema[name]
-        comma = self._type == pl.Float64 and bool(sample[name].str.contains(",", literal=True).any())
+        comma = self._type == pl.Float64 and bool(unnamed(sample[name]).str.contains(",", literal=True).any())
         self._decimal = "," if comma else "." if self._type == pl.Float64 else decimal
 
     def typed(self, values: pl.Series, place: Callable[[int], str]) -> pl.Series:

@@ -15,6 +15,7 @@ from libra.errors import InputError
 from libra.eventlog.batches.times import Times
 from libra.eventlog.batches.transitions import Transitions
 from libra.eventlog.batches.whose import own_where_none, whose_events
+from libra.eventlog.columns import unnamed
 from libra.eventlog.log import FoundRole
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.attributes import is_whole, one_zero
@@ -51,7 +52,9 @@ class TableRows:
         self._individual = self._by_role.get("individual", ())
         self._may_lack_individual = may_lack_individual
         self._transitions = Transitions(options.lifecycle_keep, "lifecycle" in self._by_role, source)
-        self._whole = {name: bool(is_whole(values).all()) for name, values in sample.to_dict().items() if values.dtype.is_float()}
+        self._whole = {
+            name: bool(is_whole(unnamed(values)).all()) for name, values in sample.to_dict().items() if values.dtype.is_float()
+        }
         when = self._by_role["timestamp"][0]
         self._beside = next(iter(self._by_role.get("start_timestamp", ())), None) if _open_order(sample[when], options) else None
         if self._beside is not None and sample[self._beside].dtype != pl.String:
@@ -109,7 +112,7 @@ class TableRows:
         """A value for each case: as it is where it is a whole number, else text; lengths keep joined columns apart."""
         names = self._by_role["case_id"]
         if len(names) == 1 and frame[names[0]].dtype.is_integer():
-            return frame[names[0]]
+            return unnamed(frame[names[0]])
         parts = [_case_text(frame[name], place).alias(str(i)) for i, name in enumerate(names)]
         if len(parts) == 1:
             return parts[0]
@@ -127,7 +130,7 @@ class TableRows:
         """A column as text; whole floats lose their ".0" if all are whole, which the sample has to tell."""
         if not values.dtype.is_float():
             return label(values, role, place)
-        numbers = one_zero(values)
+        numbers = one_zero(unnamed(values))
         if not self._whole[values.name]:
             return numbers.cast(pl.String)
         broken = ~is_whole(numbers)
@@ -172,7 +175,7 @@ class TableRows:
 
 
 def _case_text(values: pl.Series, place: Place) -> pl.Series:
-    return one_zero(values).cast(pl.String) if values.dtype.is_float() else label(values, "case_id", place)
+    return one_zero(unnamed(values)).cast(pl.String) if values.dtype.is_float() else label(values, "case_id", place)
 
 
 def _open_order(values: pl.Series, options: ReadOptions) -> bool:

@@ -14,6 +14,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.batches.misfits import first_misfit
+from libra.eventlog.columns import unnamed
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.date_text import telling_dates
@@ -43,7 +44,7 @@ class Times:
     ) -> None:
         """`beside` is another column of times, which may show the order of day and month where this one does not."""
         self._options, self._column = options, column
-        self._beside = None if beside is None else (beside[0], beside[1].clear())
+        self._beside = None if beside is None else (beside[0], unnamed(beside[1]).clear())
         values = stripped(sample, column, place)
         self._values, self._moments = values.clear(), pl.Series([], dtype=UTC_MICROSECONDS)
         self._decided_zone: bool | None = None
@@ -65,6 +66,7 @@ class Times:
     def read(self, values: pl.Series, beside: pl.Series | None, place: Place) -> pl.Series:
         """The moments of the next values, null where there is none to be used; `place` says where a row of them stands."""
         if isinstance(values.dtype, pl.Date | pl.Datetime):
+            values = unnamed(values)
             moments = _of_our_years(values)
             if moments is None:
                 far, _ = read_moments(values, self._options, Column(self._column))
@@ -174,6 +176,7 @@ def _largest(values: pl.Series) -> pl.Series:
 
 def _merged(seen: pl.Series, more: pl.Series) -> pl.Series:
     """The telling dates of another column, with those of more of its values."""
+    more = unnamed(more)
     if more.dtype != pl.String or iso_timestamps(more) is not None:
         return seen
     dates = pl.concat([seen, more]).str.strip_chars().unique(maintain_order=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.columns import unnamed
 from libra.eventlog.tables.attributes import as_attributes, as_individual, one_zero
 from libra.eventlog.tables.roles import FLAGS
 
@@ -22,18 +23,16 @@ def whose_events(values: pl.Series, usable: pl.Series | None, place: Callable[[i
         >>> whose_events(pl.Series(["ann", " "]), None, str, may_lack=False).to_list()
         ['ann', None]
     """
-    values = as_individual(values)
+    name, values = values.name, unnamed(as_individual(values))
     if not values.dtype.is_integer():
         typed = as_attributes(values.to_frame())[0]
         if not typed.width and not may_lack:
-            raise InputError(f'"{values.name}" cannot say whose case it is', place=place(0), remedy=_REMEDY)
-        values = (
-            typed.to_series() if typed.width else pl.repeat(None, len(values), dtype=pl.String, eager=True).alias(values.name)
-        )
+            raise InputError(f'"{name}" cannot say whose case it is', place=place(0), remedy=_REMEDY)
+        values = typed.to_series() if typed.width else pl.repeat(None, len(values), dtype=pl.String, eager=True)
     if values.null_count() and not may_lack:
         lacking = values.is_null() if usable is None else values.is_null() & usable
         if lacking.any():
-            raise InputError(f'no value in "{values.name}"', place=place(int(lacking.arg_true()[0])), remedy=_REMEDY)
+            raise InputError(f'no value in "{name}"', place=place(int(lacking.arg_true()[0])), remedy=_REMEDY)
     if values.dtype.is_integer() and not may_lack:
         return values
     text = (one_zero(values) if values.dtype.is_float() else values).cast(pl.String)

@@ -123,7 +123,7 @@ class FlatTraces:
         place = _placer(piece, self._path, before)
         of_events = self._of_events.frame(piece.event_parts, len(piece.case_of_event), place)
         of_cases = self._of_cases.frame(piece.case_parts, piece.n_cases, lambda case: f"{self._path}, trace {before + case + 1}")
-        columns = []
+        columns = {}
         for name in self._rows.columns:
             if name == _TRACE:
                 named = no_blank(_names(piece)).is_not_null().to_numpy()[piece.case_of_event]
@@ -134,7 +134,7 @@ class FlatTraces:
                 values = of_cases[name.removeprefix(CASE_PREFIX)][piece.case_of_event]
             else:
                 values = of_events[self._key_of[name]]
-            columns.append(values.alias(name))
+            columns[name] = values
         return self._rows.events(pl.DataFrame(columns), place)
 
     def finish(self) -> None:

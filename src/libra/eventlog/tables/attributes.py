@@ -10,6 +10,7 @@ from datetime import date
 
 import polars as pl
 
+from libra.eventlog.columns import unnamed
 from libra.eventlog.log import ATTRIBUTE_TYPES, UTC_MICROSECONDS
 
 _MICROSECONDS = {"days": 86_400_000_000, "ms": 1000, "us": 1}
@@ -25,16 +26,16 @@ def as_attributes(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         >>> typed["n"].dtype, notes
         (Int64, ['The column "parts" has a type no event log can hold (List(Int64)) and was left out.'])
     """
-    kept, notes = [], []
+    kept, notes = dict[str, pl.Series](), list[str]()
     naive = [f'"{name}"' for name, dtype in frame.schema.items() if dtype == pl.Date or _is_naive(dtype)]
     if naive:
         notes.append(f"The dates in {', '.join(naive)} carry no time zone and were read as UTC.")
     for values in frame:
-        typed, note = _as_attribute(values)
+        typed, note = _as_attribute(unnamed(values), values.name)
         if note:
             notes.append(note)
         if typed is not None:
-            kept.append(typed)
+            kept[values.name] = typed
     return pl.DataFrame(kept), notes
 
 
@@ -45,6 +46,7 @@ def as_text(values: pl.Series) -> pl.Series:
         >>> as_text(pl.Series([17.0, None])).to_list()
         ['17', None]
     """
+    values = unnamed(values)
     if values.dtype.is_float():
         values = one_zero(values)
         if is_whole(values).all():
@@ -66,7 +68,7 @@ def as_individual(values: pl.Series) -> pl.Series:
     """
     finer = isinstance(values.dtype, pl.Datetime) and values.dtype.time_unit == "ns"
     if finer or isinstance(values.dtype, pl.Duration | pl.Time):
-        return values.to_physical().cast(pl.String)
+        return unnamed(values).to_physical().cast(pl.String).alias(values.name)
     wide = values.dtype in (pl.UInt64, pl.Int128, pl.UInt128)
     return values.cast(pl.String) if wide or isinstance(values.dtype, pl.Decimal) else values
 
@@ -109,8 +111,8 @@ def utc_moments(values: pl.Series) -> pl.Series:
     return (counts.set(~inside, None) * micros).cast(UTC_MICROSECONDS)
 
 
-def _as_attribute(values: pl.Series) -> tuple[pl.Series | None, str | None]:
-    name, dtype = values.name, values.dtype
+def _as_attribute(values: pl.Series, name: str) -> tuple[pl.Series | None, str | None]:
+    dtype = values.dtype
     if dtype in ATTRIBUTE_TYPES:
         return values, None
     if dtype.is_integer():

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.columns import unnamed
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.date_text import read_dates
 from libra.eventlog.tables.role_names import normal
@@ -47,11 +48,12 @@ def looks_like_clock_times(values: pl.Series) -> bool:
     """
     if not (is_named_clock(values.name) or any(word in normal(values.name) for word in _WORDS)):
         return False
-    return values.dtype == pl.Time or (values.dtype == pl.String and _mostly(values, _CLOCK))
+    return values.dtype == pl.Time or (values.dtype == pl.String and _mostly(unnamed(values), _CLOCK))
 
 
 def stands_on_day_zero(values: pl.Series) -> bool:
     """Whether a column holds times of day as Excel and Access export them: all on the day before their calendar begins."""
+    values = unnamed(values)
     if isinstance(values.dtype, pl.Datetime):
         return bool(values.drop_nulls().len()) and bool((values.dt.year() < 1901).all()) and values.dt.date().n_unique() <= 2
     return values.dtype == pl.String and _mostly(values, rf"^\s*{_DAY_ZERO}")
@@ -69,6 +71,7 @@ def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Callable
         >>> read_clock_times(pl.Series(["8:30 pm", "083000", None]), ReadOptions(), place=str).to_list()
         [datetime.timedelta(seconds=73800), datetime.timedelta(seconds=30600), None]
     """
+    name, values = values.name, unnamed(values)
     if values.dtype == pl.Time:
         return (values.to_physical() // 1000).cast(pl.Duration("us"))
     text = values.str.strip_chars()
@@ -81,7 +84,7 @@ def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Callable
     if unreadable.any() and not options.drop_invalid:
         row = int(unreadable.arg_true()[0])
         raise InputError(
-            f'time of day "{text[row][:60]}" in "{values.name}" cannot be read',
+            f'time of day "{text[row][:60]}" in "{name}" cannot be read',
             place=place(row),
             remedy="Correct it, or drop such events with --drop-invalid",
         )

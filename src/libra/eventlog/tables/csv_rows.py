@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.columns import unnamed
 from libra.eventlog.names import ROLE_COLUMN
 from libra.eventlog.tables.csv_layout import Dialect, Layout, row_start, scan
 from libra.eventlog.tables.csv_types import infer_types
@@ -128,11 +129,8 @@ def _line_of_misplaced_quote(body: bytes, dialect: Dialect) -> int:
 
 def unguarded(values: pl.Series) -> pl.Series:
     """Text without the apostrophe that keeps spreadsheets from taking it for a formula."""
-    if not values.str.starts_with("'").any():
+    text = unnamed(values)
+    if not text.str.starts_with("'").any():
         return values
-    guarded = values.str.contains(_GUARDED).fill_null(False)
-    return (
-        values.to_frame()
-        .select(pl.when(guarded).then(pl.col(values.name).str.slice(1)).otherwise(pl.col(values.name)))
-        .to_series()
-    )
+    guarded = text.str.contains(_GUARDED).fill_null(False)
+    return text.str.slice(1).zip_with(guarded, text).alias(values.name)

@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 import polars as pl
 
+from libra.eventlog.columns import unnamed
 from libra.eventlog.tables.moments import iso_timestamps
 
 _WHOLE = r"^-?(?:0|[1-9][0-9]*)$"
@@ -35,19 +36,19 @@ def infer_types(
         >>> infer_types(table, (), None, ";")[0].rows()
         [(1, '01067', 2.5), (2, '10115', 3.0)]
     """
-    columns = [name for name in frame.columns if name not in text]
+    columns = {name: unnamed(frame[name]) for name in frame.columns if name not in text}
     typed: dict[str, pl.Series] = {}
     with_comma: list[str] = []
     notes: list[str] = []
-    for name in columns:
-        found = _typed(frame[name])
+    for name, values in columns.items():
+        found = _typed(values)
         if found is not None:
             typed[name] = found
-        elif _all(frame[name], _COMMA_NUMBER):
+        elif _all(values, _COMMA_NUMBER):
             with_comma.append(name)
-    with_point = [name for name in typed if typed[name].dtype == pl.Float64 and _any_point(frame[name])]
+    with_point = [name for name in typed if typed[name].dtype == pl.Float64 and _any_point(columns[name])]
     if decimal is None:
-        points = any(not _all(frame[name], _POINT_GROUPS) for name in with_point)
+        points = any(not _all(columns[name], _POINT_GROUPS) for name in with_point)
         decimal = "," if delimiter != "," and with_comma and not points else "."
     if decimal == ",":
         typed = {name: values for name, values in typed.items() if name not in with_point}
@@ -55,12 +56,12 @@ def infer_types(
         listed = ", ".join(f'"{name}"' for name in with_comma)
         notes.append(f"The numbers in {listed} were read with a decimal comma.")
         for name in with_comma:
-            typed[name] = frame[name].str.replace(",", ".", literal=True).cast(pl.Float64)
-    grouped = [name for name in columns if name not in typed and _has_groups(frame[name])]
+            typed[name] = columns[name].str.replace(",", ".", literal=True).cast(pl.Float64)
+    grouped = [name for name, values in columns.items() if name not in typed and _has_groups(values)]
     if grouped:
         listed = ", ".join(f'"{name}"' for name in grouped)
         notes.append(f"The numbers in {listed} are written with thousands separators and were kept as text.")
-    naive = [name for name in typed if isinstance(typed[name].dtype, pl.Datetime) and _is_naive(frame[name])]
+    naive = [name for name in typed if isinstance(typed[name].dtype, pl.Datetime) and _is_naive(columns[name])]
     if naive:
         listed = ", ".join(f'"{name}"' for name in naive)
         notes.append(f"The dates in {listed} carry no time zone and were read as UTC.")

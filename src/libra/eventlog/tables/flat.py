@@ -15,6 +15,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.case_ids import told_apart
+from libra.eventlog.columns import unnamed, without
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, ROLE_COLUMN
@@ -76,7 +77,7 @@ def from_flat(
     individual = None
     if "individual" in columns:
         cases, individual = _with_individual(cases, split, columns, playing, lambda row: place(int(rows[row])))
-        attributes = attributes.drop(columns["individual"][0], CASE_PREFIX + individual, strict=False)
+        attributes = without(attributes, columns["individual"][0], CASE_PREFIX + individual)
     events, cases = _with_attributes(events, cases, attributes, split, said)
     return EventLog(
         events.insert_column(0, index.alias(CASE_INDEX)),
@@ -98,6 +99,7 @@ class _Split:
 
     def varies(self, values: pl.Series) -> pl.Series:
         """For every row whether its value differs from that of the case's first row."""
+        values = unnamed(values)
         return values.ne_missing(values[self.firsts][self.index])
 
 
@@ -159,7 +161,7 @@ def _columns_by_use(
     if pushed_out:
         listed = ", ".join(f'"{name}"' for name in pushed_out)
         said.append(f"Another column plays the part of {listed}, which was left out.")
-    attributes, more = as_attributes(frame.drop(*used, *pushed_out))
+    attributes, more = as_attributes(without(frame, *used, *pushed_out))
     said.extend(more)
     return pl.DataFrame(playing), attributes
 

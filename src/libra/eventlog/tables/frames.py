@@ -71,16 +71,20 @@ def _from_pandas(frame: pd.DataFrame, notes: list[str]) -> pl.DataFrame:
     twice = sorted({f'"{name}"' for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"several columns are called {', '.join(twice)}", place=FRAME, remedy="Give each column its own name")
-    columns = []
+    columns = {}
     for position, name in enumerate(names):
         values = frame.iloc[:, position]
         series: pl.Series | pl.DataFrame | None
         try:
-            series = _from_objects(values, name, notes) if values.dtype == object else pl.from_pandas(values, nan_to_null=True)
+            series = (
+                _from_objects(values, name, notes)
+                if values.dtype == object
+                else pl.from_pandas(values.rename(None), nan_to_null=True)
+            )
         except (TypeError, ValueError, NotImplementedError, pl.exceptions.PolarsError):  # pyarrow's words for a type it lacks
             series = _from_objects(values.astype(object), name, notes)
         if isinstance(series, pl.Series):
-            columns.append(series.alias(name))
+            columns[name] = series
     return pl.DataFrame(columns)
 
 

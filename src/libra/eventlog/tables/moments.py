@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.columns import unnamed
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.attributes import utc_moments
@@ -85,7 +86,7 @@ def _order_beside(column: Column) -> tuple[str, bool] | None:
     """Another column of times that shows whether the day comes first, and its word."""
     for name, values in column.beside.items():
         if values.dtype == pl.String:
-            reading = read_dates(values.unique().str.strip_chars())
+            reading = read_dates(unnamed(values).unique().str.strip_chars())
             if reading.proven is not None and not reading.contradiction:
                 return name, reading.proven
     return None

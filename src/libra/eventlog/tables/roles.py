@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import polars as pl
 
 from libra.errors import InputError, MissingColumnError
+from libra.eventlog.columns import unnamed
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
@@ -204,7 +205,7 @@ def _few_labels(values: pl.Series, options: ReadOptions) -> bool:
     """Whether a column could hold activities: words, not too many different ones, no dates and no numbers."""
     if values.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return False
-    words = values.cast(pl.String).drop_nulls()
+    words = unnamed(values).cast(pl.String).drop_nulls()
     if not words.len() or not 1 < words.n_unique() <= max(words.len() // 3, 2):
         return False
     labels = words.unique(maintain_order=True).head(1000)

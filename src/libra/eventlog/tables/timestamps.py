@@ -13,6 +13,7 @@ from datetime import UTC, datetime, time
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.columns import unnamed
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.moments import Column, read_moments
 
@@ -41,7 +42,7 @@ def read_timestamps(
         >>> moments[1].isoformat(), notes
         ('2024-05-27T09:30:00+00:00', ['The timestamps in "when" carry no time zone and were read as UTC.'])
     """
-    values = stripped(values, column, place)
+    name, values = values.name, stripped(values, column, place)
 
     def place_of(value: str) -> str:
         return place(int((values.cast(pl.String) == value).arg_true()[0]))
@@ -50,7 +51,7 @@ def read_timestamps(
     moments, all_used = usable_moments(read, values, options, place, optional=optional)
     if optional and not all_used:
         notes.append(f'Some times in "{column}" cannot be used and were left out; their events stay.')
-    return moments.alias(values.name), notes
+    return moments.alias(name), notes
 
 
 def stripped(values: pl.Series, column: str, place: Callable[[int], str]) -> pl.Series:
@@ -63,6 +64,7 @@ def stripped(values: pl.Series, column: str, place: Callable[[int], str]) -> pl.
     if not isinstance(values.dtype, pl.String | pl.Date | pl.Datetime | pl.Null) and not values.dtype.is_numeric():
         what = f'"{column}" is of the type {values.dtype} and holds no moments in time'
         raise InputError(what, place=place(0), remedy="Name another column with --timestamp or --start-timestamp")
+    values = unnamed(values)
     if values.dtype == pl.String:
         values = values.str.strip_chars()
         values = values.set(values == "", None)
@@ -113,8 +115,9 @@ def are_days(values: pl.Series, options: ReadOptions) -> bool:
     """
     if values.dtype not in (pl.String, pl.Date) and values.dtype != pl.Datetime:
         return False
+    days = unnamed(values)
     try:
-        moments, _ = read_moments(values.str.strip_chars() if values.dtype == pl.String else values, options, Column(values.name))
+        moments, _ = read_moments(days.str.strip_chars() if days.dtype == pl.String else days, options, Column(values.name))
     except InputError:
         return False
     return moments.null_count() < moments.len() and bool((moments.dt.time() == time()).all())
@@ -133,7 +136,7 @@ def looks_like_timestamps(values: pl.Series, options: ReadOptions, *, epochs: bo
         return True
     if not (values.dtype == pl.String or values.dtype.is_integer()):
         return False
-    sample = values.drop_nulls().gather_every(max(values.len() // _SAMPLE, 1)).head(_SAMPLE)
+    sample = unnamed(values).drop_nulls().gather_every(max(values.len() // _SAMPLE, 1)).head(_SAMPLE)
     if sample.dtype == pl.String:
         sample = sample.str.strip_chars()
         sample = sample.filter(sample != "")

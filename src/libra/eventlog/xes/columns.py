@@ -55,7 +55,7 @@ class Columns:
         for (key, kind), pieces in self._values.items():
             together = pl.concat(_in_one_type(pieces))
             by_key[key][kind] = _spread(together, np.concatenate(self._owners[key, kind]), self.height)
-        columns = [self._settled(key, kinds).alias(key) for key, kinds in by_key.items()]
+        columns = {key: self._settled(key, kinds) for key, kinds in by_key.items()}
         return pl.DataFrame(columns) if columns else pl.DataFrame(height=self.height)
 
     def notes(self) -> list[str]:

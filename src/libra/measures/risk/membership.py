@@ -167,8 +167,8 @@ def _part(log: EventLog, chosen: Yes) -> EventLog:
     """The chosen cases of a log, with what a mechanism looks at."""
     of_events = np.repeat(chosen, np.diff(log.case_offsets))
     events = log.events.select(CASE_INDEX, ACTIVITY, TIMESTAMP).filter(of_events)
-    individual = () if log.individual is None else (log.individual,)
-    cases = log.cases.select(CASE_NAME, *individual).filter(chosen)
+    names = [name for name in log.cases.columns if name in (CASE_NAME, log.individual)]
+    cases = log.cases[names].filter(chosen)
     return replace(log, events=events.with_columns(pl.col(CASE_INDEX).rle_id()), cases=cases)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, Integers, cases_of
+from libra.eventlog.columns import column
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.fresh_log import fresh_log
@@ -101,7 +102,8 @@ class Pripel:
         anonymized, after = self._anonymized(cases, random)
         progress(1, 3)
         names = released_attributes(log)
-        attributes = randomized_attributes(log.events.select(names), cases.codes, anonymized.codes, after, self.epsilon, random)
+        originals = log.events.select(column(name) for name in names)
+        attributes = randomized_attributes(originals, cases.codes, anonymized.codes, after, self.epsilon, random)
         progress(2, 3)
         released = fresh_log(anonymized, log.activities, random, attributes=attributes)
         progress(3, 3)

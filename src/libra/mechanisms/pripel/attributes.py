@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from libra.eventlog.cases import Integers
+from libra.eventlog.columns import unnamed
 from libra.eventlog.individuals import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, TIMESTAMP
@@ -39,7 +40,7 @@ def released_attributes(log: EventLog) -> list[str]:
     of_case = [name for role in log.roles if role.role == "case_id" for name in role.columns]
     held_back = (CASE_INDEX, ACTIVITY, TIMESTAMP, log.individual, *of_case)
     possible = [name for name, kind in log.events.schema.items() if name not in held_back and kind in RELEASED]
-    return [name for name in possible if not _is_id(log.events[name], whose)]
+    return [name for name in possible if not _is_id(unnamed(log.events[name]), whose)]
 
 
 def _is_id(values: pl.Series, whose: pl.Series) -> bool:
@@ -84,8 +85,9 @@ def randomized_attributes(
         rank = (random.uniform(len(released)) * sizes[released]).astype(np.int64)
         donor = order[np.minimum(begins[released] + rank, len(order) - 1)]
         place = pl.Series(np.where(after >= 0, after, donor), dtype=pl.UInt32)
-        taken = pl.select(pl.when(pl.Series((after >= 0) | (sizes[released] > 0))).then(events[name].gather(place))).to_series()
-        made[name] = _randomized(taken, events[name], epsilon, random).alias(name)
+        values = unnamed(events[name])
+        taken = pl.select(pl.when(pl.Series((after >= 0) | (sizes[released] > 0))).then(values.gather(place))).to_series()
+        made[name] = _randomized(taken, values, epsilon, random).alias(name)
     return pl.DataFrame(made)
 
 

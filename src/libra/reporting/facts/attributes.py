@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from libra.charts.numbers import number
-from libra.eventlog.columns import column
+from libra.eventlog.columns import column, unnamed
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.reporting.facts.histogram import shares
@@ -153,7 +153,9 @@ Binned = tuple[tuple[str, ...], list[tuple[float, ...]]]
 
 def _numbers(frames: list[pl.DataFrame], name: str) -> Binned | None:
     """In bins of about equally many values of the first log; its smallest and largest value are not told."""
-    values = [one[np.isfinite(one)] for one in (frame[name].drop_nulls().cast(pl.Float64).to_numpy() for frame in frames)]
+    values = [
+        one[np.isfinite(one)] for one in (unnamed(frame[name]).drop_nulls().cast(pl.Float64).to_numpy() for frame in frames)
+    ]
     if len(values[0]) < FEWEST_NUMBERS:
         return None
     bounds = np.unique(np.quantile(values[0], np.arange(1, BINS) / BINS, method="inverted_cdf"))

@@ -1,0 +1,87 @@
+"""What a column is called says nothing to Polars: a name between `^` and `$` is no pattern, in whatever role."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from libra.errors import InputError
+from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.read import read
+from libra.eventlog.write import write
+
+from .agreement import Source, in_batches, outcome
+from .odd_tables import TABLES
+
+PATTERNS = ("^{}$", "^({}$", "^.*|{}$", "*{}*", "`{}`.*", '{} "\\')
+
+
+def called(name: str, pattern: str) -> str:
+    """Another name, which the finder of roles takes for the same."""
+    return "case:" + pattern.format(name[5:]) if name.startswith("case:") else pattern.format(name)
+
+
+def renamed(options: ReadOptions, pattern: str) -> ReadOptions:
+    roles: dict[str, Any] = {role: getattr(options.roles, role) for role in RoleNames.__dataclass_fields__}
+    others: dict[str, Any] = {
+        role: called(names, pattern) if isinstance(names, str) else tuple(called(name, pattern) for name in names or ())
+        for role, names in roles.items()
+        if names
+    }
+    return replace(options, roles=RoleNames(**others))
+
+
+def whole_log(source: Source, options: ReadOptions) -> tuple[list[pl.Series], tuple[str, ...]] | str:
+    """All columns of a log, of no name, and what is said about them; or why there is none."""
+    try:
+        log = read(source, options)
+    except InputError as error:
+        return str(error)
+    return [values.alias("") for frame in (log.events, log.cases) for values in frame], log.notes
+
+
+def unquoted(said: str, names: list[str], pattern: str) -> str:
+    for name in sorted(names, key=len, reverse=True):
+        said = said.replace(f'"{called(name, pattern)}"', f'"{name}"')
+    return said
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("name", TABLES)
+def test_what_columns_are_called_changes_nothing(name: str, pattern: str) -> None:
+    plain, options = TABLES[name]
+    plain = plain.with_columns(pl.lit("'=x").alias("remark"), pl.lit(2.5).alias("cost"), pl.lit("p").alias("case:ward"))
+    odd, odd_options = plain.rename({name: called(name, pattern) for name in plain.columns}), renamed(options, pattern)
+    expected, found = whole_log(plain, options), whole_log(odd, odd_options)
+    if isinstance(expected, str) or isinstance(found, str):
+        assert unquoted(str(found), plain.columns, pattern) == expected
+        return
+    assert [unquoted(note, plain.columns, pattern) for note in found[1]] == list(expected[1])
+    assert all(one.equals(other, null_equal=True) for one, other in zip(found[0], expected[0], strict=True))
+    ours = outcome(in_batches, odd.lazy(), odd_options)
+    theirs = outcome(in_batches, plain.lazy(), options)
+    assert (unquoted(ours, plain.columns, pattern) if isinstance(ours, str) else ours) == theirs
+
+
+@pytest.mark.parametrize("ending", ["csv", "xes", "parquet"])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_file_with_such_names_comes_back(pattern: str, ending: str, tmp_path: Path) -> None:
+    plain, options = TABLES["individuals"]
+    more: dict[str, list[Any]] = {
+        "remark": ["'=x", None] * 6,
+        "cost": [2.5, None] * 6,
+        "n": [1, None] * 6,
+        "late": [True, None] * 6,
+    }
+    plain = plain.with_columns(pl.Series(name, values) for name, values in more.items()).with_columns(start=pl.col("time"))
+    log = read(plain.rename({name: called(name, pattern) for name in plain.columns}), renamed(options, pattern))
+    assert {called(name, pattern) for name in more} <= set(log.events.columns)
+    write(log, path := tmp_path / f"log.{ending}")
+    back = read(path, ReadOptions(roles=RoleNames(individual=called("patient", pattern))))
+    assert back.equals(replace(log, metadata=back.metadata))
+    theirs = in_batches(path, ReadOptions(roles=RoleNames(individual=called("patient", pattern))))
+    assert theirs == in_batches(plain, options)
