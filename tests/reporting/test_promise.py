@@ -35,7 +35,7 @@ def standing(checked: Checked) -> str:
         (1.0, 1e-3, "proved", "fair"),
         (3.0, 1e-5, "proved", "fair"),
         (3.5, 1e-5, "proved", "poor"),
-        (1.0, 0.02, "proved", "poor"),
+        (1.0, 0.02, "weak", "bad"),
         (20.0, 1e-5, "weak", "bad"),
     ],
 )

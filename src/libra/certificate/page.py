@@ -15,7 +15,7 @@ from typing import Any
 
 from libra.certificate.check import MECHANISM, Check
 from libra.certificate.spent import spent_by_topic, topic_of
-from libra.certificate.words import beliefs, odds
+from libra.certificate.words import beliefs, odds, strength_of
 from libra.privacy.unit import CASE, Unit
 
 ABOUT = "Libra is a program that anonymizes event logs, the data of process mining, and says what is promised of the result."
@@ -113,7 +113,9 @@ def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section
     if proved and not guarantee["seeded"]:
         unit = CASE if guarantee["unit"] == CASE.statement() else INDIVIDUAL
         yield _meaning(guarantee["epsilon"], guarantee["delta"], str(unit))
-        yield Section("Who is protected", (protected(guarantee),))
+        worth = strength_of(document)
+        if worth is not None and worth.protects:
+            yield Section("Who is protected", (protected(guarantee),))
     yield Section("What has to hold", points=(*guarantee["assumptions"], TRUSTED))
     yield Section("What is not promised", points=tuple(guarantee["caveats"]))
     yield _spent(document) if proved else Section("How the budget was spent", (NO_LEDGER,))

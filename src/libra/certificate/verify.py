@@ -20,6 +20,7 @@ from libra.certificate.content import content
 from libra.certificate.document import fingerprint, read_certificate
 from libra.certificate.of_any import RANDOMNESS, drawn
 from libra.certificate.schema import why_invalid
+from libra.certificate.words import TOO_WEAK, strength_of
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.mechanism import HOMES as MECHANISMS
 from libra.privacy.randomness import SEEDED
@@ -50,7 +51,8 @@ def verify_document(document: dict[str, Any], output: Path, progress: Progress =
         checks.append(_same_file(document["output"], found))
         if checks[-1].ok:
             checks.append(content(document, output))
-    promised = all(check.ok for check in checks) and document["guarantee"]["kind"] == "proved"
+    worth = strength_of(document) if all(check.ok for check in checks) else None
+    promised = worth is not None and worth.protects
     return Verification(tuple(checks), _verdict(document, checks), promised)
 
 
@@ -123,4 +125,14 @@ def _verdict(document: dict[str, Any], checks: list[Check]) -> str:
         return CLAIMED
     figures = f"({guarantee['epsilon']:g}, {guarantee['delta']:g})"
     unit = guarantee["unit"].partition(",")[0]
-    return f"Verified: the file is the one certified, and its ledger stays within {figures}-differential privacy for {unit}."
+    said = f"Verified: the file is the one certified, and its ledger stays within {figures}-differential privacy for {unit}."
+    return " ".join((said, *_against(document)))
+
+
+def _against(document: dict[str, Any]) -> Iterator[str]:
+    """What is to be said against a guarantee that holds: that delta is large, that all of it is too weak."""
+    worth = strength_of(document)
+    if worth is not None and worth.warning:
+        yield worth.warning
+    if worth is not None and worth.level == "void":
+        yield TOO_WEAK

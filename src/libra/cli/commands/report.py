@@ -88,4 +88,6 @@ def stamp_of(page: Report) -> str:
         return "CONFIDENTIAL: it compares with the original"
     if page.standing == "proved":
         return "public: it holds released figures alone"
+    if page.standing == "weak":
+        return "NOT FOR RELEASE: the guarantee is too weak"
     return "NOT FOR RELEASE: nothing is proved of this log"

@@ -16,7 +16,9 @@ from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.calibration import Calibration, calibrate
 from libra.privacy.composition import before_subsampling
+from libra.privacy.guarantee import RELEASE_ONCE
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
+from libra.privacy.strength import suited
 from libra.privacy.unit import CASE, Unit
 
 Tail: TypeAlias = Literal["model", "nearest", "drop"]
@@ -98,6 +100,8 @@ class Plan:
     def _explained(self) -> Iterator[str]:
         noise = self.calibration
         yield f"Everything together is ({self.epsilon:g}, {self.delta:g})-differentially private for {self.unit.statement()}."
+        yield suited(self.delta, self.unit)
+        yield RELEASE_ONCE
         if self.rate < 1 or self.runs > 1:
             runs = "One run" if self.runs == 1 else f"{self.runs:,} runs, each"
             cases = f"a subsample with {100 * self.rate:.3g} % of the cases" if self.rate < 1 else "all cases"
