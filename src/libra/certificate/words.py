@@ -63,10 +63,10 @@ def strength_of(document: Mapping[str, Any]) -> Strength | None:
         'strong'
     """
     guarantee = document.get("guarantee") or {}
-    if guarantee.get("kind") != "proved" or guarantee.get("seeded"):
+    epsilon, delta = guarantee.get("epsilon"), guarantee.get("delta")
+    if guarantee.get("kind") != "proved" or guarantee.get("seeded") or epsilon is None or delta is None:
         return None
-    individuals = guarantee["unit"] != CASE.statement()
-    return strength(guarantee["epsilon"], guarantee["delta"], document["cases"], individuals=individuals)
+    return strength(epsilon, delta, document.get("cases"), individuals=guarantee.get("unit") != CASE.statement())
 
 
 def beliefs(epsilon: float) -> tuple[tuple[str, str], ...]:

@@ -193,7 +193,8 @@ class Libra:
         if self.most_cases is not None:
             yield (
                 f"The promise is for individuals as a whole. Of each, {self._counted()} counted, drawn at random; --most-cases "
-                "says how many, and each takes more noise. The release is about as large as what counted: --cases makes it larger."
+                "says how many, and each takes more noise. The release is about as large as what counted: --cases makes it "
+                "larger."
             )
         if not released.n_cases:
             yield (

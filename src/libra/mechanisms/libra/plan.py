@@ -100,8 +100,6 @@ class Plan:
     def _explained(self) -> Iterator[str]:
         noise = self.calibration
         yield f"Everything together is ({self.epsilon:g}, {self.delta:g})-differentially private for {self.unit.statement()}."
-        yield suited(self.delta, self.unit)
-        yield RELEASE_ONCE
         if self.rate < 1 or self.runs > 1:
             runs = "One run" if self.runs == 1 else f"{self.runs:,} runs, each"
             cases = f"a subsample with {100 * self.rate:.3g} % of the cases" if self.rate < 1 else "all cases"
@@ -132,6 +130,8 @@ class Plan:
             f"Times get {100 * share:.0f} % of the budget: starts by year, block of four weeks and week, hours and days of the "
             "week, durations of cases and of steps."
         )
+        yield suited(self.delta, self.unit)
+        yield RELEASE_ONCE
 
     def _sd_of_kept(self) -> float:
         if self.tail == "nearest":
