@@ -89,7 +89,8 @@ def suited(delta: float, unit: Unit) -> str:
         >>> suited(1e-5, CASE)
         'Delta 1e-05 suits logs of up to 10,000 cases: their number times delta is at most 0.1.'
     """
-    many = math.floor(MOST_FOR_ALL / delta * (1 + 1e-9))
+    many = round(MOST_FOR_ALL / delta)
+    many -= many * delta > MOST_FOR_ALL  # by the same product that a release is judged by
     if not many:
         return f"Delta {delta:g} is too large for any log."
     what = ("case" if unit == CASE else "individual") + ("" if many == 1 else "s")
@@ -109,4 +110,4 @@ def _warning(delta: float, cases: int, individuals: bool) -> str:
 
 def _smaller(cases: int) -> float:
     """A power of ten that is well below one over the number of cases."""
-    return float(10.0 ** -(math.floor(math.log10(cases)) + 2))
+    return min(float(10.0 ** -(math.floor(math.log10(cases)) + 2)), STRONG[1])
