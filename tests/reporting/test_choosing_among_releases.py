@@ -10,6 +10,8 @@ import pytest
 from parsed_page import ParsedPage
 
 import libra
+from libra.cli.commands.compare import show_comparison
+from libra.comparison.comparison import CHOICE
 from libra.example.simulate import simulate
 from libra.mechanisms.libra import Libra
 from libra.privacy.guarantee import RELEASE_ONCE
@@ -55,6 +57,13 @@ def test_the_certificate_assumes_it_and_says_that_several_add_up(mechanism: str)
         for one in promised["assumptions"]
     )
     assert any("Hand out the first, or count all that were made." in one for one in promised["caveats"])
+
+
+def test_a_comparison_says_that_a_choice_by_it_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    found = libra.compare(simulate(cases=100), mechanisms="libra", epsilon=1.0, seeds=1, cache=False)
+    show_comparison(found)
+    for said in (capsys.readouterr().out, ParsedPage(found.report().html).named("footer")[0].text):
+        assert CHOICE in " ".join(said.split())
 
 
 @pytest.mark.parametrize("mechanism", ["libra", "travas"])
