@@ -33,7 +33,7 @@ def test_a_seed_that_a_certificate_hides_is_seen_in_the_file(tmp_path: Path) -> 
 
 
 def test_another_number_of_cases_than_the_certificate_says_is_seen_in_the_file() -> None:
-    certificate, log = files("libra2022")
+    certificate, log = files("drop")
     document = json.loads(certificate.read_text(encoding="utf-8"))
     found = content(document | {"cases": document["cases"] + 1}, log)
     assert not found.ok

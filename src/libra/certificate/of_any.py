@@ -20,7 +20,7 @@ def said(document: dict[str, Any], possible: Sequence[Guarantee], contents: str 
     seeded = document["guarantee"]["seeded"]
     stated = {name: document[name] for name in ("guarantee", "in_plain_words", "contents", "randomness")}
     shared = {"contents": contents, "randomness": SEEDED if seeded else SYSTEM}
-    plain = [in_plain_words(one, seeded=seeded, cases=document["cases"]) for one in possible]
+    plain = [in_plain_words(one, seeded=seeded, cases=document.get("cases")) for one in possible]
     expected = [
         {"guarantee": one.to_dict() | {"seeded": seeded}, "in_plain_words": words} | shared
         for one, words in zip(possible, plain, strict=True)

@@ -119,8 +119,9 @@ def _sections(document: Mapping[str, Any], certificate: str) -> Iterator[Section
     yield Section("What has to hold", points=(*guarantee["assumptions"], TRUSTED))
     yield Section("What is not promised", points=tuple(guarantee["caveats"]))
     yield _spent(document) if proved else Section("How the budget was spent", (NO_LEDGER,))
+    cases = f", {document['cases']:,} cases" if proved else ""
     facts = (
-        ("file", f"{output['file']}, {output['bytes']:,} bytes, {document['cases']:,} cases"),
+        ("file", f"{output['file']}, {output['bytes']:,} bytes{cases}"),
         ("SHA-256", output["sha256"]),
         ("holds", document["contents"]),
         ("made with", "; ".join(" ".join(named) for named in parameters_of(document["parameters"]))),

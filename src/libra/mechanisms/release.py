@@ -148,7 +148,6 @@ class Release:
             "mechanism": self.mechanism,
             "parameters": dict(self.parameters),
             "contents": self.contents,
-            "cases": self.log.n_cases,
             "guarantee": self.guarantee.to_dict() | {"seeded": self.seeded},
             "claimed": None if self.claimed is None else self.claimed.published(),
             **self._counted,
@@ -157,12 +156,12 @@ class Release:
 
     @cached_property
     def _counted(self) -> dict[str, Any]:
-        """The ledger, and what the accountant makes of it at the delta that is promised."""
+        """The number of cases that delta is judged by, the ledger, and what the accountant makes of it at that delta."""
         if self.ledger is None or self.guarantee.delta is None:
             return {}
         from libra.certificate.counted import counted
 
-        return counted(self.ledger, self.guarantee.delta)
+        return {"cases": self.log.n_cases} | counted(self.ledger, self.guarantee.delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the log, JSON-ready, for the custodian alone: it holds what the certificate withholds.
