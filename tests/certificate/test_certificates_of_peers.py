@@ -22,6 +22,7 @@ FREE = {  # what somebody who computes the checksum anew may say otherwise: no p
     ("output", "file"),
     ("output", "bytes"),
     ("output", "sha256"),
+    ("cases",),  # held by the file
     ("checksum",),
     ("parameters", "time_zone"),
     ("parameters", "omega"),

@@ -32,6 +32,14 @@ def test_a_seed_that_a_certificate_hides_is_seen_in_the_file(tmp_path: Path) -> 
     assert not found.promised
 
 
+def test_another_number_of_cases_than_the_certificate_says_is_seen_in_the_file() -> None:
+    certificate, log = files("drop")
+    document = json.loads(certificate.read_text(encoding="utf-8"))
+    found = content(document | {"cases": document["cases"] + 1}, log)
+    assert not found.ok
+    assert f"it has {document['cases']:,} cases, and the certificate says {document['cases'] + 1:,}" in found.found
+
+
 def test_times_that_a_ledger_does_not_count_are_seen_in_the_file(tmp_path: Path) -> None:
     certificate, log = files("drop")
     document = json.loads(certificate.read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ FREE: dict[Place, str] = {
     ("parameters", "signed_times"): "whether noisy times of libra2022 may be negative",
 }
 ALSO_FREE: dict[str, set[Place]] = {"paper": {("parameters", "delta")}}  # the figures that it counts for are withheld
-OF_THE_FILE = {("output", "bytes"), ("output", "sha256")}
+OF_THE_FILE = {("output", "bytes"), ("output", "sha256"), ("cases",)}
 ANY_PROVED = ("libra", "public labels", "nearest", "drop", "subsample")
 
 

@@ -137,7 +137,7 @@ def test_a_stronger_promise_with_all_its_sentences_is_refused_by_the_ledger() ->
     found = issued | {
         "parameters": issued["parameters"] | {"epsilon": 1.0},
         "guarantee": guarantee.to_dict() | {"seeded": False},
-        "in_plain_words": in_plain_words(guarantee, seeded=False),
+        "in_plain_words": in_plain_words(guarantee, seeded=False, cases=issued["cases"]),
     }
     ledger = replace(Ledger.from_dict(issued), asked=stronger.plan.calibration.mu)
     found = with_checksum(found | counted(ledger, 1e-3))

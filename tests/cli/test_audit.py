@@ -204,7 +204,7 @@ def test_when_time_is_up_it_says_so_and_how_to_get_more(table: Path, run: Run) -
         (("--processes", "0"), "processes has to be a whole number from 1 to 256, not 0."),
         (("--seed", "-1"), "seed has to be a whole number from 0"),
         (("--epsilon", "0"), "epsilon has to be a number above 0"),
-        (("--delta", "1"), "delta has to be a number above 0 and below 1"),
+        (("--delta", "0.5"), "delta has to be a number above 0 and below 0.5"),
         (("--alpha", "3"), "libra does not take alpha."),
         (("--mechanism", "libra2022", "--tail", "drop"), "libra2022 does not take tail."),
         (("--mechanism", "libra2022", "--subsamples", "some"), "subsamples"),

@@ -80,6 +80,8 @@ def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
         yield "its case ids say that it was drawn with a seed, and the certificate does not"
     elif document["mechanism"] in HOMES:  # what other packages write is not known here
         yield from _other_form(document, log)
+    if "cases" in document and log.n_cases != document["cases"]:
+        yield f"it has {log.n_cases:,} cases, and the certificate says {document['cases']:,}"
     yield from _other_control_flow(document, log)
     if document["contents"] == PLACEHOLDERS:
         if not np.array_equal(log.timestamps, placeholder_times(log.case_offsets)):

@@ -20,9 +20,10 @@ def said(document: dict[str, Any], possible: Sequence[Guarantee], contents: str 
     seeded = document["guarantee"]["seeded"]
     stated = {name: document[name] for name in ("guarantee", "in_plain_words", "contents", "randomness")}
     shared = {"contents": contents, "randomness": SEEDED if seeded else SYSTEM}
+    plain = [in_plain_words(one, seeded=seeded, cases=document.get("cases")) for one in possible]
     expected = [
-        {"guarantee": one.to_dict() | {"seeded": seeded}, "in_plain_words": in_plain_words(one, seeded=seeded)} | shared
-        for one in possible
+        {"guarantee": one.to_dict() | {"seeded": seeded}, "in_plain_words": words} | shared
+        for one, words in zip(possible, plain, strict=True)
     ]
     nearest = min((list(differences(stated, one)) for one in expected), key=len)
     holds = "The sentences are the ones that belong to these figures, with all assumptions and caveats."

@@ -16,7 +16,7 @@ from typing import Any
 from libra.certificate.check import MECHANISM, Check
 from libra.certificate.signing import Vouched
 from libra.certificate.spent import spent_by_topic, topic_of
-from libra.certificate.words import beliefs, odds
+from libra.certificate.words import beliefs, odds, strength_of
 from libra.privacy.unit import CASE, Unit
 
 ABOUT = "Libra is a program that anonymizes event logs, the data of process mining, and says what is promised of the result."
@@ -120,12 +120,15 @@ def _sections(document: Mapping[str, Any], certificate: str, signature: Vouched)
     if proved and not guarantee["seeded"]:
         unit = CASE if guarantee["unit"] == CASE.statement() else INDIVIDUAL
         yield _meaning(guarantee["epsilon"], guarantee["delta"], str(unit))
-        yield Section("Who is protected", (protected(guarantee),))
+        worth = strength_of(document)
+        if worth is not None and worth.protects:
+            yield Section("Who is protected", (protected(guarantee),))
     yield Section("What has to hold", points=(*guarantee["assumptions"], TRUSTED))
     yield Section("What is not promised", points=tuple(guarantee["caveats"]))
     yield _spent(document) if proved else Section("How the budget was spent", (NO_LEDGER,))
+    cases = f", {document['cases']:,} cases" if proved else ""
     facts = (
-        ("file", f"{output['file']}, {output['bytes']:,} bytes"),
+        ("file", f"{output['file']}, {output['bytes']:,} bytes{cases}"),
         ("SHA-256", output["sha256"]),
         ("holds", document["contents"]),
         ("made with", "; ".join(" ".join(named) for named in parameters_of(document["parameters"]))),

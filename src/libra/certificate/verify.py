@@ -22,6 +22,7 @@ from libra.certificate.minisign import PublicKey
 from libra.certificate.of_any import RANDOMNESS, drawn
 from libra.certificate.schema import why_invalid
 from libra.certificate.signing import Vouched, vouched
+from libra.certificate.words import TOO_WEAK, strength_of
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.mechanism import HOMES as MECHANISMS
 from libra.privacy.randomness import SEEDED
@@ -55,7 +56,8 @@ def verify_document(document: dict[str, Any], output: Path, signature: Vouched, 
         checks.append(_same_file(document["output"], found))
         if checks[-1].ok:
             checks.append(_of_other_version(document["version"])(content(document, output)))
-    promised = all(check.ok for check in checks) and document["guarantee"]["kind"] == "proved"
+    worth = strength_of(document) if all(check.ok for check in checks) else None
+    promised = worth is not None and worth.protects
     return Verification(tuple(checks), _verdict(document, checks, signature), promised, signature.signed, signature.key_id)
 
 
@@ -130,4 +132,13 @@ def _verdict(document: dict[str, Any], checks: list[Check], signature: Vouched) 
     unit = guarantee["unit"].partition(",")[0]
     standing = f"Consistent, {signature.said}" if not signature.signed else f"{signature.said[0].upper()}{signature.said[1:]}"
     said = f"the file is the one certified, and its ledger stays within {figures}-differential privacy for {unit}"
-    return f"{standing}: {said}. {signature.meaning}"
+    return " ".join((f"{standing}: {said}. {signature.meaning}", *_against(document)))
+
+
+def _against(document: dict[str, Any]) -> Iterator[str]:
+    """What is to be said against a guarantee that holds: that delta is large, that all of it is too weak."""
+    worth = strength_of(document)
+    if worth is not None and worth.warning:
+        yield worth.warning
+    if worth is not None and worth.level == "void":
+        yield TOO_WEAK

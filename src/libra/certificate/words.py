@@ -9,20 +9,26 @@ are multiplied or divided by more than e^t with probability (1 + e^-t) x at most
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from libra.privacy.guarantee import Guarantee, certainty, factor
 from libra.privacy.randomness import SEEDED
+from libra.privacy.strength import Strength, doubt_left, strength
+from libra.privacy.unit import CASE
 
 NOTHING_PROVED = "Nothing is proved about how well this log protects anyone: treat it as if it showed real cases."
+NAMES_NOT_PROTECTED = "Names of activities are not protected: one that a single case has may show in this log."
 NOT_PRIVATE = f"{SEEDED[0].upper()}{SEEDED[1:]}; whoever knows or guesses the seed can undo the noise."
+TOO_WEAK = "The guarantee is too weak to mean anything."
 PRIORS = (0.01, 0.1, 0.5, 0.9)
 FURTHER = (1.1, 1.5, 2.0, 3.0)  # times epsilon
 RARE = 0.01
 NEVER = 1e12  # one in more than that is not worth more digits
 
 
-def in_plain_words(guarantee: Guarantee, *, seeded: bool) -> str:
-    """One sentence that somebody can follow whose data it is.
+def in_plain_words(guarantee: Guarantee, *, seeded: bool, cases: int | None = None) -> str:
+    """One sentence that somebody can follow whose data it is; where delta is large for so many cases, what follows from that.
 
     Example:
         >>> print(in_plain_words(Guarantee.proved(1.0, 1e-5), seeded=False))
@@ -31,22 +37,38 @@ def in_plain_words(guarantee: Guarantee, *, seeded: bool) -> str:
     """
     if seeded:
         return NOT_PRIVATE
-    if guarantee.kind != "proved" or guarantee.epsilon is None or guarantee.delta is None:
+    worth = guarantee.strength(cases)
+    if worth is None or guarantee.epsilon is None or guarantee.delta is None:
         return NOTHING_PROVED
-    right = certainty((1 - guarantee.delta) / (1 + math.exp(guarantee.epsilon)))
+    if worth.level == "exposed":
+        return worth.warning
     told = f"whether any {guarantee.unit.partition(',')[0]} was in the original"
-    if right == "100 %":
-        return f"There is next to no limit to how well somebody can tell from this log {told}: the promise is too weak for that."
-    if guarantee.names_public:
-        return (
-            "Names of activities are not protected: one that a single case has may show in this log. Apart from names there is a "
-            f"limit to how well anybody, whatever else they know, can tell from it {told}: if that is as likely as not to begin "
-            f"with, they are right at most {right} of the time."
-        )
-    return (
-        f"There is a limit to how well anybody, whatever else they know, can tell from this log {told}: if that is as likely as "
+    if worth.level == "void":
+        said = f"There is next to no limit to how well somebody can tell from this log {told}: the promise is too weak for that."
+        return f"{said} {worth.warning}".strip()
+    right = certainty(doubt_left(guarantee.epsilon, guarantee.delta))
+    names = f"{NAMES_NOT_PROTECTED} Apart from names, there" if guarantee.names_public else "There"
+    said = (
+        f"{names} is a limit to how well anybody, whatever else they know, can tell from this log {told}: if that is as likely as "
         f"not to begin with, they are right at most {right} of the time."
     )
+    return f"{said} {worth.warning}".strip()
+
+
+def strength_of(document: Mapping[str, Any]) -> Strength | None:
+    """What the guarantee of a certificate is worth; None where nothing is proved, or where whoever has the seed knows the noise.
+
+    Example:
+        >>> import libra
+        >>> from libra.example.simulate import simulate
+        >>> strength_of(libra.anonymize(simulate(cases=300)).certificate()).level
+        'strong'
+    """
+    guarantee = document.get("guarantee") or {}
+    epsilon, delta = guarantee.get("epsilon"), guarantee.get("delta")
+    if guarantee.get("kind") != "proved" or guarantee.get("seeded") or epsilon is None or delta is None:
+        return None
+    return strength(epsilon, delta, document.get("cases"), individuals=guarantee.get("unit") != CASE.statement())
 
 
 def beliefs(epsilon: float) -> tuple[tuple[str, str], ...]:

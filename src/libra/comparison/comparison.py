@@ -27,6 +27,10 @@ CONFIDENTIAL = (
     "Confidential: all figures compare with the original, and every run is seeded. "
     "For a log that is not public, this is for its custodian alone."
 )
+CHOICE = (
+    "A choice of mechanism, parameters or epsilon that is made on a log is part of what is released from it, and no guarantee "
+    "counts it: choose on public logs that resemble yours."
+)
 MEASURES = {
     "dfg_l1": "dfg_l1",
     "dfg_tv": "dfg_tv",

@@ -88,9 +88,9 @@ def plan_of(settings: Sequence[Setting], epsilon: float | Sequence[float], delta
         >>> plan_of([Setting("libra2022", {"b": 2})], [0.1, 1.0], 1e-4, 3).asked[0][1:]
         (None, {'delta': 0.0001, 'b': 2}, None)
     """
-    from libra.privacy.arguments import checked_delta
+    from libra.privacy.arguments import delta_of_guarantee
 
-    epsilons, delta, which = _epsilons(epsilon), checked_delta(delta), _seeds(seeds)
+    epsilons, delta, which = _epsilons(epsilon), delta_of_guarantee(delta), _seeds(seeds)
     tried: list[Asked] = []
     notes = list(settings.notes) if isinstance(settings, Settings) else []
     for setting in settings:

@@ -14,7 +14,7 @@ from libra.charts import Chart
 from libra.charts.curves import Curve, curves, legend
 from libra.charts.style import PALETTE, STYLE
 from libra.charts.text import shown
-from libra.comparison.comparison import CONFIDENTIAL, MEASURES, Comparison, Row
+from libra.comparison.comparison import CHOICE, CONFIDENTIAL, MEASURES, Comparison, Row
 from libra.comparison.labels import labels_of
 from libra.comparison.nearest import MEASURE, nearest_of
 from libra.comparison.plot import lines_of
@@ -91,6 +91,7 @@ def report_of(comparison: Comparison) -> Report:
         styles=(PALETTE, STYLE, LAYOUT),
         today=datetime.now(UTC).date().isoformat(),
         confidential=CONFIDENTIAL,
+        choice=CHOICE,
         best=BEST,
         nearest=nearest,
         ranked_by=(MEASURE, WORDS[MEASURE][0]),

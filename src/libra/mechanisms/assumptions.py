@@ -10,8 +10,8 @@ LABELS_LISTED = (
     "The labels are those of a list that was given and does not come from this log; events of all others are left out."
 )
 NOTHING_ELSE = (
-    "The parameters, the time zone and the code are public, and were not chosen by what they give on this log. Nothing else of "
-    "the log is public: not its size, not its time range."
+    "The parameters, the time zone and the code are public. Neither they nor this release, among several, were chosen by what "
+    "they give on this log. Nothing else of the log is public: not its size, not its time range."
 )
 AS_READ = (
     "The logs that are compared are logs as read. Which column is what, encoding, delimiter, the order of day and month, the "

@@ -146,7 +146,7 @@ class Release:
             "document": DOCUMENT,
             "version": __version__,
             "issued": datetime.now(UTC).date().isoformat(),
-            "in_plain_words": in_plain_words(self.guarantee, seeded=self.seeded),
+            "in_plain_words": in_plain_words(self.guarantee, seeded=self.seeded, cases=self.log.n_cases),
             "mechanism": self.mechanism,
             "parameters": dict(self.parameters),
             "contents": self.contents,
@@ -158,12 +158,12 @@ class Release:
 
     @cached_property
     def _counted(self) -> dict[str, Any]:
-        """The ledger, and what the accountant makes of it at the delta that is promised."""
+        """The number of cases that delta is judged by, the ledger, and what the accountant makes of it at that delta."""
         if self.ledger is None or self.guarantee.delta is None:
             return {}
         from libra.certificate.counted import counted
 
-        return counted(self.ledger, self.guarantee.delta)
+        return {"cases": self.log.n_cases} | counted(self.ledger, self.guarantee.delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the log, JSON-ready, for the custodian alone: it holds what the certificate withholds.

@@ -34,7 +34,7 @@ from libra.mechanisms.peers.release import Answer, contents_of, release_of
 from libra.mechanisms.peers.spending import largest_mu
 from libra.mechanisms.release import Release
 from libra.privacy.accounting import delta_of_ledger
-from libra.privacy.arguments import checked_delta, checked_whole
+from libra.privacy.arguments import checked_whole, delta_of_guarantee
 from libra.privacy.gate import Gate, geometric_entry
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
@@ -86,7 +86,7 @@ class Travas:
         budget = checked_budget(self.budget)
         for name, value in (
             ("epsilon", checked_epsilon(self.epsilon)),
-            ("delta", checked_delta(self.delta)),
+            ("delta", delta_of_guarantee(self.delta)),
             ("repeats", checked_whole("repeats", self.repeats, 1, MOST_REPEATS)),
             ("times", checked_times(self.times)),
             ("budget", dict(vars(budget))),

@@ -92,6 +92,17 @@ def checked_delta(value: float, name: str = "delta") -> float:
     return checked(name, value, lambda delta: 0 < delta < 1, "above 0 and below 1")
 
 
+def delta_of_guarantee(value: float, name: str = "delta") -> float:
+    """The delta of a guarantee that somebody asks for: from 0.5 on it would promise next to nothing.
+
+    Example:
+        >>> delta_of_guarantee(0.5)
+        Traceback (most recent call last):
+        libra.errors.UsageError: delta has to be a number above 0 and below 0.5, not 0.5.
+    """
+    return checked(name, value, lambda delta: 0 < delta < 0.5, "above 0 and below 0.5")
+
+
 def checked_times(value: int, name: str = "times") -> int:
     """How many releases are composed.
 

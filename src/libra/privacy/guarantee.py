@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from libra.privacy.randomness import SEEDED
+from libra.privacy.strength import SURE, Strength, strength
 from libra.privacy.unit import CASE, Unit
 
 NAMES_PUBLIC = (
@@ -19,10 +20,14 @@ NAMES_PUBLIC = (
 )
 NOT_COVERED = (
     "What follows from the process itself, or holds for everyone in the log, is not hidden.",
-    "Several releases of the same log add up: their epsilons and their deltas.",
+    "Several releases of the same log add up: their epsilons and their deltas. Hand out the first, or count all that were made.",
     "Running time, memory and messages to the person who runs the program are no part of the release.",
 )
-SURE = 1e-6  # what is left to certainty where a bound on what somebody may think says nothing any more
+RELEASE_ONCE = (
+    "Hand out the first release, or count all that are made: epsilons and deltas add up. Do not choose among several by how near "
+    "they come to the original: no budget counts that choice."
+)
+A_SECOND_RUN = "A second run counts as well: epsilons and deltas add up."
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,17 @@ class Guarantee:
         """Whether names of activities are taken as public, and are not protected."""
         return NAMES_PUBLIC in self.assumptions
 
+    def strength(self, cases: int | None) -> Strength | None:
+        """What it is worth for a release of so many cases; None where nothing is proved.
+
+        Example:
+            >>> Guarantee.proved(1.0, 1e-5).strength(700_000).level
+            'exposed'
+        """
+        if self.kind != "proved" or self.epsilon is None or self.delta is None:
+            return None
+        return strength(self.epsilon, self.delta, cases, individuals=self.unit != CASE.statement())
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
         return asdict(self) | {"assumptions": list(self.assumptions), "caveats": list(self.caveats)}
@@ -102,7 +118,7 @@ def several_cases(epsilon: float, delta: float) -> str:
 
     Example:
         >>> print(several_cases(1.0, 1e-5))
-        A person with several cases is protected less: for k cases epsilon becomes k * epsilon, and delta becomes
+        A person with several cases is promised less: for k cases epsilon becomes k * epsilon, and delta becomes
         delta * (e^(k * epsilon) - 1) / (e^epsilon - 1). Two cases together are (2, 3.72e-05)-differentially private.
     """
     of_two = delta * (math.exp(epsilon) + 1)
@@ -112,7 +128,7 @@ def several_cases(epsilon: float, delta: float) -> str:
         else "For two cases together this promises nothing."
     )
     return (
-        "A person with several cases is protected less: for k cases epsilon becomes k * epsilon, and delta becomes "
+        "A person with several cases is promised less: for k cases epsilon becomes k * epsilon, and delta becomes "
         f"delta * (e^(k * epsilon) - 1) / (e^epsilon - 1). {example}"
     )
 

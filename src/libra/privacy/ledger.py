@@ -22,8 +22,8 @@ GAUSSIAN = (ROUNDED_GAUSSIAN, VARIANT_SELECTION, LABEL_SELECTION)
 ADDING_UP = (
     "Shares are of the square of the mu asked for, and add up: first within each group, then all plus the larger of kept and "
     "tail. A case counts either among the kept variants or in the tail, so of these two groups only the dearer one counts. "
-    "With subsamples, mu and shares are those of one run, before subsampling; epsilon is that of the whole. Where individuals "
-    "are protected, mu is that of one case; somebody with several has so many times as much, and epsilon counts all of them."
+    "With subsamples, mu and shares are those of one run, before subsampling; epsilon is that of the whole. Where the promise is "
+    "for individuals, mu is that of one case; somebody with several has so many times as much, and epsilon counts all of them."
 )
 
 

@@ -1,4 +1,4 @@
-"""How to do it again: the commands that give such a release, check it and measure it, spelled so that they can be copied.
+"""The commands that make such a release, check it and measure it, spelled so that they can be copied.
 
 A command that cannot be copied as it is shown, because a name in it has characters that nobody sees, is left out.
 """

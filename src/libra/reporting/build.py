@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from libra.mechanisms.release import Release
 
 TITLES = {False: "What was protected, and what was lost", True: "An anonymized event log"}
-UNPROTECTED = "An event log, and what is known of it"
-HANDING_OUT, PROTECTION, GOOD_FOR = "May I hand it out?", "How is it protected?", "Is it any good?"
+UNPROTECTED = {False: "An anonymized log beside its original", True: "An event log, and what is known of it"}
+HANDING_OUT, PROMISED, GOOD_FOR = "May I hand it out?", "What is promised of it?", "Is it any good?"
 STAGES = 3
 NOT_KNOWN = "This release does not know the log that it was made from. Give it: release.report(original), or ask for public=True."
 
@@ -60,8 +60,8 @@ class Draft:
     def report(self, output: Mapping[str, Any] | None = None) -> Report:
         """The page; `output` has the size and the SHA-256 of the released file, where there is one."""
         public, promise, facts = self.facts.public, self.promise, self.facts
-        title = UNPROTECTED if public and not promise.holds else TITLES[public]
-        question, answer = (PROTECTION, promise.bare) if public else (HANDING_OUT, promise.answer)
+        title = (TITLES if promise.holds else UNPROTECTED)[public]
+        question, answer = (PROMISED, promise.bare) if public else (HANDING_OUT, promise.answer)
         answers = [(question, answer)] + ([] if public else [(GOOD_FOR, good_of(facts))])
         html = page(
             "report.html",

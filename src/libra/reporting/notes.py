@@ -11,7 +11,7 @@ from typing import Any
 from libra.engines.control_flow_tables import BaseEdges
 from libra.errors import LibraError
 from libra.mechanisms.libra import Libra
-from libra.mechanisms.libra.algorithm import noise_on_edges
+from libra.mechanisms.libra.algorithm import WOULD_HELP, noise_on_edges
 from libra.privacy.unit import CASE
 
 
@@ -50,4 +50,4 @@ def what_survives(document: Mapping[str, Any] | None) -> Iterator[str]:
         return
     individuals = document["guarantee"]["unit"] != CASE.statement()
     yield (made.for_individuals() if individuals else made).plan.survives()
-    yield "More cases, a larger --epsilon or a larger --delta would help."
+    yield WOULD_HELP

@@ -6,32 +6,29 @@ sentence and the odds. The promise of this module: "protected" is said of a prov
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from libra.certificate.check import MECHANISM, Check, Verification
 from libra.certificate.of_any import RANDOMNESS
-from libra.certificate.words import beliefs, odds
+from libra.certificate.words import TOO_WEAK, beliefs, odds, strength_of
 from libra.charts.text import shown
 from libra.privacy.guarantee import NAMES_PUBLIC
+from libra.privacy.strength import Level
 from libra.privacy.unit import CASE, Unit
 
 Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unsigned", "unknown"]
 Tone = Literal["good", "fair", "poor", "bad", "none"]
 
-STRONG = 1.0, 1e-4  # epsilon and delta: odds at most about triple, and more than that once in ten thousand
-MODERATE = 3.0, 1e-2  # an even guess becomes right in 95 % of all cases at most
-VOID = math.log(1e6), 0.5  # even odds may become certainty, as good as; or a coin decides whether all is told
-
-PROVED = {
-    "good": "Yes: protected by a strong, proved guarantee",
-    "fair": "Yes, with care: protected by a moderate, proved guarantee",
-    "poor": "Think twice: the guarantee is proved, but weak",
+PROVED: dict[Level, tuple[Standing, Tone, str]] = {
+    "strong": ("proved", "good", "Yes: protected by a strong, proved guarantee"),
+    "moderate": ("proved", "fair", "Yes, with care: protected by a moderate, proved guarantee"),
+    "weak": ("proved", "poor", "Think twice: the guarantee is proved, but weak"),
+    "void": ("weak", "bad", f"No: t{TOO_WEAK[1:].removesuffix('.')}"),
+    "exposed": ("weak", "bad", "No: delta is too large for so many cases"),
 }
 ANSWERS: dict[Standing, str] = {
-    "weak": "No: the guarantee is too weak to mean anything",
     "claimed": "No: nothing is proved about it",
     "seeded": "No: it was drawn with a seed",
     "broken": "No: its certificate does not hold",
@@ -145,15 +142,18 @@ def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:
     guarantee = document["guarantee"]
     epsilon, delta, unit = guarantee["epsilon"], guarantee["delta"], guarantee["unit"]
     who = str(CASE if unit == CASE.statement() else Unit(most_cases=1))
-    tone: Tone = "good" if _within(STRONG, epsilon, delta) else "fair" if _within(MODERATE, epsilon, delta) else "poor"
-    weak = not _within(VOID, epsilon, delta)
-    names = NAMES if NAMES_PUBLIC in guarantee["assumptions"] else ""
+    worth = strength_of(document)
+    if worth is None:
+        raise AssertionError("this is asked of what is proved alone")
+    standing, tone, answer = PROVED[worth.level]
+    if standing == "proved" and NAMES_PUBLIC in guarantee["assumptions"]:
+        answer += NAMES
     return Promise(
-        standing="weak" if weak else "proved",
-        tone="bad" if weak else tone,
-        answer=ANSWERS["weak"] if weak else PROVED[tone] + names,
+        standing=standing,
+        tone=tone,
+        answer=answer,
         sentence=document["in_plain_words"],
-        advice=AS_REAL if weak else MAY,
+        advice=MAY if worth.protects else AS_REAL,
         odds=odds(epsilon, delta, who),
         beliefs=beliefs(epsilon),
         epsilon=f"{epsilon:g}",
@@ -161,7 +161,3 @@ def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:
         unit=unit,
         checks=checks,
     )
-
-
-def _within(most: tuple[float, float], epsilon: float, delta: float) -> bool:
-    return epsilon <= most[0] and delta <= most[1]

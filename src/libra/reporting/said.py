@@ -13,6 +13,7 @@ from libra.charts.apart import shown_apart
 from libra.charts.numbers import MISSING, count, duration, share
 from libra.charts.text import shown
 from libra.maps import legend
+from libra.privacy.guarantee import RELEASE_ONCE
 from libra.reporting.again import Names, commands_of
 from libra.reporting.drawn import words_of
 from libra.reporting.facts.edges import EdgeRow
@@ -53,6 +54,7 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
         "spending": _spending(document) if promise.holds else [],
         "has_to_hold": [] if document is None else [*document["guarantee"]["assumptions"], TRUSTED],
         "protected": protected(document["guarantee"]) if document is not None and promise.holds else "",
+        "release_once": RELEASE_ONCE,
         "sizes": _sizes(facts),
         "yardstick_rows": _yardstick_rows(facts),
         "variants_said": _variants(facts),

@@ -35,7 +35,7 @@ def test_of_each_individual_one_case_counts() -> None:
     assert released.guarantee.unit == "one individual, with all cases, added or removed"
     assert "Of each individual, one case counted, drawn at random" in released.guarantee.assumptions[-1]
     assert not any("several cases" in caveat for caveat in released.guarantee.caveats)
-    assert any("Individuals are protected as a whole" in note for note in released.notes)
+    assert any("The promise is for individuals as a whole" in note for note in released.notes)
 
 
 def test_more_cases_can_count_and_take_more_noise() -> None:

@@ -200,11 +200,12 @@ def test_notes_say_what_weakens_the_promise() -> None:
         return " ".join(note for note in said if "carry noise" not in note)
 
     assert notes() == ""
-    assert "weak guarantee" in notes(epsilon=5.1)
-    assert "weak guarantee" not in notes(epsilon=5.0)
-    assert "more than one over the number of cases" in notes(delta=0.01)
-    assert "--delta 1e-04" in notes(delta=0.01) or "--delta 0.0001" in notes(delta=0.01)
-    assert "more than one over" not in notes(delta=1e-4)
+    assert "weak guarantee" in notes(epsilon=3.1)
+    assert "weak guarantee" not in notes(epsilon=3.0)
+    assert "Delta 0.01 is too large for a log of 300 cases" in notes(delta=0.01, cases=300)
+    assert "--delta 0.0001." in notes(delta=0.01, cases=300)
+    assert "Delta 0.001 is large for a log of 300 cases" in notes(delta=0.001, cases=300)
+    assert notes(delta=1e-4, cases=300) == ""
     assert "empty" in notes(log_from(["ab"] * 5))
     seeded = Libra().anonymize(structured(), Randomness(seed=1))
     assert SEEDED in " ".join(seeded.notes)

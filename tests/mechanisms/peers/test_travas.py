@@ -117,7 +117,7 @@ def test_an_empty_log_is_released_like_any_other() -> None:
     ("said", "told"),
     [
         ({"epsilon": 0}, "epsilon has to be a number above 0"),
-        ({"delta": 1}, "delta has to be a number above 0 and below 1"),
+        ({"delta": 0.5}, "delta has to be a number above 0 and below 0.5"),
         ({"repeats": 0}, "repeats has to be a whole number from 1 to 100"),
         ({"times": "some"}, "times is one of none, model, not 'some'."),
         (

@@ -158,7 +158,7 @@ def _say_written(written: Sequence[Path], folder: Path | None, report: Path | No
 
 def show_comparison(found: Comparison) -> None:
     """One table a log, with as many columns as there is room for, and what is to be said about it."""
-    from libra.comparison.comparison import CONFIDENTIAL
+    from libra.comparison.comparison import CHOICE, CONFIDENTIAL
     from libra.comparison.tables import FIRST, LEGEND, table_of
 
     for log in found.logs:
@@ -169,6 +169,7 @@ def show_comparison(found: Comparison) -> None:
             say(note, lead="- ")
     say(LEGEND)
     say(CONFIDENTIAL, bold=True)
+    say(CHOICE)
 
 
 def _fitting(whole: Table) -> Table:

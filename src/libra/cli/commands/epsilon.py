@@ -40,7 +40,7 @@ def epsilon(
     alpha: Annotated[float, typer.Option("--alpha", help="The Renyi order, above 1.")] = 10,
     b: Annotated[float, typer.Option("--b", help="The scale of the Laplace noise.")] = 2,
     gamma: Annotated[float, typer.Option("--gamma", help="The share of cases in a subsample, up to 1.")] = 0.05,
-    delta: Annotated[float, typer.Option("--delta", help="The delta to convert at, between 0 and 1.")] = 1e-4,
+    delta: Annotated[float, typer.Option("--delta", help="The delta to convert at, below 0.5.")] = 1e-4,
     subsamples: Annotated[
         int | None,
         typer.Option("--subsamples", help="How many subsamples are released; 1/gamma if not said.", show_default=False),

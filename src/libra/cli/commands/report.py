@@ -93,4 +93,6 @@ def stamp_of(page: Report) -> str:
         return "public: it holds released figures alone"
     if page.standing == "unsigned":
         return "as its certificate says: no signature was checked"
+    if page.standing == "weak":
+        return "NOT FOR RELEASE: the guarantee is too weak"
     return "NOT FOR RELEASE: nothing is proved of this log"

@@ -24,7 +24,7 @@ from libra.measures.audit.outcome import Audit, Claim, Finding
 from libra.measures.audit.runs import Runs
 from libra.measures.audit.sight import Figure, Sight
 from libra.mechanisms.mechanism import Mechanism
-from libra.privacy.arguments import checked, checked_delta, checked_whole
+from libra.privacy.arguments import checked, checked_whole, delta_of_guarantee
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.randomness import LARGEST_SEED, Randomness
 from libra.privacy.unit import CASE
@@ -151,10 +151,10 @@ def implied_claim(release: Release, epsilon: float | None, delta: float) -> Clai
     implied = None if release.claimed is None else release.claimed.implied_epsilon(delta)
     authors = "its authors state no epsilon" if implied is None else f"what its authors claim implies {implied:.3g}"
     if epsilon is not None:
-        return Claim(checked_epsilon(epsilon), checked_delta(delta), f"asked for; {authors}")
+        return Claim(checked_epsilon(epsilon), delta_of_guarantee(delta), f"asked for; {authors}")
     if implied is None:
         raise UsageError(f"{release.mechanism} states no epsilon. Say which one to test: --epsilon.")
-    return Claim(implied, checked_delta(delta), "implied by what its authors claim")
+    return Claim(implied, delta_of_guarantee(delta), "implied by what its authors claim")
 
 
 def _checked_names(said: str | Sequence[str] | None) -> list[str]:

@@ -8,7 +8,6 @@ log is generated from the noisy tables alone.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from time import perf_counter
@@ -30,16 +29,17 @@ from libra.mechanisms.libra.plan import DEFAULT_BUDGET, TAILS, Budget, Plan, Tai
 from libra.mechanisms.libra.release_run import STAGES, Output, release_run
 from libra.mechanisms.release import Release
 from libra.privacy.accounting import delta_of_ledger
-from libra.privacy.arguments import checked_delta, checked_whole
+from libra.privacy.arguments import checked_whole, delta_of_guarantee
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
-from libra.privacy.guarantee import Guarantee, from_even_odds
+from libra.privacy.guarantee import A_SECOND_RUN, Guarantee, from_even_odds
 from libra.privacy.randomness import SEED_NOTE, Randomness
+from libra.privacy.strength import MODERATE
 from libra.privacy.unit import CASE, Unit
 
 MOST_CASES = 100_000_000
 MOST_SUBSAMPLES = 1_000
-WEAK_EPSILON = 5.0
+WOULD_HELP = f"More cases, a larger --epsilon or a larger --delta would help. {A_SECOND_RUN}"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Libra:
         """Bring the parameters into their one form and refuse what cannot be meant."""
         if self.tail not in TAILS:
             raise UsageError(f"tail is one of {', '.join(TAILS)}, not {self.tail!r}.")
-        epsilon, delta, budget = checked_epsilon(self.epsilon), checked_delta(self.delta), checked_budget(self.budget)
+        epsilon, delta, budget = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta), checked_budget(self.budget)
         subsamples = None if self.subsamples is None else checked_whole("subsamples", self.subsamples, 1, MOST_SUBSAMPLES)
         rate, runs = checked_rate_of(self.gamma, subsamples), subsamples or 1
         unit = Unit(self.most_cases)
@@ -195,26 +195,34 @@ class Libra:
     def _notes(self, released: EventLog, seeded: bool) -> Iterator[str]:
         if seeded:
             yield SEED_NOTE
-        if self.epsilon > WEAK_EPSILON:
+        if self.epsilon > MODERATE[0]:
             yield (
                 f"Epsilon {self.epsilon:g} is a weak guarantee: somebody who knows all else may go from even odds to at most "
                 f"{from_even_odds(self.epsilon)} that {self.plan.unit} was in the log, rare outcomes aside. Most say 1 or less."
             )
-        if released.n_cases * self.delta > 1:
-            yield (
-                f"Delta {self.delta:g} is more than one over the number of cases released, which is too weak to protect every "
-                f"one of them. Ask for a smaller one, such as --delta {_smaller_delta(released.n_cases):g}."
-            )
+        yield from notes_on_delta(self.guarantee(seeded=seeded), released.n_cases)
         if self.most_cases is not None:
             yield (
-                f"Individuals are protected as a whole. Of each, {self._counted()} counted, drawn at random; --most-cases says "
-                "how many, and each takes more noise. The release is about as large as what counted: --cases makes it larger."
+                f"The promise is for individuals as a whole. Of each, {self._counted()} counted, drawn at random; --most-cases "
+                "says how many, and each takes more noise. The release is about as large as what counted: --cases makes it "
+                "larger."
             )
         if not released.n_cases:
             yield (
-                "The anonymized log is empty: nothing in this log stood out from the noise. "
-                f"{self.plan.survives()} More cases, a larger --epsilon or a larger --delta would help."
+                f"The anonymized log is empty: nothing in this log stood out from the noise. {self.plan.survives()} {WOULD_HELP}"
             )
+
+
+def notes_on_delta(promised: Guarantee, released_cases: int) -> Iterator[str]:
+    """That delta is large for so many cases, and what to ask for.
+
+    Example:
+        >>> list(notes_on_delta(Guarantee.proved(1.0, 1e-5), 10_000))
+        []
+    """
+    worth = promised.strength(released_cases)
+    if worth is not None and worth.warning:
+        yield worth.warning
 
 
 def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
@@ -248,8 +256,3 @@ def noise_on_edges(sd: float) -> str:
         f"Counts of steps carry noise of about {noise:,} where rare cases take them: a step, a first or a last activity that "
         f"occurs fewer than about {3 * noise:,} times may be one that nobody took."
     )
-
-
-def _smaller_delta(released_cases: int) -> float:
-    """A power of ten that is well below one over the number of cases."""
-    return float(10.0 ** -(math.floor(math.log10(released_cases)) + 2))

@@ -16,7 +16,9 @@ from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.calibration import Calibration, calibrate
 from libra.privacy.composition import before_subsampling
+from libra.privacy.guarantee import RELEASE_ONCE
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
+from libra.privacy.strength import suited
 from libra.privacy.unit import CASE, Unit
 
 Tail: TypeAlias = Literal["model", "nearest", "drop"]
@@ -141,6 +143,8 @@ class Plan:
             f"Times get {100 * share:.0f} % of the budget: starts by year, block of four weeks and week, hours and days of the "
             "week, durations of cases and of steps."
         )
+        yield suited(self.delta, self.unit)
+        yield RELEASE_ONCE
 
     def _sd_of_kept(self) -> float:
         if self.tail == "nearest":

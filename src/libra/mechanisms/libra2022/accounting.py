@@ -15,11 +15,11 @@ from libra.privacy import renyi
 from libra.privacy.arguments import (
     LARGEST_TIMES,
     checked,
-    checked_delta,
     checked_order,
     checked_rate,
     checked_scale,
     checked_times,
+    delta_of_guarantee,
 )
 from libra.privacy.loss_distribution import subsampled_laplace_epsilon
 from libra.privacy.renyi import BestOrder
@@ -73,7 +73,7 @@ def accounting(alpha: float, b: float, gamma: float, delta: float, subsamples: i
         (0.145, 1.17, 0.2996)
     """
     alpha, b, gamma = checked_order(alpha, "alpha"), checked_scale(b, "b"), checked_rate(gamma, "gamma")
-    delta, subsamples = checked_delta(delta), checked_times(subsamples, "subsamples")
+    delta, subsamples = delta_of_guarantee(delta), checked_times(subsamples, "subsamples")
 
     def bound(order: float) -> float:
         return renyi.compose(renyi.subsampled_bound(order, b, gamma), subsamples)

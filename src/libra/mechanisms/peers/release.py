@@ -18,7 +18,7 @@ from libra.eventlog.cases import Cases, Integers
 from libra.eventlog.log import EventLog
 from libra.eventlog.traces import Traces
 from libra.mechanisms.fresh_log import fresh_log, log_of
-from libra.mechanisms.libra.algorithm import notes_on_zone
+from libra.mechanisms.libra.algorithm import notes_on_delta, notes_on_zone
 from libra.mechanisms.libra.times import generate_times, release_times
 from libra.mechanisms.peers.arguments import Times
 from libra.mechanisms.peers.counted import Counted
@@ -26,7 +26,7 @@ from libra.mechanisms.peers.placeholders import PLACEHOLDERS, placeholder_times
 from libra.mechanisms.release import CONTENTS, Claim, Release
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
-from libra.privacy.guarantee import Guarantee
+from libra.privacy.guarantee import A_SECOND_RUN, Guarantee
 from libra.privacy.randomness import SEED_NOTE, Randomness
 
 if TYPE_CHECKING:
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 MOST_EVENTS = 100_000_000
 NO_TIMES = "{} releases no times: timestamps are placeholders, a minute from event to event. --times model makes some."
-EMPTY = "The anonymized log is empty: nothing in this log stood out from the noise. A larger --epsilon would help{}."
+EMPTY = (
+    "The anonymized log is empty: nothing in this log stood out from the noise. A larger --epsilon would help{}. "
+    f"{A_SECOND_RUN}"
+)
 PERSONS_NOTE = "{} protects cases, not persons: the column of the individual does not count."
 
 
@@ -117,6 +120,7 @@ def release_of(made: ControlFlowMechanism, log: EventLog, answer: Answer, random
         claimed=made.claim(),
         notes=(
             *_notes(made, released, random.seeded, persons and promised.kind == "claimed"),
+            *notes_on_delta(promised, released.n_cases),
             *(notes_on_zone(made.time_zone, has_zone=log.has_zone) if modelled else ()),
         ),
         ledger=ledger,

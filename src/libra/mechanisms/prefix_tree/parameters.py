@@ -12,7 +12,7 @@ from libra.mechanisms.peers.arguments import DEFAULT_PRUNE, LONGEST, checked_max
 from libra.mechanisms.peers.counted import Counted
 from libra.mechanisms.prefix_tree.runaway import Growth, refuse_runaway, smallest_threshold, threshold
 from libra.mechanisms.prefix_tree.tails import truncated_tail
-from libra.privacy.arguments import checked_delta
+from libra.privacy.arguments import delta_of_guarantee
 from libra.privacy.gaussian import checked_epsilon
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def bring_into_form(made: PrefixLaplace | Sacofa) -> None:
         ("max_length", checked_max_length(made.max_length)),
         ("times", checked_times(made.times)),
         ("budget", dict(vars(budget))),
-        ("delta", checked_delta(made.delta)),
+        ("delta", delta_of_guarantee(made.delta)),
         ("time_zone", checked_time_zone(made.time_zone)),
         ("shares", budget),
     ):

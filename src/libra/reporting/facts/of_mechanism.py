@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from libra.certificate.words import TOO_WEAK, strength_of
 from libra.reporting.facts.warning import Warning  # noqa: A004  # the word of the page; nothing is raised here
 
 UNKNOWN = Warning(
@@ -71,7 +72,7 @@ KNOWN = ("libra", "libra2022", "amun", *TRACES)
 
 
 def of_the_promise(certificate: Mapping[str, Any] | None) -> Iterator[Warning]:
-    """Whether anything is proved of the log.
+    """Whether anything is proved of the log, and whether it is enough.
 
     Example:
         >>> [warning.title for warning in of_the_promise(None)]
@@ -87,6 +88,12 @@ def of_the_promise(certificate: Mapping[str, Any] | None) -> Iterator[Warning]:
         yield SEEDED
     if guarantee.get("kind") != "proved":
         yield Warning(NOT_PROVED, CLAIMED if real is None else f"{CLAIMED} {real}")
+    worth = strength_of(certificate)
+    if worth is not None and worth.warning:
+        how = "too large" if worth.level == "exposed" else "large"
+        yield Warning(f"Delta is {how} for so many cases", worth.warning)
+    if worth is not None and worth.level == "void":
+        yield Warning(TOO_WEAK.removesuffix("."), "Treat the log as if it showed real cases.")
 
 
 def of_mechanism(certificate: Mapping[str, Any] | None, *, has_times: bool) -> Iterator[Warning]:

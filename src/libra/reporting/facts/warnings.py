@@ -51,11 +51,13 @@ def warnings_of(
         >>> [warning.title for warning in warnings_of(Pair(None, simulate(cases=5)))][0]
         'Nothing is known of how this log was made'
     """
+    promise = tuple(of_the_promise(certificate))
+    notes = [note for note in notes if note not in {one.text for one in promise}]
     if not pair.anonymized.n_cases:
-        return (*of_the_promise(certificate), *_of_nothing(pair), *_of_notes(notes))
+        return (*promise, *_of_nothing(pair), *_of_notes(notes))
     return (
         *_of_another_process(pair),
-        *of_the_promise(certificate),
+        *promise,
         *_of_what_is_lost(pair, aspects),
         *_of_activities(pair),
         *_of_steps(pair),
