@@ -149,7 +149,7 @@ def _place_of_short_year(values: pl.Series, parts: pl.DataFrame) -> tuple[bool, 
     if not (one.is_between(1, 31) & two.is_between(1, 12) | two.is_between(1, 31) & one.is_between(1, 12)).all():
         return True, None
     years_if_first, years_if_last = one.n_unique(), three.n_unique()
-    return years_if_first < years_if_last, None if years_if_last < years_if_first else dates["text"][0]
+    return years_if_first < years_if_last, dates["text"][0]
 
 
 def _split(values: pl.Series, families: Sequence[str]) -> pl.DataFrame:

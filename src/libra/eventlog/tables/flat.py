@@ -21,7 +21,7 @@ from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.attributes import as_attributes, as_individual, as_text
 from libra.eventlog.tables.clock_times import read_clock_times
-from libra.eventlog.tables.moments import naive_note
+from libra.eventlog.tables.moments import has_zone
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
 from libra.eventlog.tables.timestamps import read_timestamps
 
@@ -85,7 +85,7 @@ def from_flat(
         tuple(roles),
         tuple(said),
         individual,
-        has_zone=naive_note(columns["timestamp"][0]) not in said,
+        has_zone=has_zone(said, options, columns["timestamp"][0]),
     )
 
 
@@ -145,7 +145,7 @@ def _columns_by_use(
                 moments += read_clock_times(frame[clock], options, place=place)
                 said.append(f'The times of day in "{clock}" were added to the dates in "{names[0]}".')
             playing.append(moments.alias(ROLE_COLUMN[role]))
-            said.extend(more)
+            said.extend(more if role == "timestamp" else map(str, more))  # only the timestamp counts in a release
         elif role == "individual":
             playing.append(frame[names[0]].alias("individual"))
         elif role != "case_id":

@@ -39,7 +39,7 @@ def from_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadO
         memory = remembered(frame.attrs.get(KEY))
         frame = _from_pandas(frame, notes)
     log = from_flat(frame, options, place=lambda row: f"{FRAME}, row {row}", source=FRAME, metadata=memory.metadata, notes=notes)
-    return memory.with_individual(log, "the frame says so")
+    return log if options.described else memory.with_individual(log, "the frame says so")
 
 
 def to_pandas(log: EventLog) -> pd.DataFrame:
