@@ -40,7 +40,7 @@ class OpenChoice(str):
         made.what, made.remedy, made.may_close = what, remedy, may_close
         return made
 
-    def __getnewargs__(self) -> tuple[str, str, str]:
+    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]  # what __new__ takes, as pickle has it
         """How it goes from one process to another; what else it holds goes along."""
         return self.what, self.remedy, str(self)
 

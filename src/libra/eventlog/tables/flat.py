@@ -9,7 +9,7 @@ without a note.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -138,8 +138,9 @@ def _columns_by_use(
     for role, names in columns.items():
         if role in _TIMES:
             beside = {columns[other][0]: frame[columns[other][0]] for other in _TIMES if other in columns and other != role}
+            ours = options if role == "timestamp" or options.zone is None else replace(options, zone="utc")
             moments, more = read_timestamps(
-                frame[names[0]], options, column=names[0], place=place, optional=role not in REQUIRED, beside=beside
+                frame[names[0]], ours, column=names[0], place=place, optional=role not in REQUIRED, beside=beside
             )
             for clock in names[1:]:
                 moments += read_clock_times(frame[clock], options, place=place)

@@ -45,6 +45,11 @@ def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         >>> read_xes(example.path(), FileFormat("xes", "gz"), ReadOptions()).metadata.name
         'Emergency department (simulated)'
     """
+    return assemble(read_content(path, fmt, options), path, options)
+
+
+def read_content(path: Path, fmt: FileFormat, options: ReadOptions) -> Content:
+    """What stands in an XES file, before anything in it plays a role."""
     document = Document(path, fmt, options.encoding)
     cases, events = Columns(), Columns()
     case_of_event: list[npt.NDArray[np.int64]] = []
@@ -52,7 +57,7 @@ def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         case_of_event.append(piece.case_of_event + cases.height)
         cases.add(piece.case_parts, piece.n_cases)
         events.add(piece.event_parts, len(piece.case_of_event))
-    return assemble(document.content(cases, events, np.concatenate(case_of_event)), path, options)
+    return document.content(cases, events, np.concatenate(case_of_event))
 
 
 def _stretches(stream: BinaryIO) -> Iterator[bytes]:
