@@ -137,16 +137,55 @@ def refuse_contradictions(described: Description, said: Mapping[str, Any]) -> No
         if value == theirs or (value is False and name != "day_first") or (name == "encoding" and _same_encoding(value, theirs)):
             continue
         flag = "--month-first" if name == "day_first" and value is False else f"--{name.replace('_', '-')}"
-        wanted = "nothing on it" if theirs is None or theirs == () else _shown(theirs)
+        absent = theirs is None or theirs == ()
         ours = f"{flag} contradicts" if isinstance(value, bool) else f"{flag} says {_shown(value)}, and"
-        says = f", which says {name} = {wanted}" if isinstance(value, bool) else f" says {wanted}"
+        if isinstance(value, bool):
+            says = f", which has no {name}" if absent else f", which says {name} = {_shown(theirs)}"
+        else:
+            says = " says nothing on it" if absent else f" says {_shown(theirs)}"
         raise UsageError(f"{ours} {described.place(name)}{says}. Leave out one of them.")
+
+
+def described_parameters(described: Description | None, said: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """The parameters of a mechanism that knows these: what was said, and what a description of the log says of a release.
+
+    Example:
+        >>> from libra.eventlog.description import Description
+        >>> by_who = {"individual": "who", "unit": "individual", "most_cases": 2}
+        >>> visits = Description("table", ("step",), "done", "none", ("visit",), **by_who)
+        >>> described_parameters(visits, {"epsilon": 1.0}, ["epsilon", "most_cases"])
+        {'epsilon': 1.0, 'most_cases': 2}
+    """
+    together = dict(said)
+    for name, value in ({} if described is None else _as_parameters(described)).items():
+        if name in known and together.setdefault(name, value) is None:
+            together[name] = value
+        if described is not None and name in known and together[name] != value:
+            place = described.place("labels" if name == "private_labels" else name)
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} contradicts {place}. Leave out one of them.")
+    return together
+
+
+def _as_parameters(described: Description) -> dict[str, Any]:
+    """What a description says of a release, in the words of the mechanisms: private_labels stands for its labels."""
+    parameters = described.parameters()
+    labels = parameters.pop("labels")
+    if not isinstance(labels, str):
+        raise UsageError(f'{described.place("labels")}: a list of labels cannot be given yet. Write labels = "private".')
+    return parameters | {"private_labels": labels == "private"}
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return ", ".join(f'"{one}"' for one in value) if isinstance(value, tuple) else f'"{value}"' if isinstance(value, str) else str(value)
+    return (
+        ", ".join(f'"{one}"' for one in value)
+        if isinstance(value, tuple)
+        else f'"{value}"'
+        if isinstance(value, str)
+        else str(value)
+    )
 
 
 def _same_encoding(one: str, other: str | None) -> bool:
@@ -223,7 +262,9 @@ def _epoch_unit(said: str) -> str:
 
 def _zone(said: str) -> str:
     if said not in get_args(Zone):
-        raise UsageError(f'The zone "{said}" is neither file (every time carries its own), none, nor utc (those without are in UTC).')
+        raise UsageError(
+            f'The zone "{said}" is neither file (every time carries its own), none, nor utc (those without are in UTC).'
+        )
     return said
 
 

@@ -1,7 +1,7 @@
 """Describing a log: what reading it by detection finds, written down so that it is found no more.
 
-In: a file or a frame, and what the user says about it. Out: a `Description` by which the log is read as detection reads it, with a
-reason for every key: given, detected by name or by content, or a default. What the content leaves open is marked to be checked.
+In: a file or a frame, and what the user says about it. Out: a `Description` by which the log is read as detection reads it, with
+a reason for every key: given, detected by name or by content, or a default. What the content leaves open is marked to be checked.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from libra.errors import InputError, UsageError
-from libra.eventlog.description import FORMS, LINE_ENDS, Description
+from libra.eventlog.description import LINE_ENDS, Description
 from libra.eventlog.files import files_of, input_format, parquet_files
 from libra.eventlog.formats import FileFormat
 from libra.eventlog.log import EventLog, FoundRole
-from libra.eventlog.names import CASE_PREFIX, TIMESTAMP
+from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.open_choices import OpenChoice, zone_is_open
 from libra.eventlog.options import ANY, ISO, EpochUnit, Form, ReadOptions, Zone
 from libra.eventlog.tables.csv_read import open_csv
@@ -93,7 +93,11 @@ def _of_csv(path: Path, fmt: FileFormat, options: ReadOptions, given: Collection
     why = {
         "encoding": f"{CHECK}: not UTF-8, taken for Windows-1252" if guessed else "detected by content: the text is valid in it",
         "delimiter": "detected by content: it gives all lines as many fields",
-        "quote": "detected by content: fields begin with it" if dialect.quote else DEFAULT if quote else "detected by content: none",
+        "quote": "detected by content: fields begin with it"
+        if dialect.quote
+        else DEFAULT
+        if quote
+        else "detected by content: none",
         "line_end": "detected by content",
         "decimal": "detected by content" if comma else DEFAULT,
     }
@@ -107,7 +111,9 @@ def _of_folder(files: Sequence[Path], options: ReadOptions, given: Collection[st
         if other != first:
             key = next(key for key, value in first.to_dict().items() if other.to_dict().get(key) != value)
             what = f"{key} is another one here than in {files[0].name}"
-            raise InputError(what, place=str(file), remedy=f"Write all files in one way, or say it with --{key.replace('_', '-')}")
+            raise InputError(
+                what, place=str(file), remedy=f"Write all files in one way, or say it with --{key.replace('_', '-')}"
+            )
     return first
 
 
@@ -139,7 +145,9 @@ def _of_xes(path: Path, fmt: FileFormat, options: ReadOptions, given: Collection
         zoned = checked_zone(content, on_zone, place, options)
         said["zone"] = options.zone or ("utc" if on_zone else "file" if zoned else "none")
         why["zone"] = _why_zone(said["zone"])
-    named = bool(options.roles.case_id) or not any(role.role == "case_id" and role.columns == ("case:concept:name",) for role in roles)
+    named = bool(options.roles.case_id) or not any(
+        role.role == "case_id" and role.columns == ("case:concept:name",) for role in roles
+    )
     if not named:
         roles = tuple(role for role in roles if role.role != "case_id")
         why["case_id"] = "default: each trace is a case"

@@ -229,7 +229,9 @@ def _shown(value: object) -> str:
 def _contradictions(said: Description) -> Iterator[MisfitError]:
     """What cannot be meant together."""
     if not said.case_id and said.format != "xes":
-        yield MisfitError("case_id", "no column is named as case_id", "Only in XES is each trace a case: name a column, or several")
+        yield MisfitError(
+            "case_id", "no column is named as case_id", "Only in XES is each trace a case: name a column, or several"
+        )
     if not said.activity:
         yield MisfitError("activity", "no column is named as activity", "Name a column, or several")
     if said.timestamp_format is not None and said.epoch_unit is not None:
@@ -262,7 +264,7 @@ def _contradictions(said: Description) -> Iterator[MisfitError]:
         }[said.unit]
         yield MisfitError("unit", what, "Name the column with individual, or write unit = " + '"case" and leave individual out')
     if said.most_cases > 1 and said.unit == "case":
-        yield MisfitError("most_cases", "most_cases is about individuals, and unit is \"case\"", "Leave it out")
+        yield MisfitError("most_cases", 'most_cases is about individuals, and unit is "case"', "Leave it out")
 
 
 def check_form(form: Form, options: ReadOptions, place: str) -> None:

@@ -24,9 +24,7 @@ HEAD = """\
 """
 SECTIONS: dict[str, tuple[str, ...]] = {
     "The file": ("format", "encoding", "delimiter", "quote", "line_end", "decimal"),
-    "The columns": (
-        *("case_id", "activity", "timestamp", "clock", "start_timestamp", "lifecycle", "resource", "individual"),
-    ),
+    "The columns": (*("case_id", "activity", "timestamp", "clock", "start_timestamp", "lifecycle", "resource", "individual"),),
     "The times": ("timestamp_format", "day_first", "epoch_unit", "zone"),
     "The events": ("lifecycle_keep", "sort_by_time", "drop_invalid"),
     "The release": ("unit", "most_cases", "labels"),

@@ -51,7 +51,6 @@ class ReadOptions:
     sort_by_time: bool = False  # order each case's events by time; ties keep file order
     drop_invalid: bool = False  # leave out events without a usable case id, activity or timestamp
     allow_empty: bool = False  # a header without events is an empty log, not an error
-    refuse_open: bool = False  # what the content leaves open is an error as soon as it shows
     progress: Progress = no_progress
     described: str = ""  # the description that all of this is from, by its name; then nothing is detected
     form: Form | None = None  # what the description is of

@@ -25,7 +25,9 @@ from libra.eventlog.xes.columns import ZONE_OF_ISO, read_iso_dates
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.Z+-]|$)"
 ISO_ZONE = r"(Z|[+-][0-9]{2}:?(?:[0-9]{2})?)$"
 _SMALLEST_EPOCH = 10**8
-_EPOCH_UNITS: dict[EpochUnit, tuple[str, int, float]] = {  # its name, the first number beyond it, and how many microseconds it has
+_EPOCH_UNITS: dict[
+    EpochUnit, tuple[str, int, float]
+] = {  # its name, the first number beyond it, and how many microseconds it has
     "s": ("seconds", 10**11, 1_000_000),
     "ms": ("milliseconds", 10**14, 1000),
     "us": ("microseconds", 10**17, 1),

@@ -87,7 +87,9 @@ def by_standard(events: pl.DataFrame, cases: pl.DataFrame, options: ReadOptions,
         return options.roles == RoleNames() and is_standard(events, cases)
     named = {role: getattr(options.roles, role) for role in ("clock", "individual", *ROLE_COLUMN)}
     asked = {role: columns for role, columns in named.items() if columns}
-    if any(columns not in (ROLE_COLUMN.get(role), (ROLE_COLUMN.get(role),)) or role == "case_id" for role, columns in asked.items()):
+    if any(
+        columns not in (ROLE_COLUMN.get(role), (ROLE_COLUMN.get(role),)) or role == "case_id" for role, columns in asked.items()
+    ):
         return False
     find_roles(flat_table(events, cases, [], options).clear(), options, str(path))  # refuses what is not there
     if not is_standard(events, cases):
