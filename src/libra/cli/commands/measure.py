@@ -62,8 +62,11 @@ def measure(
     """Compare a log with its original: frequencies, variants, lengths, durations, arrivals.
 
     All flags apply to both logs, but --description to the original alone. Where the anonymized one lacks a column that is named,
-    that role is found there by itself. """ from libra import api from libra.measures import measure as compare from libra.pairs
-    import read_pair
+    that role is found there by itself.
+    """
+    from libra import api
+    from libra.measures import measure as compare
+    from libra.pairs import read_pair
 
     if certificate is not None and not risk:
         raise UsageError(api.CERTIFICATE_WITHOUT_RISK)
