@@ -29,7 +29,7 @@ from libra.eventlog.tables.frames import FRAME, to_frame
 from libra.eventlog.tables.moments import Column, naive_note, read_moments
 from libra.eventlog.tables.parquet_read import intact, memory_of, scan
 from libra.eventlog.tables.roles import find_roles
-from libra.eventlog.tables.timestamps import stripped
+from libra.eventlog.tables.timestamps import stripped, usable_moments
 from libra.eventlog.xes.assemble import by_iso, by_standard, checked_zone, flat_table, frames_of, iso_times, placer, roles_of
 from libra.eventlog.xes.read import read_content
 
@@ -222,6 +222,7 @@ def _times(
         known = Column(name, _place_of(column, place), beside)
         ours = replace(options, zone=None) if zone is not None or name != when else options
         detected[name], notes[name] = read_moments(column, replace(ours, drop_invalid=True), known)
+        usable_moments(detected[name], column, options, place, optional=name != when)  # refuses what cannot be read
     if zone is None:
         zone = options.zone or _zone_by(notes[when], when)
     reasons = {"zone": _why_zone(zone)}

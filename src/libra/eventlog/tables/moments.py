@@ -110,11 +110,11 @@ def zone_misfit(value: str, zone: Zone, place: str) -> InputError:
 
     Example:
         >>> print(zone_misfit("08:00", "file", "a.csv, line 2"))  # doctest: +ELLIPSIS
-        a.csv, line 2: timestamp "08:00" carries no time zone, and --zone file says that every time carries one. Write ...
+        a.csv, line 2: timestamp "08:00" carries no time zone, and --zone says "file": every time carries one. Write ...
     """
     carries, asked = ("no", "every time carries one") if zone == "file" else ("a", "no time carries one")
     return InputError(
-        f'timestamp "{value[:60]}" carries {carries} time zone, and --zone {zone} says that {asked}',
+        f'timestamp "{value[:60]}" carries {carries} time zone, and --zone says "{zone}": {asked}',
         place=place,
         remedy="Write all times in one way, or correct --zone: it is file, none, or utc if times without a zone are in UTC",
     )

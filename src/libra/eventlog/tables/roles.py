@@ -129,7 +129,7 @@ def _named_by_user(frame: pl.DataFrame, options: ReadOptions, source: str) -> di
     if lacking:
         role, names = next(iter(lacking.items()))
         raise MissingColumnError(
-            f'{FLAGS.get(role, role)} names "{names[0]}", which is no column here',
+            f'{FLAGS.get(role, "--clock")} names "{names[0]}", which is no column here',
             place=source,
             remedy=f"{_hint(role, names[0], frame.columns)}There are {_listed(frame.columns)}",
             lacking=lacking,
