@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -53,7 +52,7 @@ def test_it_appears_whole_or_not_at_all(visits: Path, run: Run) -> None:
     assert target.read_text() == "as it was"
     assert run("describe", visits, "-o", visits).code == 2
     assert run("describe", visits, "-o", visits.parent / "no" / "log.toml").code == 3
-    assert sorted(os.listdir(visits.parent)) == ["log.toml", "visits.csv"]
+    assert sorted(file.name for file in visits.parent.iterdir()) == ["log.toml", "visits.csv"]
 
 
 def test_it_speaks_json(visits: Path, run: Run) -> None:

@@ -80,9 +80,8 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
         console.print()
         show_log_risk(summary.risk)
     console.print()
-    console.print(
-        f"Write down how it is read, for a release: {libra_command()} describe {shlex.quote(printable(str(path)))} -o log.toml"
-    )
+    command = f"{libra_command()} describe {shlex.quote(printable(str(path)))} -o log.toml"
+    console.print(f"Write down how it is read, for a release: {command}", soft_wrap=True)
 
 
 def _hint(summary: Summary) -> str:
