@@ -167,7 +167,7 @@ def _described(
 ) -> Description:
     """The description from what was found, and why; what the user gave is marked as given."""
     columns = {role.role: role.columns for role in roles}
-    reasons = {"format": f"detected: {form}"} | {role.role: _why_role(role) for role in roles} | dict(why)
+    reasons = {"format": "detected"} | {role.role: _why_role(role) for role in roles} | dict(why)
     when, *clocks = columns["timestamp"]
     found: dict[str, Any] = {
         "format": form,
