@@ -206,7 +206,7 @@ def anonymize(
     if getattr(made, "accepts_empty", False):
         reading["allow_empty"] = True  # whether there is a release must not depend on a single case
     chosen = engine_of_release(source, mechanism, engine, master)
-    place = str(source) if isinstance(source, str | Path) else "the log"
+    place = str(source) if isinstance(source, str | Path) else "the log, as it was read"
     if chosen == "polars":
         log = read(source, **cast("ReadKeywords", reading))
         if mechanism == SOUND:

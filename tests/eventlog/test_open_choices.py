@@ -63,7 +63,7 @@ def test_to_look_at_a_log_a_note_will_do(name: str, tmp_path: Path) -> None:
     assert any(isinstance(note, OpenChoice) for note in log.notes)
     assert libra.inspect(file).cases == 2
     assert libra.anonymize(file, mechanism="travas", epsilon=1.0, delta=0.01).notes is not None
-    with pytest.raises(InputError, match=r"^the log: "):
+    with pytest.raises(InputError, match=r"^the log, as it was read: "):
         libra.anonymize(log)
 
 
@@ -130,3 +130,9 @@ def test_an_open_choice_survives_another_process() -> None:
     note = pickle.loads(pickle.dumps(encoding_is_open()))  # noqa: S301  # our own
     assert isinstance(note, OpenChoice)
     assert (note, note.what, note.may_close) == (encoding_is_open(), encoding_is_open().what, False)
+
+
+def test_times_without_a_zone_stay_so_when_another_column_plays_a_role(tmp_path: Path) -> None:
+    log = libra.read(write(tmp_path, CLEAR["no zone at all"]))
+    assert not log.has_zone
+    assert not libra.read(log, individual="case:concept:name").has_zone

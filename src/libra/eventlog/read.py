@@ -96,14 +96,15 @@ def _with_roles(log: EventLog, options: ReadOptions) -> EventLog:
         return log
     if log.individual is not None:
         new.setdefault("individual", CASE_PREFIX + log.individual)
-    return from_flat(
+    played_by_others = from_flat(
         log.to_polars(),
-        replace(options, roles=RoleNames(**new)),
+        replace(options, roles=RoleNames(**new), zone=None),
         place="the log, row {}".format,
         source="the log",
         metadata=log.metadata,
         notes=log.notes,
     )
+    return played_by_others if "timestamp" in new else replace(played_by_others, has_zone=log.has_zone)
 
 
 def _columns(names: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from libra.eventlog.options import ANY, ISO, EpochUnit, ReadOptions, Zone
 from libra.eventlog.tables.attributes import utc_moments
 from libra.eventlog.tables.date_format import as_regex, needs_own_reading
 from libra.eventlog.tables.date_text import DateReading, read_dates, read_pattern
-from libra.eventlog.xes.columns import ZONE_OF_ISO, read_iso_dates
+from libra.eventlog.xes.columns import ZONE_OF_ISO, read_iso_dates, values_with_zone
 
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.Z+-]|$)"
 ISO_ZONE = r"(Z|[+-][0-9]{2}:?(?:[0-9]{2})?)$"
@@ -82,7 +82,7 @@ def has_zone(notes: Collection[str], options: ReadOptions, column: str) -> bool:
 
 
 class _Read(NamedTuple):
-    """Moments, whether each (or all of them) carries a zone, and what was assumed."""
+    """Moments, whether each (or all of them) carries a zone as far as the user says something on it, and what was assumed."""
 
     moments: pl.Series
     zoned: pl.Series | bool
@@ -125,8 +125,10 @@ def _read_text(values: pl.Series, options: ReadOptions, column: Column) -> _Read
         return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name, options.epoch_unit))
     if options.timestamp_format == ISO:
         moments = read_iso_dates(values)[0]
+        if options.zone is not None:
+            return _Read(moments, values_with_zone(values), [])
         endings = values.str.extract(ZONE_OF_ISO).alias("zone").to_frame().filter(moments.is_not_null()).unique().to_series()
-        return _Read(moments, values.str.contains(ZONE_OF_ISO), _zone_notes(endings.to_list(), column.name))
+        return _Read(moments, True, _zone_notes(endings.to_list(), column.name))
     if options.timestamp_format == ANY:
         return _of_dates(read_dates(values, options.day_first), column)
     if options.timestamp_format:
@@ -139,7 +141,7 @@ def _read_text(values: pl.Series, options: ReadOptions, column: Column) -> _Read
     read = iso_timestamps(values)
     if read is not None:
         notes = _zone_notes(values.str.tail(6).unique().str.extract(ISO_ZONE).unique().to_list(), column.name)
-        return _Read(read, values.str.contains(ISO_ZONE), notes)
+        return _Read(read, True if options.zone is None else values_with_zone(values), notes)
     reading = read_dates(values, options.day_first)
     if reading.micros.null_count() == values.len() and values.null_count() < values.len():
         return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name))
