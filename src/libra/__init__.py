@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from libra._version import __version__
 
 if TYPE_CHECKING:
-    from libra.api import anonymize, audit, compare, convert, inspect, measure, read, verify, write
+    from libra.api import anonymize, audit, compare, convert, describe, inspect, measure, read, verify, write
     from libra.errors import LibraError
     from libra.eventlog.log import EventLog
     from libra.example.stream import simulate
@@ -31,6 +31,7 @@ __all__ = [
     "audit",
     "compare",
     "convert",
+    "describe",
     "inspect",
     "measure",
     "process_map",
@@ -42,7 +43,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("anonymize", "audit", "compare", "convert", "inspect", "measure", "read", "verify", "write"), "libra.api"),
+    **dict.fromkeys(
+        ("anonymize", "audit", "compare", "convert", "describe", "inspect", "measure", "read", "verify", "write"), "libra.api"
+    ),
     **dict.fromkeys(("process_map", "report"), "libra.showing"),
     "simulate": "libra.example.stream",
     "EventLog": "libra.eventlog.log",

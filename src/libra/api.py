@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 from libra.errors import UsageError
 from libra.eventlog.options import Progress, no_progress
-from libra.keywords import AnonymizeKeywords, AuditKeywords, ReadKeywords, read_options, refuse_unknown
+from libra.keywords import (
+    AnonymizeKeywords,
+    AuditKeywords,
+    ReadKeywords,
+    described_by,
+    described_parameters,
+    read_options,
+    refuse_unknown,
+)
 from libra.targets import check_target
 
 if TYPE_CHECKING:
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
 
     from libra.certificate.check import Verification
     from libra.comparison import Comparison, Setting
+    from libra.eventlog.description import Description
     from libra.eventlog.log import EventLog
     from libra.eventlog.summary import Summary
     from libra.measures import Utility
@@ -44,12 +53,13 @@ def read(source: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
     Args:
         source: A path (XES, CSV, TSV or Parquet, also packed), a pandas or Polars frame, or an `EventLog`.
         **keywords: `case_id`, `activity` (a column or several), `timestamp`, `start_timestamp`, `lifecycle`, `resource`,
-            `individual` name the columns where they are not found by themselves; `lifecycle_keep` keeps only these
-            transitions; `timestamp_format` (strftime codes), `day_first`, `delimiter`, `encoding`, `decimal` settle what is
-            otherwise detected; `sort_by_time` orders each case by time; `drop_invalid` leaves out events without a usable
-            case id, activity or timestamp; `allow_empty` accepts a log without events; `progress` is called with the
-            bytes done and the bytes in all. Notes and errors speak of them as the command line does: --case-id is `case_id`,
-            --day-first is `day_first=True`, --month-first is `day_first=False`.
+            `individual` name the columns where they are not found by themselves; `lifecycle_keep` keeps only these transitions;
+            `timestamp_format` (strftime codes, "iso" or "any"), `day_first`, `epoch_unit`, `zone`, `delimiter`, `encoding`,
+            `decimal` settle what is otherwise detected; `description` (a file that `describe` proposes, or a `Description`)
+            settles all of it, and what does not fit is refused; `sort_by_time` orders each case by time; `drop_invalid` leaves
+            out events without a usable case id, activity or timestamp; `allow_empty` accepts a log without events; `progress` is
+            called with the bytes done and the bytes in all. Notes and errors speak of them as the command line does: --case-id
+            is `case_id`, --day-first is `day_first=True`, --month-first is `day_first=False`.
 
     Returns:
         The log; `log.roles` says which column was taken for what and why, `log.notes` what else is worth knowing.
@@ -66,6 +76,41 @@ def read(source: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
     from libra.eventlog import read as reader
 
     return reader.read(source, read_options(**keywords))
+
+
+def describe(source: Source, **keywords: Unpack[ReadKeywords]) -> Description:
+    """Describe how a log is read, for `description=` of all functions that read logs; keywords as for `read`.
+
+    What is not said is detected, and the description tells what was and why: read it, correct it, keep it beside the log.
+
+    Args:
+        source: A path, or a pandas or Polars frame.
+        **keywords: As for `read`; they are written down as given.
+
+    Returns:
+        The description: `to_toml()`, `Description.read(path)`; docs/description.md has every key.
+
+    Raises:
+        LibraError: The source cannot be read; the text names the place and the remedy.
+
+    Example:
+        >>> import libra, libra.example
+        >>> found = libra.describe(libra.example.path())
+        >>> found.activity, found.zone
+        (('concept:name',), 'file')
+        >>> libra.read(libra.example.path(), description=found).n_cases
+        2000
+    """
+    from libra.eventlog.describe import describe as found_in
+
+    described = described_by(keywords.get("description"))
+    if described is not None:
+        read(source, **(keywords | {"description": described}))  # refuses what does not fit
+        return described
+    given = [name for name, value in keywords.items() if value is not None and value is not False and value != []]
+    if keywords.get("day_first") is False:
+        given.append("day_first")
+    return found_in(source, read_options(**keywords), given)
 
 
 def write(log: Source, path: str | Path, *, progress: Progress = no_progress) -> tuple[str, ...]:
@@ -130,7 +175,9 @@ def anonymize(
             `labels`, `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). For
             libra2022: `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`, `signed_times`, `omega`, `anonymizer` (see
             `libra.mechanisms.libra2022.Libra2022`). For all others see docs/peers.md, or their own classes. `progress` is called
-            with the parts done and the parts in all, of the reading and then of the anonymizing.
+            with the parts done and the parts in all, of the reading and then of the anonymizing. A `description` also says
+            `most_cases` and whether labels are private. What the content of a file leaves open about how it is read (whether day
+            or month comes first, say) is an error for libra unless it is said.
 
     Returns:
         The release: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`, `release.report()`.
@@ -144,6 +191,7 @@ def anonymize(
         >>> release.guarantee.kind, release.guarantee.epsilon
         ('proved', 1.0)
     """
+    from libra.eventlog.open_choices import refuse_open
     from libra.mechanisms.mechanism import mechanism as make
     from libra.mechanisms.mechanism import parameters_of
     from libra.origins import engine_of_release, opened, release_of
@@ -151,16 +199,21 @@ def anonymize(
 
     refuse_unknown("libra.anonymize", keywords, AnonymizeKeywords, parameters_of(mechanism))
     reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
-    made = make(mechanism, {name: value for name, value in keywords.items() if name not in reading})
+    reading["description"] = described = described_by(keywords.get("description"))
+    parameters = {name: value for name, value in keywords.items() if name not in reading}
+    made = make(mechanism, described_parameters(described, parameters, parameters_of(mechanism)))
     random, progress = Randomness(seed), keywords.get("progress") or no_progress
     if getattr(made, "accepts_empty", False):
         reading["allow_empty"] = True  # whether there is a release must not depend on a single case
     chosen = engine_of_release(source, mechanism, engine, master)
+    place = str(source) if isinstance(source, str | Path) else "the log, as it was read"
     if chosen == "polars":
         log = read(source, **cast("ReadKeywords", reading))
+        if mechanism == SOUND:
+            refuse_open(log.notes, place)
         return replace(made.anonymize(log, random, progress), original=log)
     with opened(source, chosen, read_options(**cast("ReadKeywords", reading)), master) as beyond_memory:
-        return release_of(beyond_memory, made, random, chosen, master, progress)
+        return release_of(beyond_memory, made, random, chosen, master, progress, place=place)
 
 
 def audit(
@@ -247,8 +300,9 @@ def measure(
 ) -> Utility:
     """How far a log is from its original, in the measures of the field; keywords as for `read`.
 
-    The keywords count for both logs, but for columns that the anonymized log does not have (it often has other names) and, where
-    it is not a CSV file from another tool, for those about text. Read both yourself, with `read`, to see the notes.
+    A `description` is that of the original, and the anonymized log is read as it is found. All other keywords count for both
+    logs, but for columns that the anonymized log does not have (it often has other names) and, where it is not a CSV file from
+    another tool, for those about text. Read both yourself, with `read`, to see the notes.
 
     With `risk=True` also what an attacker gets from the anonymized log, as `utility.risk`: confidential. For an attack on
     membership it takes the certificate of the release, a file or what `release.certificate()` gives, to run the mechanism again;

@@ -7,15 +7,18 @@ Python; a value that cannot be meant is a `UsageError` before any file is opened
 
 from __future__ import annotations
 
+import codecs
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 
 from libra.errors import UsageError
-from libra.eventlog.options import Progress, ReadOptions, RoleNames
+from libra.eventlog.options import EpochUnit, Progress, ReadOptions, RoleNames, Zone
 
 if TYPE_CHECKING:
+    from libra.eventlog.description import Description
     from libra.mechanisms.libra2022.algorithm import Anonymizer
 
 ONE_OR_SEVERAL = ("case_id", "activity", "lifecycle_keep")
@@ -36,12 +39,15 @@ class ReadKeywords(TypedDict, total=False):
     lifecycle_keep: str | Sequence[str] | None
     timestamp_format: str | None
     day_first: bool | None
+    epoch_unit: EpochUnit | None
+    zone: Zone | None
     delimiter: str | None
     encoding: str | None
     decimal: str | None
     sort_by_time: bool
     drop_invalid: bool
     allow_empty: bool
+    description: str | Path | Description | None
     progress: Progress
 
 
@@ -96,8 +102,91 @@ def read_options(**keywords: Unpack[ReadKeywords]) -> ReadOptions:
     """
     refuse_unknown("libra.read", keywords, ReadKeywords)
     said: dict[str, Any] = {name: _checked(name, value) for name, value in keywords.items() if value is not None}
+    described: Description | None = said.pop("description", None)
+    if described is not None:
+        apart = {name: said.pop(name) for name in ("allow_empty", "progress") if name in said}
+        refuse_contradictions(described, said)
+        return replace(described.options(), **apart)
     roles = {field.name: said.pop(field.name) for field in fields(RoleNames) if field.name in said}
     return ReadOptions(roles=RoleNames(**roles), **said)
+
+
+def described_by(given: str | Path | Description | None) -> Description | None:
+    """The description that a keyword names: a file, or one at hand."""
+    from libra.eventlog.description import Description
+
+    if given is None or isinstance(given, Description):
+        return given
+    if not isinstance(given, str | Path):
+        raise UsageError(f"description is the path of a file or a Description, not {given!r}.")
+    return Description.read(given)
+
+
+def refuse_contradictions(described: Description, said: Mapping[str, Any]) -> None:
+    """A `UsageError` for a keyword beside a description that says otherwise.
+
+    Example:
+        >>> from libra.eventlog.description import Description
+        >>> visits = Description(format="table", case_id=("visit",), activity=("step",), timestamp="done", zone="none")
+        >>> refuse_contradictions(visits, {"zone": "utc"})
+        Traceback (most recent call last):
+        libra.errors.UsageError: --zone says "utc", and the description says "none". Leave out one of them.
+    """
+    for name, value in said.items():
+        theirs = getattr(described, name)
+        if value == theirs or (value is False and name != "day_first") or (name == "encoding" and _same_encoding(value, theirs)):
+            continue
+        flag = "--month-first" if name == "day_first" and value is False else f"--{name.replace('_', '-')}"
+        absent = theirs is None or theirs == ()
+        ours = f"{flag} contradicts" if isinstance(value, bool) else f"{flag} says {_shown(value)}, and"
+        if isinstance(value, bool):
+            says = f", which has no {name}" if absent else f", which says {name} = {_shown(theirs)}"
+        else:
+            says = " says nothing on it" if absent else f" says {_shown(theirs)}"
+        raise UsageError(f"{ours} {described.place(name)}{says}. Leave out one of them.")
+
+
+def described_parameters(described: Description | None, said: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """The parameters of a mechanism that knows these: what was said, and what a description of the log says of a release.
+
+    Example:
+        >>> from libra.eventlog.description import Description
+        >>> by_who = {"individual": "who", "unit": "individual", "most_cases": 2}
+        >>> visits = Description("table", ("step",), "done", "none", ("visit",), **by_who)
+        >>> described_parameters(visits, {"epsilon": 1.0}, ["epsilon", "most_cases"])
+        {'epsilon': 1.0, 'most_cases': 2}
+    """
+    together = dict(said)
+    for name, value in ({} if described is None else described.parameters()).items():
+        if name in known and together.setdefault(name, value) is None:
+            together[name] = value
+        if described is not None and name in known and not _alike(together[name], value):
+            flag = "--public-labels" if together[name] == "public" else f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} contradicts {described.place(name)}. Leave out one of them.")
+    return together
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values of a parameter mean the same: a list of names is the same in any order."""
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return set(one) == set(other)
+    return bool(one == other)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return (
+        ", ".join(f'"{one}"' for one in value)
+        if isinstance(value, tuple)
+        else f'"{value}"'
+        if isinstance(value, str)
+        else str(value)
+    )
+
+
+def _same_encoding(one: str, other: str | None) -> bool:
+    return other is not None and codecs.lookup(one).name == codecs.lookup(other).name
 
 
 def refuse_unknown(function: str, keywords: Mapping[str, object], known: type, more: Sequence[str] = ()) -> None:
@@ -123,6 +212,8 @@ def _checked(name: str, value: Any) -> Any:
         if not callable(value):
             raise UsageError(f"progress is a function of two numbers, not {value!r}.")
         return value
+    if name == "description":
+        return described_by(value)
     if name in YES_OR_NO:
         if not isinstance(value, bool):
             raise UsageError(f"{name} is either True or False, not {value!r}.")
@@ -160,4 +251,18 @@ def _encoding(said: str) -> str:
     return said
 
 
-_CHECKS = {"delimiter": _delimiter, "decimal": _decimal, "encoding": _encoding}
+def _epoch_unit(said: str) -> str:
+    if said not in get_args(EpochUnit):
+        raise UsageError(f'The unit of epochs "{said}" is none of s, ms, us and ns.')
+    return said
+
+
+def _zone(said: str) -> str:
+    if said not in get_args(Zone):
+        raise UsageError(
+            f'The zone "{said}" is neither file (every time carries its own), none, nor utc (those without are in UTC).'
+        )
+    return said
+
+
+_CHECKS = {"delimiter": _delimiter, "decimal": _decimal, "encoding": _encoding, "epoch_unit": _epoch_unit, "zone": _zone}

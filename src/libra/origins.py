@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from libra.engines.contract import Engine, Origin
 from libra.errors import UsageError
+from libra.eventlog.description import in_its_words
+from libra.eventlog.open_choices import refuse_open
 from libra.eventlog.options import Progress, ReadOptions, no_progress
 
 if TYPE_CHECKING:
@@ -103,9 +105,19 @@ def engine_of_release(source: Any, mechanism: str, engine: str | None, master: s
 
 
 def release_of(
-    log: OpenLog, made: Any, random: Randomness, engine: EngineName, master: str | None, progress: Progress = no_progress
+    log: OpenLog,
+    made: Any,
+    random: Randomness,
+    engine: EngineName,
+    master: str | None,
+    progress: Progress = no_progress,
+    *,
+    place: str = "the log",
 ) -> Release:
     """The release of a log beyond memory, with what is worth knowing about how it was read.
+
+    Raises:
+        InputError: Its content leaves open how it is read; `place` is what it is called then.
 
     Example:
         >>> import libra.example
@@ -116,7 +128,9 @@ def release_of(
         >>> release.guarantee.kind
         'proved'
     """
+    refuse_open((note for note in log.notes if engine == "spark" or not getattr(note, "may_close", False)), place)
     release: Release = made.anonymize(log, random, progress)
+    refuse_open(log.notes, place)  # now that all of it has been read
     writer = None
     if engine == "spark":
         from libra.engines.spark.writing import SparkWriter
@@ -146,9 +160,11 @@ def opened(source: Any, engine: EngineName, options: ReadOptions, master: str | 
         ...     log.has_zone
         True
     """
-    log = _spark(source, options, master) if engine == "spark" else _streamed(source, options)
+    with in_its_words(options.described):
+        log = _spark(source, options, master) if engine == "spark" else _streamed(source, options)
     try:
-        yield log
+        with in_its_words(options.described):
+            yield log
     finally:
         log.close()
 

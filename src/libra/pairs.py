@@ -1,7 +1,8 @@
 """Two logs to be compared, read with the same keywords: an original, and an anonymized log that may be written otherwise.
 
 In: two sources, or the anonymized one alone, and the keywords of `libra.read`. Out: logs, the anonymized one with notes on what
-did not count for it. It may be empty, and need not have the columns that the keywords name.
+did not count for it. It may be empty, and need not have the columns that the keywords name. A description is of the original
+alone: an anonymized log has the standard's names, and is read as it is found.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ def read_pair(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywo
     from libra.eventlog import read as reader
 
     options = read_options(**keywords)
+    if options.described:
+        return reader.read(original, options), _read_anonymized(anonymized, *_as_found(options))
     ours, theirs = _options_of_each(original, anonymized, options)
     return reader.read(original, ours), _read_anonymized(anonymized, options, theirs)
 
@@ -37,7 +40,13 @@ def read_pair(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywo
 def read_released(anonymized: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
     """Read an anonymized log alone, as `read_pair` does where the other one is not looked at."""
     options = read_options(**keywords)
-    return _read_anonymized(anonymized, options, options)
+    return _read_anonymized(anonymized, *(_as_found(options) if options.described else (options, options)))
+
+
+def _as_found(options: ReadOptions) -> tuple[ReadOptions, ReadOptions]:
+    """What is said of the anonymized log where a description is that of the original: nothing."""
+    nothing = ReadOptions(progress=options.progress)
+    return nothing, nothing
 
 
 def _read_anonymized(anonymized: Source, said: ReadOptions, theirs: ReadOptions) -> EventLog:

@@ -23,7 +23,9 @@ from .conftest import TABLE, Run
 
 
 def test_every_option_of_the_reader_is_a_keyword_and_a_flag() -> None:
-    options = {field.name for field in (*fields(ReadOptions), *fields(RoleNames))} - {"roles"}
+    of_descriptions = {"clock", "quote", "line_end", "described", "form"}
+    options = {field.name for field in (*fields(ReadOptions), *fields(RoleNames))} - {"roles"} - of_descriptions
+    options.add("description")
     assert set(ReadKeywords.__annotations__) == options
     assert set(inspect.signature(input_flags).parameters) == options - {"allow_empty", "progress"}
 

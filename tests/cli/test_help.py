@@ -27,13 +27,14 @@ COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-define
 SHARED = {
     *("--case-id", "--activity", "--timestamp", "--start-timestamp", "--lifecycle", "--resource", "--individual"),
     *("--lifecycle-keep", "--timestamp-format", "--day-first", "--month-first", "--delimiter", "--encoding", "--decimal"),
-    *("--sort-by-time", "--drop-invalid", "--json", "--quiet"),
+    *("--epoch-unit", "--zone", "--sort-by-time", "--drop-invalid", "--description", "--json", "--quiet"),
 }
 
 
 def test_the_commands_are_those_of_the_interface() -> None:
     names = (
-        "anonymize inspect convert measure report compare audit certificate verify keygen epsilon reproduce simulate demo doctor"
+        "anonymize inspect describe convert measure report compare audit certificate verify keygen epsilon reproduce simulate demo "
+        "doctor"
     )
     assert list(COMMANDS) == names.split()
 
@@ -57,7 +58,7 @@ def test_every_option_and_argument_has_help(name: str) -> None:
     assert undocumented == []
 
 
-@pytest.mark.parametrize("name", ["anonymize", "inspect", "convert", "measure", "compare"])
+@pytest.mark.parametrize("name", ["anonymize", "inspect", "describe", "convert", "measure", "report", "compare", "audit"])
 def test_commands_that_read_share_all_input_options(name: str) -> None:
     offered = {flag for parameter in COMMANDS[name].params for flag in (*parameter.opts, *parameter.secondary_opts)}
     assert offered >= SHARED | set(FLAGS.values())

@@ -238,10 +238,15 @@ def test_a_short_year_whose_place_is_open_is_noted() -> None:
     assert "was read with the year last" in notes[0]
 
 
+def test_a_short_year_is_noted_where_it_only_looks_as_if_it_came_last() -> None:
+    moments, notes = read(["06.05.24 00:00Z", "13.05.24 00:00Z"])  # one year, or two
+    assert moments[0] == datetime(2024, 5, 6, tzinfo=UTC)
+    assert ["was read with the year last" in note for note in notes] == [True]
+
+
 @pytest.mark.parametrize(
     ("texts", "first"),
     [
-        (["06.05.24 00:00Z", "13.05.24 00:00Z"], datetime(2024, 5, 6, tzinfo=UTC)),  # one year, not two
         (["05/13/24 00:00Z", "05/06/24 00:00Z"], datetime(2024, 5, 13, tzinfo=UTC)),  # no month 13
         (["99-05-06 00:00Z", "99-05-13 00:00Z"], datetime(1999, 5, 6, tzinfo=UTC)),  # no day 99
     ],

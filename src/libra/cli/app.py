@@ -13,6 +13,7 @@ from libra.cli.commands import (
     compare,
     convert,
     demo,
+    describe,
     doctor,
     epsilon,
     inspect,
@@ -57,6 +58,7 @@ def root(
 for command, examples in (
     (anonymize.anonymize, anonymize.EXAMPLES),
     (inspect.inspect, inspect.EXAMPLES),
+    (describe.describe, describe.EXAMPLES),
     (convert.convert, convert.EXAMPLES),
     (measure.measure, measure.EXAMPLES),
     (report.report, report.EXAMPLES),

@@ -25,7 +25,9 @@ def columns_taken(roles: Sequence[FoundRole], options: ReadKeywords) -> list[str
     """A line on the columns that play a role, where any of them was found rather than named or called as the standard has it."""
     from libra.eventlog.names import ROLE_COLUMN
 
-    if all(found.role in options or found.columns == (ROLE_COLUMN.get(found.role),) for found in roles):
+    if "description" in options or all(
+        found.role in options or found.columns == (ROLE_COLUMN.get(found.role),) for found in roles
+    ):
         return []
     taken = ((found.role.replace("_", " "), " + ".join(f'"{name}"' for name in found.columns)) for found in roles)
     return [f"Columns taken: {', '.join(f'{role} {columns}' for role, columns in taken)}."]

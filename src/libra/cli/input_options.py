@@ -51,6 +51,13 @@ def input_flags(
     day_first: Annotated[
         bool | None, _reading("--day-first/--month-first", "Whether 03/04/2024 is the third of April or the fourth of March.")
     ] = None,
+    epoch_unit: Annotated[str | None, _reading("--epoch-unit", "What Unix times count: s, ms, us or ns.", "UNIT")] = None,
+    zone: Annotated[
+        str | None,
+        _reading(
+            "--zone", "file if every time carries its zone, none if no time does, utc if those without are in UTC.", "WHICH"
+        ),
+    ] = None,
     delimiter: Annotated[str | None, _reading("--delimiter", "What separates the fields of a CSV file.", "CHARACTER")] = None,
     encoding: Annotated[str | None, _reading("--encoding", "The encoding of a CSV file, such as cp1252.", "NAME")] = None,
     decimal: Annotated[str | None, _reading("--decimal", "The decimal sign of a CSV file: . or ,", "CHARACTER")] = None,
@@ -60,6 +67,10 @@ def input_flags(
     drop_invalid: Annotated[
         bool, _reading("--drop-invalid", "Leave out events without a usable case id, activity or timestamp.")
     ] = False,
+    description: Annotated[
+        Path | None,
+        _reading("--description", "Read the log exactly as this file says (libra describe writes one).", "FILE"),
+    ] = None,
 ) -> None:
     """The definition of the flags; each is a keyword of `libra.read` as well."""
 

@@ -36,8 +36,9 @@ def released(asked: Asked, watch: Stopwatch) -> Iterator[Release]:
     """The release; what holds raw cases beyond memory is there until the block ends, so that it can also write the log."""
     from dataclasses import replace
 
+    from libra.eventlog.open_choices import refuse_open
     from libra.eventlog.read import read
-    from libra.origins import opened, release_of
+    from libra.origins import SOUND, opened, release_of
     from libra.privacy.randomness import Randomness
 
     options, random, name = asked.options.copy(), Randomness(asked.seed), asked.log.name
@@ -46,11 +47,15 @@ def released(asked: Asked, watch: Stopwatch) -> Iterator[Release]:
     if asked.engine != "polars":
         with opened(_source(asked.log), asked.engine, read_options(**options), asked.master) as beyond_memory:
             with watch.stage("anonymize"), progress_bar(f"anonymizing {name}", quiet=asked.quiet) as progress:
-                release = release_of(beyond_memory, asked.made, random, asked.engine, asked.master, progress)
+                release = release_of(
+                    beyond_memory, asked.made, random, asked.engine, asked.master, progress, place=str(asked.log)
+                )
             yield release
         return
     with watch.stage("read"), progress_bar(f"reading {name}", quiet=asked.quiet) as progress:
         log = read(asked.log, read_options(**(options | cast("ReadKeywords", {"progress": progress}))))
+    if asked.made.name == SOUND:
+        refuse_open(log.notes, str(asked.log))
     with watch.stage("anonymize"), progress_bar(f"anonymizing {name}", quiet=asked.quiet) as progress:
         release = asked.made.anonymize(log, random, progress)
     yield replace(release, original=log, roles=log.roles, notes=(*log.notes, *release.notes))

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
+
+EpochUnit = Literal["s", "ms", "us", "ns"]
+Zone = Literal["file", "none", "utc"]
+Form = Literal["xes", "csv", "table"]
+ISO, ANY = "iso", "any"  # timestamp formats beside strftime codes: ISO 8601, and any form that is known, each value by itself
 
 Progress = Callable[[int, int], None]
 """Called with (done, in all) while a file is read (bytes) or written (events)."""
@@ -20,6 +26,7 @@ class RoleNames:
     case_id: tuple[str, ...] = ()
     activity: tuple[str, ...] = ()
     timestamp: str | None = None
+    clock: str | None = None  # the time of day, where the timestamp is a date; no flag names it
     start_timestamp: str | None = None
     lifecycle: str | None = None
     resource: str | None = None
@@ -32,12 +39,18 @@ class ReadOptions:
 
     roles: RoleNames = field(default_factory=RoleNames)
     lifecycle_keep: tuple[str, ...] = ()  # keep only events in these transitions, whatever their case of letters
-    timestamp_format: str | None = None  # strftime codes
+    timestamp_format: str | None = None  # strftime codes, or ISO or ANY
     day_first: bool | None = None  # 03/04/2024 is the third of April
+    epoch_unit: EpochUnit | None = None  # what Unix times count
+    zone: Zone | None = None  # every time carries its own, none does, or those without are in UTC
     delimiter: str | None = None
     encoding: str | None = None
     decimal: str | None = None  # "." or ","
+    quote: str | None = None  # what encloses fields; empty for nothing
+    line_end: str | None = None
     sort_by_time: bool = False  # order each case's events by time; ties keep file order
     drop_invalid: bool = False  # leave out events without a usable case id, activity or timestamp
     allow_empty: bool = False  # a header without events is an empty log, not an error
     progress: Progress = no_progress
+    described: str = ""  # the description that all of this is from, by its name; then nothing is detected
+    form: Form | None = None  # what the description is of

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from libra.errors import InputError
+from libra.errors import InputError, UsageError
+from libra.eventlog.description import FORMS, check_form, in_its_words
 from libra.eventlog.files import files_of, input_format, parquet_files
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_PREFIX
@@ -16,7 +17,7 @@ from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.select import OUT_OF_ORDER, keep_lifecycle, sort_by_time
 from libra.eventlog.tables.csv_read import read_csv
 from libra.eventlog.tables.flat import from_flat
-from libra.eventlog.tables.frames import from_frame
+from libra.eventlog.tables.frames import FRAME, from_frame
 from libra.eventlog.tables.parquet_read import read_parquet
 from libra.eventlog.xes.read import read_xes
 
@@ -32,9 +33,10 @@ def read(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFr
         >>> read(example.path(), ReadOptions()).n_cases
         2000
     """
-    log = _load(source, options)
-    if options.lifecycle_keep:
-        log = keep_lifecycle(log, options.lifecycle_keep, str(source) if isinstance(source, str | Path) else "")
+    with in_its_words(options.described):
+        log = _load(source, options)
+        if options.lifecycle_keep:
+            log = keep_lifecycle(log, options.lifecycle_keep, str(source) if isinstance(source, str | Path) else "")
     if options.sort_by_time:
         return sort_by_time(log)
     if not log.in_time_order:
@@ -44,16 +46,21 @@ def read(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFr
 
 def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions) -> EventLog:
     if isinstance(source, EventLog):
+        if options.described:
+            raise UsageError("The log has been read already: a description is for libra.read.")
         return _with_roles(source, options)
     if not isinstance(source, str | Path):
         if type(source).__module__.partition(".")[0] not in ("polars", "pandas"):
             remedy = "Give the path of a file, a pandas or Polars frame, or an EventLog"
             raise InputError(f"a {type(source).__name__} is no event log", remedy=remedy)
+        check_form("table", options, FRAME)
         return from_frame(source, options)
     path = Path(source)
     if files := _csv_files(path):
+        check_form("csv", options, str(path))
         return _read_csv_folder(path, files, options)
     fmt = input_format(path)
+    check_form(FORMS[fmt.kind], options, str(path))
     if fmt.kind == "xes":
         return read_xes(path, fmt, options)
     if fmt.kind == "parquet":
@@ -74,7 +81,7 @@ def _read_csv_folder(folder: Path, files: list[Path], options: ReadOptions) -> E
     parts = [read_csv(file, input_format(file), options) for file in files]
     whose = next((CASE_PREFIX + part.individual for part in parts if part.individual is not None), None)
     rows = pl.concat([part.to_polars() for part in parts], how="diagonal_relaxed")
-    together = replace(options, roles=RoleNames(individual=whose), timestamp_format=None)
+    together = ReadOptions(RoleNames(individual=whose), drop_invalid=options.drop_invalid, allow_empty=options.allow_empty)
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
     log = from_flat(rows, together, place=f"{folder}, row {{}}".format, source=str(folder), notes=notes)
     return replace(log, roles=parts[0].roles, has_zone=all(part.has_zone for part in parts))
@@ -89,14 +96,15 @@ def _with_roles(log: EventLog, options: ReadOptions) -> EventLog:
         return log
     if log.individual is not None:
         new.setdefault("individual", CASE_PREFIX + log.individual)
-    return from_flat(
+    played_by_others = from_flat(
         log.to_polars(),
-        replace(options, roles=RoleNames(**new)),
+        replace(options, roles=RoleNames(**new), zone=None),
         place="the log, row {}".format,
         source="the log",
         metadata=log.metadata,
         notes=log.notes,
     )
+    return played_by_others if "timestamp" in new else replace(played_by_others, has_zone=log.has_zone)
 
 
 def _columns(names: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ NOTHING_ELSE = (
 )
 AS_READ = (
     "The logs that are compared are logs as read. Which column is what, encoding, delimiter, the order of day and month, the "
-    "unit of epochs and whether times have a zone are settled from the file, where not named, and taken as public."
+    "unit of epochs and whether times have a zone are settled from the file, where no description and no flag names them, and "
+    "taken as public."
 )
 INDIVIDUALS = (
     "Which case is whose is as the custodian's column says; a case without an entry there is somebody's only one. Of each "

@@ -52,6 +52,8 @@ def reading_flags(keywords: ReadKeywords) -> tuple[str, ...]:
         elif isinstance(value, bool):
             words += [flag] if value and name not in NOT_SAID else []
         elif name not in NOT_SAID and value is not None:
+            if name == "description":
+                value = str(getattr(value, "source", value))  # the file that it is from
             several = [value] if isinstance(value, str) else value
             words += [word for one in several for word in (flag, one)]  # type: ignore[attr-defined]  # a name or several
     return tuple(words)

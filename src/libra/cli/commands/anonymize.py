@@ -18,7 +18,7 @@ from libra.cli.progress import progress_bar
 from libra.cli.releasing import Asked, released
 from libra.cli.stopwatch import Stopwatch
 from libra.errors import EmptyReleaseError, InputError, UsageError
-from libra.keywords import MechanismKeywords, ReadKeywords
+from libra.keywords import MechanismKeywords, ReadKeywords, described_by, described_parameters, read_options
 from libra.shell import libra_command
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ EXAMPLES = (
     "libra anonymize log.xes.gz -o anonymized.xes.gz",
     "libra anonymize visits.csv -o anonymized.csv --epsilon 0.5 --delta 1e-6 --time-zone Europe/Amsterdam",
     "libra anonymize log.xes --epsilon 0.1 --explain",
+    "libra anonymize visits.csv -o anonymized.csv --description log.toml",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --report report.html",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --sign-key hospital",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
@@ -134,14 +135,20 @@ def anonymize(
     from libra.certificate.signing import secret_key, signature_of
     from libra.eventlog.log import role_columns
     from libra.mechanisms.mechanism import mechanism as make
+    from libra.mechanisms.mechanism import parameters_of
     from libra.origins import engine_of_release
     from libra.privacy.randomness import Randomness
     from libra.targets import check_certificate, check_model, check_report, check_target
 
-    parameters |= {"epsilon": epsilon, "delta": delta}
-    made = make(mechanism, parameters)
+    described = described_by(options.get("description"))
+    if described is not None:
+        options["description"] = described
+        read_options(**options)  # refuses flags that contradict it
+    said = {**parameters, "epsilon": epsilon, "delta": delta}
+    made = make(mechanism, described_parameters(described, said, parameters_of(mechanism)))
     Randomness(seed)  # both refuse what cannot be meant, before any file is read
-    explained = _explained(made, individuals="individual" in options) if explain else []
+    individuals = "individual" in options or (described is not None and described.unit == "individual")
+    explained = _explained(made, individuals=individuals) if explain else []
     if output is None:
         if not explain or report is not None or public:
             raise UsageError("Say where the anonymized log goes: -o OUT.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from libra.cli.progress import progress_bar
 from libra.cli.risk import show_log_risk
 from libra.cli.tables import percent, table
 from libra.keywords import ReadKeywords
+from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
@@ -82,6 +84,9 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     if summary.risk is not None:
         console.print()
         show_log_risk(summary.risk)
+    console.print()
+    command = f"{libra_command()} describe {shlex.quote(printable(str(path)))} -o log.toml"
+    console.print(f"Write down how it is read, for a release: {command}", soft_wrap=True)
 
 
 def _hint(summary: Summary) -> str:

@@ -61,7 +61,8 @@ def measure(
 ) -> None:
     """Compare a log with its original: frequencies, variants, lengths, durations, arrivals.
 
-    All flags apply to both logs. Where the anonymized one lacks a column that is named, that role is found there by itself.
+    All flags apply to both logs, but --description to the original alone. Where the anonymized one lacks a column that is named,
+    that role is found there by itself.
     """
     from libra import api
     from libra.measures import measure as compare

@@ -37,8 +37,10 @@ def first_lines(path: str, encoding: str, session: SparkSession, source: str) ->
         raise InputError(f'there is no encoding "{encoding}"', place=source, remedy=remedy) from None
 
 
-def checked_quote(path: str, encoding: str, dialect: Dialect, session: SparkSession, source: str) -> str | None:
-    """What encloses fields, if any line has one that begins with it; one scan of all lines.
+def checked_quote(
+    path: str, encoding: str, dialect: Dialect, session: SparkSession, source: str, *, said: str | None = None
+) -> str | None:
+    """What encloses fields: what was said, or else, if any line has one that begins with it, what it is; one scan of all lines.
 
     Raises:
         InputError: A line ends within quotes, or a file has another header than the rest.
@@ -62,7 +64,7 @@ def checked_quote(path: str, encoding: str, dialect: Dialect, session: SparkSess
         .agg(F.max("open"), F.max("quoting"))
         .collect()
     )
-    quoting = quote if any(row[2] for row in headers) else None
+    quoting = (quote if any(row[2] for row in headers) else None) if said is None else said or None
     if quoting and any(row[1] for row in headers):
         remedy = "Convert it to Parquet first, or leave line breaks out"
         raise InputError("some line ends within quotes, which Spark would cut in two", place=source, remedy=remedy)

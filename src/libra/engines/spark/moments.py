@@ -7,16 +7,17 @@ sample shows. What does not fit it is an error, never read in another way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from libra.engines.spark.session import without_warnings
+from libra.engines.spark.session import in_one_line, without_warnings
 from libra.engines.spark.tables import OpenTable
 from libra.eventlog.batches.times import Times
+from libra.eventlog.open_choices import OpenChoice, order_is_open, refuse_open
 from libra.eventlog.options import ReadOptions, no_progress
 from libra.eventlog.tables.clock_times import read_clock_times
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 TIME, CLOCK = "time", "clock"
 DAY = 86_400_000_000  # microseconds
+DAY_LEADS = r"^(1[3-9]|2[0-9]|3[01])[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})([^0-9]|$)"  # of a date whose first number is no month
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +71,9 @@ def moments_of(table: OpenTable, columns: Mapping[str, tuple[str, ...]], sample:
     start = columns.get("start_timestamp", ())[:1]
     beside = (start[0], sample[start[0]]) if start else None
     times = Times(_without_decimals(sample[name]), beside, options, name, place=lambda _row: table.place)
-    notes = times.notes() + [f'The times of day in "{clock}" were added to the dates in "{name}".' for clock in clocks]
+    notes = _still_open(times.notes(), table, name) + [
+        f'The times of day in "{clock}" were added to the dates in "{name}".' for clock in clocks
+    ]
     native = None if clocks else _by_spark(table.kind_of(name), table.column(name))
     if native is not None:
         return Moments((native.alias("micros"),), None, times.has_zone, tuple(notes))
@@ -92,10 +96,24 @@ class _Reader:
         def place(_row: int) -> str:
             return self.place
 
-        moments = copy(self.times).read(batch[TIME], None, place)
+        times = copy(self.times)
+        moments = times.read(batch[TIME], None, place)
+        refuse_open((note for note in times.notes() if isinstance(note, OpenChoice) and not note.may_close), self.place)
         if CLOCK in batch.columns:
             moments = moments + read_clock_times(batch[CLOCK], self.options, place=place)
         return moments.cast(pl.Int64)
+
+
+def _still_open(notes: Sequence[str], table: OpenTable, name: str) -> list[str]:
+    """The notes, without the one that day or month may come first where any row of the table shows that the day does."""
+    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+    if not any(isinstance(note, OpenChoice) and note.may_close for note in notes):
+        return list(notes)
+    with in_one_line(table.place):
+        shown = table.frame.filter(F.trim(table.column(name)).rlike(DAY_LEADS)).limit(1).count()
+    settled = order_is_open(name, "").what if shown else ""
+    return [note for note in notes if not (isinstance(note, OpenChoice) and note.what == settled)]
 
 
 def _by_spark(kind: str, column: Column) -> Column | None:

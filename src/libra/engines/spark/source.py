@@ -158,7 +158,7 @@ def events_of(table: OpenTable, options: ReadOptions) -> Found:
     Raises:
         InputError: A role that every event must have is not played by any column.
     """
-    if table.individual is not None and options.roles.individual is None:
+    if table.individual is not None and options.roles.individual is None and not options.described:
         options = replace(options, roles=replace(options.roles, individual=table.individual))
     sample = table.sample()
     if not sample.height and not options.allow_empty:

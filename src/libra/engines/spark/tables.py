@@ -18,6 +18,7 @@ import polars as pl
 from libra.engines.spark.csv_lines import checked_quote, first_lines
 from libra.engines.spark.session import Spark, in_one_line, without_warnings
 from libra.errors import InputError
+from libra.eventlog.description import FORMS, check_form
 from libra.eventlog.files import parquet_files
 from libra.eventlog.formats import FileFormat, format_of_name
 from libra.eventlog.options import ReadOptions
@@ -85,8 +86,10 @@ def open_table(source: str | DataFrame, options: ReadOptions, spark: Spark) -> O
         InputError: There is no such thing, or Spark cannot read it.
     """
     if not isinstance(source, str):
+        check_form("table", options, FRAME)
         return _opened(source, (), FRAME)
     fmt, path = _format_of(source, spark)
+    check_form("table" if fmt is None else FORMS[fmt.kind], options, source)
     with in_one_line(source):
         if fmt is None:
             if not spark.session.catalog.tableExists(source):
@@ -146,7 +149,7 @@ def _csv(path: str, source: str, fmt: FileFormat, options: ReadOptions, spark: S
     reader = spark.session.read.schema(schema).options(
         header=True, sep=dialect.delimiter, encoding=encoding, mode="FAILFAST", columnPruning=False, enforceSchema=True
     )
-    quote = checked_quote(path, encoding, dialect, spark.session, source) or "\0"
+    quote = checked_quote(path, encoding, dialect, spark.session, source, said=options.quote) or "\0"
     quoted = reader.options(quote=quote, escape=quote)
     opened = _opened(quoted.csv(path), (BLOCK, ROW), source, tuple(names))
     bare = [F.regexp_replace(f"c{i}", GUARDED, "$1").alias(f"c{i}") for i in range(len(names))]

@@ -14,8 +14,10 @@ from libra.eventlog.batches.csv_file import csv_batches
 from libra.eventlog.batches.event_batches import EventBatches
 from libra.eventlog.batches.frames import frame_batches, is_pattern, parquet_batches
 from libra.eventlog.batches.xes_file import xes_batches
+from libra.eventlog.description import FORMS, check_form
 from libra.eventlog.files import input_format
 from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.frames import FRAME
 
 __all__ = ["EventBatches", "batches_of"]
 
@@ -33,13 +35,17 @@ def batches_of(source: str | Path | pl.LazyFrame | pl.DataFrame, options: ReadOp
         (2000, True)
     """
     if isinstance(source, pl.LazyFrame | pl.DataFrame):
+        check_form("table", options, FRAME)
         return frame_batches(source.lazy(), options)
     if isinstance(source, str) and "://" in source:
+        check_form("table", options, source)
         return parquet_batches(source, options)
     path = Path(source)
     if is_pattern(path):
+        check_form("table", options, str(path))
         return parquet_batches(path, options)
     fmt = input_format(path)
+    check_form(FORMS[fmt.kind], options, str(path))
     if fmt.kind == "parquet":
         return parquet_batches(path, options)
     return xes_batches(path, fmt, options) if fmt.kind == "xes" else csv_batches(path, fmt, options)

@@ -59,7 +59,7 @@ class _CsvFile:
         with closing(self._texts(no_progress)) as texts:
             text, last = next(texts, (b"", True))
         self.dialect, self._quotes_open = self._find_dialect(text)
-        self.names = column_names(self.dialect, self.source)
+        self.names = column_names(self.dialect, self.source, sure=bool(options.described))
         body = text[self.dialect.body :]
         rows = body if last else body[: last_row_end(body, self.dialect)]
         self._header_lines = text.count(self.dialect.line_end.encode(), 0, self.dialect.body)
@@ -97,7 +97,7 @@ class _CsvFile:
         """The dialect, and whether it is open what a quotation mark would mean: none has been seen."""
         refuse_blank(text, self.source)
         dialect = find_dialect(text, self.options, tabs=self.fmt.kind == "tsv", source=self.source)
-        return dialect, dialect.quote is None and _QUOTE not in text
+        return dialect, dialect.quote is None and _QUOTE not in text and self.options.quote is None
 
     def _texts(self, progress: Progress) -> Generator[tuple[bytes, bool]]:
         """The text of the file, first what is decided on, then piece by piece; and whether it ends there."""
@@ -123,7 +123,7 @@ class _CsvFile:
         with closing(self._texts(self.options.progress)) as texts:
             for text, last in texts:
                 held, skip = held + text[skip:], 0
-                if _QUOTE in text and dialect.quote is None:
+                if _QUOTE in text and dialect.quote is None and self.options.quote is None:
                     quoting = is_quoting(held, 0, dialect.delimiter, dialect.line_end, _QUOTE.decode())
                     if quoting and not quotes_open:
                         raise misquoted(f"{self.source}, line {lines + _line_of_first_quoted(held, dialect) + 1}")

@@ -180,4 +180,5 @@ def _case_text(values: pl.Series, place: Place) -> pl.Series:
 
 def _open_order(values: pl.Series, options: ReadOptions) -> bool:
     """Whether another column of times may have to show if day or month comes first."""
-    return values.dtype == pl.String and options.day_first is None and not options.timestamp_format
+    settled = options.described or options.day_first is not None or options.timestamp_format or options.epoch_unit
+    return values.dtype == pl.String and not settled

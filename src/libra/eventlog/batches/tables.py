@@ -15,9 +15,9 @@ from libra.eventlog.batches.event_batches import EventBatches
 from libra.eventlog.batches.table_rows import Place, TableRows
 from libra.eventlog.log import FoundRole
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.roles import find_roles
+from libra.eventlog.tables.roles import DESCRIBED, find_roles
 
-_SURE = ("named in the call", "its name is the XES standard's")
+_SURE = ("named in the call", DESCRIBED, "its name is the XES standard's")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def table_batches(table: Table, options: ReadOptions, roles: tuple[FoundRole, ..
         [[(7, 'a'), (7, 'b')]]
     """
     roles = find_roles(table.sample, options, table.source) if roles is None else roles
-    if table.individual is not None and all(role.role != "individual" for role in roles):
+    if table.individual is not None and not options.described and all(role.role != "individual" for role in roles):
         roles = (*roles, table.individual)
     reading = _Reading(table, options, roles)
     return EventBatches(

@@ -18,7 +18,7 @@ from libra.eventlog.columns import unnamed
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.date_text import telling_dates
-from libra.eventlog.tables.moments import ISO_ZONE, Column, epochs, iso_timestamps, naive_note, read_moments
+from libra.eventlog.tables.moments import ISO_ZONE, Column, epochs, has_zone, iso_timestamps, read_moments
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR, quoted, stripped, usable_moments
 
 Place = Callable[[int], str]
@@ -50,9 +50,9 @@ class Times:
         self._decided_zone: bool | None = None
         others = {} if beside is None else {beside[0]: beside[1]}
         _, self._notes = read_moments(values, options, Column(column, lambda value: place(_row_of(value, values)), others))
-        if not isinstance(values.dtype, pl.Date | pl.Datetime):
+        if not options.described and not isinstance(values.dtype, pl.Date | pl.Datetime):
             self._remember(values, None if beside is None else beside[1])
-        self._decided_zone = naive_note(column) not in self._notes
+        self._decided_zone = has_zone(self._notes, options, column)
 
     @property
     def has_zone(self) -> bool:
@@ -73,6 +73,9 @@ class Times:
                 moments, _ = usable_moments(far, values, self._options, place)
             return moments
         values = stripped(values, self._column, place)
+        if self._options.described:  # then every value is read by itself
+            read, _ = read_moments(values, self._options, Column(self._column, lambda value: place(_row_of(value, values))))
+            return usable_moments(read, values, self._options, place)[0]
         before = (self._values, self._moments, self._beside)
 
         def fits(count: int) -> bool:
@@ -95,7 +98,7 @@ class Times:
         """The moments of more values; the telling ones among them are kept."""
         if beside is not None and self._beside is not None:
             self._beside = (self._beside[0], _merged(self._beside[1], beside))
-        at_once = None if self._options.timestamp_format else _at_once(values)
+        at_once = None if self._options.timestamp_format or self._options.epoch_unit else _at_once(values)
         if at_once is not None and self._keep(values, *at_once):
             return at_once[0]
         moments = self._read(pl.concat([self._values, values]))[0][len(self._values) :]
@@ -107,7 +110,7 @@ class Times:
         """Keep the telling values in these rows, unless they and those kept before would be read otherwise together."""
         kept, known = pl.concat([self._values, values[rows]]), pl.concat([self._moments, moments[rows]])
         again, notes = self._read(kept)
-        if not again.equals(known) or self._decided_zone not in (None, naive_note(self._column) not in notes):
+        if not again.equals(known) or self._decided_zone not in (None, has_zone(notes, self._options, self._column)):
             return False
         few = self._telling(kept, known)
         self._values, self._moments, self._notes = kept[few], known[few], notes
@@ -118,9 +121,9 @@ class Times:
         if self._options.timestamp_format:
             return moments.is_not_null().arg_true().head(1)
         if values.dtype != pl.String and not values.dtype.is_integer():
-            return _largest(values)
+            return _extremes(values)
         text = values.cast(pl.String)
-        return pl.concat([telling_dates(text, moments.is_not_null()).cast(pl.UInt32), _largest(text)]).unique().sort()
+        return pl.concat([telling_dates(text, moments.is_not_null()).cast(pl.UInt32), _extremes(text)]).unique().sort()
 
     def _read(self, values: pl.Series) -> tuple[pl.Series, list[str]]:
         beside = {} if self._beside is None else {self._beside[0]: self._beside[1]}
@@ -164,14 +167,15 @@ def _at_once(values: pl.Series) -> tuple[pl.Series, pl.Series] | None:
     low, high = (values.min(), values.max()) if values.dtype.is_integer() else (None, None)
     if not isinstance(low, int) or not isinstance(high, int) or not any(lo <= low and high < hi for lo, hi in _NEVER_DATES):
         return None
-    return epochs(values.cast(pl.Float64), values.name)[0], _largest(values)
+    return epochs(values.cast(pl.Float64), values.name)[0], _extremes(values)
 
 
-def _largest(values: pl.Series) -> pl.Series:
-    """The row of the largest number, if there are any."""
+def _extremes(values: pl.Series) -> pl.Series:
+    """The rows of the largest and the smallest number, if there are any."""
     numbers = values.cast(pl.Float64, strict=False) if values.dtype == pl.String or values.dtype.is_numeric() else None
-    row = None if numbers is None else numbers.fill_nan(None).abs().arg_max()
-    return pl.Series([] if row is None else [row], dtype=pl.UInt32)
+    sizes = None if numbers is None else numbers.fill_nan(None).abs()
+    rows = set() if sizes is None else {sizes.arg_max(), sizes.arg_min()}
+    return pl.Series(sorted(row for row in rows if row is not None), dtype=pl.UInt32)
 
 
 def _merged(seen: pl.Series, more: pl.Series) -> pl.Series:

@@ -16,8 +16,8 @@ import polars as pl
 from libra.eventlog.batches.event_batches import EventBatches
 from libra.eventlog.batches.xes_traces import FirstTraces, FlatTraces, StandardTraces
 from libra.eventlog.formats import FileFormat
-from libra.eventlog.options import Progress, ReadOptions, RoleNames
-from libra.eventlog.xes.assemble import frames_of, is_standard, iso_times, placer, without_events
+from libra.eventlog.options import Progress, ReadOptions
+from libra.eventlog.xes.assemble import by_standard, checked_zone, frames_of, iso_times, placer, without_events
 from libra.eventlog.xes.columns import Columns
 from libra.eventlog.xes.parts import Piece
 from libra.eventlog.xes.read import AHEAD, Document
@@ -97,12 +97,14 @@ class _XesFile:
         notes = list(content.notes)
         of_events, of_cases = frames_of(content, notes)
         key_of = dict(zip(of_events.columns[1:], content.events.columns, strict=True))
-        of_events = iso_times(of_events, content, placer(of_events, of_cases, self.path), self.options)
-        return FirstTraces(self.path, self.options, pieces, of_events, of_cases, key_of, notes)
+        place = placer(of_events, of_cases, self.path)
+        of_events = iso_times(of_events, content, place, self.options)
+        has_zone = checked_zone(content, notes, place, self.options)
+        return FirstTraces(self.path, self.options, pieces, of_events, of_cases, key_of, notes, has_zone)
 
     def _fresh(self) -> StandardTraces | FlatTraces | None:
         first = self._first
         if first is None:
             return None
-        standard = self.options.roles == RoleNames() and is_standard(first.events, first.cases)
+        standard = by_standard(first.events, first.cases, self.options, self.path)
         return StandardTraces(first) if standard else FlatTraces(first)

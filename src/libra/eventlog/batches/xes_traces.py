@@ -17,16 +17,16 @@ from libra.errors import InputError
 from libra.eventlog.batches.table_rows import TableRows
 from libra.eventlog.batches.transitions import Transitions
 from libra.eventlog.batches.xes_columns import XesColumns
-from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, TIMESTAMP
+from libra.eventlog.open_choices import OpenChoice
 from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.moments import zone_misfit
 from libra.eventlog.tables.roles import find_roles
-from libra.eventlog.xes.assemble import bad_time, flat_table, no_blank, placer, roles_of, usable
-from libra.eventlog.xes.columns import NAIVE, read_iso_dates
+from libra.eventlog.xes.assemble import bad_time, by_iso, flat_table, no_blank, placer, roles_of, usable
+from libra.eventlog.xes.columns import NAIVE, read_iso_dates, values_with_zone
 from libra.eventlog.xes.parts import Part, Piece
 
 _TRACE = "@trace"
-_ZONED = r"[T ].*(?:Z|[+-][0-9:]+)$"
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class FirstTraces:
     cases: pl.DataFrame
     key_of: dict[str, str]
     notes: list[str]
+    has_zone: bool
 
 
 class StandardTraces:
@@ -47,12 +48,13 @@ class StandardTraces:
 
     def __init__(self, first: FirstTraces) -> None:
         self._path, self._options = first.path, first.options
-        self.roles = roles_of(first.events)
-        self.has_zone = NAIVE not in first.notes
+        self.roles = roles_of(first.events, first.options)
+        self.has_zone = first.has_zone
         keys = [ACTIVITY, LIFECYCLE] if first.options.lifecycle_keep else [ACTIVITY]
         self._columns = XesColumns(keys, [piece.event_parts for piece in first.pieces])
         self._transitions = Transitions(first.options.lifecycle_keep, LIFECYCLE in first.events.columns, str(first.path))
-        self._notes: dict[str, None] = {} if self.has_zone else {NAIVE: None}
+        self._notes = dict.fromkeys(_on_zone(first))
+        self._held_zone = _held_zone(first)
         self._used = False
 
     def events(self, piece: Piece, before: int) -> pl.DataFrame:
@@ -64,7 +66,7 @@ class StandardTraces:
             [
                 pl.Series(CASE_INDEX, piece.case_of_event),
                 no_blank(labels[ACTIVITY].cast(pl.String)).alias(ACTIVITY),
-                _times(piece, place, self._options, self.has_zone).alias(TIMESTAMP),
+                _times(piece, place, self._options, self._held_zone).alias(TIMESTAMP),
                 *([labels[LIFECYCLE].cast(pl.String)] if self._options.lifecycle_keep else []),
             ]
         )
@@ -97,7 +99,6 @@ class FlatTraces:
 
     def __init__(self, first: FirstTraces) -> None:
         self._path, self._options, self._key_of = first.path, first.options, first.key_of
-        self._naive = [note for note in first.notes if note == NAIVE]
         table = flat_table(first.events, first.cases, [], first.options)
         self.roles = find_roles(table, first.options, str(first.path))
         by_role = {role.role: role.columns for role in self.roles}
@@ -110,10 +111,11 @@ class FlatTraces:
         ]
         numbers = pl.Series(_TRACE, first.events[CASE_INDEX]).cast(pl.Int64)
         place = placer(first.events, first.cases, first.path)
-        self._rows = TableRows(table.with_columns(numbers), of_rows, first.options, str(first.path), place)
-        self.has_zone = self._rows.times.has_zone
-        named = first.options.roles.timestamp in (None, TIMESTAMP)
-        self._by_iso = named and by_role["timestamp"] == (TIMESTAMP,) and table.schema[TIMESTAMP] == UTC_MICROSECONDS
+        self._by_iso = by_iso(table, first.options) and by_role["timestamp"] == (TIMESTAMP,)
+        typed = replace(first.options, zone=None) if self._by_iso else first.options
+        self._rows = TableRows(table.with_columns(numbers), of_rows, typed, str(first.path), place)
+        self.has_zone = first.has_zone if self._by_iso else self._rows.times.has_zone
+        self._on_zone, self._held_zone = _on_zone(first), _held_zone(first)
         of_events, of_cases = self._keys()
         self._of_events = XesColumns(of_events, [piece.event_parts for piece in first.pieces])
         self._of_cases = XesColumns(of_cases, [piece.case_parts for piece in first.pieces])
@@ -129,7 +131,7 @@ class FlatTraces:
                 named = no_blank(_names(piece)).is_not_null().to_numpy()[piece.case_of_event]
                 values = pl.Series(piece.case_of_event + before).set(pl.Series(~named), None)
             elif name == TIMESTAMP and self._by_iso:
-                values = _times(piece, place, self._options, None)
+                values = _times(piece, place, self._options, self._held_zone)
             elif name.startswith(CASE_PREFIX):
                 values = of_cases[name.removeprefix(CASE_PREFIX)][piece.case_of_event]
             else:
@@ -143,13 +145,23 @@ class FlatTraces:
 
     def notes(self) -> list[str]:
         """What is worth knowing about the traces so far."""
-        return [*self._naive, *self._rows.notes()]
+        return [*self._on_zone, *self._rows.notes()]
 
     def _keys(self) -> tuple[list[str], list[str]]:
         """The keys that are needed, of events and of traces."""
         names = [name for name in self._rows.columns if name != _TRACE and not (self._by_iso and name == TIMESTAMP)]
         of_cases = [name.removeprefix(CASE_PREFIX) for name in names if name.startswith(CASE_PREFIX)]
         return [self._key_of[name] for name in names if not name.startswith(CASE_PREFIX)], of_cases
+
+
+def _on_zone(first: FirstTraces) -> list[str]:
+    return [note for note in first.notes if note == NAIVE or isinstance(note, OpenChoice)]
+
+
+def _held_zone(first: FirstTraces) -> bool | None:
+    """Whether all times have to carry a zone, or none; None where some do and some do not, or the user does not mind."""
+    mixed = first.options.zone == "utc" or any(isinstance(note, OpenChoice) for note in first.notes)
+    return None if mixed else first.has_zone
 
 
 def _placer(piece: Piece, path: Path, before: int) -> Callable[[int], str]:
@@ -163,7 +175,10 @@ def _names(piece: Piece) -> pl.Series:
 
 
 def _times(piece: Piece, place: Callable[[int], str], options: ReadOptions, has_zone: bool | None) -> pl.Series:
-    """The time of every event; null where there is none, or none that can be read and such events are dropped."""
+    """The time of every event; null where there is none, or none that can be read and such events are dropped.
+
+    `has_zone` is whether all of them carry a zone, or none does; None where either will do.
+    """
     parts = [part for part in piece.event_parts if part.key == TIMESTAMP]
     for part in parts:
         if part.type != "date" and len(part.owners):
@@ -175,10 +190,15 @@ def _times(piece: Piece, place: Callable[[int], str], options: ReadOptions, has_
     if bad.any() and not options.drop_invalid:
         row = int(bad.arg_true()[0])
         raise bad_time(text[row], place(row))
-    if naive and has_zone:
-        row = int((~text.str.contains(_ZONED)).fill_null(False).arg_true()[0])
-        what = f'timestamp "{text[row]}" carries no time zone, and those before it do'
-        raise InputError(what, place=place(row), remedy="Write all times with their zone")
+    if has_zone is not None and (naive or not has_zone):
+        misfit = read.is_not_null() & (values_with_zone(text) != has_zone)
+        if misfit.any():
+            row = int(misfit.arg_true()[0])
+            if options.zone is not None:
+                raise zone_misfit(text[row], options.zone, place(row))
+            carries, others = ("no", "those before it do") if has_zone else ("a", "those before it do not")
+            what = f'timestamp "{text[row]}" carries {carries} time zone, and {others}'
+            raise InputError(what, place=place(row), remedy="Write all times with their zone")
     return read
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 
 from libra.errors import InputError
+from libra.eventlog.open_choices import encoding_is_open
 from libra.eventlog.options import ReadOptions
 
 _BOMS = (
@@ -20,19 +21,6 @@ _BOMS = (
 )
 _BLANK = b" \t\r\n"
 _CUT_OFF = "unexpected end of data"
-
-
-def to_utf8(data: bytes, options: ReadOptions, source: str) -> tuple[bytes, list[str]]:
-    r"""The text of a file as UTF-8 without a mark; an `InputError` where it is no text.
-
-    Example:
-        >>> to_utf8("Müller".encode("cp1252"), ReadOptions(), "a.csv")
-        (b'M\xc3\xbcller', ['The file is not UTF-8 and was read as Windows-1252; --encoding names another one.'])
-    """
-    decoder = Utf8Decoder(options, source)
-    data = decoder.decode(data, last=True)
-    refuse_blank(data, source)
-    return data, decoder.notes
 
 
 def refuse_blank(text: bytes, source: str) -> None:
@@ -57,6 +45,11 @@ class Utf8Decoder:
         self._begun = self._surely_utf8 = False
         self._held = b""  # the beginning of a character
         self._bytes = self._lines = self._lines_out = 0
+
+    @property
+    def encoding(self) -> str:
+        """The encoding that the text so far is in."""
+        return self._encoding or "utf-8"
 
     def decode(self, data: bytes, *, last: bool = False) -> bytes:
         """The next piece; what it has of a character that goes on in the next one waits for that."""
@@ -95,7 +88,7 @@ class Utf8Decoder:
                 raise self._not_valid("utf-8", data, error) from error
             else:
                 self._encoding = "cp1252"
-                self.notes.append("The file is not UTF-8 and was read as Windows-1252; --encoding names another one.")
+                self.notes.append(encoding_is_open())
                 return data
         self._bytes += len(data)
         self._lines += data.count(b"\n")

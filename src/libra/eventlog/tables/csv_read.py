@@ -6,6 +6,8 @@ In: a path, its format, the user's choices. Out: a log. The dialect and the type
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -16,7 +18,8 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.names import ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.csv_dialect import find_dialect
-from libra.eventlog.tables.csv_encoding import to_utf8
+from libra.eventlog.tables.csv_encoding import Utf8Decoder, refuse_blank
+from libra.eventlog.tables.csv_layout import Dialect, Layout
 from libra.eventlog.tables.csv_rows import column_names, parse_rows, unguarded
 from libra.eventlog.tables.csv_types import infer_types
 from libra.eventlog.tables.flat import from_flat
@@ -36,33 +39,65 @@ def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         >>> read_csv(file, FileFormat("csv"), ReadOptions()).activities
         ['triage']
     """
-    source = str(path)
-    with open_input(path, fmt.compression, options.progress) as stream:
-        data = b"".join(iter(lambda: stream.read(_PIECE), b""))
-    data, notes = to_utf8(data, options, source)
-    dialect = find_dialect(data, options, tabs=fmt.kind == "tsv", source=source)
-    names = column_names(dialect, source)
-    header_lines = data.count(dialect.line_end.encode(), 0, dialect.body)
-    body = data[dialect.body :]
-    del data
-    layout, frame, place = parse_rows(body, dialect, names, source, header_lines)
-    notes += [
-        f'A column without a name is called "{name}".'
-        for name, given in zip(names, dialect.header, strict=True)
-        if not given.strip() and frame[name].null_count() < frame.height
-    ]
+    source, opened = str(path), open_csv(path, fmt, options)
+    frame, names, notes = opened.frame, opened.names, opened.notes
     roles = find_roles(frame, options, source)
-    text = {name for name, says_text in zip(names, layout.says_text, strict=True) if says_text}
+    text = {name for name, says_text in zip(names, opened.layout.says_text, strict=True) if says_text}
     playing = {name for role in roles if role.role != "individual" for name in role.columns}
-    frame, more = infer_types(frame, text | playing, options.decimal, dialect.delimiter)
+    frame, more = infer_types(frame, text | playing, options.decimal, opened.dialect.delimiter)
     return from_flat(
         frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String),
         options,
-        place=place,
+        place=opened.place,
         source=source,
         roles=roles,
         notes=notes + more,
     )
+
+
+@dataclass(frozen=True)
+class OpenCsv:
+    """The rows of a file as text, and how it is written: what was said, or else found."""
+
+    encoding: str
+    dialect: Dialect
+    layout: Layout
+    names: list[str]
+    frame: pl.DataFrame
+    place: Callable[[int], str]
+    notes: list[str]
+    has_quotes: bool
+
+
+def open_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> OpenCsv:
+    r"""The rows of a file as text.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "log.csv"
+        >>> _ = file.write_text("case;activity\n1;triage\n")
+        >>> open_csv(file, FileFormat("csv"), ReadOptions()).frame.rows()
+        [('1', 'triage')]
+    """
+    source = str(path)
+    with open_input(path, fmt.compression, options.progress) as stream:
+        data = b"".join(iter(lambda: stream.read(_PIECE), b""))
+    decoder = Utf8Decoder(options, source)
+    data = decoder.decode(data, last=True)
+    refuse_blank(data, source)
+    dialect = find_dialect(data, options, tabs=fmt.kind == "tsv", source=source)
+    names = column_names(dialect, source, sure=bool(options.described))
+    header_lines = data.count(dialect.line_end.encode(), 0, dialect.body)
+    has_quotes = (dialect.quote or '"').encode() in data
+    body = data[dialect.body :]
+    del data
+    layout, frame, place = parse_rows(body, dialect, names, source, header_lines)
+    nameless = [
+        f'A column without a name is called "{name}".'
+        for name, given in zip(names, dialect.header, strict=True)
+        if not given.strip() and frame[name].null_count() < frame.height
+    ]
+    return OpenCsv(decoder.encoding, dialect, layout, names, frame, place, [*decoder.notes, *nameless], has_quotes)
 
 
 def has_standard_header(path: Path, fmt: FileFormat) -> bool:

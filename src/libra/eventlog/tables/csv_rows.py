@@ -61,11 +61,11 @@ def parse_rows(
     return layout, frame.filter(~blank), lambda row: line(int(rows[row]))
 
 
-def column_names(dialect: Dialect, source: str) -> list[str]:
-    """The names of the header, each its own; blank ones get a number."""
+def column_names(dialect: Dialect, source: str, *, sure: bool = False) -> list[str]:
+    """The names of the header, each its own; blank ones get a number. It may look like data where it is `sure` to be one."""
     header = [unguarded(pl.Series([name]))[0] for name in dialect.header]
     place = f"{source}, line 1"
-    if not any(_is_known(name) for name in header) and any(_is_data(name) for name in header):
+    if not sure and not any(_is_known(name) for name in header) and any(_is_data(name) for name in header):
         raise InputError("the first line looks like data, not like column names", place=place, remedy="Add a header line")
     names = [name if name.strip() else f"column_{i}" for i, name in enumerate(header, 1)]
     twice = [f'"{name}"' for name in dict.fromkeys(names) if names.count(name) > 1]

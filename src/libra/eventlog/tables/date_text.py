@@ -22,7 +22,7 @@ _NAME = r"(?P<name>\p{L}{3,9})\.?"
 _WEEKDAY = r"\p{L}{2,10}\.?,?\s+"
 _YEAR = r"(?P<year>[0-9]{4}|[0-9]{2})"
 
-_FAMILIES = (
+FAMILIES = (
     rf"^(?P<year>[0-9]{{4}})[-/.](?P<month>[0-9]{{1,2}})[-/.](?P<day>[0-9]{{1,2}}){_CLOCK}",
     rf"^(?P<one>[0-9]{{1,2}})[-/.](?P<two>[0-9]{{1,2}})[-/.]{_YEAR}{_CLOCK}",
     r"^(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2})(?:[Tt\s]?(?P<hour>[0-9]{2})(?P<minute>[0-9]{2})"
@@ -74,7 +74,7 @@ def read_dates(values: pl.Series, day_first: bool | None = None) -> DateReading:
         >>> reading.offset.to_list()
         [None, 120, None]
     """
-    parts = _split(values, _FAMILIES)
+    parts = _split(values, FAMILIES)
     year_first, short_year = _place_of_short_year(values, parts) if day_first is None else (False, None)
     if year_first:
         no_order = pl.lit(None, pl.Int64)
@@ -115,7 +115,7 @@ def telling_dates(values: pl.Series, readable: pl.Series) -> pl.Series:
     one, two, year = pl.col("one"), pl.col("two"), pl.col("year")
     kinds = (one == 0, one <= 12, one <= 31, two == 0, two <= 12, two <= 31, one == two, year.is_between(1, 31))
     rows = (
-        _split(values, _FAMILIES)
+        _split(values, FAMILIES)
         .with_columns(kind.alias(str(number)) for number, kind in enumerate(kinds))
         .with_columns(readable.alias("readable"))
         .filter(year.is_not_null())
@@ -149,7 +149,7 @@ def _place_of_short_year(values: pl.Series, parts: pl.DataFrame) -> tuple[bool, 
     if not (one.is_between(1, 31) & two.is_between(1, 12) | two.is_between(1, 31) & one.is_between(1, 12)).all():
         return True, None
     years_if_first, years_if_last = one.n_unique(), three.n_unique()
-    return years_if_first < years_if_last, None if years_if_last < years_if_first else dates["text"][0]
+    return years_if_first < years_if_last, dates["text"][0]
 
 
 def _split(values: pl.Series, families: Sequence[str]) -> pl.DataFrame:

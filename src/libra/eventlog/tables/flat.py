@@ -9,7 +9,7 @@ without a note.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.attributes import as_attributes, as_individual, as_text
 from libra.eventlog.tables.clock_times import read_clock_times
-from libra.eventlog.tables.moments import naive_note
+from libra.eventlog.tables.moments import has_zone
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
 from libra.eventlog.tables.timestamps import read_timestamps
 
@@ -86,7 +86,7 @@ def from_flat(
         tuple(roles),
         tuple(said),
         individual,
-        has_zone=naive_note(columns["timestamp"][0]) not in said,
+        has_zone=has_zone(said, options, columns["timestamp"][0]),
     )
 
 
@@ -140,14 +140,15 @@ def _columns_by_use(
     for role, names in columns.items():
         if role in _TIMES:
             beside = {columns[other][0]: frame[columns[other][0]] for other in _TIMES if other in columns and other != role}
+            ours = options if role == "timestamp" or options.zone is None else replace(options, zone="utc")
             moments, more = read_timestamps(
-                frame[names[0]], options, column=names[0], place=place, optional=role not in REQUIRED, beside=beside
+                frame[names[0]], ours, column=names[0], place=place, optional=role not in REQUIRED, beside=beside
             )
             for clock in names[1:]:
                 moments += read_clock_times(frame[clock], options, place=place)
                 said.append(f'The times of day in "{clock}" were added to the dates in "{names[0]}".')
             playing.append(moments.alias(ROLE_COLUMN[role]))
-            said.extend(more)
+            said.extend(more if role == "timestamp" else map(str, more))  # only the timestamp counts in a release
         elif role == "individual":
             playing.append(frame[names[0]].alias("individual"))
         elif role != "case_id":

@@ -30,16 +30,25 @@ def from_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadO
         1
     """
     notes: list[str] = []
-    memory = Remembered()
+    frame, memory = _as_polars(frame, notes)
+    log = from_flat(frame, options, place=lambda row: f"{FRAME}, row {row}", source=FRAME, metadata=memory.metadata, notes=notes)
+    return log if options.described else memory.with_individual(log, "the frame says so")
+
+
+def to_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame) -> tuple[pl.DataFrame, str | None]:
+    """The rows of a data frame in Polars, and the attribute of the case that it remembers as the individual."""
+    rows, memory = _as_polars(frame, [])
+    return rows, memory.individual
+
+
+def _as_polars(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, notes: list[str]) -> tuple[pl.DataFrame, Remembered]:
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
-    if not isinstance(frame, pl.DataFrame):
-        if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
-            raise InputError(f"a {type(frame).__name__} is no data frame", remedy="Give a pandas or Polars frame")
-        memory = remembered(frame.attrs.get(KEY))
-        frame = _from_pandas(frame, notes)
-    log = from_flat(frame, options, place=lambda row: f"{FRAME}, row {row}", source=FRAME, metadata=memory.metadata, notes=notes)
-    return memory.with_individual(log, "the frame says so")
+    if isinstance(frame, pl.DataFrame):
+        return frame, Remembered()
+    if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
+        raise InputError(f"a {type(frame).__name__} is no data frame", remedy="Give a pandas or Polars frame")
+    return _from_pandas(frame, notes), remembered(frame.attrs.get(KEY))
 
 
 def to_pandas(log: EventLog) -> pd.DataFrame:

@@ -7,22 +7,33 @@ decided here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.columns import unnamed
 from libra.eventlog.log import UTC_MICROSECONDS
-from libra.eventlog.options import ReadOptions
+from libra.eventlog.open_choices import numbers_among_dates, order_is_open, unit_is_open, year_is_open, zone_is_open
+from libra.eventlog.options import ANY, ISO, EpochUnit, ReadOptions, Zone
 from libra.eventlog.tables.attributes import utc_moments
 from libra.eventlog.tables.date_format import as_regex, needs_own_reading
 from libra.eventlog.tables.date_text import DateReading, read_dates, read_pattern
+from libra.eventlog.xes.columns import ZONE_OF_ISO, read_iso_dates, values_with_zone
 
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.Z+-]|$)"
 ISO_ZONE = r"(Z|[+-][0-9]{2}:?(?:[0-9]{2})?)$"
-_EPOCH_UNITS = ((10**11, "seconds", 1_000_000), (10**14, "milliseconds", 1000), (10**17, "microseconds", 1))
+_SMALLEST_EPOCH = 10**8
+_EPOCH_UNITS: dict[
+    EpochUnit, tuple[str, int, float]
+] = {  # its name, the first number beyond it, and how many microseconds it has
+    "s": ("seconds", 10**11, 1_000_000),
+    "ms": ("milliseconds", 10**14, 1000),
+    "us": ("microseconds", 10**17, 1),
+    "ns": ("nanoseconds", 10**20, 0.001),
+}
 
 
 @dataclass(frozen=True)
@@ -44,42 +55,118 @@ def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tup
     dtype = values.dtype
     if isinstance(dtype, pl.Date | pl.Datetime):
         zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
-        return utc_moments(values), [] if zoned else [naive_note(column.name)]
-    if dtype.is_float():
-        return epochs(values, column.name)
-    if dtype.is_integer():
+        return _in_zone(values, _Read(utc_moments(values), zoned, [] if zoned else [naive_note(column.name)]), options, column)
+    if dtype.is_float() and (options.epoch_unit or not options.described):
+        return _in_zone(values, _Read(*epochs(values, column.name, options.epoch_unit)), options, column)
+    if dtype.is_numeric():
         values = values.cast(pl.String)
     elif dtype != pl.String:
         return pl.Series(values.name, [None] * values.len(), UTC_MICROSECONDS), []
     distinct = values.unique()
     if distinct.len() * 2 > values.len():
-        return _read_text(values, options, column)
-    read, notes = _read_text(distinct, options, column)
+        return _in_zone(values, _read_text(values, options, column), options, column)
+    read, notes = _in_zone(distinct, _read_text(distinct, options, column), options, column)
     moments = pl.DataFrame({"text": values}).join(
         pl.DataFrame({"text": distinct, "moment": read}), on="text", how="left", nulls_equal=True, maintain_order="left"
     )
     return moments["moment"], notes
 
 
-def _read_text(values: pl.Series, options: ReadOptions, column: Column) -> tuple[pl.Series, list[str]]:
+def has_zone(notes: Collection[str], options: ReadOptions, column: str) -> bool:
+    """Whether the times of a column say which zone they are in, as was said or as the notes on them tell.
+
+    Example:
+        >>> has_zone([naive_note("when")], ReadOptions(), "when"), has_zone([], ReadOptions(zone="none"), "when")
+        (False, False)
+    """
+    return naive_note(column) not in notes if options.zone is None else options.zone != "none"
+
+
+class _Read(NamedTuple):
+    """Moments, whether each (or all of them) carries a zone as far as the user says something on it, and what was assumed."""
+
+    moments: pl.Series
+    zoned: pl.Series | bool
+    notes: list[str]
+
+
+def _in_zone(values: pl.Series, read: _Read, options: ReadOptions, column: Column) -> tuple[pl.Series, list[str]]:
+    """The moments that carry a zone or do not, as the user says all of them do; others are an error, or null."""
+    zone_notes = (naive_note(column.name), zone_is_open(column.name))
+    if options.zone is None:
+        return read.moments, read.notes
+    notes = [note for note in read.notes if note not in zone_notes]
+    if options.zone == "utc":
+        return read.moments, notes
+    zoned = pl.repeat(read.zoned, values.len(), eager=True) if isinstance(read.zoned, bool) else read.zoned.fill_null(False)
+    misfit = read.moments.is_not_null() & (~zoned if options.zone == "file" else zoned)
+    if misfit.any() and (isinstance(read.zoned, bool) or not options.drop_invalid):
+        shown = str(values.cast(pl.String)[int(misfit.arg_true()[0])])
+        raise zone_misfit(shown, options.zone, column.place_of(shown))
+    return read.moments.set(misfit, None), notes
+
+
+def zone_misfit(value: str, zone: Zone, place: str) -> InputError:
+    """The error for a time that carries a zone where none does, or none where all do.
+
+    Example:
+        >>> print(zone_misfit("08:00", "file", "a.csv, line 2"))  # doctest: +ELLIPSIS
+        a.csv, line 2: timestamp "08:00" carries no time zone, and --zone says "file": every time carries one. Write ...
+    """
+    carries, asked = ("no", "every time carries one") if zone == "file" else ("a", "no time carries one")
+    return InputError(
+        f'timestamp "{value[:60]}" carries {carries} time zone, and --zone says "{zone}": {asked}',
+        place=place,
+        remedy="Write all times in one way, or correct --zone: it is file, none, or utc if times without a zone are in UTC",
+    )
+
+
+def _read_text(values: pl.Series, options: ReadOptions, column: Column) -> _Read:
+    if options.epoch_unit:
+        return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name, options.epoch_unit))
+    if options.timestamp_format == ISO:
+        moments = read_iso_dates(values)[0]
+        if options.zone is not None:
+            return _Read(moments, values_with_zone(values), [])
+        endings = values.str.extract(ZONE_OF_ISO).alias("zone").to_frame().filter(moments.is_not_null()).unique().to_series()
+        return _Read(moments, True, _zone_notes(endings.to_list(), column.name))
+    if options.timestamp_format == ANY:
+        return _of_dates(read_dates(values, options.day_first), column)
     if options.timestamp_format:
         return _by_format(values, options.timestamp_format, column)
+    if options.described:
+        raise InputError(
+            f'"{column.name}" holds text or numbers, and {options.described} says nothing on how times are written',
+            remedy="Add timestamp_format or epoch_unit there",
+        )
     read = iso_timestamps(values)
     if read is not None:
-        return read, _zone_notes(values.str.tail(6).unique().str.extract(ISO_ZONE).unique().to_list(), column.name)
+        notes = _zone_notes(values.str.tail(6).unique().str.extract(ISO_ZONE).unique().to_list(), column.name)
+        return _Read(read, True if options.zone is None else values_with_zone(values), notes)
     reading = read_dates(values, options.day_first)
     if reading.micros.null_count() == values.len() and values.null_count() < values.len():
-        return epochs(values.cast(pl.Float64, strict=False), column.name)
+        return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name))
     order = _order_beside(column) if reading.ambiguous else None
+    more = [numbers_among_dates(column.name)] if _has_epochs(values.filter(reading.micros.is_null())) else []
     if order is None:
-        return _micros(reading.micros), _date_notes(reading, column)
+        found = _of_dates(reading, column)
+        return found._replace(notes=[*found.notes, *more])
     beside, day_first = order
-    reading = read_dates(values, day_first)
+    found = _of_dates(read_dates(values, day_first), column)
     order_note = (
         f'No date in "{column.name}" shows whether day or month comes first; they were read '
         f'{"day" if day_first else "month"} first, as in "{beside}".'
     )
-    return _micros(reading.micros), [*_date_notes(reading, column), order_note]
+    return found._replace(notes=[*found.notes, *more, order_note])
+
+
+def _of_dates(reading: DateReading, column: Column) -> _Read:
+    return _Read(_micros(reading.micros), reading.offset.is_not_null(), _date_notes(reading, column))
+
+
+def _has_epochs(values: pl.Series) -> bool:
+    """Whether some values are numbers as large as Unix times."""
+    return bool((values.drop_nulls().cast(pl.Float64, strict=False).abs() >= _SMALLEST_EPOCH).any())
 
 
 def _order_beside(column: Column) -> tuple[str, bool] | None:
@@ -112,7 +199,7 @@ def iso_timestamps(values: pl.Series) -> pl.Series | None:
     return None
 
 
-def _by_format(values: pl.Series, pattern: str, column: Column) -> tuple[pl.Series, list[str]]:
+def _by_format(values: pl.Series, pattern: str, column: Column) -> _Read:
     if needs_own_reading(pattern):
         regex = as_regex(pattern)
         if regex is None:
@@ -120,8 +207,7 @@ def _by_format(values: pl.Series, pattern: str, column: Column) -> tuple[pl.Seri
                 f'--timestamp-format "{pattern}" cannot be followed',
                 remedy="Beside %f or %Z use %Y or %y, %m or %b, %d, %H or %I, %M, %S, %p and %z, each at most once",
             )
-        reading = read_pattern(values, regex)
-        return _micros(reading.micros), _date_notes(reading, column)
+        return _of_dates(read_pattern(values, regex), column)
     zoned = "%z" in pattern or "%:z" in pattern or "%#z" in pattern
     chrono = pattern.replace(".%f", "%.f").replace("%z", "%#z").replace("%:z", "%#z")
     if ("%H" in pattern or "%I" in pattern) and "%M" not in pattern:  # Polars wants minutes with hours
@@ -131,22 +217,38 @@ def _by_format(values: pl.Series, pattern: str, column: Column) -> tuple[pl.Seri
     except pl.exceptions.PolarsError as error:
         remedy = "Use strftime codes, such as %d.%m.%Y %H:%M:%S"
         raise InputError(f'--timestamp-format "{pattern}" does not describe a moment', remedy=remedy) from error
-    return (read, []) if zoned else (read.dt.replace_time_zone("UTC"), [] if "%s" in pattern else [naive_note(column.name)])
+    if zoned:
+        return _Read(read, True, [])
+    return _Read(read.dt.replace_time_zone("UTC"), "%s" in pattern, [] if "%s" in pattern else [naive_note(column.name)])
 
 
-def epochs(numbers: pl.Series, column: str) -> tuple[pl.Series, list[str]]:
-    """Unix times; their size says whether they count seconds or smaller units. Small numbers are not taken for times.
+def epochs(numbers: pl.Series, column: str, unit: EpochUnit | None = None) -> tuple[pl.Series, bool, list[str]]:
+    """Unix times in this unit, or in the one that the largest says; that they are in a zone, which is UTC; and notes.
+
+    Small numbers are not taken for times unless the unit is given. The unit is open where some number alone says another one.
 
     Example:
-        >>> epochs(pl.Series([1.7e9]), "when")[1]
+        >>> epochs(pl.Series([1.7e9]), "when")[2]
         ['The numbers in "when" were read as Unix times in seconds.']
     """
-    largest = numbers.abs().max()
-    if not isinstance(largest, int | float) or not 10**8 <= largest < 10**19:
-        return pl.Series(numbers.name, [None] * numbers.len(), UTC_MICROSECONDS), []
-    unit, factor = next(((name, by) for limit, name, by in _EPOCH_UNITS if largest < limit), ("nanoseconds", 0.001))
-    micros = (numbers * factor).round().cast(pl.Int64, strict=False)
-    return _micros(micros), [f'The numbers in "{column}" were read as Unix times in {unit}.']
+    sizes, notes = numbers.abs(), []
+    if unit is None:
+        largest, smallest = sizes.max(), sizes.min()
+        found = _unit_of(largest)
+        if found is None:
+            return pl.Series(numbers.name, [None] * numbers.len(), UTC_MICROSECONDS), True, []
+        unit, name = found, _EPOCH_UNITS[found][0]
+        agreed = _unit_of(smallest) == unit
+        notes.append(f'The numbers in "{column}" were read as Unix times in {name}.' if agreed else unit_is_open(column, name))
+    micros = (numbers * _EPOCH_UNITS[unit][2]).round().cast(pl.Int64, strict=False)
+    return _micros(micros), True, notes
+
+
+def _unit_of(size: object) -> EpochUnit | None:
+    """What a number counts as a Unix time, by its size; None where it is no time at all."""
+    if not isinstance(size, int | float) or not _SMALLEST_EPOCH <= size < 10**19:
+        return None
+    return next(unit for unit, (_, limit, _) in _EPOCH_UNITS.items() if size < limit)
 
 
 def _micros(micros: pl.Series) -> pl.Series:
@@ -165,15 +267,9 @@ def _date_notes(reading: DateReading, column: Column) -> list[str]:
     offsets = [None if offset is None else str(offset) for offset in read["offset"].unique().to_list()]
     notes = _zone_notes(offsets, column.name)
     if reading.ambiguous:
-        notes.append(
-            f'No date in "{column.name}" shows whether day or month comes first; "{reading.ambiguous}" was read day first. '
-            "Say --month-first if that is wrong, --day-first if it is right."
-        )
+        notes.append(order_is_open(column.name, reading.ambiguous))
     if reading.short_year:
-        notes.append(
-            f'The years in "{column.name}" have two digits; "{reading.short_year}" was read with the year '
-            f"{'first' if reading.year_first else 'last'}. If that is wrong, give the format with --timestamp-format."
-        )
+        notes.append(year_is_open(column.name, reading.short_year, year_first=reading.year_first))
     return notes
 
 
@@ -182,7 +278,7 @@ def _zone_notes(offsets: list[str | None], column: str) -> list[str]:
     if not zones:
         return [naive_note(column)] if offsets else []
     if None in offsets:
-        return [f'Some timestamps in "{column}" carry no time zone and were read as UTC, the others were converted to UTC.']
+        return [zone_is_open(column)]
     if len({"+00:00" if zone in ("Z", "+0000", "+00", "0") else zone for zone in zones}) > 1:
         return [f'The timestamps in "{column}" carry different time zones and were converted to UTC.']
     return []

@@ -23,6 +23,7 @@ from libra.eventlog.tables.role_names import ENDS, WEAK, normal, rank
 from libra.eventlog.tables.timestamps import are_days, looks_like_timestamps
 
 FLAGS = {role: "--" + role.replace("_", "-") for role in (*ROLE_COLUMN, "individual")}
+DESCRIBED = "named in the description"
 REQUIRED = ("case_id", "activity", "timestamp")
 WORDS = {"case_id": "case id", "start_timestamp": "start timestamp"}
 
@@ -39,6 +40,8 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
         timestamp when - called "when"
     """
     found = _named_by_user(frame, options, source)
+    if options.described:
+        return _as_described(found, options)
     individual = found["individual"].columns if "individual" in found else ()
     taken = {role.columns for role in found.values()} - {individual}
     for role, column in ROLE_COLUMN.items():
@@ -74,6 +77,16 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
     return tuple(found[role] for role in FLAGS if role in found)
 
 
+def _as_described(found: dict[str, FoundRole], options: ReadOptions) -> tuple[FoundRole, ...]:
+    """The roles that a description names and no others; traces of XES are cases where it names no case id."""
+    if options.form == "xes" and "case_id" not in found:
+        found["case_id"] = FoundRole("case_id", (ROLE_COLUMN["case_id"],), DESCRIBED)
+    date, clock = found["timestamp"], found.pop("clock", None)
+    if clock is not None:
+        found["timestamp"] = FoundRole("timestamp", (*date.columns, *clock.columns), DESCRIBED)
+    return tuple(found[role] for role in FLAGS if role in found)
+
+
 def _unrecognised(
     frame: pl.DataFrame, missing: Sequence[str], free: Sequence[str], options: ReadOptions, source: str
 ) -> InputError:
@@ -96,6 +109,8 @@ def unused_clocks(frame: pl.DataFrame, roles: Iterable[FoundRole], options: Read
     """Columns without a role that could hold the times of day, where the timestamps are only dates."""
     columns = {role.role: role.columns for role in roles}
     used = {name for names in columns.values() for name in names}
+    if options.described:
+        return []
     clocks = [name for name in frame.columns if name not in used and looks_like_clock_times(frame[name])]
     timestamp = columns.get("timestamp", ())
     return clocks if clocks and len(timestamp) == 1 and are_days(frame[timestamp[0]], options) else []
@@ -103,18 +118,19 @@ def unused_clocks(frame: pl.DataFrame, roles: Iterable[FoundRole], options: Read
 
 def _named_by_user(frame: pl.DataFrame, options: ReadOptions, source: str) -> dict[str, FoundRole]:
     found, lacking = {}, {}
-    for role in FLAGS:
+    reason = DESCRIBED if options.described else "named in the call"
+    for role in (*FLAGS, "clock"):
         named: tuple[str, ...] | str | None = getattr(options.roles, role)
         asked = (named,) if isinstance(named, str) else named or ()
         columns = {name: _existing(name, frame.columns) for name in asked}
         if missing := [name for name, column in columns.items() if column is None]:
             lacking[role] = missing
         elif columns:
-            found[role] = FoundRole(role, tuple(column for column in columns.values() if column), "named in the call")
+            found[role] = FoundRole(role, tuple(column for column in columns.values() if column), reason)
     if lacking:
         role, names = next(iter(lacking.items()))
         raise MissingColumnError(
-            f'{FLAGS[role]} names "{names[0]}", which is no column here',
+            f'{FLAGS.get(role, "--clock")} names "{names[0]}", which is no column here',
             place=source,
             remedy=f"{_hint(role, names[0], frame.columns)}There are {_listed(frame.columns)}",
             lacking=lacking,

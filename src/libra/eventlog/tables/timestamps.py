@@ -89,7 +89,9 @@ def usable_moments(
     way_out = "leave such times out" if optional else "drop such events"
     if unreadable.any() and not options.drop_invalid:
         row = int(unreadable.arg_true()[0])
-        correction = "Correct --timestamp-format" if options.timestamp_format else "Give the format with --timestamp-format"
+        said = "--epoch-unit" if options.epoch_unit else "--timestamp-format"
+        settled = options.epoch_unit or options.timestamp_format
+        correction = f"Correct {said}" if settled else "Give the format with --timestamp-format"
         raise InputError(
             f"timestamp {quoted(values[row])} cannot be read",
             place=place(row),
@@ -97,7 +99,7 @@ def usable_moments(
         )
     if outside.any() and not options.drop_invalid:
         row = int(outside.arg_true()[0])
-        shown = "" if read[row] is None else f" {quoted(values[row])}"
+        shown = "" if read.is_null()[row] else f" {quoted(values[row])}"
         raise InputError(
             f"timestamp{shown} is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder",
             place=place(row),

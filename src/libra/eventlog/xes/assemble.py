@@ -6,7 +6,7 @@ A user who gives other columns their roles is served by `flat`, as for any table
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +29,11 @@ from libra.eventlog.names import (
     START_TIMESTAMP,
     TIMESTAMP,
 )
+from libra.eventlog.open_choices import zone_is_open
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.tables.flat import from_flat
+from libra.eventlog.tables.moments import zone_misfit
+from libra.eventlog.tables.roles import DESCRIBED, find_roles
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
 from libra.eventlog.xes.columns import NAIVE, read_iso_dates
 
@@ -48,6 +51,8 @@ class Content:
     metadata: LogMetadata
     notes: list[str]
     bad_time: tuple[int, str] | None = None  # the first event whose time cannot be read, and what stands there
+    naive_time: tuple[int, str] | None = None  # the first event whose time carries no zone
+    zoned_time: tuple[int, str] | None = None  # and the first one whose time does
 
 
 def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
@@ -58,10 +63,53 @@ def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
     events, cases = frames_of(content, notes)
     place = placer(events, cases, path)
     events = iso_times(events, content, place, options)
-    if options.roles == RoleNames() and is_standard(events, cases):
-        return _standard(events, cases, content.metadata, notes, place, options)
+    if by_standard(events, cases, options, path):
+        has_zone = checked_zone(content, notes, place, options)
+        log = _standard(events, cases, content.metadata, notes, place, options)
+        return replace(log, has_zone=has_zone)
     table = flat_table(events, cases, notes, options)
-    return from_flat(table, options, place=place, source=str(path), metadata=content.metadata, notes=notes)
+    if not by_iso(table, options):
+        return from_flat(table, options, place=place, source=str(path), metadata=content.metadata, notes=notes)
+    has_zone = checked_zone(content, notes, place, options)
+    typed = replace(options, zone=None)
+    log = from_flat(table, typed, place=place, source=str(path), metadata=content.metadata, notes=notes)
+    return replace(log, has_zone=has_zone)
+
+
+def by_iso(table: pl.DataFrame, options: ReadOptions) -> bool:
+    """Whether the times are the standard's, which have been read by now."""
+    return options.roles.timestamp in (None, TIMESTAMP) and table.schema.get(TIMESTAMP) == UTC_MICROSECONDS
+
+
+def by_standard(events: pl.DataFrame, cases: pl.DataFrame, options: ReadOptions, path: Path) -> bool:
+    """Whether the standard's keys play the roles; an error where a description says so and they cannot."""
+    if not options.described:
+        return options.roles == RoleNames() and is_standard(events, cases)
+    named = {role: getattr(options.roles, role) for role in ("clock", "individual", *ROLE_COLUMN)}
+    asked = {role: columns for role, columns in named.items() if columns}
+    if any(
+        columns not in (ROLE_COLUMN.get(role), (ROLE_COLUMN.get(role),)) or role == "case_id" for role, columns in asked.items()
+    ):
+        return False
+    find_roles(flat_table(events, cases, [], options).clear(), options, str(path))  # refuses what is not there
+    if not is_standard(events, cases):
+        what = f'"{TIMESTAMP}" or "{START_TIMESTAMP}" is not declared as a date throughout'
+        raise InputError(what, place=str(path), remedy="Declare it with one type throughout the file")
+    return True
+
+
+def checked_zone(content: Content, notes: list[str], place: Callable[[int], str], options: ReadOptions) -> bool:
+    """Whether the times say which zone they are in; an error where they do not as the user says, a note where it is open."""
+    naive, zoned = content.naive_time, content.zoned_time
+    misfit = {"file": naive, "none": zoned}.get(options.zone or "")
+    if options.zone is not None:
+        if misfit is not None:
+            raise zone_misfit(misfit[1], options.zone, place(misfit[0]))
+        notes[:] = [note for note in notes if note != NAIVE]
+        return options.zone != "none"
+    if naive is not None and zoned is not None:
+        notes[:] = [zone_is_open(TIMESTAMP), *(note for note in notes if note != NAIVE)]
+    return naive is None or zoned is not None
 
 
 def frames_of(content: Content, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -148,7 +196,7 @@ def _standard(
     events = usable(events, cases, notes, place, options)
     events, cases = _without_empty_cases(events, cases, notes)
     ids = _unique_ids(cases, notes)
-    return EventLog(events, ids, metadata, roles_of(events), tuple(notes), has_zone=NAIVE not in notes)
+    return EventLog(events, ids, metadata, roles_of(events, options), tuple(notes))
 
 
 def no_blank(text: pl.Series) -> pl.Series:
@@ -202,9 +250,12 @@ def _unique_ids(cases: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return cases.with_columns(ids.scatter(ids.is_not_null().arg_true(), told_apart(named)))
 
 
-def roles_of(events: pl.DataFrame) -> tuple[FoundRole, ...]:
+def roles_of(events: pl.DataFrame, options: ReadOptions) -> tuple[FoundRole, ...]:
     """The standard's keys that play a role."""
     present = [role for role, column in ROLE_COLUMN.items() if column == CASE_ID or column in events.columns]
+    if options.described:
+        named = [role for role in present if role == "case_id" or getattr(options.roles, role)]
+        return tuple(FoundRole(role, (ROLE_COLUMN[role],), DESCRIBED) for role in named)
     return tuple(FoundRole(role, (ROLE_COLUMN[role],), "a standard key of XES") for role in present)
 
 

@@ -20,6 +20,7 @@ from libra.eventlog.xes.parts import Part
 NAIVE = "Some timestamps carry no time zone and were read as UTC."
 BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 FLOATS = {"INF": "inf", "+INF": "inf", "-INF": "-inf", "Infinity": "inf", "-Infinity": "-inf", "nan": "NaN"}
+ZONE_OF_ISO = r"(?i)[T ].*?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
 ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
 
 
@@ -35,7 +36,8 @@ class Columns:
 
     def __init__(self) -> None:
         self.height = 0
-        self.naive = False  # some date had no zone
+        self.first_naive: dict[str, tuple[int, str]] = {}  # key to row and value of a date without a zone
+        self.first_zoned: dict[str, tuple[int, str]] = {}  # and of one with a zone
         self.unreadable: dict[str, str] = {}  # key and declared type of values that are not of that type
         self.mixed: dict[str, str] = {}  # key and the types it was declared with
         self.first_unreadable: dict[str, tuple[int, str]] = {}  # key to row and value
@@ -60,7 +62,7 @@ class Columns:
 
     def notes(self) -> list[str]:
         """What is worth knowing about the types, as sentences; complete once `frame` has been asked for."""
-        notes = [NAIVE] if self.naive else []
+        notes = [NAIVE] if self.first_naive else []
         reasons = (
             (self.mixed, "declared with different types in different places"),
             (self.unreadable, "with values that are not of their declared type"),
@@ -76,7 +78,7 @@ class Columns:
         values = part.values
         if part.type == "date":
             read, naive = read_iso_dates(values)
-            self.naive |= naive
+            self._note_zones(part, read, naive)
         elif part.type == "boolean":
             read = values.str.to_lowercase().replace_strict(BOOLEANS, default=None, return_dtype=pl.Boolean)
         elif part.type == "int":
@@ -93,6 +95,15 @@ class Columns:
         row = int(read.is_null().arg_true()[0])
         self.first_unreadable.setdefault(part.key, (self.height + int(part.owners[row]), values[row]))
         return _text(read).zip_with(read.is_not_null(), values)
+
+    def _note_zones(self, part: Part, read: pl.Series, naive: bool) -> None:
+        """Remember the first date with a zone and the first one without."""
+        known = read.is_not_null()
+        zoned = values_with_zone(part.values) if naive else known
+        for seen, rows in ((self.first_zoned, known & zoned), (self.first_naive, known & ~zoned if naive else None)):
+            if part.key not in seen and rows is not None and rows.any():
+                row = int(rows.arg_true()[0])
+                seen[part.key] = (self.height + int(part.owners[row]), part.values[row])
 
     def _settled(self, key: str, kinds: dict[str, pl.Series]) -> pl.Series:
         """One column of those with the same key and different declared types."""
@@ -131,6 +142,16 @@ def read_iso_dates(values: pl.Series) -> tuple[pl.Series, bool]:
             found = found.dt.replace_time_zone("UTC")
         read = read.scatter(rest, found.cast(UTC_MICROSECONDS))
     return read, naive
+
+
+def values_with_zone(values: pl.Series) -> pl.Series:
+    """For every ISO 8601 text whether it carries a zone.
+
+    Example:
+        >>> values_with_zone(pl.Series(["2024-05-06T08:00Z", "2024-05-06"])).to_list()
+        [True, False]
+    """
+    return values.str.contains(ZONE_OF_ISO)
 
 
 def _in_one_type(columns: Sequence[pl.Series]) -> list[pl.Series]:

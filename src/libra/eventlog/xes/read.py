@@ -45,6 +45,11 @@ def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         >>> read_xes(example.path(), FileFormat("xes", "gz"), ReadOptions()).metadata.name
         'Emergency department (simulated)'
     """
+    return assemble(read_content(path, fmt, options), path, options)
+
+
+def read_content(path: Path, fmt: FileFormat, options: ReadOptions) -> Content:
+    """What stands in an XES file, before anything in it plays a role."""
     document = Document(path, fmt, options.encoding)
     cases, events = Columns(), Columns()
     case_of_event: list[npt.NDArray[np.int64]] = []
@@ -52,7 +57,7 @@ def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         case_of_event.append(piece.case_of_event + cases.height)
         cases.add(piece.case_parts, piece.n_cases)
         events.add(piece.event_parts, len(piece.case_of_event))
-    return assemble(document.content(cases, events, np.concatenate(case_of_event)), path, options)
+    return document.content(cases, events, np.concatenate(case_of_event))
 
 
 def _stretches(stream: BinaryIO) -> Iterator[bytes]:
@@ -116,8 +121,9 @@ class Document:
         """What was read, given the attributes of all cases and events."""
         of_cases, of_events = cases.frame(), events.frame()
         notes = list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()]))
-        bad_time = events.first_unreadable.get(TIMESTAMP)
-        return Content(of_events, case_of_event, of_cases, self.parser.metadata, notes, bad_time)
+        firsts = (events.first_unreadable, events.first_naive, events.first_zoned)
+        of_times = (first.get(TIMESTAMP) for first in firsts)
+        return Content(of_events, case_of_event, of_cases, self.parser.metadata, notes, *of_times)
 
     def _read(self, stretch: bytes, plain: Future[Piece | None]) -> Piece | None:
         """Take in the next stretch of the file: as plain traces where it is nothing else and stands where traces may stand."""

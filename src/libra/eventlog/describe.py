@@ -1,0 +1,293 @@
+"""Describing a log: what reading it by detection finds, written down so that it is found no more.
+
+In: a file or a frame, and what the user says about it. Out: a `Description` by which the log is read as detection reads it, with
+a reason for every key: given, detected by name or by content, or a default. What the content leaves open is marked to be checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from libra.errors import InputError, UsageError
+from libra.eventlog.description import LINE_ENDS, Description
+from libra.eventlog.files import files_of, input_format, parquet_files
+from libra.eventlog.formats import FileFormat
+from libra.eventlog.log import EventLog, FoundRole
+from libra.eventlog.names import CASE_PREFIX
+from libra.eventlog.open_choices import OpenChoice, zone_is_open
+from libra.eventlog.options import ANY, ISO, EpochUnit, Form, ReadOptions, Zone
+from libra.eventlog.tables.csv_read import open_csv
+from libra.eventlog.tables.csv_rows import unguarded
+from libra.eventlog.tables.csv_types import infer_types
+from libra.eventlog.tables.date_pattern import formats_like
+from libra.eventlog.tables.frames import FRAME, to_frame
+from libra.eventlog.tables.moments import Column, naive_note, read_moments
+from libra.eventlog.tables.parquet_read import intact, memory_of, scan
+from libra.eventlog.tables.roles import find_roles
+from libra.eventlog.tables.timestamps import stripped, usable_moments
+from libra.eventlog.xes.assemble import by_iso, by_standard, checked_zone, flat_table, frames_of, iso_times, placer, roles_of
+from libra.eventlog.xes.read import read_content
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNITS: tuple[EpochUnit, ...] = ("s", "ms", "us", "ns")
+CHECK = "CHECK THIS"
+DEFAULT = "default"
+BY_NAME = ("called ", "its name is", "a standard key")
+Place = Callable[[int], str]
+
+
+def describe(
+    source: str | Path | pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions, given: Collection[str] = ()
+) -> Description:
+    """Describe a log; `given` are the keywords that the user gave.
+
+    Example:
+        >>> from libra import example
+        >>> found = describe(example.path(), ReadOptions())
+        >>> found.format, found.timestamp, found.zone
+        ('xes', 'time:timestamp', 'file')
+    """
+    if isinstance(source, EventLog):
+        raise UsageError("The log has been read already. Describe the file or the frame that it comes from.")
+    if not isinstance(source, str | Path):
+        frame, individual = to_frame(source)
+        return _of_table(frame, individual, options, given, FRAME)
+    path = Path(source)
+    if path.is_dir() and not parquet_files(path) and (files := files_of(path, "csv")):
+        return _of_folder(files, options, given)
+    fmt = input_format(path)
+    if fmt.kind == "xes":
+        return _of_xes(path, fmt, options, given)
+    if fmt.kind == "parquet":
+        with intact(str(path)):
+            inside = parquet_files(path)
+            remembered = memory_of(inside[0]).individual
+            frame = scan(inside, path).collect()
+        return _of_table(frame, remembered, options, given, str(path))
+    return _of_csv(path, fmt, options, given)
+
+
+def _of_csv(path: Path, fmt: FileFormat, options: ReadOptions, given: Collection[str]) -> Description:
+    source, opened = str(path), open_csv(path, fmt, options)
+    roles = find_roles(opened.frame, options, source)
+    dialect, frame = opened.dialect, opened.frame
+    playing = {name for role in roles for name in role.columns}
+    times = frame.with_columns(unguarded(frame[name]) for name in playing)
+    comma = any("decimal comma" in note for note in infer_types(frame, playing, options.decimal, dialect.delimiter)[1])
+    guessed = any(isinstance(note, OpenChoice) for note in opened.notes)
+    quote = dialect.quote or ("" if opened.has_quotes else '"')
+    said: dict[str, Any] = {
+        "encoding": opened.encoding,
+        "delimiter": dialect.delimiter,
+        "quote": quote,
+        "line_end": next(name for name, mark in LINE_ENDS.items() if mark == dialect.line_end),
+        "decimal": options.decimal or ("," if comma else "."),
+    }
+    why = {
+        "encoding": f"{CHECK}: not UTF-8, taken for Windows-1252" if guessed else "detected by content: the text is valid in it",
+        "delimiter": "detected by content: it gives all lines as many fields",
+        "quote": "detected by content: fields begin with it"
+        if dialect.quote
+        else DEFAULT
+        if quote
+        else "detected by content: none",
+        "line_end": "detected by content",
+        "decimal": "detected by content" if comma else DEFAULT,
+    }
+    return _described("csv", said, why, roles, times, opened.place, options, given, source)
+
+
+def _of_folder(files: Sequence[Path], options: ReadOptions, given: Collection[str]) -> Description:
+    """CSV files that are one log: all of them have to be written in one way."""
+    first, *others = [_of_csv(file, input_format(file), options, given) for file in files]
+    for file, other in zip(files[1:], others, strict=True):
+        if other != first:
+            key = next(key for key, value in first.to_dict().items() if other.to_dict().get(key) != value)
+            what = f"{key} is another one here than in {files[0].name}"
+            raise InputError(
+                what, place=str(file), remedy=f"Write all files in one way, or say it with --{key.replace('_', '-')}"
+            )
+    return first
+
+
+def _of_table(
+    frame: pl.DataFrame, individual: str | None, options: ReadOptions, given: Collection[str], source: str
+) -> Description:
+    roles = find_roles(frame, options, source)
+    column = None if individual is None else CASE_PREFIX + individual
+    if column in frame.columns and column is not None and all(role.role != "individual" for role in roles):
+        roles = (*roles, FoundRole("individual", (column,), "the file says so"))
+    return _described("table", {}, {}, roles, frame, f"{source}, row {{}}".format, options, given, source)
+
+
+def _of_xes(path: Path, fmt: FileFormat, options: ReadOptions, given: Collection[str]) -> Description:
+    content = read_content(path, fmt, options)
+    if not len(content.case_of_event):
+        raise InputError("the log has no events", place=str(path), remedy="Describe a log that has some")
+    notes: list[str] = []
+    events, cases = frames_of(content, notes)
+    place = placer(events, cases, path)
+    events = iso_times(events, content, place, options)
+    table = flat_table(events, cases, notes, options)
+    standard = by_standard(events, cases, options, path)
+    roles = roles_of(events, options) if standard else find_roles(table, options, str(path))
+    said: dict[str, Any] = {} if options.encoding is None else {"encoding": options.encoding}
+    why: dict[str, str] = {}
+    if by_iso(table, options):
+        on_zone: list[str] = []
+        zoned = checked_zone(content, on_zone, place, options)
+        said["zone"] = options.zone or ("utc" if on_zone else "file" if zoned else "none")
+        why["zone"] = _why_zone(said["zone"])
+    named = bool(options.roles.case_id) or not any(
+        role.role == "case_id" and role.columns == ("case:concept:name",) for role in roles
+    )
+    if not named:
+        roles = tuple(role for role in roles if role.role != "case_id")
+        why["case_id"] = "default: each trace is a case"
+    return _described("xes", said, why, roles, table, place, options, given, str(path))
+
+
+def _described(
+    form: Form,
+    said: Mapping[str, Any],
+    why: Mapping[str, str],
+    roles: Sequence[FoundRole],
+    frame: pl.DataFrame,
+    place: Place,
+    options: ReadOptions,
+    given: Collection[str],
+    source: str,
+) -> Description:
+    """The description from what was found, and why; what the user gave is marked as given."""
+    columns = {role.role: role.columns for role in roles}
+    reasons = {"format": "detected"} | {role.role: _why_role(role) for role in roles} | dict(why)
+    when, *clocks = columns["timestamp"]
+    found: dict[str, Any] = {
+        "format": form,
+        "case_id": columns.get("case_id", ()),
+        "activity": columns["activity"],
+        "timestamp": when,
+        "clock": next(iter(clocks), None),
+        "lifecycle_keep": options.lifecycle_keep,
+        "sort_by_time": options.sort_by_time,
+        "drop_invalid": options.drop_invalid,
+        "unit": "individual" if "individual" in columns else "case",
+    } | {role: columns[role][0] for role in ("lifecycle", "resource", "individual") if role in columns}
+    if clocks:
+        reasons["clock"] = "detected by name and content"
+    start = next(iter(columns.get("start_timestamp", ())), None)
+    times, more = _times(frame, when, start, options, place, zone=said.get("zone"))
+    found |= times | dict(said)
+    reasons = reasons | more | dict(why)
+    for key in ("lifecycle_keep", "sort_by_time", "drop_invalid", "unit", "most_cases", "labels"):
+        reasons[key] = DEFAULT
+    if "individual" in columns:
+        reasons["unit"] = "because individual is named"
+    for key in given:
+        if key in found:
+            flag = "--month-first" if key == "day_first" and not options.day_first else f"--{key.replace('_', '-')}"
+            reasons[key] = f"given by {flag}"
+    return Description(**found, reasons=reasons, source=f"the description of {source}")
+
+
+def _why_role(role: FoundRole) -> str:
+    if role.reason.startswith("the file says"):
+        return "detected: the file says so"
+    return f"detected by {'name' if role.reason.startswith(BY_NAME) else 'content'}: {role.reason}"
+
+
+def _why_zone(zone: Zone) -> str:
+    if zone == "utc":
+        return f"{CHECK}: some times carry a zone and others do not"
+    return f"detected by content: {'all times carry one' if zone == 'file' else 'no time carries one'}"
+
+
+def _times(
+    frame: pl.DataFrame, when: str, start: str | None, options: ReadOptions, place: Place, *, zone: Zone | None
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """How times are written: a way to read every value by itself that gives what detection gives."""
+    values, notes = {}, {}
+    for name in filter(None, (when, start)):
+        values[name] = stripped(frame[name], name, place)
+    detected = {}
+    for name, column in values.items():
+        beside = {other: frame[other] for other in values if other != name}
+        known = Column(name, _place_of(column, place), beside)
+        ours = replace(options, zone=None) if zone is not None or name != when else options
+        detected[name], notes[name] = read_moments(column, replace(ours, drop_invalid=True), known)
+        usable_moments(detected[name], column, options, place, optional=name != when)  # refuses what cannot be read
+    if zone is None:
+        zone = options.zone or _zone_by(notes[when], when)
+    reasons = {"zone": _why_zone(zone)}
+    said: dict[str, Any] = {"zone": zone}
+    fitting = [way for way in _ways(values[when], options) if _fits(way, values[when], detected[when], when)]
+    if not fitting:
+        what = f'the times in "{when}" are not written in one way'
+        raise InputError(what, place=place(0), remedy="Give the format with --timestamp-format")
+    both = fitting
+    if start is not None:
+        both = [way for way in fitting if _fits(way, values[start], detected[start], start)]
+        if both:
+            said["start_timestamp"] = start
+        else:
+            reasons["start_timestamp"] = f'left out: "{start}" is written otherwise than "{when}"'
+    way = (both or fitting)[0]
+    said |= way
+    open_notes = [note for note in notes[when] if isinstance(note, OpenChoice) and note != zone_is_open(when)]
+    why = f"{CHECK}: {open_notes[0].what}" if open_notes else "detected by content: all times are written so"
+    reasons |= dict.fromkeys(way, why)
+    if "epoch_unit" in way:
+        reasons["zone"] = "default: Unix times are in UTC"
+    if options.day_first is not None:
+        said["day_first"] = options.day_first
+    return said, reasons
+
+
+def _zone_by(notes: Sequence[str], column: str) -> Zone:
+    return "utc" if zone_is_open(column) in notes else "none" if naive_note(column) in notes else "file"
+
+
+def _ways(values: pl.Series, options: ReadOptions) -> Iterator[dict[str, Any]]:
+    """How times could be read each by itself, the plainest way first."""
+    if isinstance(values.dtype, pl.Date | pl.Datetime):
+        yield {}
+    if options.timestamp_format:
+        yield {"timestamp_format": options.timestamp_format} | _order(options.timestamp_format, options.day_first)
+        return
+    if options.epoch_unit:
+        yield {"epoch_unit": options.epoch_unit}
+        return
+    text = values.cast(pl.String).drop_nulls()
+    yield {"timestamp_format": ISO}
+    for pattern in formats_like(text[0]) if text.len() else ():
+        yield {"timestamp_format": pattern}
+    for day_first in (True, False):
+        if options.day_first in (None, day_first):
+            yield {"timestamp_format": ANY, "day_first": day_first}
+    for unit in UNITS:
+        yield {"epoch_unit": unit}
+
+
+def _order(pattern: str, day_first: bool | None) -> dict[str, Any]:
+    return {"day_first": day_first is not False} if pattern == ANY else {}
+
+
+def _fits(way: Mapping[str, Any], values: pl.Series, detected: pl.Series, column: str) -> bool:
+    """Whether a way to read each value by itself gives what detection gives."""
+    exactly = ReadOptions(described="the description", zone="utc", drop_invalid=True, **way)
+    try:
+        read, _ = read_moments(values, exactly, Column(column))
+    except InputError:
+        return False
+    return read.cast(detected.dtype).equals(detected)
+
+
+def _place_of(values: pl.Series, place: Place) -> Callable[[str], str]:
+    return lambda value: place(int((values.cast(pl.String) == value).arg_true()[0]))

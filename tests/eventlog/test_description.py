@@ -1,0 +1,218 @@
+"""A description says what it says: the file comes back equal, every key is checked, and a mistake is found on its line."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libra.errors import InputError, UsageError
+from libra.eventlog.description import CHOICES, KEYS, OPTIONAL, SEVERAL, Description
+from libra.keywords import read_options
+
+VISITS: dict[str, Any] = {
+    "format": "csv",
+    "case_id": ("Patient", "Visit"),
+    "activity": ("Step",),
+    "timestamp": "Done at",
+    "timestamp_format": "%d.%m.%Y %H:%M",
+    "zone": "none",
+    "encoding": "utf-8",
+    "delimiter": ";",
+}
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+NAMES = st.lists(TEXT, min_size=1, max_size=3).map(tuple)
+DELIMITERS = st.sampled_from([chr(code) for code in range(128) if chr(code) not in "\n\r\"'"])
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "log.toml"
+    file.write_text(text, encoding="utf-8", newline="")
+    return file
+
+
+def refused(folder: Path, text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        Description.read(write(folder, text))
+    return str(caught.value).removeprefix(str(folder) + "/")
+
+
+@st.composite
+def descriptions(draw: st.DrawFn) -> Description:
+    form = draw(st.sampled_from(CHOICES["format"]))
+    said: dict[str, Any] = {
+        "format": form,
+        "activity": draw(NAMES),
+        "timestamp": draw(TEXT),
+        "zone": draw(st.sampled_from(CHOICES["zone"])),
+    }
+    said["case_id"] = draw(NAMES if form != "xes" else NAMES | st.just(()))
+    for role in ("clock", "start_timestamp", "lifecycle", "resource", "individual"):
+        said[role] = draw(st.none() | TEXT)
+    written = draw(st.sampled_from(["format", "unit", "any"] if form == "csv" else ["format", "unit", "any", "none"]))
+    if written == "unit":
+        said["epoch_unit"] = draw(st.sampled_from(CHOICES["epoch_unit"]))
+    elif written != "none":
+        said["timestamp_format"] = "any" if written == "any" else draw(TEXT.filter(lambda text: text != "any"))
+        said["day_first"] = draw(st.booleans() if written == "any" else st.none() | st.booleans())
+    if form == "csv":
+        said |= {"encoding": draw(st.sampled_from(["utf-8", "cp1252"])), "delimiter": draw(DELIMITERS)}
+        said |= {key: draw(st.sampled_from(CHOICES[key])) for key in ("quote", "line_end", "decimal")}
+    said |= {key: draw(st.booleans()) for key in ("sort_by_time", "drop_invalid")}
+    said["lifecycle_keep"] = draw(NAMES | st.just(())) if said["lifecycle"] is not None else ()
+    said["unit"] = "case" if said["individual"] is None else "individual"
+    said["most_cases"] = 1 if said["individual"] is None else draw(st.integers(1, 1000))
+    said["labels"] = draw(st.sampled_from(["private", "public"]) | NAMES)
+    reasons = draw(st.dictionaries(st.sampled_from(KEYS), TEXT))
+    return Description(**said, reasons=reasons)
+
+
+@given(said=descriptions())
+def test_whatever_is_written_comes_back_equal(said: Description, tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert Description.read(write(tmp_path_factory.mktemp("described"), said.to_toml())) == said
+
+
+@given(said=descriptions())
+def test_every_key_has_a_line_with_a_comment(said: Description) -> None:
+    lines = said.to_toml().split("\n")
+    for key in KEYS:
+        if said.says(key) or (key in OPTIONAL and key not in ("delimiter", "encoding")):
+            (line,) = (line for line in lines if line.startswith((f"{key} = ", f"# {key} = ")))
+            assert "  # " in line or key in ("case_id", "activity", "timestamp", "encoding", "delimiter") or key in OPTIONAL
+
+
+def test_the_options_leave_nothing_to_detect() -> None:
+    options = Description(**VISITS).options()
+    assert options.roles.case_id == ("Patient", "Visit")
+    assert options.roles.activity == ("Step",)
+    said = (options.timestamp_format, options.zone, options.encoding, options.delimiter, options.decimal, options.quote)
+    assert said == ("%d.%m.%Y %H:%M", "none", "utf-8", ";", ".", '"')
+    assert options.line_end == "\n"
+    assert options.described
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"case_id": ()}, "no column is named as case_id. Only in XES is each trace a case: name a column, or several."),
+        ({"activity": ()}, "no column is named as activity. Name a column, or several."),
+        ({"epoch_unit": "s"}, "timestamp_format and epoch_unit contradict each other."),
+        ({"timestamp_format": "any"}, 'timestamp_format is "any", and nothing says whether the day comes first.'),
+        ({"timestamp_format": None}, "nothing says how times are written."),
+        ({"encoding": None}, "there is no encoding."),
+        ({"encoding": "klingon"}, 'there is no encoding "klingon".'),
+        ({"encoding": "base64"}, 'there is no encoding "base64".'),
+        ({"delimiter": None}, "there is no delimiter."),
+        ({"delimiter": ";;"}, "the delimiter is not one plain character."),
+        ({"delimiter": "§"}, "the delimiter is not one plain character."),
+        ({"format": "xes"}, 'delimiter is about CSV, and format is "xes".'),
+        ({"lifecycle_keep": ("complete",)}, "lifecycle_keep chooses transitions, and no column is named as lifecycle."),
+        ({"unit": "individual"}, 'unit is "individual", and no column says whose case it is.'),
+        ({"individual": "Patient"}, 'individual names whose case it is, and unit is "case".'),
+        ({"most_cases": 3}, 'most_cases is about individuals, and unit is "case".'),
+        ({"most_cases": 0}, "most_cases is a whole number from 1 on, not 0."),
+        ({"labels": "secret"}, 'labels is "private", "public" or a list of names, not \'secret\'.'),
+        ({"zone": "Europe/Berlin"}, 'zone is one of "file", "none", "utc", not \'Europe/Berlin\'.'),
+        ({"timestamp": "half\ud800"}, "timestamp holds half a character."),
+    ],
+)
+def test_what_cannot_be_meant_together_is_refused(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Description(**(VISITS | change))
+    assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_wrong_type_is_found_on_its_line(key: str, tmp_path: Path) -> None:
+    lines = [line for line in Description(**VISITS).to_toml().split("\n") if not line.startswith(f"{key} = ")]
+    text = "\n".join([f"{key} = 3.5", *lines])
+    assert refused(tmp_path, text).startswith(f"log.toml, line 1: {key} is ")
+
+
+@pytest.mark.parametrize("key", SEVERAL)
+def test_one_name_will_do_for_a_list(key: str, tmp_path: Path) -> None:
+    said = Description(**(VISITS | {"lifecycle": "State", "lifecycle_keep": ("complete",), "case_id": ("Visit",)}))
+    text = said.to_toml().replace('["complete"]', '"complete"').replace('["Visit"]', '"Visit"').replace('["Step"]', '"Step"')
+    assert Description.read(write(tmp_path, text)) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "\n\nformt = 'csv'\n",
+            'log.toml, line 3: there is no key "formt" in a description. Did you mean format? If not, leave it out.',
+        ),
+        ("# x\n[columns]\ncase_id = 'a'\n", 'log.toml, line 2: there is no key "columns" in a description.'),
+        ("\nformat = csv\n", "log.toml, line 2: this is not TOML (Invalid value)."),
+        ('format = "csv"\nzone = "none', "log.toml, line 2: this is not TOML ("),
+        ('format = "csv"\nformat = "xes"\n', "log.toml, line 2: this is not TOML (Cannot overwrite a value)."),
+        ('format = "csv"\n', "log.toml: activity is missing. Add a line with activity, or write one with libra describe."),
+        ("", "log.toml: format is missing."),
+        ("x = " + "[" * 5000, "log.toml"),
+    ],
+)
+def test_a_file_that_is_none_is_refused_with_its_line(text: str, words: str, tmp_path: Path) -> None:
+    assert refused(tmp_path, text).startswith(words)
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot be read \(no such file or directory\)"):
+        Description.read(tmp_path / "log.toml")
+    (tmp_path / "bytes.toml").write_bytes(b'format = "csv"\nactivity = "R\xf6ntgen"\n')
+    with pytest.raises(InputError, match=r"bytes\.toml, line 2: this is not UTF-8\. Save it as UTF-8\."):
+        Description.read(tmp_path / "bytes.toml")
+    (tmp_path / "large.toml").write_text("# " + "x" * (1 << 20))
+    with pytest.raises(InputError, match="too large for a description"):
+        Description.read(tmp_path / "large.toml")
+
+
+def test_windows_line_ends_and_a_mark_do_not_matter(tmp_path: Path) -> None:
+    said = Description(**VISITS)
+    file = tmp_path / "log.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + said.to_toml().replace("\n", "\r\n").encode())
+    assert Description.read(file) == said
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [
+        ({"delimiter": ","}, '--delimiter says ",", and the description says ";". Leave out one of them.'),
+        ({"case_id": "Visit"}, '--case-id says "Visit", and the description says "Patient", "Visit". Leave out one of them.'),
+        ({"resource": "Ward"}, '--resource says "Ward", and the description says nothing on it. Leave out one of them.'),
+        ({"day_first": False}, "--month-first contradicts the description, which has no day_first. Leave out one of them."),
+        (
+            {"drop_invalid": True},
+            "--drop-invalid contradicts the description, which says drop_invalid = false. Leave out one of them.",
+        ),
+    ],
+)
+def test_a_flag_that_contradicts_it_is_refused(keywords: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_options(description=Description(**VISITS), **keywords)
+    assert str(caught.value) == words
+
+
+def test_a_flag_that_says_the_same_is_welcome() -> None:
+    same: dict[str, Any] = {"encoding": "UTF8", "delimiter": ";", "activity": "Step", "sort_by_time": False}
+    assert read_options(description=Description(**VISITS), **same) == Description(**VISITS).options()
+
+
+def test_it_is_a_file_or_a_description() -> None:
+    with pytest.raises(UsageError, match="description is the path of a file or a Description, not 3"):
+        read_options(description=3)  # type: ignore[arg-type]  # the mistake
+
+
+def test_what_it_says_of_a_release_goes_to_the_mechanism() -> None:
+    individuals = {"individual": "Patient", "unit": "individual", "most_cases": 2}
+    assert Description(**(VISITS | individuals)).parameters() == {"labels": "private", "most_cases": 2}
+    assert Description(**(VISITS | {"labels": ["Triage"]})).parameters() == {"labels": ["Triage"]}
+
+
+def test_letters_of_every_kind_are_in_the_round_trip() -> None:
+    said = Description(**(VISITS | {"timestamp": string.printable + "ü\u2028\x7f\x00", "delimiter": "\t"}))
+    assert "\x00" not in said.to_toml()
