@@ -113,6 +113,16 @@ def test_what_was_given_is_written_as_given(tmp_path: Path) -> None:
     assert any(line.startswith('activity = ["Step"]  # detected by name: called "Step"') for line in lines)
 
 
+def test_a_zone_that_was_given_is_held(tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text(table(["2024-05-06T08:00:00Z", "2024-05-06T08:00:00"]))
+    with pytest.raises(InputError, match="carries no time zone"):
+        libra.describe(file, zone="file")
+    found = libra.describe(file, zone="file", drop_invalid=True)
+    assert check_same(file, found, tmp_path, zone="file", drop_invalid=True).n_events == 1
+    assert libra.describe(file, zone="utc").reasons["zone"] == "given by --zone"
+
+
 def test_what_the_content_leaves_open_is_to_be_checked(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_bytes(table(["06.05.2024", "06.05.2024"]).replace("step", "Röntgen").encode("cp1252"))
