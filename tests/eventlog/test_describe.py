@@ -180,6 +180,18 @@ def test_traces_of_one_name_stay_cases_of_their_own(tmp_path: Path) -> None:
     assert check_same(file, by_name, tmp_path, case_id="case:concept:name").n_cases == 1
 
 
+def test_xes_without_zones_is_described_so(tmp_path: Path) -> None:
+    event = '<event><string key="concept:name" value="a"/><date key="time:timestamp" value="2024-05-06T08:00:00"/></event>'
+    file = tmp_path / "log.xes"
+    file.write_text(f'<log><trace><string key="concept:name" value="1"/>{event}</trace></log>')
+    for given in ({}, {"zone": "none"}, {"zone": "none", "individual": "case:concept:name"}):
+        found = libra.describe(file, **given)  # type: ignore[arg-type]  # keywords of read
+        assert (found.zone, found.timestamp_format) == ("none", None)
+        ours = libra.read(file, description=found)
+        assert ours.equals(libra.read(file, **given))  # type: ignore[arg-type]  # keywords of read
+        assert not ours.has_zone
+
+
 def test_an_individual_that_a_file_remembers_is_named(tmp_path: Path) -> None:
     file = tmp_path / "log.parquet"
     libra.write(libra.read(example.path(), individual="case:concept:name"), file)
