@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from libra.api import Source
     from libra.eventlog.log import EventLog
 
-TEXT_OPTIONS = ("encoding", "delimiter", "decimal", "timestamp_format")  # about how the text of a table is written
+TEXT_OPTIONS = ("encoding", "delimiter", "decimal", "timestamp_format", "epoch_unit", "zone")  # about how a table is written
 
 
 def read_pair(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywords]) -> tuple[EventLog, EventLog]:
@@ -73,10 +73,16 @@ def _read_anonymized(anonymized: Source, said: ReadOptions, theirs: ReadOptions)
 
 
 def _options_of_each(original: Source, anonymized: Source, options: ReadOptions) -> tuple[ReadOptions, ReadOptions]:
-    """The options of each log: what is said about how text is written counts for tables that are not of our own writing."""
+    """The options of each log: what is said about how text is written counts for tables that are not of our own writing.
+
+    The unit of epochs and the zone are said of the original; of another tool's table as well.
+    """
     as_found = replace(options, encoding=None, delimiter=None, decimal=None, timestamp_format=None)
     first, second = _is_foreign_text(original), _is_foreign_text(anonymized)
-    return options if first or not second else as_found, options if second or not first else as_found
+    theirs = options if second or not first else as_found
+    if not second:
+        theirs = replace(theirs, epoch_unit=None, zone=None)
+    return options if first or not second else as_found, theirs
 
 
 def _ignored(said: ReadOptions, used: ReadOptions) -> list[str]:

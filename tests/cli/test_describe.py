@@ -169,3 +169,12 @@ def test_the_page_on_descriptions_has_every_key_and_its_example_is_one(tmp_path:
     (tmp_path / "visits.csv").write_text(VISITS, encoding="utf-8")
     assert Description.read(tmp_path / "log.toml").unit == "individual"
     assert libra.read(tmp_path / "visits.csv", description=tmp_path / "log.toml").n_cases == 2
+
+
+def test_what_is_said_of_epochs_and_zones_is_said_of_the_original(tmp_path: Path, run: Run) -> None:
+    original, anonymized = tmp_path / "log.csv", tmp_path / "clean.csv"
+    original.write_text("case,activity,time\n1,a,1714982400\n1,b,86400\n")
+    assert run("convert", original, anonymized, "--epoch-unit", "s", "--zone", "file").code == 0
+    measured = run("measure", original, anonymized, "--epoch-unit", "s", "--zone", "file", "--json")
+    assert json.loads(measured.out)["dfg_l1"] == 0
+    assert "clean.csv: --epoch-unit and --zone did not count for this log, whose form is known." in measured.err

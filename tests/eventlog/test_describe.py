@@ -113,6 +113,16 @@ def test_what_was_given_is_written_as_given(tmp_path: Path) -> None:
     assert any(line.startswith('activity = ["Step"]  # detected by name: called "Step"') for line in lines)
 
 
+def test_a_zone_that_was_given_is_held(tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text(table(["2024-05-06T08:00:00Z", "2024-05-06T08:00:00"]))
+    with pytest.raises(InputError, match="carries no time zone"):
+        libra.describe(file, zone="file")
+    found = libra.describe(file, zone="file", drop_invalid=True)
+    assert check_same(file, found, tmp_path, zone="file", drop_invalid=True).n_events == 1
+    assert libra.describe(file, zone="utc").reasons["zone"] == "given by --zone"
+
+
 def test_what_the_content_leaves_open_is_to_be_checked(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_bytes(table(["06.05.2024", "06.05.2024"]).replace("step", "Röntgen").encode("cp1252"))
@@ -168,6 +178,18 @@ def test_traces_of_one_name_stay_cases_of_their_own(tmp_path: Path) -> None:
     by_name = libra.describe(file, case_id="case:concept:name")
     assert by_name.case_id == ("case:concept:name",)
     assert check_same(file, by_name, tmp_path, case_id="case:concept:name").n_cases == 1
+
+
+def test_xes_without_zones_is_described_so(tmp_path: Path) -> None:
+    event = '<event><string key="concept:name" value="a"/><date key="time:timestamp" value="2024-05-06T08:00:00"/></event>'
+    file = tmp_path / "log.xes"
+    file.write_text(f'<log><trace><string key="concept:name" value="1"/>{event}</trace></log>')
+    for given in ({}, {"zone": "none"}, {"zone": "none", "individual": "case:concept:name"}):
+        found = libra.describe(file, **given)  # type: ignore[arg-type]  # keywords of read
+        assert (found.zone, found.timestamp_format) == ("none", None)
+        ours = libra.read(file, description=found)
+        assert ours.equals(libra.read(file, **given))  # type: ignore[arg-type]  # keywords of read
+        assert not ours.has_zone
 
 
 def test_an_individual_that_a_file_remembers_is_named(tmp_path: Path) -> None:

@@ -154,6 +154,8 @@ def test_one_name_will_do_for_a_list(key: str, tmp_path: Path) -> None:
         ('format = "csv"\n', "log.toml: activity is missing. Add a line with activity, or write one with libra describe."),
         ("", "log.toml: format is missing."),
         ("x = " + "[" * 5000, "log.toml"),
+        ("most_cases = " + "9" * 5000, "log.toml: this is no description. Write one with libra describe."),
+        ('format = 2024-05-06\nactivity = "a"\ntimestamp = "t"\nzone = "none"', 'log.toml, line 1: format is one of "xes",'),
     ],
 )
 def test_a_file_that_is_none_is_refused_with_its_line(text: str, words: str, tmp_path: Path) -> None:

@@ -113,6 +113,17 @@ def test_xes_with_a_zone_here_and_there_is_refused(engine: str, tmp_path: Path) 
             libra.anonymize(file, engine=engine, zone=zone)  # type: ignore[arg-type]  # one of them
 
 
+@pytest.mark.parametrize("engine", ["polars", "polars-streaming"])
+def test_a_zone_is_about_the_times_that_are_used(engine: str, tmp_path: Path) -> None:
+    times = f'<date key="time:timestamp" value="{SHOWN}"/><string key="when" value="2024-05-06"/>'
+    event = f'<event><string key="concept:name" value="a"/>{times}</event>'
+    file = tmp_path / "log.xes"
+    file.write_text(f'<log><trace><string key="concept:name" value="1"/>{event}</trace></log>')
+    assert libra.anonymize(file, engine=engine, timestamp="when", zone="none").guarantee.kind == "proved"
+    with pytest.raises(InputError, match="carries no time zone"):
+        libra.anonymize(file, engine=engine, timestamp="when", zone="file")
+
+
 def test_numbers_among_dates_are_refused(tmp_path: Path) -> None:
     """Dropping what cannot be read would leave out everybody but the one whose number looks like a date."""
     file = write(tmp_path, ["1714982400000", "1714986000000", "199912311200"])

@@ -221,24 +221,26 @@ def _times(
         beside = {other: frame[other] for other in values if other != name}
         known = Column(name, _place_of(column, place), beside)
         ours = replace(options, zone=None) if zone is not None or name != when else options
-        detected[name], notes[name] = read_moments(column, replace(ours, drop_invalid=True), known)
+        detected[name], notes[name] = read_moments(column, ours, known)
         usable_moments(detected[name], column, options, place, optional=name != when)  # refuses what cannot be read
-    if zone is None:
-        zone = options.zone or _zone_by(notes[when], when)
+    held: Zone = "utc" if zone is not None else options.zone or "utc"
+    zone = zone or options.zone or _zone_by(notes[when], when)
     reasons = {"zone": _why_zone(zone)}
     said: dict[str, Any] = {"zone": zone}
-    fitting = [way for way in _ways(values[when], options) if _fits(way, values[when], detected[when], when)]
-    if not fitting:
+    way = None
+    for candidate in _ways(values[when], options):
+        if _fits(candidate, held, values[when], detected[when], when):
+            way = candidate if way is None else way
+            if start is None:
+                break
+            if _fits(candidate, "utc", values[start], detected[start], start):
+                way, said["start_timestamp"] = candidate, start
+                break
+    if way is None:
         what = f'the times in "{when}" are not written in one way'
         raise InputError(what, place=place(0), remedy="Give the format with --timestamp-format")
-    both = fitting
-    if start is not None:
-        both = [way for way in fitting if _fits(way, values[start], detected[start], start)]
-        if both:
-            said["start_timestamp"] = start
-        else:
-            reasons["start_timestamp"] = f'left out: "{start}" is written otherwise than "{when}"'
-    way = (both or fitting)[0]
+    if start is not None and "start_timestamp" not in said:
+        reasons["start_timestamp"] = f'left out: "{start}" is written otherwise than "{when}"'
     said |= way
     open_notes = [note for note in notes[when] if isinstance(note, OpenChoice) and note != zone_is_open(when)]
     why = f"{CHECK}: {open_notes[0].what}" if open_notes else "detected by content: all times are written so"
@@ -279,9 +281,9 @@ def _order(pattern: str, day_first: bool | None) -> dict[str, Any]:
     return {"day_first": day_first is not False} if pattern == ANY else {}
 
 
-def _fits(way: Mapping[str, Any], values: pl.Series, detected: pl.Series, column: str) -> bool:
+def _fits(way: Mapping[str, Any], zone: Zone, values: pl.Series, detected: pl.Series, column: str) -> bool:
     """Whether a way to read each value by itself gives what detection gives."""
-    exactly = ReadOptions(described="the description", zone="utc", drop_invalid=True, **way)
+    exactly = ReadOptions(described="the description", zone=zone, drop_invalid=True, **way)
     try:
         read, _ = read_moments(values, exactly, Column(column))
     except InputError:

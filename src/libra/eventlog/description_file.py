@@ -94,7 +94,7 @@ def read_description(path: Path) -> Description:
         what = _NUMBERED.sub("", str(error)).removesuffix("(at end of document)").strip()
         remedy = 'Write key = value, text in double quotes, a backslash as "\\\\"'
         raise InputError(f"this is not TOML ({what})", place=f"{source}, line {line}", remedy=remedy) from error
-    except RecursionError as error:
+    except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
         raise InputError("this is no description", place=source, remedy="Write one with libra describe") from error
     lines = {key: at for key in found if (at := _line_of(key, text)) is not None}
     for key in found:

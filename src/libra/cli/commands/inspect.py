@@ -54,6 +54,10 @@ def inspect(
         print_json(summary.to_dict() | {"roles": roles_of(read)})
     else:
         show_summary(log, read, summary)
+        if "description" not in options:
+            command = f"{libra_command()} describe {shlex.quote(str(log))} -o log.toml"
+            print()
+            print(printable(f"Write down how it is read, for a release: {command}"))
     print_notes(read.notes, quiet=quiet)
 
 
@@ -84,9 +88,6 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     if summary.risk is not None:
         console.print()
         show_log_risk(summary.risk)
-    console.print()
-    command = f"{libra_command()} describe {shlex.quote(printable(str(path)))} -o log.toml"
-    console.print(f"Write down how it is read, for a release: {command}", soft_wrap=True)
 
 
 def _hint(summary: Summary) -> str:
