@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import csv
+import re
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from libra.errors import InputError
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
 from libra.eventlog.write import write
+from strategies import names
 
-from .agreement import Source, in_batches, outcome
+from .agreement import Source, in_batches, in_memory, outcome
 from .odd_tables import TABLES
 
 PATTERNS = ("^{}$", "^({}$", "^.*|{}$", "*{}*", "`{}`.*", '{} "\\')
@@ -85,3 +91,23 @@ def test_a_file_with_such_names_comes_back(pattern: str, ending: str, tmp_path: 
     assert back.equals(replace(log, metadata=back.metadata))
     theirs = in_batches(path, ReadOptions(roles=RoleNames(individual=called("patient", pattern))))
     assert theirs == in_batches(plain, options)
+
+
+@settings(max_examples=40)
+@given(st.lists(names.filter(lambda name: not re.match("'+[=+@\\-]", name)), min_size=6, max_size=6, unique=True))
+def test_roles_go_to_columns_of_any_name(chosen: list[str]) -> None:
+    plain = TABLES["individuals"][0].with_columns(pl.lit("'x").alias("remark"), pl.lit(2.5).alias("cost"))
+    odd = plain.rename(dict(zip(plain.columns, chosen, strict=True)))
+    case, activity, time, individual = chosen[:4]
+    options = ReadOptions(roles=RoleNames((case,), (activity,), time, individual=individual))
+    expected = in_memory(plain, TABLES["individuals"][1])
+    with tempfile.TemporaryDirectory() as folder:
+        table, parquet = Path(folder) / "log.csv", Path(folder) / "log.parquet"
+        odd.write_parquet(parquet)
+        with table.open("w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow([*chosen, "org:resource"])  # which no reader takes for data
+            rows.writerows([*row[:2], row[2].isoformat(), *row[3:], ""] for row in odd.rows())
+        for source in (odd, odd.lazy(), parquet, table):
+            assert in_memory(source, options) == expected
+            assert in_batches(source, options) == expected

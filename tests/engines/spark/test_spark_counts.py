@@ -51,6 +51,15 @@ def test_a_log_made_to_hurt_has_the_same_tables(tmp_path: Path, spark: Spark) ->
     spark.forget()
 
 
+def test_no_name_of_a_column_means_anything_to_spark(tmp_path: Path, spark: Spark) -> None:
+    rows = both.table_of([(f"{i // 3}", "abc"[i % 3], i) for i in range(60)])
+    names = dict(zip(rows.columns, ("^case$", "a.b", "`when`"), strict=True))
+    rows = rows.rename(names).with_columns(pl.lit("x").alias("*"), pl.lit("y").alias("c0"))
+    roles = RoleNames(case_id=("^case$",), activity=("a.b",), timestamp="`when`", individual="^case$")
+    rows.write_parquet(tmp_path / "log.parquet")
+    both.assert_same_log(tmp_path / "log.parquet", ReadOptions(roles=roles))
+
+
 @pytest.mark.parametrize(
     "rows",
     [
