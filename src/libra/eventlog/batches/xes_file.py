@@ -98,7 +98,7 @@ class _XesFile:
         of_events, of_cases = frames_of(content, notes)
         key_of = dict(zip(of_events.columns[1:], content.events.columns, strict=True))
         of_events = iso_times(of_events, content, placer(of_events, of_cases, self.path), self.options)
-        return FirstTraces(self.path, self.options, pieces, of_events, of_cases, key_of, notes)
+        return FirstTraces(self.path, self.options, pieces, of_events, of_cases, key_of, notes, content.zones)
 
     def _fresh(self) -> StandardTraces | FlatTraces | None:
         first = self._first

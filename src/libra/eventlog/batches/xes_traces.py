@@ -21,12 +21,22 @@ from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, TIMESTAMP
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.roles import find_roles
-from libra.eventlog.xes.assemble import bad_time, flat_table, no_blank, placer, roles_of, usable
-from libra.eventlog.xes.columns import NAIVE, read_iso_dates
-from libra.eventlog.xes.parts import Part, Piece
+from libra.eventlog.xes.assemble import (
+    Zones,
+    bad_time,
+    flat_table,
+    mixed_zones,
+    no_blank,
+    placer,
+    roles_of,
+    two_types,
+    usable,
+    zone_of,
+)
+from libra.eventlog.xes.columns import NAIVE, read_iso_dates, spread, texts
+from libra.eventlog.xes.parts import Piece
 
 _TRACE = "@trace"
-_ZONED = r"[T ].*(?:Z|[+-][0-9:]+)$"
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,7 @@ class FirstTraces:
     cases: pl.DataFrame
     key_of: dict[str, str]
     notes: list[str]
+    zones: Zones
 
 
 class StandardTraces:
@@ -48,24 +59,21 @@ class StandardTraces:
     def __init__(self, first: FirstTraces) -> None:
         self._path, self._options = first.path, first.options
         self.roles = roles_of(first.events)
-        self.has_zone = NAIVE not in first.notes
-        keys = [ACTIVITY, LIFECYCLE] if first.options.lifecycle_keep else [ACTIVITY]
-        self._columns = XesColumns(keys, [piece.event_parts for piece in first.pieces])
+        self.has_zone = zone_of(first.zones, TIMESTAMP, placer(first.events, first.cases, first.path))
         self._transitions = Transitions(first.options.lifecycle_keep, LIFECYCLE in first.events.columns, str(first.path))
-        self._notes: dict[str, None] = {} if self.has_zone else {NAIVE: None}
+        self._notes: dict[str, None] = {NAIVE: None} if NAIVE in first.notes else {}
         self._used = False
 
     def events(self, piece: Piece, before: int) -> pl.DataFrame:
         """The events of the next traces, `before` which so many stand."""
         place = _placer(piece, self._path, before)
         height = len(piece.case_of_event)
-        labels = self._columns.frame(piece.event_parts, height, place)
         events = pl.DataFrame(
             [
                 pl.Series(CASE_INDEX, piece.case_of_event),
-                no_blank(labels[ACTIVITY].cast(pl.String)).alias(ACTIVITY),
-                _times(piece, place, self._options, self.has_zone).alias(TIMESTAMP),
-                *([labels[LIFECYCLE].cast(pl.String)] if self._options.lifecycle_keep else []),
+                no_blank(texts(piece.event_parts, ACTIVITY, height)).alias(ACTIVITY),
+                _times(piece, TIMESTAMP, place, self._options, self.has_zone).alias(TIMESTAMP),
+                *([texts(piece.event_parts, LIFECYCLE, height).alias(LIFECYCLE)] if self._options.lifecycle_keep else []),
             ]
         )
         notes: list[str] = []
@@ -102,38 +110,40 @@ class FlatTraces:
         self.roles = find_roles(table, first.options, str(first.path))
         by_role = {role.role: role.columns for role in self.roles}
         self._by_trace = by_role["case_id"] == (CASE_ID,) and not first.options.roles.case_id
-        of_rows = [
-            replace(role, columns=(_TRACE,))
-            if self._by_trace and role.columns == (CASE_ID,) and role.role in ("case_id", "individual")
-            else role
-            for role in self.roles
-        ]
+        of_rows = [replace(role, columns=(_TRACE,)) if self._by_trace and role.role == "case_id" else role for role in self.roles]
         numbers = pl.Series(_TRACE, first.events[CASE_INDEX]).cast(pl.Int64)
         place = placer(first.events, first.cases, first.path)
         self._rows = TableRows(table.with_columns(numbers), of_rows, first.options, str(first.path), place)
-        self.has_zone = self._rows.times.has_zone
-        named = first.options.roles.timestamp in (None, TIMESTAMP)
-        self._by_iso = named and by_role["timestamp"] == (TIMESTAMP,) and table.schema[TIMESTAMP] == UTC_MICROSECONDS
-        of_events, of_cases = self._keys()
-        self._of_events = XesColumns(of_events, [piece.event_parts for piece in first.pieces])
+        self._when = by_role["timestamp"][0]
+        self._by_iso = self._when in self._key_of and table[self._when].dtype == UTC_MICROSECONDS
+        self.has_zone = zone_of(first.zones, self._key_of[self._when], place) if self._by_iso else self._rows.times.has_zone
+        times = [name for name in self._rows.columns if self._is_time(name)]
+        self._of_events = XesColumns(
+            [self._key_of[name] for name in times if name in self._key_of], [piece.event_parts for piece in first.pieces]
+        )
+        of_cases = [name.removeprefix(CASE_PREFIX) for name in times if name not in self._key_of]
         self._of_cases = XesColumns(of_cases, [piece.case_parts for piece in first.pieces])
 
     def events(self, piece: Piece, before: int) -> pl.DataFrame:
         """The events of the next traces, `before` which so many stand."""
         place = _placer(piece, self._path, before)
-        of_events = self._of_events.frame(piece.event_parts, len(piece.case_of_event), place)
+        n_events = len(piece.case_of_event)
+        of_events = self._of_events.frame(piece.event_parts, n_events, place)
         of_cases = self._of_cases.frame(piece.case_parts, piece.n_cases, lambda case: f"{self._path}, trace {before + case + 1}")
         columns = []
         for name in self._rows.columns:
+            key = self._key_of.get(name)
             if name == _TRACE:
                 named = no_blank(_names(piece)).is_not_null().to_numpy()[piece.case_of_event]
                 values = pl.Series(piece.case_of_event + before).set(pl.Series(~named), None)
-            elif name == TIMESTAMP and self._by_iso:
-                values = _times(piece, place, self._options, None)
-            elif name.startswith(CASE_PREFIX):
-                values = of_cases[name.removeprefix(CASE_PREFIX)][piece.case_of_event]
+            elif name == self._when and self._by_iso:
+                values = _times(piece, self._key_of[name], place, self._options, self.has_zone)
+            elif key is not None:
+                values = of_events[key] if self._is_time(name) else texts(piece.event_parts, key, n_events)
             else:
-                values = of_events[self._key_of[name]]
+                bare = name.removeprefix(CASE_PREFIX)
+                of_case = of_cases[bare] if self._is_time(name) else texts(piece.case_parts, bare, piece.n_cases)
+                values = of_case[piece.case_of_event]
             columns.append(values.alias(name))
         return self._rows.events(pl.DataFrame(columns), place)
 
@@ -145,11 +155,9 @@ class FlatTraces:
         """What is worth knowing about the traces so far."""
         return [*self._naive, *self._rows.notes()]
 
-    def _keys(self) -> tuple[list[str], list[str]]:
-        """The keys that are needed, of events and of traces."""
-        names = [name for name in self._rows.columns if name != _TRACE and not (self._by_iso and name == TIMESTAMP)]
-        of_cases = [name.removeprefix(CASE_PREFIX) for name in names if name.startswith(CASE_PREFIX)]
-        return [self._key_of[name] for name in names if not name.startswith(CASE_PREFIX)], of_cases
+    def _is_time(self, name: str) -> bool:
+        """Whether a column is read as times, by all that stands in it; everything else is text, each value by itself."""
+        return name in self._rows.times_of and not (self._by_iso and name == self._when)
 
 
 def _placer(piece: Piece, path: Path, before: int) -> Callable[[int], str]:
@@ -159,34 +167,23 @@ def _placer(piece: Piece, path: Path, before: int) -> Callable[[int], str]:
 
 def _names(piece: Piece) -> pl.Series:
     """What stands as the name of every trace, null where nothing does."""
-    return _spread([part for part in piece.case_parts if part.key == CASE_NAME], piece.n_cases)
+    return texts(piece.case_parts, CASE_NAME, piece.n_cases)
 
 
-def _times(piece: Piece, place: Callable[[int], str], options: ReadOptions, has_zone: bool | None) -> pl.Series:
+def _times(piece: Piece, key: str, place: Callable[[int], str], options: ReadOptions, has_zone: bool) -> pl.Series:
     """The time of every event; null where there is none, or none that can be read and such events are dropped."""
-    parts = [part for part in piece.event_parts if part.key == TIMESTAMP]
+    parts = [part for part in piece.event_parts if part.key == key]
     for part in parts:
         if part.type != "date" and len(part.owners):
-            what = f'"{TIMESTAMP}" is declared as {part.type} here, and as date before'
-            raise InputError(what, place=place(int(part.owners[0])), remedy="Declare it with one type throughout the file")
-    text = _spread(parts, len(piece.case_of_event))
+            raise two_types(key, "date", part.type, place(int(part.owners[0])))
+    text = spread([part.values for part in parts], [part.owners for part in parts], len(piece.case_of_event))
     read, naive = read_iso_dates(text)
     bad = read.is_null() & text.is_not_null()
     if bad.any() and not options.drop_invalid:
         row = int(bad.arg_true()[0])
         raise bad_time(text[row], place(row))
-    if naive and has_zone:
-        row = int((~text.str.contains(_ZONED)).fill_null(False).arg_true()[0])
-        what = f'timestamp "{text[row]}" carries no time zone, and those before it do'
-        raise InputError(what, place=place(row), remedy="Write all times with their zone")
+    misfits = naive if has_zone else ~naive & read.is_not_null()
+    if misfits.any():
+        row = int(misfits.arg_true()[0])
+        raise mixed_zones(text[row], place(row), has_zone=not has_zone)
     return read
-
-
-def _spread(parts: Sequence[Part], height: int) -> pl.Series:
-    """The values of some parts, each at its owner; null where there is none."""
-    values = [part.values for part in parts]
-    together = pl.concat(values) if values else pl.Series([], dtype=pl.String)
-    source = np.full(height, len(together), np.int64)
-    for part, start in zip(parts, np.cumsum([0, *(len(part.owners) for part in parts)])[:-1], strict=True):
-        source[part.owners] = np.arange(len(part.owners)) + start
-    return together.extend_constant(None, 1)[source]

@@ -53,7 +53,7 @@ def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
     ]
     roles = find_roles(frame, options, source)
     text = {name for name, says_text in zip(names, layout.says_text, strict=True) if says_text}
-    playing = {name for role in roles if role.role != "individual" for name in role.columns}
+    playing = {name for role in roles for name in role.columns}
     frame, more = infer_types(frame, text | playing, options.decimal, dialect.delimiter)
     return from_flat(
         frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String),

@@ -5,8 +5,8 @@ A user who gives other columns their roles is served by `flat`, as for any table
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,12 +30,19 @@ from libra.eventlog.names import (
     TIMESTAMP,
 )
 from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.tables.attributes import as_text
 from libra.eventlog.tables.flat import from_flat
+from libra.eventlog.tables.roles import find_roles
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
-from libra.eventlog.xes.columns import NAIVE, read_iso_dates
+from libra.eventlog.xes.columns import read_iso_dates
 
 PLACEHOLDER = f'timestamp "{{:%Y-%m-%d}}" is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder'
+_NAME_AS_INDIVIDUAL = f"{CASE_PREFIX}individual:{CASE_NAME}"
 DROP = "Correct it, or leave such events out with --drop-invalid"
+
+
+Zones = Mapping[str, Mapping[bool, tuple[int, str]]]
+"""For attributes that are dates the first event with a zone and the first one without, and what stands there."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,8 @@ class Content:
     metadata: LogMetadata
     notes: list[str]
     bad_time: tuple[int, str] | None = None  # the first event whose time cannot be read, and what stands there
+    time_types: Mapping[str, int] = field(default_factory=dict)  # how times are declared, and the first event that does so
+    zones: Zones = field(default_factory=dict)
 
 
 def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
@@ -59,9 +68,18 @@ def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
     place = placer(events, cases, path)
     events = iso_times(events, content, place, options)
     if options.roles == RoleNames() and is_standard(events, cases):
-        return _standard(events, cases, content.metadata, notes, place, options)
+        return replace(
+            _standard(events, cases, content.metadata, notes, place, options), has_zone=zone_of(content.zones, TIMESTAMP, place)
+        )
     table = flat_table(events, cases, notes, options)
-    return from_flat(table, options, place=place, source=str(path), metadata=content.metadata, notes=notes)
+    roles = find_roles(table, options, str(path))
+    if shares_names(roles, options) and as_text(cases[CASE_NAME]).drop_nulls().is_duplicated().any():
+        table = table.with_columns(as_text(cases[CASE_NAME])[events[CASE_INDEX]].alias(_NAME_AS_INDIVIDUAL))
+        roles = tuple(replace(role, columns=(_NAME_AS_INDIVIDUAL,)) if role.role == "individual" else role for role in roles)
+    when = next(role.columns[0] for role in roles if role.role == "timestamp")
+    has_zone = zone_of(content.zones, when, place)
+    log = from_flat(table, options, place=place, source=str(path), roles=roles, metadata=content.metadata, notes=notes)
+    return replace(log, has_zone=has_zone) if when in content.zones else log
 
 
 def frames_of(content: Content, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -73,9 +91,35 @@ def frames_of(content: Content, notes: list[str]) -> tuple[pl.DataFrame, pl.Data
     return _free_names(content.events, notes).insert_column(0, index), cases
 
 
+def shares_names(roles: Iterable[FoundRole], options: ReadOptions) -> bool:
+    """Whether the name of a trace says whose case it is while every trace is a case: traces that share it are of one individual."""
+    columns = {role.role: role.columns for role in roles}
+    return columns["case_id"] == columns.get("individual") == (CASE_ID,) and not options.roles.case_id
+
+
+def zone_of(zones: Zones, key: str, place: Callable[[int], str]) -> bool:
+    """Whether the times under this key are in zones; an `InputError` where some are and some are not."""
+    found = zones.get(key, {True: (0, "")})
+    if len(found) > 1:
+        has_zone, (row, value) = max(found.items(), key=lambda of: of[1][0])
+        raise mixed_zones(value, place(row), has_zone=has_zone)
+    return True in found
+
+
+def mixed_zones(value: str, place: str, *, has_zone: bool) -> InputError:
+    """The error for a time with a zone behind times without one, or the other way round."""
+    what = "a time zone, and those before it do not" if has_zone else "no time zone, and those before it do"
+    return InputError(f'timestamp "{value}" carries {what}', place=place, remedy="Write all times with their zone")
+
+
 def iso_times(events: pl.DataFrame, content: Content, place: Callable[[int], str], options: ReadOptions) -> pl.DataFrame:
     """The events, where invalid ones are to be dropped without times that cannot be read; else such a time is an error."""
-    if content.bad_time is None or options.roles.timestamp not in (None, TIMESTAMP):
+    if options.roles.timestamp not in (None, TIMESTAMP):
+        return events
+    if "date" in content.time_types and len(content.time_types) > 1:
+        (before, _), (here, row) = sorted(content.time_types.items(), key=lambda of: of[1])[:2]
+        raise two_types(TIMESTAMP, before, here, place(row))
+    if content.bad_time is None:
         return events
     row, value = content.bad_time
     if not options.drop_invalid:
@@ -99,6 +143,12 @@ def without_events(path: Path) -> InputError:
 def bad_time(value: str, place: str) -> InputError:
     """The error for a time that cannot be read."""
     return InputError(f'timestamp "{value}" cannot be read', place=place, remedy=DROP)
+
+
+def two_types(key: str, before: str, here: str, place: str) -> InputError:
+    """The error for a time that is declared otherwise than those before it."""
+    what = f'"{key}" is declared as {here} here, and as {before} before'
+    return InputError(what, place=place, remedy="Declare it with one type throughout the file")
 
 
 def placer(events: pl.DataFrame, cases: pl.DataFrame, path: Path, before: int = 0) -> Callable[[int], str]:
@@ -142,13 +192,13 @@ def _standard(
     options: ReadOptions,
 ) -> EventLog:
     texts = [key for key in (ACTIVITY, LIFECYCLE, RESOURCE) if key in events.columns]
-    events = events.with_columns(pl.col(texts).cast(pl.String))
-    cases = cases.with_columns(pl.col(CASE_NAME).cast(pl.String))
+    events = events.with_columns(as_text(events[key]) for key in texts)
+    cases = cases.with_columns(as_text(cases[CASE_NAME]))
     events, cases = events.with_columns(no_blank(events[ACTIVITY])), cases.with_columns(no_blank(cases[CASE_NAME]))
     events = usable(events, cases, notes, place, options)
     events, cases = _without_empty_cases(events, cases, notes)
     ids = _unique_ids(cases, notes)
-    return EventLog(events, ids, metadata, roles_of(events), tuple(notes), has_zone=NAIVE not in notes)
+    return EventLog(events, ids, metadata, roles_of(events), tuple(notes))
 
 
 def no_blank(text: pl.Series) -> pl.Series:
@@ -194,7 +244,7 @@ def _without_empty_cases(events: pl.DataFrame, cases: pl.DataFrame, notes: list[
 
 def _unique_ids(cases: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Traces that share a name stay cases of their own; one without a name has none."""
-    ids = no_blank(cases[CASE_NAME].cast(pl.String))
+    ids = no_blank(as_text(cases[CASE_NAME]))
     named = ids.drop_nulls()
     if not named.is_duplicated().any():
         return cases
