@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from libra.errors import InputError
 from libra.eventlog.batches.table_rows import TableRows
 from libra.eventlog.batches.transitions import Transitions
 from libra.eventlog.batches.xes_columns import XesColumns

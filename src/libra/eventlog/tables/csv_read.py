@@ -1,11 +1,16 @@
 """CSV and TSV to an `EventLog`.
 
-In: a path, its format, the user's choices. Out: a log. The dialect and the types are found from the file, quoting carries type
-(a column in quotes beside columns without is text), an unquoted empty field is missing, `""` is empty text. Errors name the line.
+In: a path, its format, the user's choices. Out: a log. Columns that play a role are text, as it is written. The dialect and the
+types of all others are found from the file, quoting carries type (a column in quotes beside columns without is text), an unquoted
+empty field is missing, `""` is empty text. Errors name the line.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import polars as pl
@@ -36,6 +41,22 @@ def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         >>> read_csv(file, FileFormat("csv"), ReadOptions()).activities
         ['triage']
     """
+    return log_of([csv_table(path, fmt, options)], options, str(path))
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """The rows of a file as text, what it says on which columns are text, where a row stands, and what is worth knowing."""
+
+    frame: pl.DataFrame
+    text: set[str]
+    place: Callable[[int], str]
+    delimiter: str
+    notes: list[str]
+
+
+def csv_table(path: Path, fmt: FileFormat, options: ReadOptions) -> CsvTable:
+    """The rows of a CSV or TSV file."""
     source = str(path)
     with open_input(path, fmt.compression, options.progress) as stream:
         data = b"".join(iter(lambda: stream.read(_PIECE), b""))
@@ -51,17 +72,31 @@ def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         for name, given in zip(names, dialect.header, strict=True)
         if not given.strip() and frame[name].null_count() < frame.height
     ]
-    roles = find_roles(frame, options, source)
     text = {name for name, says_text in zip(names, layout.says_text, strict=True) if says_text}
+    return CsvTable(frame, text, place, dialect.delimiter, notes)
+
+
+def log_of(tables: Sequence[CsvTable], options: ReadOptions, source: str) -> EventLog:
+    """The log that files hold together: one table, whatever else is in the file in which a row stands."""
+    frame = tables[0].frame if len(tables) == 1 else pl.concat([table.frame for table in tables], how="diagonal")
+    ends = list(accumulate(table.frame.height for table in tables))
+
+    def place(row: int) -> str:
+        number = bisect_right(ends, row)
+        return tables[number].place(row - (ends[number - 1] if number else 0))
+
+    roles = find_roles(frame, options, source)
     playing = {name for role in roles for name in role.columns}
-    frame, more = infer_types(frame, text | playing, options.decimal, dialect.delimiter)
+    text = playing.union(*(table.text for table in tables))
+    frame, more = infer_types(frame, text, options.decimal, tables[0].delimiter)
+    notes = dict.fromkeys(note for table in tables for note in table.notes)
     return from_flat(
         frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String),
         options,
-        place=place,
+        place=place if frame.height else lambda _row: source,
         source=source,
         roles=roles,
-        notes=notes + more,
+        notes=[*notes, *more],
     )
 
 

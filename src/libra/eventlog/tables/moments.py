@@ -15,7 +15,7 @@ import polars as pl
 from libra.errors import InputError
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.attributes import utc_moments
+from libra.eventlog.tables.attributes import as_text, utc_moments
 from libra.eventlog.tables.date_format import as_regex, needs_own_reading
 from libra.eventlog.tables.date_text import DateReading, read_dates, read_pattern
 
@@ -44,10 +44,10 @@ def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tup
     if isinstance(dtype, pl.Date | pl.Datetime):
         zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
         return utc_moments(values), [] if zoned else [naive_note(column.name)]
-    if dtype.is_float():
+    if dtype.is_float() and not options.timestamp_format:
         return epochs(values, column.name)
-    if dtype.is_integer():
-        values = values.cast(pl.String)
+    if dtype.is_integer() or dtype.is_float():
+        values = as_text(values)
     elif dtype != pl.String:
         return pl.Series(values.name, [None] * values.len(), UTC_MICROSECONDS), []
     distinct = values.unique()

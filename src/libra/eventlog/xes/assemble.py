@@ -92,7 +92,7 @@ def frames_of(content: Content, notes: list[str]) -> tuple[pl.DataFrame, pl.Data
 
 
 def shares_names(roles: Iterable[FoundRole], options: ReadOptions) -> bool:
-    """Whether the name of a trace says whose case it is while every trace is a case: traces that share it are of one individual."""
+    """Whether a trace's name says whose it is while every trace is a case: those that share a name are of one individual."""
     columns = {role.role: role.columns for role in roles}
     return columns["case_id"] == columns.get("individual") == (CASE_ID,) and not options.roles.case_id
 

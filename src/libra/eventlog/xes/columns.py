@@ -159,8 +159,8 @@ def texts(parts: Sequence[Part], key: str, height: int) -> pl.Series:
     """What stands under a key as labels or ids, null where nothing does: each value by itself, as `as_text` of its column.
 
     Example:
-        >>> parts = [Part("n", "float", np.array([0]), pl.Series(["7.0"])), Part("n", "string", np.array([2]), pl.Series(["7.0"]))]
-        >>> texts(parts, "n", 3).to_list()
+        >>> number, word = (Part("n", kind, np.array([i]), pl.Series(["7.0"])) for i, kind in ((0, "float"), (2, "string")))
+        >>> texts([number, word], "n", 3).to_list()
         ['7', None, '7.0']
     """
     found = [part for part in parts if part.key == key]
