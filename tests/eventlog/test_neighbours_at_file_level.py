@@ -5,7 +5,7 @@ Columns, formats and the encoding are named, as a custodian would. Files that ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,7 @@ def _little(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["in memory", "in batches"])
-def way(request: pytest.FixtureRequest) -> Iterator[Way]:
+def way(request: pytest.FixtureRequest) -> Way:
     if request.param == "in batches":
         request.getfixturevalue("_little")
     return in_memory if request.param == "in memory" else in_batches
