@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -118,16 +119,22 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
 
 def _kind(value: object) -> str:
     """What values have in common that Polars can hold in one column as they are."""
+    kind = _kind_of(type(value))
+    return "datetime with a zone" if kind == "datetime" and getattr(value, "tzinfo", None) else kind
+
+
+@cache
+def _kind_of(of: type) -> str:
     kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
         (str, "text"),
         ((bool, np.bool_), "boolean"),
         ((int, np.integer), "integer"),
         (float, "float"),
-        (np.floating, f"float, {type(value).__name__}"),
-        (datetime, "datetime with a zone" if getattr(value, "tzinfo", None) else "datetime"),
-        ((date, time, Decimal), type(value).__name__),
+        (np.floating, f"float, {of.__name__}"),
+        (datetime, "datetime"),
+        ((date, time, Decimal), of.__name__),
     )
-    return next((kind for types, kind in kinds if isinstance(value, types)), f"a {type(value).__name__}")
+    return next((kind for types, kind in kinds if issubclass(of, types)), f"a {of.__name__}")
 
 
 def _texts(values: list[object], kind: str) -> list[str | None]:
