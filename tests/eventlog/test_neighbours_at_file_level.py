@@ -186,7 +186,7 @@ def test_folders_of_a_lake(tmp_path: Path, way: Way, them: Neighbours) -> None:
 @settings(checked, max_examples=10)
 @given(them=neighbours(NO_BLANKS, NO_BLANKS, NO_BLANKS))
 def test_counts_of_everybody_are_those_of_the_others_and_of_the_one(tmp_path: Path, them: Neighbours) -> None:
-    asked = [Size(), Lengths(), CaseDurations(), StartHours("Europe/Amsterdam"), Granularity("UTC")]
+    asked: list[Any] = [Size(), Lengths(), CaseDurations(), StartHours("Europe/Amsterdam"), Granularity("UTC")]
     one = [row for row, own in zip(them.rows, them.theirs, strict=True) if own]
 
     def counted(rows: list[Row], unit: Unit) -> list[list[Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -117,14 +117,14 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
     return pl.Series(text.tolist(), dtype=pl.String)
 
 
-def _kind(value: object) -> str:
+def _kind(value: Any) -> str:
     """What values have in common that Polars can hold in one column as they are."""
     kind = _kind_of(type(value))
     return "datetime with a zone" if kind == "datetime" and getattr(value, "tzinfo", None) else kind
 
 
 @cache
-def _kind_of(of: type) -> str:
+def _kind_of(of: type[Any]) -> str:
     kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
         (str, "text"),
         ((bool, np.bool_), "boolean"),
