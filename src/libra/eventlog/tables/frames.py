@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from datetime import date, datetime, time
 from decimal import Decimal
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,7 +98,7 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
     if any(isinstance(value, list | tuple | dict | set | bytes) for value in present):
         notes.append(f'The column "{name}" holds objects no event log can hold and was left out.')
         return None
-    kinds = [_kind(value) for value in present]
+    kinds = _kinds(present)
     if len(set(kinds)) <= 1:
         try:
             series = pl.Series(values.where(~missing, None).tolist(), strict=True)
@@ -117,14 +116,15 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
     return pl.Series(text.tolist(), dtype=pl.String)
 
 
-def _kind(value: Any) -> str:
-    """What values have in common that Polars can hold in one column as they are."""
-    kind = _kind_of(type(value))
-    return "datetime with a zone" if kind == "datetime" and getattr(value, "tzinfo", None) else kind
+def _kinds(values: list[Any]) -> list[str]:
+    """For each value what it has in common with others that Polars can hold in one column as they are."""
+    of_type = {of: _kind_of(of) for of in {type(value) for value in values}}
+    kinds = [of_type[type(value)] for value in values]
+    zoned = "datetime with a zone"
+    return [zoned if kind == "datetime" and value.tzinfo else kind for kind, value in zip(kinds, values, strict=True)]
 
 
-@cache
-def _kind_of(of: type[Any]) -> str:
+def _kind_of(of: type) -> str:
     kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
         (str, "text"),
         ((bool, np.bool_), "boolean"),
