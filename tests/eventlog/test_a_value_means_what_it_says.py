@@ -146,3 +146,16 @@ def test_ids_that_join_alike_in_different_files_of_a_folder_stay_two_cases(tmp_p
     log = read(tmp_path, replace(READ, roles=RoleNames(("case", "whose"), ("activity",), "when", individual="whose")))
     assert log.n_cases == 2
     assert log.events["@case"].to_list() == [0, 0, 1]
+
+
+def test_one_letter_in_another_encoding_changes_nobody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("libra.eventlog.batches.csv_file.PIECE", 40)
+    monkeypatch.setattr("libra.eventlog.batches.csv_file.HEAD", 40)
+    letters = ("\u00fc".encode(), "\u00fc".encode("cp1252"))
+    for first, second in (letters, letters[::-1]):
+        lines = [f"{i},X,2024-05-06 08:00:00,p,x".encode() for i in range(9)]
+        lines[2], lines[7] = lines[2].replace(b"X", first), lines[7].replace(b"X", second)
+        file = put(tmp_path / "a.csv", b"\n".join([b"case,activity,when,whose,note", *lines]))
+        for way in (read, lambda source, options: list(batches_of(source, options))):
+            with pytest.raises(InputError, match="Name the right encoding"):
+                way(file, replace(READ, encoding=None))

@@ -33,11 +33,17 @@ from neighbouring_files import (
     put,
 )
 
+from libra.engines.control_flow_tables import Lengths, Size
+from libra.engines.polars.source import LogInMemory
+from libra.engines.polars_streaming.source import StreamedLog
+from libra.engines.time_tables import CaseDurations, Granularity, StartHours
 from libra.errors import InputError
 from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.individuals import whose_cases
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
+from libra.privacy.randomness import Randomness
+from libra.privacy.unit import CASE, Unit
 
 Seen = dict[int, tuple[str, frozenset[int], frozenset[int]]]
 Way = Callable[[Any, ReadOptions], Seen]
@@ -175,3 +181,24 @@ def test_folders_of_a_lake(tmp_path: Path, way: Way, them: Neighbours) -> None:
         return lake
 
     assert_others_alike(them, written, way, replace(READ, timestamp_format=None))
+
+
+@settings(checked, max_examples=10)
+@given(them=neighbours(NO_BLANKS, NO_BLANKS, NO_BLANKS))
+def test_counts_of_everybody_are_those_of_the_others_and_of_the_one(tmp_path: Path, them: Neighbours) -> None:
+    asked: list[Any] = [Size(), Lengths(), CaseDurations(), StartHours("Europe/Amsterdam"), Granularity("UTC")]
+    one = [row for row, own in zip(them.rows, them.theirs, strict=True) if own]
+
+    def counted(rows: list[Row], unit: Unit) -> list[list[Any]]:
+        file = put(tmp_path / "a.csv", as_csv(rows))
+        logs = (LogInMemory(read(file, READ)), StreamedLog(batches_of(file, READ)))
+        return [log.engine(unit, Randomness(seed=1)).count_all(asked) for log in logs]
+
+    try:
+        for everybody, others, theirs in zip(*(counted(rows, CASE) for rows in (them.rows, them.others, one)), strict=True):
+            for table, of_others, of_one in zip(everybody, others, theirs, strict=True):
+                assert (table == of_others + of_one).all()
+        for everybody, others in zip(*(counted(rows, Unit(most_cases=1)) for rows in (them.rows, them.others)), strict=True):
+            assert everybody[0] - others[0] in (0, 1)  # 0 where somebody else has the same id
+    except InputError:
+        assume(False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -111,7 +111,7 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
     if any(isinstance(value, list | tuple | dict | set | bytes) for value in present):
         notes.append(f'The column "{name}" holds objects no event log can hold and was left out.')
         return None
-    kinds = [_kind(value) for value in present]
+    kinds = _kinds(present)
     if len(set(kinds)) <= 1:
         try:
             series = pl.Series(values.where(~missing, None).tolist(), strict=True)
@@ -129,18 +129,25 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
     return pl.Series(text.tolist(), dtype=pl.String)
 
 
-def _kind(value: object) -> str:
-    """What values have in common that Polars can hold in one column as they are."""
+def _kinds(values: list[Any]) -> list[str]:
+    """For each value what it has in common with others that Polars can hold in one column as they are."""
+    of_type = {of: _kind_of(of) for of in {type(value) for value in values}}
+    kinds = [of_type[type(value)] for value in values]
+    zoned = "datetime with a zone"
+    return [zoned if kind == "datetime" and value.tzinfo else kind for kind, value in zip(kinds, values, strict=True)]
+
+
+def _kind_of(of: type) -> str:
     kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
         (str, "text"),
         ((bool, np.bool_), "boolean"),
         ((int, np.integer), "integer"),
         (float, "float"),
-        (np.floating, f"float, {type(value).__name__}"),
-        (datetime, "datetime with a zone" if getattr(value, "tzinfo", None) else "datetime"),
-        ((date, time, Decimal), type(value).__name__),
+        (np.floating, f"float, {of.__name__}"),
+        (datetime, "datetime"),
+        ((date, time, Decimal), of.__name__),
     )
-    return next((kind for types, kind in kinds if isinstance(value, types)), f"a {type(value).__name__}")
+    return next((kind for types, kind in kinds if issubclass(of, types)), f"a {of.__name__}")
 
 
 def _texts(values: list[object], kind: str) -> list[str | None]:
