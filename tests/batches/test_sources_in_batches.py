@@ -52,7 +52,7 @@ def test_a_folder_of_parquet_files_is_one_log(folder: Path) -> None:
 def test_folders_called_after_a_value_are_a_column(folder: Path) -> None:
     for file in folder.glob("*.parquet"):
         file.rename(folder / "day=2024-05-06" / file.name)
-    assert read(folder, ReadOptions()).events["day"].dtype == pl.Datetime("us", "UTC")
+    assert set(read(folder, ReadOptions()).events["day"]) == {"2024-05-06"}
     agree(folder)
 
 

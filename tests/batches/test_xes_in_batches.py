@@ -11,13 +11,14 @@ from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
 
-from .agreement import ENOUGH, agree, in_batches, outcome, read_little
+from .agreement import ENOUGH, agree, in_batches, in_memory, outcome, read_little
 
 TIME = '<date key="time:timestamp" value="2024-05-06T08:00:00.250+02:00"/>'
 NAIVE = '<date key="time:timestamp" value="2024-05-06T08:00:00"/>'
 NEVER = '<date key="time:timestamp" value="n/a"/>'
 WORDS = '<string key="time:timestamp" value="2024-05-06"/>'
 YEAR_ONE = '<date key="time:timestamp" value="0001-01-01T00:00:00Z"/>'
+MICROS = 1_714_975_200_250_000  # of TIME
 WHO = '<string key="who" value="{}"/>'
 
 
@@ -41,6 +42,12 @@ LOGS: dict[str, list[str]] = {
     "some without events": [trace("1"), *FOUR, trace("5")],
     "comments": ["<!-- <trace> -->", *FOUR, "<!-- x -->", *FOUR],
     "a naive time": [*FOUR, trace("5", event("A", time=NAIVE))],
+    "a zone": [trace(str(i), event("A", time=NAIVE)) for i in range(4)] + [trace("5", event("A"))],
+    "epochs, then words": [
+        *(trace(str(i), event("A", '<int key="when" value="1714982400"/>')) for i in range(4)),
+        trace("5", event("A", '<string key="when" value="noon"/>')),
+    ],
+    "a birthday": [*FOUR, trace("5", event("A", '<date key="born" value="1960-05-06"/>'))],
     "naive times": [trace(str(i), event("A", time=NAIVE)) for i in range(4)],
     "no time": [*FOUR, trace("5", event("A", time=""))],
     "a bad time": [*FOUR, trace("5", event("A"), event("B", time=NEVER))],
@@ -107,16 +114,38 @@ def test_what_the_first_trace_does_not_tell_is_refused_and_never_read_otherwise(
         ("a naive time", 'case "5", event 1: timestamp "2024-05-06T08:00:00" carries no time zone, and those before it do.'),
         ("a time as words", 'case "5", event 1: "time:timestamp" is declared as string here, and as date before.'),
         (
-            "numbers of two kinds",
-            'case "5", event 1: the attribute "concept:name" is from here on not of the type it had (Int64).',
+            "a zone",
+            'case "5", event 1: timestamp "2024-05-06T08:00:00.250+02:00" carries a time zone, and those before it do not.',
         ),
+        ("epochs, then words", 'case "5", event 1: the attribute "when" is from here on not of the type it had (Int64).'),
     ],
 )
 def test_a_refusal_names_the_case_and_the_event(tmp_path: Path, name: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read_little(monkeypatch, 1, 1, 60, 60)
-    refusal = outcome(in_batches, written(tmp_path, name), ReadOptions())
+    roles = RoleNames(timestamp="when") if name == "epochs, then words" else RoleNames()
+    refusal = outcome(in_batches, written(tmp_path, name), ReadOptions(roles=roles))
     assert isinstance(refusal, str)
     assert says in refusal
+
+
+def test_labels_of_any_declared_type_are_read_each_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_little(monkeypatch, 1, 1, 60, 60)
+    for name in ("whole activities and words", "numbers of two kinds", "numbers that are none"):
+        agree(written(tmp_path, name))
+    assert [labels for labels, _, _ in in_batches(tmp_path / "log.xes.gz", ReadOptions())] == [["7"]] * 4 + [["x"]]
+
+
+def test_traces_that_share_a_name_are_of_one_individual_where_the_name_says_whose_they_are(tmp_path: Path) -> None:
+    file, by_name = written(tmp_path, "the same name"), ReadOptions(roles=RoleNames(individual="case:concept:name"))
+    agree(file, by_name)
+    assert in_memory(file, by_name) == [(["A"], [MICROS], 0), (["B"], [MICROS], 0), (["C"], [MICROS], 2)]
+
+
+def test_the_zone_of_times_is_not_that_of_other_dates(tmp_path: Path) -> None:
+    for roles in (RoleNames(), RoleNames(activity=("concept:name",))):
+        assert read(written(tmp_path, "a birthday"), ReadOptions(roles=roles)).has_zone
+        assert not read(written(tmp_path, "naive times"), ReadOptions(roles=roles)).has_zone
+        assert not batches_of(written(tmp_path, "naive times"), ReadOptions(roles=roles)).has_zone()
 
 
 def test_roles_zone_and_notes_are_those_of_memory(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ SHARED = {
 
 def test_the_commands_are_those_of_the_interface() -> None:
     names = (
-        "anonymize inspect describe convert measure report compare audit certificate verify keygen epsilon reproduce simulate demo "
-        "doctor"
+        "anonymize inspect describe convert measure report compare audit certificate verify keygen epsilon reproduce simulate "
+        "demo doctor"
     )
     assert list(COMMANDS) == names.split()
 

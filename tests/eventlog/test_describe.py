@@ -15,6 +15,7 @@ from libra import example
 from libra.errors import InputError, MissingColumnError, UsageError
 from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.description import Description
+from libra.eventlog.individuals import whose_cases
 from libra.eventlog.log import EventLog
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -318,3 +319,22 @@ def test_nothing_is_detected_beside_a_description(tmp_path: Path) -> None:
     said = {"case_id": ["a"], "activity": ["b"], "timestamp": "c", "delimiter": ","}
     log = libra.read(file, description=Description(**(CSV | said)))
     assert log.role_columns == {"case_id": "a", "activity": "b", "timestamp": "c"}
+
+
+def test_files_of_a_folder_show_each_other_how_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(table(["05/06/2024"]))
+    (tmp_path / "b.csv").write_text(table(["05/27/2024"]).replace("step 0", '"step 0"'))
+    found = libra.describe(tmp_path)
+    assert (found.timestamp_format, found.quote) == ("%m/%d/%Y", '"')
+    assert "CHECK" not in found.reasons["timestamp_format"]
+    assert libra.read(tmp_path, description=found).timestamps.tolist() == libra.read(tmp_path).timestamps.tolist()
+
+
+def test_traces_that_share_a_name_are_of_one_individual_by_description_too(tmp_path: Path) -> None:
+    event = '<event><string key="concept:name" value="a"/><date key="time:timestamp" value="2024-05-06T08:00:00Z"/></event>'
+    trace = f'<trace><string key="concept:name" value="same"/>{event}</trace>'
+    file = tmp_path / "log.xes"
+    file.write_text(f"<log>{trace}{trace}</log>")
+    found = libra.describe(file, individual="case:concept:name")
+    for log in (libra.read(file, individual="case:concept:name"), libra.read(file, description=found)):
+        assert (log.n_cases, len(set(whose_cases(log).tolist()))) == (2, 1)

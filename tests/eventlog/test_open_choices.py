@@ -147,3 +147,22 @@ def test_times_without_a_zone_stay_so_when_another_column_plays_a_role(tmp_path:
     log = libra.read(write(tmp_path, CLEAR["no zone at all"]))
     assert not log.has_zone
     assert not libra.read(log, individual="case:concept:name").has_zone
+
+
+@pytest.mark.parametrize("engine", ["polars", "polars-streaming"])
+def test_the_zone_of_xes_is_that_of_the_times_named(engine: str, tmp_path: Path) -> None:
+    """Under any key; what zone other dates are in does not matter."""
+    event = '<event><string key="concept:name" value="a"/><date key="{}" value="{}"/><date key="{}" value="{}"/></event>'
+    traces = "".join(
+        f'<trace><string key="concept:name" value="{i}"/>{event.format("done", done, "time:timestamp", SHOWN)}</trace>'
+        for i, done in enumerate(["2024-05-06T08:00:00", SHOWN])
+    )
+    file = tmp_path / "log.xes"
+    file.write_text(f"<log>{traces}</log>")
+    assert libra.anonymize(file, engine=engine, zone="file").guarantee.kind == "proved"
+    with pytest.raises(InputError, match='some timestamps in "done" carry a time zone and others do not'):
+        libra.anonymize(file, engine=engine, timestamp="done")
+    assert libra.anonymize(file, engine=engine, timestamp="done", zone="utc").guarantee.kind == "proved"
+    with pytest.raises(InputError, match='timestamp "2024-05-06T08:00:00" carries no time zone'):
+        libra.anonymize(file, engine=engine, timestamp="done", zone="file")
+    assert libra.read(file, timestamp="done").n_cases == 2

@@ -128,7 +128,7 @@ def test_what_is_read_does_not_depend_on_where_the_file_is_cut(
     kinds = [("int", "007"), ("float", "1.10"), ("int", "x1"), ("date", "2024-05-06T08:00:00+02:00"), ("boolean", "true")]
     body = "".join(trace(str(i), event("A", f'<{kind} key="code" value="{value}"/>')) for i, (kind, value) in enumerate(kinds))
     log = read_text(tmp_path, HEADER + body + "</log>")
-    assert log.events["code"].to_list() == ["7", "1.1", "x1", "2024-05-06T06:00:00.000000+00:00", "true"]
+    assert log.events["code"].to_list() == ["7", "1.1", "x1", "2024-05-06T06:00:00+00:00", "true"]
     assert any("code (boolean, date, float, int)" in note for note in log.notes)
 
 

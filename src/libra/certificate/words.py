@@ -49,8 +49,8 @@ def in_plain_words(guarantee: Guarantee, *, seeded: bool, cases: int | None = No
     right = certainty(doubt_left(guarantee.epsilon, guarantee.delta))
     names = f"{NAMES_NOT_PROTECTED} Apart from names, there" if guarantee.names_public else "There"
     said = (
-        f"{names} is a limit to how well anybody, whatever else they know, can tell from this log {told}: if that is as likely as "
-        f"not to begin with, they are right at most {right} of the time."
+        f"{names} is a limit to how well anybody, whatever else they know, can tell from this log {told}: if that is as likely "
+        f"as not to begin with, they are right at most {right} of the time."
     )
     return f"{said} {worth.warning}".strip()
 

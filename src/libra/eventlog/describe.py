@@ -21,7 +21,7 @@ from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.open_choices import OpenChoice, zone_is_open
 from libra.eventlog.options import ANY, ISO, EpochUnit, Form, ReadOptions, Zone
-from libra.eventlog.tables.csv_read import open_csv
+from libra.eventlog.tables.csv_read import OpenCsv, open_csv, together
 from libra.eventlog.tables.csv_rows import unguarded
 from libra.eventlog.tables.csv_types import infer_types
 from libra.eventlog.tables.date_pattern import formats_like
@@ -30,7 +30,17 @@ from libra.eventlog.tables.moments import Column, naive_note, read_moments
 from libra.eventlog.tables.parquet_read import intact, memory_of, scan
 from libra.eventlog.tables.roles import find_roles
 from libra.eventlog.tables.timestamps import stripped, usable_moments
-from libra.eventlog.xes.assemble import by_iso, by_standard, checked_zone, flat_table, frames_of, iso_times, placer, roles_of
+from libra.eventlog.xes.assemble import (
+    by_standard,
+    checked_zone,
+    date_key,
+    flat_table,
+    frames_of,
+    iso_times,
+    keys_of,
+    placer,
+    roles_of,
+)
 from libra.eventlog.xes.read import read_content
 
 if TYPE_CHECKING:
@@ -61,7 +71,9 @@ def describe(
         return _of_table(frame, individual, options, given, FRAME)
     path = Path(source)
     if path.is_dir() and not parquet_files(path) and (files := files_of(path, "csv")):
-        return _of_folder(files, options, given)
+        opened = [open_csv(file, input_format(file), options) for file in files]
+        _check_alike(files, opened)
+        return _of_csv(together(opened, str(path)), options, given, str(path))
     fmt = input_format(path)
     if fmt.kind == "xes":
         return _of_xes(path, fmt, options, given)
@@ -71,32 +83,24 @@ def describe(
             remembered = memory_of(inside[0]).individual
             frame = scan(inside, path).collect()
         return _of_table(frame, remembered, options, given, str(path))
-    return _of_csv(path, fmt, options, given)
+    return _of_csv(open_csv(path, fmt, options), options, given, str(path))
 
 
-def _of_csv(path: Path, fmt: FileFormat, options: ReadOptions, given: Collection[str]) -> Description:
-    source, opened = str(path), open_csv(path, fmt, options)
+def _of_csv(opened: OpenCsv, options: ReadOptions, given: Collection[str], source: str) -> Description:
     roles = find_roles(opened.frame, options, source)
     dialect, frame = opened.dialect, opened.frame
     playing = {name for role in roles for name in role.columns}
     times = frame.with_columns(unguarded(frame[name]) for name in playing)
     comma = any("decimal comma" in note for note in infer_types(frame, playing, options.decimal, dialect.delimiter)[1])
     guessed = any(isinstance(note, OpenChoice) for note in opened.notes)
-    quote = dialect.quote or ("" if opened.has_quotes else '"')
-    said: dict[str, Any] = {
-        "encoding": opened.encoding,
-        "delimiter": dialect.delimiter,
-        "quote": quote,
-        "line_end": next(name for name, mark in LINE_ENDS.items() if mark == dialect.line_end),
-        "decimal": options.decimal or ("," if comma else "."),
-    }
+    said = _written(opened) | {"decimal": options.decimal or ("," if comma else ".")}
     why = {
         "encoding": f"{CHECK}: not UTF-8, taken for Windows-1252" if guessed else "detected by content: the text is valid in it",
         "delimiter": "detected by content: it gives all lines as many fields",
         "quote": "detected by content: fields begin with it"
         if dialect.quote
         else DEFAULT
-        if quote
+        if said["quote"]
         else "detected by content: none",
         "line_end": "detected by content",
         "decimal": "detected by content" if comma else DEFAULT,
@@ -104,17 +108,25 @@ def _of_csv(path: Path, fmt: FileFormat, options: ReadOptions, given: Collection
     return _described("csv", said, why, roles, times, opened.place, options, given, source)
 
 
-def _of_folder(files: Sequence[Path], options: ReadOptions, given: Collection[str]) -> Description:
-    """CSV files that are one log: all of them have to be written in one way."""
-    first, *others = [_of_csv(file, input_format(file), options, given) for file in files]
+def _written(opened: OpenCsv) -> dict[str, Any]:
+    """How a file is written, in the words of a description."""
+    dialect = opened.dialect
+    return {
+        "encoding": opened.encoding,
+        "delimiter": dialect.delimiter,
+        "quote": dialect.quote or ("" if opened.has_quotes else '"'),
+        "line_end": next(name for name, mark in LINE_ENDS.items() if mark == dialect.line_end),
+    }
+
+
+def _check_alike(files: Sequence[Path], opened: Sequence[OpenCsv]) -> None:
+    """An error for CSV files of a folder that are not all written in one way."""
+    first, *others = map(_written, opened)
     for file, other in zip(files[1:], others, strict=True):
-        if other != first:
-            key = next(key for key, value in first.to_dict().items() if other.to_dict().get(key) != value)
-            what = f"{key} is another one here than in {files[0].name}"
-            raise InputError(
-                what, place=str(file), remedy=f"Write all files in one way, or say it with --{key.replace('_', '-')}"
-            )
-    return first
+        for key, value in other.items():
+            if value != first[key]:
+                remedy = f"Write all files in one way, or say it with --{key.replace('_', '-')}"
+                raise InputError(f"{key} is another one here than in {files[0].name}", place=str(file), remedy=remedy)
 
 
 def _of_table(
@@ -140,9 +152,10 @@ def _of_xes(path: Path, fmt: FileFormat, options: ReadOptions, given: Collection
     roles = roles_of(events, options) if standard else find_roles(table, options, str(path))
     said: dict[str, Any] = {} if options.encoding is None else {"encoding": options.encoding}
     why: dict[str, str] = {}
-    if by_iso(table, options):
+    key = date_key(table, roles, keys_of(events, content))
+    if key is not None:
         on_zone: list[str] = []
-        zoned = checked_zone(content, on_zone, place, options)
+        zoned = checked_zone(content.zones, key, on_zone, place, options)
         said["zone"] = options.zone or ("utc" if on_zone else "file" if zoned else "none")
         why["zone"] = _why_zone(said["zone"])
     named = bool(options.roles.case_id) or not any(

@@ -15,7 +15,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.select import OUT_OF_ORDER, keep_lifecycle, sort_by_time
-from libra.eventlog.tables.csv_read import read_csv
+from libra.eventlog.tables.csv_read import log_of, open_csv, read_csv
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.frames import FRAME, from_frame
 from libra.eventlog.tables.parquet_read import read_parquet
@@ -58,7 +58,7 @@ def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataF
     path = Path(source)
     if files := _csv_files(path):
         check_form("csv", options, str(path))
-        return _read_csv_folder(path, files, options)
+        return log_of([open_csv(file, input_format(file), options) for file in files], options, str(path))
     fmt = input_format(path)
     check_form(FORMS[fmt.kind], options, str(path))
     if fmt.kind == "xes":
@@ -74,17 +74,6 @@ def _csv_files(path: Path) -> list[Path]:
         return [] if not path.is_dir() or parquet_files(path) else files_of(path, "csv")
     except (OSError, ValueError):  # a name that is too long, a null character: told by those who open it
         return []
-
-
-def _read_csv_folder(folder: Path, files: list[Path], options: ReadOptions) -> EventLog:
-    """CSV files that hold one log together, as Spark writes them: each read by itself, the rows of all put together."""
-    parts = [read_csv(file, input_format(file), options) for file in files]
-    whose = next((CASE_PREFIX + part.individual for part in parts if part.individual is not None), None)
-    rows = pl.concat([part.to_polars() for part in parts], how="diagonal_relaxed")
-    together = ReadOptions(RoleNames(individual=whose), drop_invalid=options.drop_invalid, allow_empty=options.allow_empty)
-    notes = list(dict.fromkeys(note for part in parts for note in part.notes))
-    log = from_flat(rows, together, place=f"{folder}, row {{}}".format, source=str(folder), notes=notes)
-    return replace(log, roles=parts[0].roles, has_zone=all(part.has_zone for part in parts))
 
 
 def _with_roles(log: EventLog, options: ReadOptions) -> EventLog:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 BLANK = r"(?U)^\s*$"
+FIXED, TRAILING = r"^-?[0-9]+\.[0-9]+$", r"\.?0+$"  # of decimals: with digits behind the point, and those that say nothing
 MOST_LABELS = 1_000_000  # that are told apart at all
 FIRST, AFTER = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (FIRST_YEAR, LAST_YEAR + 1))
 NO_ORDER = "A data frame has no order: events of a case are ordered by time, and by their label where times are equal."
@@ -193,9 +194,10 @@ def events_of(table: OpenTable, options: ReadOptions) -> Found:
 
 
 def _text(table: OpenTable, name: str, role: str) -> Column:
-    """A column as text, whole floats without their ".0"; for what every event must have, blank text is missing.
+    """A column as text, each value by itself: whole numbers as digits, also where they are floats or decimals.
 
-    A moment becomes its microseconds since 1970: in the time zone of a session two of them may read the same.
+    For what every event must have, blank text is missing. A moment becomes its microseconds since 1970: in the time zone of a
+    session two of them may read the same.
     """
     from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
 
@@ -208,6 +210,8 @@ def _text(table: OpenTable, name: str, role: str) -> Column:
         small = F.when(F.abs(column) < 2.0**63, column)  # what has no 64 bits is null, and never rounded
         whole = F.floor(small) == small
         text = F.when(~F.isnan(column), F.when(whole, small.cast("bigint").cast("string")).otherwise(text))
+    if kind.startswith("decimal"):
+        text = F.when(text.rlike(FIXED), F.regexp_replace(text, TRAILING, "")).otherwise(text)
     return F.when(~text.rlike(BLANK), text) if role in REQUIRED else text
 
 

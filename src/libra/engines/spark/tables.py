@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,11 +27,12 @@ from libra.eventlog.tables.csv_dialect import find_dialect
 from libra.eventlog.tables.remembered import KEY, remembered
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 FRAME = "the data frame"
 SAMPLE = 1000  # rows that show what columns hold
 GUARDED = r"^'('*[=+\-@\t\r])"  # an apostrophe that keeps spreadsheets from taking text for a formula
+FOLDER_TYPES = "spark.sql.sources.partitionColumnTypeInference.enabled"
 FILE_NUMBER, BLOCK, ROW = "file_number", "file_block", "file_row"
 
 
@@ -102,8 +104,21 @@ def open_table(source: str | DataFrame, options: ReadOptions, spark: Spark) -> O
             reader = spark.session.read
             if Path(source).is_dir():
                 reader = reader.option("pathGlobFilter", "*.{parquet,pq}")  # what else lies there is left alone
-            return replace(_opened(reader.parquet(path), (ROW,), source), individual=_remembered(source))
+            with _folders_as_text(spark.session):
+                frame = reader.parquet(path)
+            return replace(_opened(frame, (ROW,), source), individual=_remembered(source))
         return _csv(path, source, fmt, options, spark)
+
+
+@contextlib.contextmanager
+def _folders_as_text(session: SparkSession) -> Iterator[None]:
+    """Folders that are columns, such as `patient=7`, hold text: one of them does not change how the others are read."""
+    before = session.conf.get(FOLDER_TYPES)
+    session.conf.set(FOLDER_TYPES, "false")
+    try:
+        yield
+    finally:
+        session.conf.set(FOLDER_TYPES, str(before))
 
 
 def _format_of(source: str, spark: Spark) -> tuple[FileFormat | None, str]:

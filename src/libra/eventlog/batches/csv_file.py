@@ -14,7 +14,6 @@ from pathlib import Path
 
 import polars as pl
 
-from libra.eventlog.batches.csv_individual import CsvIndividual
 from libra.eventlog.batches.event_batches import EventBatches
 from libra.eventlog.batches.table_rows import Place
 from libra.eventlog.batches.tables import Table, table_batches
@@ -63,20 +62,10 @@ class _CsvFile:
         body = text[self.dialect.body :]
         rows = body if last else body[: last_row_end(body, self.dialect)]
         self._header_lines = text.count(self.dialect.line_end.encode(), 0, self.dialect.body)
-        layout, sample, self.place = parse_rows(rows, self.dialect, self.names, self.source, self._header_lines)
+        _, sample, self.place = parse_rows(rows, self.dialect, self.names, self.source, self._header_lines)
         self.height = int(sample.height / self._head_share)
         self.roles = find_roles(sample, options, self.source)
-        playing = {name for role in self.roles if role.role != "individual" for name in role.columns}
-        text_columns = {name for name, says_text in zip(self.names, layout.says_text, strict=True) if says_text} | playing
-        self._individual = next(
-            (
-                CsvIndividual(role.columns[0], sample, text_columns, options.decimal, self.dialect.delimiter)
-                for role in self.roles
-                if role.role == "individual"
-            ),
-            None,
-        )
-        self.sample = self._typed(sample, self.place)
+        self.sample = _unguarded(sample)
 
     def rows(self, names: Sequence[str]) -> Iterator[tuple[pl.DataFrame, Place]]:
         """All rows, some at a time."""
@@ -84,14 +73,8 @@ class _CsvFile:
         with closing(self._bodies()) as bodies:
             for body, dialect in bodies:
                 _, frame, place = parse_rows(body, dialect, self.names, self.source, lines)
-                yield self._typed(frame[list(names)], place), place
+                yield _unguarded(frame[list(names)]), place
                 lines += body.count(line_end)
-
-    def _typed(self, frame: pl.DataFrame, place: Place) -> pl.DataFrame:
-        """Text without the guards of spreadsheets, and the individual as the type it has."""
-        if self._individual is not None and self._individual.name in frame.columns:
-            frame = frame.with_columns(self._individual.typed(frame[self._individual.name], place))
-        return frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String)
 
     def _find_dialect(self, text: bytes) -> tuple[Dialect, bool]:
         """The dialect, and whether it is open what a quotation mark would mean: none has been seen."""
@@ -136,6 +119,10 @@ class _CsvFile:
                     yield rows, dialect
                     lines += rows.count(dialect.line_end.encode())
                     held = held[len(rows) :]
+
+
+def _unguarded(frame: pl.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame([unguarded(values) for values in frame])
 
 
 def _whole_rows(text: bytes, dialect: Dialect, last: bool) -> bytes:

@@ -22,7 +22,7 @@ from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.frames import FRAME
-from libra.eventlog.tables.parquet_read import intact, memory_of, scan
+from libra.eventlog.tables.parquet_read import intact, memory_of, scan, scan_cloud
 
 BATCH = 1 << 18  # rows at a time
 SAMPLE = 1 << 16  # rows to decide on
@@ -42,7 +42,7 @@ def parquet_batches(source: str | Path, options: ReadOptions) -> EventBatches:
     name, individual = str(source), None
     with intact(name):
         if "://" in name:
-            rows = pl.scan_parquet(name)
+            rows = scan_cloud(name)
         else:
             path = Path(source)
             files = _matching(path) if is_pattern(path) else parquet_files(path)

@@ -18,7 +18,6 @@ from libra.eventlog.batches.whose import own_where_none, whose_events
 from libra.eventlog.columns import unnamed
 from libra.eventlog.log import FoundRole
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.attributes import is_whole, one_zero
 from libra.eventlog.tables.clock_times import read_clock_times
 from libra.eventlog.tables.flat import label
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS
@@ -52,9 +51,6 @@ class TableRows:
         self._individual = self._by_role.get("individual", ())
         self._may_lack_individual = may_lack_individual
         self._transitions = Transitions(options.lifecycle_keep, "lifecycle" in self._by_role, source)
-        self._whole = {
-            name: bool(is_whole(unnamed(values)).all()) for name, values in sample.to_dict().items() if values.dtype.is_float()
-        }
         when = self._by_role["timestamp"][0]
         self._beside = next(iter(self._by_role.get("start_timestamp", ())), None) if _open_order(sample[when], options) else None
         if self._beside is not None and sample[self._beside].dtype != pl.String:
@@ -70,6 +66,11 @@ class TableRows:
         roles = [*REQUIRED, "individual", *(["lifecycle"] if self._options.lifecycle_keep else [])]
         names = [name for role in roles for name in self._by_role.get(role, ())]
         return list(dict.fromkeys([*names, *([] if self._beside is None else [self._beside])]))
+
+    @property
+    def times_of(self) -> list[str]:
+        """Those of them that hold times."""
+        return [*self._by_role["timestamp"], *([] if self._beside is None else [self._beside])]
 
     def events(self, frame: pl.DataFrame, place: Place) -> pl.DataFrame:
         """The events of the next rows."""
@@ -113,35 +114,18 @@ class TableRows:
         names = self._by_role["case_id"]
         if len(names) == 1 and frame[names[0]].dtype.is_integer():
             return unnamed(frame[names[0]])
-        parts = [_case_text(frame[name], place).alias(str(i)) for i, name in enumerate(names)]
+        parts = [label(frame[name], "case_id", place).alias(str(i)) for i, name in enumerate(names)]
         if len(parts) == 1:
             return parts[0]
         lengths = [pl.format("{}:{}", pl.col(str(i)).str.len_bytes(), pl.col(str(i))) for i in range(len(parts))]
         return pl.DataFrame(parts).select(pl.concat_str(lengths)).to_series()
 
     def _joined(self, frame: pl.DataFrame, role: str, place: Place) -> pl.Series:
-        parts = [self._label(frame[name], role, place) for name in self._by_role[role]]
+        parts = [label(frame[name], role, place) for name in self._by_role[role]]
         if len(parts) == 1:
             return parts[0]
         named = pl.DataFrame([part.alias(str(i)) for i, part in enumerate(parts)])
         return named.select(pl.concat_str(pl.all(), separator="+")).to_series()
-
-    def _label(self, values: pl.Series, role: str, place: Place) -> pl.Series:
-        """A column as text; whole floats lose their ".0" if all are whole, which the sample has to tell."""
-        if not values.dtype.is_float():
-            return label(values, role, place)
-        numbers = one_zero(unnamed(values))
-        if not self._whole[values.name]:
-            return numbers.cast(pl.String)
-        broken = ~is_whole(numbers)
-        if broken.any():
-            row = int(broken.arg_true()[0])
-            raise InputError(
-                f'{quoted(values[row])} in "{values.name}" is a fraction, and those before it are whole numbers',
-                place=place(row),
-                remedy="Store the column as text",
-            )
-        return numbers.cast(pl.Int64).cast(pl.String)
 
     def _moments(self, frame: pl.DataFrame, place: Place) -> pl.Series:
         when, *clocks = self._by_role["timestamp"]
@@ -172,10 +156,6 @@ class TableRows:
             usable = values.is_not_null() if usable is None else usable & values.is_not_null()
         self._used |= bool(usable.any()) if usable is not None else len(playing["case"]) > 0
         return usable
-
-
-def _case_text(values: pl.Series, place: Place) -> pl.Series:
-    return one_zero(unnamed(values)).cast(pl.String) if values.dtype.is_float() else label(values, "case_id", place)
 
 
 def _open_order(values: pl.Series, options: ReadOptions) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.columns import unnamed
-from libra.eventlog.tables.attributes import as_attributes, as_individual, one_zero
+from libra.eventlog.tables.flat import identity
 from libra.eventlog.tables.roles import FLAGS
 
 _REMEDY = f"Choose a column with one value for all events of a case for {FLAGS['individual']}"
+_MARKED = "^[\0\1]"  # begins like those that `own_where_none` makes up, which no name may be taken for
 
 
 def whose_events(values: pl.Series, usable: pl.Series | None, place: Callable[[int], str], *, may_lack: bool) -> pl.Series:
@@ -23,20 +23,17 @@ def whose_events(values: pl.Series, usable: pl.Series | None, place: Callable[[i
         >>> whose_events(pl.Series(["ann", " "]), None, str, may_lack=False).to_list()
         ['ann', None]
     """
-    name, values = values.name, unnamed(as_individual(values))
-    if not values.dtype.is_integer():
-        typed = as_attributes(values.to_frame())[0]
-        if not typed.width and not may_lack:
-            raise InputError(f'"{name}" cannot say whose case it is', place=place(0), remedy=_REMEDY)
-        values = typed.to_series() if typed.width else pl.repeat(None, len(values), dtype=pl.String, eager=True)
-    if values.null_count() and not may_lack:
-        lacking = values.is_null() if usable is None else values.is_null() & usable
+    whose = identity(values, place)
+    if whose.null_count() and not may_lack:
+        lacking = whose.is_null() if usable is None else whose.is_null() & usable
         if lacking.any():
-            raise InputError(f'no value in "{name}"', place=place(int(lacking.arg_true()[0])), remedy=_REMEDY)
-    if values.dtype.is_integer() and not may_lack:
-        return values
-    text = (one_zero(values) if values.dtype.is_float() else values).cast(pl.String)
-    return text.set((text.str.strip_chars() == "").fill_null(False), None)
+            raise InputError(f'no value in "{values.name}"', place=place(int(lacking.arg_true()[0])), remedy=_REMEDY)
+    if whose.dtype.is_integer() and not may_lack:
+        return whose.fill_null(0)  # only events that are left out
+    text = whose.cast(pl.String)
+    text = text.set((text.str.strip_chars() == "").fill_null(False), None)
+    first = text.min()
+    return text.str.replace(_MARKED, "\1$0") if isinstance(first, str) and first < "\2" else text
 
 
 def own_where_none(whose: pl.Series, case: pl.Series) -> pl.Series:

@@ -17,7 +17,7 @@ from libra.eventlog.batches.event_batches import EventBatches
 from libra.eventlog.batches.xes_traces import FirstTraces, FlatTraces, StandardTraces
 from libra.eventlog.formats import FileFormat
 from libra.eventlog.options import Progress, ReadOptions
-from libra.eventlog.xes.assemble import by_iso, by_standard, checked_zone, frames_of, iso_times, placer, without_events
+from libra.eventlog.xes.assemble import by_standard, frames_of, iso_times, keys_of, placer, without_events
 from libra.eventlog.xes.columns import Columns
 from libra.eventlog.xes.parts import Piece
 from libra.eventlog.xes.read import AHEAD, Document
@@ -96,11 +96,9 @@ class _XesFile:
         content = self.document.content(cases, events, np.concatenate(case_of_event))
         notes = list(content.notes)
         of_events, of_cases = frames_of(content, notes)
-        key_of = dict(zip(of_events.columns[1:], content.events.columns, strict=True))
-        place = placer(of_events, of_cases, self.path)
-        of_events = iso_times(of_events, content, place, self.options)
-        has_zone = not by_iso(of_events, self.options) or checked_zone(content, notes, place, self.options)
-        return FirstTraces(self.path, self.options, pieces, of_events, of_cases, key_of, notes, has_zone)
+        key_of = keys_of(of_events, content)
+        of_events = iso_times(of_events, content, placer(of_events, of_cases, self.path), self.options)
+        return FirstTraces(self.path, self.options, pieces, of_events, of_cases, key_of, notes, content.zones)
 
     def _fresh(self) -> StandardTraces | FlatTraces | None:
         first = self._first

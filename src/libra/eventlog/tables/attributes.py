@@ -1,7 +1,8 @@
 """Columns of any type to the few types an event log holds: text, Int64, Float64, Boolean, UTC microseconds.
 
-In: a frame of attributes as its source typed them. Out: the same frame in `log.ATTRIBUTE_TYPES`, and notes that name every column
-that was changed beyond its width or that no event log can hold. Nothing is lost without a note.
+In: columns as their source typed them. Out: attributes in `log.ATTRIBUTE_TYPES`, and notes that name every column that was
+changed beyond its width or that no event log can hold, so that nothing is lost without a note; or labels and ids, as text. The
+promise for these: a value becomes the same text whoever else is in the column.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from libra.eventlog.columns import unnamed
 from libra.eventlog.log import ATTRIBUTE_TYPES, UTC_MICROSECONDS
 
 _MICROSECONDS = {"days": 86_400_000_000, "ms": 1000, "us": 1}
+_CLOCK = "%H:%M:%S%.f"  # as many digits of the fraction as it needs, whatever the unit
+_INT128 = 2.0**127
 _PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _FIRST_DAY, _LAST_DAY = ((date(*day) - date(1970, 1, 1)).days for day in ((1, 1, 1), (9999, 12, 31)))
 
@@ -40,58 +43,36 @@ def as_attributes(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 
 
 def as_text(values: pl.Series) -> pl.Series:
-    """A column as labels; whole floats lose their ".0".
+    """A column as labels or ids: what each value says is decided from that value alone, never from its neighbours.
+
+    Whole numbers are their digits, also where they are floats or decimals, so a column of integers that became one of floats
+    still says the same. Other numbers are the shortest text that reads back; moments are ISO 8601, in UTC where they have a zone.
+    What is not a number, or is outside the years 1 to 9999, is missing.
 
     Example:
-        >>> as_text(pl.Series([17.0, None])).to_list()
-        ['17', None]
+        >>> as_text(pl.Series([17.0, 0.5, -0.0, None])).to_list()
+        ['17', '0.5', '0', None]
     """
-    values = unnamed(values)
-    if values.dtype.is_float():
-        values = one_zero(values)
-        if is_whole(values).all():
-            values = values.cast(pl.Int64)
-    if values.dtype == pl.Time:
-        return values.dt.to_string("%H:%M:%S%.f")  # a cast would leave out fractions, and make two ids one
-    if isinstance(values.dtype, pl.Date | pl.Datetime):
-        values = values.to_frame().select(pl.when(utc_moments(values).is_not_null()).then(pl.first())).to_series()
+    values, dtype = unnamed(values), values.dtype
+    if dtype.is_float():
+        return _float_text(values)
+    if isinstance(dtype, pl.Decimal) and dtype.scale:
+        return values.cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
+    if dtype == pl.Time:
+        return values.dt.to_string(_CLOCK)  # a cast would leave out fractions, and make two ids one
+    if isinstance(dtype, pl.Date | pl.Datetime):
+        values = values.set(utc_moments(values).is_null(), None)
+        if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
+            return values.dt.convert_time_zone("UTC").dt.to_string(f"%Y-%m-%dT{_CLOCK}+00:00")
+        return values.dt.to_string("%Y-%m-%d" if dtype == pl.Date else f"%Y-%m-%dT{_CLOCK}")
     return values.cast(pl.String, strict=False)
 
 
-def as_individual(values: pl.Series) -> pl.Series:
-    """A column that says whose case it is, such that different values stay different in the types of an event log.
-
-    Example:
-        >>> from decimal import Decimal
-        >>> as_individual(pl.Series([Decimal(10**17), Decimal(10**17 + 1)])).n_unique()
-        2
-    """
-    finer = isinstance(values.dtype, pl.Datetime) and values.dtype.time_unit == "ns"
-    if finer or isinstance(values.dtype, pl.Duration | pl.Time):
-        return unnamed(values).to_physical().cast(pl.String).alias(values.name)
-    wide = values.dtype in (pl.UInt64, pl.Int128, pl.UInt128)
-    return values.cast(pl.String) if wide or isinstance(values.dtype, pl.Decimal) else values
-
-
-def one_zero(numbers: pl.Series) -> pl.Series:
-    """Floats as labels: what is not a number is missing, and there is one zero.
-
-    Example:
-        >>> one_zero(pl.Series([-0.0, float("nan")])).to_list()
-        [0.0, None]
-    """
+def _float_text(numbers: pl.Series) -> pl.Series:
     numbers = numbers.fill_nan(None)
-    return numbers.set(numbers == 0, 0.0)
-
-
-def is_whole(numbers: pl.Series) -> pl.Series:
-    """For every float whether it is a whole number of 64 bits, or missing.
-
-    Example:
-        >>> is_whole(pl.Series([17.0, 0.5, None])).to_list()
-        [True, False, True]
-    """
-    return ((numbers.floor() == numbers) & (numbers.abs() < 2.0**63)).fill_null(True)
+    whole = (numbers.floor() == numbers) & (numbers.abs() < _INT128)
+    digits = numbers.set(~whole, None).cast(pl.Int128).cast(pl.String)
+    return digits.zip_with(whole.fill_null(True), numbers.cast(pl.String))
 
 
 def utc_moments(values: pl.Series) -> pl.Series:

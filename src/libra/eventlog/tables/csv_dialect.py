@@ -34,7 +34,7 @@ def find_dialect(data: bytes, options: ReadOptions, *, tabs: bool, source: str) 
         delimiter = delimiter or excel[1].decode("latin-1")
         start += excel.end()
     head = data[start : start + _HEAD].decode("utf-8", "ignore")
-    quote = _quote(head) if options.quote is None else options.quote
+    quote = _quote(head, source) if options.quote is None else options.quote
     line_end = options.line_end or _line_end(head, quote or '"')
     delimiter = delimiter or _delimiter(head, quote, tabs)
     if len(delimiter.encode()) != 1:
@@ -43,13 +43,21 @@ def find_dialect(data: bytes, options: ReadOptions, *, tabs: bool, source: str) 
     shape = Dialect(delimiter, quote if quoting else None, line_end)
     header = tuple(_rows(head, delimiter, shape.quote)[0])
     body = start + row_start(memoryview(data)[start:], shape, 1)
+    if line_end == "\n" and len(_rows(data[start:body].decode("utf-8", "ignore"), delimiter, shape.quote)) > 1:
+        raise two_line_ends(f"{source}, line 1")
     return replace(shape, header=header, body=len(data) - len(data[body:].lstrip(b"\r\n")))
 
 
-def _quote(head: str) -> str:
-    """The double quote, or the single one where whole fields evidently stand in it."""
+def _quote(head: str, source: str) -> str:
+    """The double quote, or the single one where the header stands in it: rows do not decide how others are read."""
+    first = re.split(r"[\r\n]", head, maxsplit=1)[0]
+    if len(first) > 1 and first.startswith("'") and first.endswith("'"):
+        return "'"
     single = re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=$|[,;\t|\r\n])", head, re.MULTILINE)
-    return "'" if '"' not in head and len(single) >= max(head.count("\n"), 2) else '"'
+    if '"' not in head and len(single) >= max(head.count("\n"), 2):
+        remedy = "Put the column names in single quotes as well, or use double quotes"
+        raise InputError("fields stand in single quotes, and the column names do not", place=f"{source}, line 1", remedy=remedy)
+    return '"'
 
 
 def _line_end(head: str, quote: str) -> str:
@@ -69,6 +77,12 @@ def _delimiter(head: str, quote: str, tabs: bool) -> str:
         return width > 1, round(same, 1), delimiter == "\t" and tabs, width
 
     return max(_DELIMITERS, key=score)
+
+
+def two_line_ends(place: str) -> InputError:
+    """The error for a file with lines that end in a carriage return and lines that end in a line feed."""
+    what = "some lines end in a carriage return and some in a line feed"
+    return InputError(what, place=place, remedy="Write all line ends alike")
 
 
 def _rows(text: str, delimiter: str, quote: str | None) -> list[list[str]]:

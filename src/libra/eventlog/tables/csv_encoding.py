@@ -1,12 +1,14 @@
 """Text in any encoding to UTF-8, in one piece or in many.
 
 In: the bytes of a file. Out: the same text as UTF-8 without a mark, and a note where the encoding had to be guessed. What is not
-in the encoding that was named, or that the pieces before it leave no doubt of, is an `InputError` with its line.
+in the encoding that was named is an `InputError` with its line. Where none was named, so is text of which some is UTF-8 and some
+is not.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
 
 from libra.errors import InputError
 from libra.eventlog.open_choices import encoding_is_open
@@ -20,6 +22,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _BLANK = b" \t\r\n"
+_IN_UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CUT_OFF = "unexpected end of data"
 
 
@@ -42,7 +45,7 @@ class Utf8Decoder:
         self.notes: list[str] = []
         self._encoding, self._source = options.encoding, source
         self._decoder: codecs.IncrementalDecoder | None = None
-        self._begun = self._surely_utf8 = False
+        self._begun = self._surely_utf8 = self._guessed = False
         self._held = b""  # the beginning of a character
         self._bytes = self._lines = self._lines_out = 0
 
@@ -84,10 +87,10 @@ class Utf8Decoder:
             if not last and error.reason == _CUT_OFF and error.end == len(data):
                 data, self._held = data[: error.start], data[error.start :]
                 self._surely_utf8 |= not data.isascii()
-            elif self._surely_utf8:
+            elif self._surely_utf8 or _IN_UTF8.search(data):
                 raise self._not_valid("utf-8", data, error) from error
             else:
-                self._encoding = "cp1252"
+                self._encoding, self._guessed = "cp1252", True
                 self.notes.append(encoding_is_open())
                 return data
         self._bytes += len(data)
@@ -96,6 +99,12 @@ class Utf8Decoder:
 
     def _recoded(self, data: bytes, last: bool) -> bytes:
         encoding = self._encoding or ""
+        if self._guessed:
+            seen = self._held + data
+            found = _IN_UTF8.search(seen)
+            self._held = data[-3:]
+            if found:
+                raise self._not_valid("utf-8 or cp1252", data, UnicodeDecodeError("utf-8", seen, found.start(), found.end(), ""))
         try:
             if self._decoder is None:
                 if not getattr(codecs.lookup(encoding), "_is_text_encoding", True):

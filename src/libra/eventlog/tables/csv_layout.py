@@ -7,7 +7,7 @@ checked to have as many fields as the header. NumPy on slices of some megabytes,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -107,6 +107,17 @@ def last_row_end(text: bytes, dialect: Dialect) -> int:
         marks -= text.count(quote, max(earlier, 0), end)
         end = earlier
     return end + 1
+
+
+def bare_line_feed(body: bytes, dialect: Dialect) -> int | None:
+    r"""Where the first line feed outside of quotes is; None where there is none.
+
+    Example:
+        >>> bare_line_feed(b'1,"a\nb"\r2,c\n', Dialect(",", '"', "\r"))
+        11
+    """
+    found = _field_ends(np.frombuffer(body, np.uint8), replace(dialect, delimiter="\n", line_end="\n"))
+    return int(found[0]) if len(found) else None
 
 
 def _slices(

@@ -1,13 +1,16 @@
 """CSV and TSV to an `EventLog`.
 
-In: a path, its format, the user's choices. Out: a log. The dialect and the types are found from the file, quoting carries type
-(a column in quotes beside columns without is text), an unquoted empty field is missing, `""` is empty text. Errors name the line.
+In: a path, its format, the user's choices. Out: a log. Columns that play a role are text, as it is written. The dialect and the
+types of all others are found from the file, quoting carries type (a column in quotes beside columns without is text), an unquoted
+empty field is missing, `""` is empty text. Errors name the line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +22,7 @@ from libra.eventlog.names import ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.csv_dialect import find_dialect
 from libra.eventlog.tables.csv_encoding import Utf8Decoder, refuse_blank
-from libra.eventlog.tables.csv_layout import Dialect, Layout
+from libra.eventlog.tables.csv_layout import Dialect
 from libra.eventlog.tables.csv_rows import column_names, parse_rows, unguarded
 from libra.eventlog.tables.csv_types import infer_types
 from libra.eventlog.tables.flat import from_flat
@@ -39,31 +42,36 @@ def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
         >>> read_csv(file, FileFormat("csv"), ReadOptions()).activities
         ['triage']
     """
-    source, opened = str(path), open_csv(path, fmt, options)
-    frame, names, notes = opened.frame, opened.names, opened.notes
-    roles = find_roles(frame, options, source)
-    text = {name for name, says_text in zip(names, opened.layout.says_text, strict=True) if says_text}
-    playing = {name for role in roles if role.role != "individual" for name in role.columns}
-    frame, more = infer_types(frame, text | playing, options.decimal, opened.dialect.delimiter)
+    return log_of([open_csv(path, fmt, options)], options, str(path))
+
+
+def log_of(files: Sequence[OpenCsv], options: ReadOptions, source: str) -> EventLog:
+    """The log that files hold together: one table, whatever else is in the file in which a row stands."""
+    table = together(files, source)
+    roles = find_roles(table.frame, options, source)
+    playing = {name for role in roles for name in role.columns}
+    frame, more = infer_types(table.frame, table.text | playing, options.decimal, table.dialect.delimiter)
     return from_flat(
         frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String),
         options,
-        place=opened.place,
+        place=table.place,
         source=source,
         roles=roles,
-        notes=notes + more,
+        notes=[*table.notes, *more],
     )
 
 
 @dataclass(frozen=True)
 class OpenCsv:
-    """The rows of a file as text, and how it is written: what was said, or else found."""
+    """The rows of a file as text, how it is written (what was said, or else found), and where a row stands.
+
+    `text` are the columns that are text because they stand in quotes where others do not.
+    """
 
     encoding: str
     dialect: Dialect
-    layout: Layout
-    names: list[str]
     frame: pl.DataFrame
+    text: set[str]
     place: Callable[[int], str]
     notes: list[str]
     has_quotes: bool
@@ -97,7 +105,33 @@ def open_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> OpenCsv:
         for name, given in zip(names, dialect.header, strict=True)
         if not given.strip() and frame[name].null_count() < frame.height
     ]
-    return OpenCsv(decoder.encoding, dialect, layout, names, frame, place, [*decoder.notes, *nameless], has_quotes)
+    text = {name for name, says_text in zip(names, layout.says_text, strict=True) if says_text}
+    return OpenCsv(decoder.encoding, dialect, frame, text, place, [*decoder.notes, *nameless], has_quotes)
+
+
+def together(files: Sequence[OpenCsv], source: str) -> OpenCsv:
+    r"""The files of a folder as one table, with the words of the first on how they are written.
+
+    Example:
+        >>> rows = pl.DataFrame({"n": ["1", "2"]})
+        >>> one, two = (OpenCsv("utf-8", Dialect(",", None, "\n"), rows, set(), f"{n}, {{}}".format, [], False) for n in "ab")
+        >>> together([one, two], "folder").place(2)
+        'b, 0'
+    """
+    frame = files[0].frame if len(files) == 1 else pl.concat([file.frame for file in files], how="diagonal")
+    ends = list(accumulate(file.frame.height for file in files))
+
+    def place(row: int) -> str:
+        number = bisect_right(ends, row)
+        return files[number].place(row - (ends[number - 1] if number else 0)) if row < ends[-1] else source
+
+    return replace(
+        files[0],
+        frame=frame,
+        text=set[str]().union(*(file.text for file in files)),
+        place=place,
+        notes=list(dict.fromkeys(note for file in files for note in file.notes)),
+    )
 
 
 def has_standard_header(path: Path, fmt: FileFormat) -> bool:

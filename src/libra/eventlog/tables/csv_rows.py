@@ -17,7 +17,8 @@ import polars as pl
 from libra.errors import InputError
 from libra.eventlog.columns import unnamed
 from libra.eventlog.names import ROLE_COLUMN
-from libra.eventlog.tables.csv_layout import Dialect, Layout, row_start, scan
+from libra.eventlog.tables.csv_dialect import two_line_ends
+from libra.eventlog.tables.csv_layout import Dialect, Layout, bare_line_feed, row_start, scan
 from libra.eventlog.tables.csv_types import infer_types
 from libra.eventlog.tables.role_names import rank
 
@@ -41,6 +42,9 @@ def parse_rows(
     def line(row: int) -> str:
         return f"{source}, line {lines_before + body.count(line_end, 0, row_start(body, dialect, row)) + 1}"
 
+    feed = bare_line_feed(body, dialect) if dialect.line_end == "\r" else None
+    if feed is not None:
+        raise two_line_ends(f"{source}, line {lines_before + body.count(line_end, 0, feed) + 1}")
     layout = scan(body, dialect)
     if layout.ragged_row is not None:
         raise InputError(

@@ -20,7 +20,7 @@ from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, ROLE_COLUMN
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.attributes import as_attributes, as_individual, as_text
+from libra.eventlog.tables.attributes import as_attributes, as_text
 from libra.eventlog.tables.clock_times import read_clock_times
 from libra.eventlog.tables.moments import has_zone
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
@@ -30,6 +30,7 @@ Place = Callable[[int], str]
 _ROW = "@row"
 _FIRST_LETTER, _LAST_LETTER = "!", "~"  # of ASCII
 _TIMES = ("timestamp", "start_timestamp")
+_WIDE = (pl.UInt64, pl.Int128, pl.UInt128)  # what 64 bits and a sign may not hold
 
 
 def from_flat(
@@ -150,7 +151,7 @@ def _columns_by_use(
             playing.append(moments.alias(ROLE_COLUMN[role]))
             said.extend(more if role == "timestamp" else map(str, more))  # only the timestamp counts in a release
         elif role == "individual":
-            playing.append(frame[names[0]].alias("individual"))
+            playing.append(identity(frame[names[0]], place).alias("individual"))
         elif role != "case_id":
             parts = pl.DataFrame([label(frame[name], role, place).alias(str(i)) for i, name in enumerate(names)])
             playing.append(parts.select(pl.concat_str(pl.all(), separator="+").alias(ROLE_COLUMN[role])).to_series())
@@ -185,6 +186,21 @@ def label(values: pl.Series, role: str, place: Place) -> pl.Series:
     if role not in REQUIRED or not ((text < _FIRST_LETTER) | (text > _LAST_LETTER)).any():  # then none begins with white space
         return text
     return text.set(text.str.strip_chars() == "", None)
+
+
+def identity(values: pl.Series, place: Place) -> pl.Series:
+    """A column that says whose case it is: whole numbers as they are, else text. Different values stay different.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> identity(pl.Series([Decimal(10**17), Decimal(10**17 + 1)]), str).n_unique()
+        2
+    """
+    if isinstance(values.dtype, pl.Duration):
+        return unnamed(values).to_physical()
+    if values.dtype.is_integer() and values.dtype not in _WIDE:
+        return unnamed(values).cast(pl.Int64)
+    return label(values, "individual", place)
 
 
 def _valid(
@@ -238,11 +254,8 @@ def _with_individual(
     source = columns["individual"][0]
     if (source,) == columns["case_id"]:
         return cases, CASE_NAME
-    values = as_attributes(as_individual(playing["individual"]).to_frame())[0]
+    whose = playing["individual"]
     remedy = f"Choose a column with one value for all events of a case for {FLAGS['individual']}"
-    if not values.width:
-        raise InputError(f'"{source}" cannot say whose case it is', place=place(0), remedy=remedy)
-    whose = values.to_series()
     for wrong, what in ((whose.is_null(), f'no value in "{source}"'), (split.varies(whose), f'"{source}" changes within a case')):
         if wrong.any():
             raise InputError(what, place=place(int(wrong.arg_true()[0])), remedy=remedy)

@@ -5,13 +5,17 @@ In: a frame somebody holds in memory. Out: an `EventLog`, and back. pandas is ne
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from libra.errors import InputError, MissingExtraError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
+from libra.eventlog.tables.attributes import as_text
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.remembered import KEY, Remembered, remembered
 
@@ -98,20 +102,60 @@ def _from_pandas(frame: pd.DataFrame, notes: list[str]) -> pl.DataFrame:
 
 
 def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series | None:
-    """A column of Python objects: by the kind they share, as text where they differ, not at all where they are containers."""
-    from pandas.api.types import infer_dtype
+    """A column of Python objects: by the kind they share, as text where they differ, not at all where they are containers.
 
-    kind = infer_dtype(values, skipna=True)
+    `as_text` of the column says the same of a value either way.
+    """
     missing = values.isna()
-    if kind in ("string", "integer", "floating", "boolean", "datetime", "datetime64", "date", "decimal", "empty"):
-        try:
-            return pl.Series(values.where(~missing, None).tolist(), strict=True)
-        except (TypeError, pl.exceptions.PolarsError, OverflowError):
-            pass  # zones that differ, numbers beyond 64 bits: text says it
-    present = values[~missing]
-    if present.map(lambda value: isinstance(value, list | tuple | dict | set | bytes)).any():
+    present = values[~missing].tolist()
+    if any(isinstance(value, list | tuple | dict | set | bytes) for value in present):
         notes.append(f'The column "{name}" holds objects no event log can hold and was left out.')
         return None
-    if kind != "datetime":
+    kinds = _kinds(present)
+    if len(set(kinds)) <= 1:
+        try:
+            series = pl.Series(values.where(~missing, None).tolist(), strict=True)
+            if series.dtype != pl.Object and series.null_count() == missing.sum():  # decimals that do not fit are null
+                return series
+        except (TypeError, pl.exceptions.PolarsError, OverflowError):
+            pass  # numbers that do not fit: text says it
+    elif {kind.partition(" ")[0] for kind in kinds} != {"datetime"}:
         notes.append(f'The column "{name}" holds values of different kinds, which are kept as text.')
-    return pl.Series(values.map(str).astype(object).where(~missing, None).tolist(), dtype=pl.String)
+    text = np.full(len(values), None, object)
+    rows, held = np.flatnonzero(~missing), np.array(kinds)
+    for kind in set(kinds):
+        of_kind = np.flatnonzero(held == kind)
+        text[rows[of_kind]] = _texts([present[i] for i in of_kind], kind)
+    return pl.Series(text.tolist(), dtype=pl.String)
+
+
+def _kinds(values: list[Any]) -> list[str]:
+    """For each value what it has in common with others that Polars can hold in one column as they are."""
+    of_type = {of: _kind_of(of) for of in {type(value) for value in values}}
+    kinds = [of_type[type(value)] for value in values]
+    zoned = "datetime with a zone"
+    return [zoned if kind == "datetime" and value.tzinfo else kind for kind, value in zip(kinds, values, strict=True)]
+
+
+def _kind_of(of: type) -> str:
+    kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
+        (str, "text"),
+        ((bool, np.bool_), "boolean"),
+        ((int, np.integer), "integer"),
+        (float, "float"),
+        (np.floating, f"float, {of.__name__}"),
+        (datetime, "datetime"),
+        ((date, time, Decimal), of.__name__),
+    )
+    return next((kind for types, kind in kinds if issubclass(of, types)), f"a {of.__name__}")
+
+
+def _texts(values: list[object], kind: str) -> list[str | None]:
+    """Values of one kind as text, each as `as_text` would have it in a column of its own."""
+    if kind in ("text", "integer") or kind.startswith("a "):
+        return [str(value) for value in values]
+    if kind == "Decimal":
+        fixed = (f"{value:f}" for value in values)
+        short = (text.rstrip("0").rstrip(".") if "." in text else text for text in fixed)
+        return ["0" if text == "-0" else text for text in short]
+    return as_text(pl.Series(values, strict=True)).to_list()

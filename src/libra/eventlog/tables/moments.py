@@ -18,7 +18,7 @@ from libra.eventlog.columns import unnamed
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.open_choices import numbers_among_dates, order_is_open, unit_is_open, year_is_open, zone_is_open
 from libra.eventlog.options import ANY, ISO, EpochUnit, ReadOptions, Zone
-from libra.eventlog.tables.attributes import utc_moments
+from libra.eventlog.tables.attributes import as_text, utc_moments
 from libra.eventlog.tables.date_format import as_regex, needs_own_reading
 from libra.eventlog.tables.date_text import DateReading, read_dates, read_pattern
 from libra.eventlog.xes.columns import ZONE_OF_ISO, read_iso_dates, values_with_zone
@@ -56,10 +56,10 @@ def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tup
     if isinstance(dtype, pl.Date | pl.Datetime):
         zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
         return _in_zone(values, _Read(utc_moments(values), zoned, [] if zoned else [naive_note(column.name)]), options, column)
-    if dtype.is_float() and (options.epoch_unit or not options.described):
+    if dtype.is_float() and (options.epoch_unit or not (options.described or options.timestamp_format)):
         return _in_zone(values, _Read(*epochs(values, column.name, options.epoch_unit)), options, column)
     if dtype.is_numeric():
-        values = values.cast(pl.String)
+        values = as_text(values)
     elif dtype != pl.String:
         return pl.Series(values.name, [None] * values.len(), UTC_MICROSECONDS), []
     distinct = values.unique()
@@ -125,9 +125,9 @@ def _read_text(values: pl.Series, options: ReadOptions, column: Column) -> _Read
     if options.epoch_unit:
         return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name, options.epoch_unit))
     if options.timestamp_format == ISO:
-        moments = read_iso_dates(values)[0]
+        moments, naive = read_iso_dates(values)
         if options.zone is not None:
-            return _Read(moments, values_with_zone(values), [])
+            return _Read(moments, ~naive, [])
         endings = values.str.extract(ZONE_OF_ISO).alias("zone").to_frame().filter(moments.is_not_null()).unique().to_series()
         return _Read(moments, True, _zone_notes(endings.to_list(), column.name))
     if options.timestamp_format == ANY:

@@ -44,9 +44,17 @@ def read_parquet(path: Path, options: ReadOptions) -> EventLog:
 
 
 def scan(files: list[Path], path: Path) -> pl.LazyFrame:
-    """The table in the files that a path stands for; where that is a folder, folders in it may be columns."""
-    keys = path.is_dir() and any("=" in part for file in files for part in file.relative_to(path).parts[:-1])
-    return pl.scan_parquet(files, glob=False, hive_partitioning=keys)
+    """The table in the files that a path stands for; where that is a folder, folders in it may be columns, of text."""
+    folders = {part for file in files for part in file.relative_to(path).parts[:-1]} if path.is_dir() else set()
+    keys = {part.partition("=")[0]: pl.String() for part in sorted(folders) if "=" in part}
+    return pl.scan_parquet(files, glob=False, hive_partitioning=bool(keys), hive_schema=keys or None)
+
+
+def scan_cloud(address: str) -> pl.LazyFrame:
+    """The table at an address of a cloud's store; folders in it may be columns, of text."""
+    own = pl.scan_parquet(address, hive_partitioning=False).collect_schema()
+    keys = {name: pl.String() for name in pl.scan_parquet(address).collect_schema() if name not in own}
+    return pl.scan_parquet(address, hive_partitioning=True, hive_schema=keys) if keys else pl.scan_parquet(address)
 
 
 def memory_of(file: Path) -> Remembered:

@@ -5,8 +5,8 @@ A user who gives other columns their roles is served by `flat`, as for any table
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,7 @@ from libra.eventlog.names import (
 )
 from libra.eventlog.open_choices import zone_is_open
 from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.tables.attributes import as_text
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.moments import zone_misfit
 from libra.eventlog.tables.roles import DESCRIBED, find_roles
@@ -38,7 +39,12 @@ from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
 from libra.eventlog.xes.columns import NAIVE, read_iso_dates
 
 PLACEHOLDER = f'timestamp "{{:%Y-%m-%d}}" is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder'
+_NAME_AS_INDIVIDUAL = f"{CASE_PREFIX}individual:{CASE_NAME}"
 DROP = "Correct it, or leave such events out with --drop-invalid"
+
+
+Zones = Mapping[str, Mapping[bool, tuple[int, str]]]
+"""For attributes that are dates the first event with a zone and the first one without, and what stands there."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,8 @@ class Content:
     metadata: LogMetadata
     notes: list[str]
     bad_time: tuple[int, str] | None = None  # the first event whose time cannot be read, and what stands there
-    naive_time: tuple[int, str] | None = None  # the first event whose time carries no zone
-    zoned_time: tuple[int, str] | None = None  # and the first one whose time does
+    time_types: Mapping[str, int] = field(default_factory=dict)  # how times are declared, and the first event that does so
+    zones: Zones = field(default_factory=dict)
 
 
 def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
@@ -64,21 +70,30 @@ def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
     place = placer(events, cases, path)
     events = iso_times(events, content, place, options)
     if by_standard(events, cases, options, path):
-        has_zone = checked_zone(content, notes, place, options)
+        has_zone = checked_zone(content.zones, TIMESTAMP, notes, place, options)
         log = _standard(events, cases, content.metadata, notes, place, options)
         return replace(log, has_zone=has_zone)
     table = flat_table(events, cases, notes, options)
-    if not by_iso(table, options):
-        return from_flat(table, options, place=place, source=str(path), metadata=content.metadata, notes=notes)
-    has_zone = checked_zone(content, notes, place, options)
-    typed = replace(options, zone=None)
-    log = from_flat(table, typed, place=place, source=str(path), metadata=content.metadata, notes=notes)
-    return replace(log, has_zone=has_zone)
+    roles = find_roles(table, options, str(path))
+    if shares_names(roles, options) and as_text(cases[CASE_NAME]).drop_nulls().is_duplicated().any():
+        table = table.with_columns(as_text(cases[CASE_NAME])[events[CASE_INDEX]].alias(_NAME_AS_INDIVIDUAL))
+        roles = tuple(replace(role, columns=(_NAME_AS_INDIVIDUAL,)) if role.role == "individual" else role for role in roles)
+    key = date_key(table, roles, keys_of(events, content))
+    has_zone = key is None or checked_zone(content.zones, key, notes, place, options)
+    ours = options if key is None else replace(options, zone=None)  # whether they fit is settled
+    log = from_flat(table, ours, place=place, source=str(path), roles=roles, metadata=content.metadata, notes=notes)
+    return log if key is None else replace(log, has_zone=has_zone)
 
 
-def by_iso(table: pl.DataFrame, options: ReadOptions) -> bool:
-    """Whether the times are the standard's, which have been read by now."""
-    return options.roles.timestamp in (None, TIMESTAMP) and table.schema.get(TIMESTAMP) == UTC_MICROSECONDS
+def keys_of(events: pl.DataFrame, content: Content) -> dict[str, str]:
+    """Which key of the file each column of events has."""
+    return dict(zip(events.columns[1:], content.events.columns, strict=True))
+
+
+def date_key(table: pl.DataFrame, roles: Iterable[FoundRole], key_of: Mapping[str, str]) -> str | None:
+    """The key of the times, where they are attributes of events declared as dates, which have been read by now."""
+    when = next(role.columns[0] for role in roles if role.role == "timestamp")
+    return key_of.get(when) if table.schema[when] == UTC_MICROSECONDS else None
 
 
 def by_standard(events: pl.DataFrame, cases: pl.DataFrame, options: ReadOptions, path: Path) -> bool:
@@ -98,18 +113,18 @@ def by_standard(events: pl.DataFrame, cases: pl.DataFrame, options: ReadOptions,
     return True
 
 
-def checked_zone(content: Content, notes: list[str], place: Callable[[int], str], options: ReadOptions) -> bool:
+def checked_zone(zones: Zones, key: str, notes: list[str], place: Callable[[int], str], options: ReadOptions) -> bool:
     """Whether the times say which zone they are in; an error where they do not as the user says, a note where it is open."""
-    naive, zoned = content.naive_time, content.zoned_time
-    misfit = {"file": naive, "none": zoned}.get(options.zone or "")
+    found = zones.get(key, {})
     if options.zone is not None:
+        misfit = None if options.zone == "utc" else found.get(options.zone == "none")
         if misfit is not None:
             raise zone_misfit(misfit[1], options.zone, place(misfit[0]))
         notes[:] = [note for note in notes if note != NAIVE]
         return options.zone != "none"
-    if naive is not None and zoned is not None:
-        notes[:] = [zone_is_open(TIMESTAMP), *(note for note in notes if note != NAIVE)]
-    return naive is None or zoned is not None
+    if len(found) > 1:
+        notes[:] = [zone_is_open(key), *(note for note in notes if note != NAIVE)]
+    return True in found or not found
 
 
 def frames_of(content: Content, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -121,9 +136,26 @@ def frames_of(content: Content, notes: list[str]) -> tuple[pl.DataFrame, pl.Data
     return _free_names(content.events, notes).insert_column(0, index), cases
 
 
+def shares_names(roles: Iterable[FoundRole], options: ReadOptions) -> bool:
+    """Whether a trace's name says whose it is while every trace is a case: those that share a name are of one individual."""
+    columns = {role.role: role.columns for role in roles}
+    return columns["case_id"] == columns.get("individual") == (CASE_ID,) and not options.roles.case_id
+
+
+def mixed_zones(value: str, place: str, *, has_zone: bool) -> InputError:
+    """The error for a time with a zone behind times without one, or the other way round."""
+    what = "a time zone, and those before it do not" if has_zone else "no time zone, and those before it do"
+    return InputError(f'timestamp "{value}" carries {what}', place=place, remedy="Write all times with their zone")
+
+
 def iso_times(events: pl.DataFrame, content: Content, place: Callable[[int], str], options: ReadOptions) -> pl.DataFrame:
     """The events, where invalid ones are to be dropped without times that cannot be read; else such a time is an error."""
-    if content.bad_time is None or options.roles.timestamp not in (None, TIMESTAMP):
+    if options.roles.timestamp not in (None, TIMESTAMP):
+        return events
+    if "date" in content.time_types and len(content.time_types) > 1:
+        (before, _), (here, row) = sorted(content.time_types.items(), key=lambda of: of[1])[:2]
+        raise two_types(TIMESTAMP, before, here, place(row))
+    if content.bad_time is None:
         return events
     row, value = content.bad_time
     if not options.drop_invalid:
@@ -147,6 +179,12 @@ def without_events(path: Path) -> InputError:
 def bad_time(value: str, place: str) -> InputError:
     """The error for a time that cannot be read."""
     return InputError(f'timestamp "{value}" cannot be read', place=place, remedy=DROP)
+
+
+def two_types(key: str, before: str, here: str, place: str) -> InputError:
+    """The error for a time that is declared otherwise than those before it."""
+    what = f'"{key}" is declared as {here} here, and as {before} before'
+    return InputError(what, place=place, remedy="Declare it with one type throughout the file")
 
 
 def placer(events: pl.DataFrame, cases: pl.DataFrame, path: Path, before: int = 0) -> Callable[[int], str]:
@@ -190,9 +228,9 @@ def _standard(
     options: ReadOptions,
 ) -> EventLog:
     texts = [key for key in (ACTIVITY, LIFECYCLE, RESOURCE) if key in events.columns]
-    events = events.with_columns(pl.col(texts).cast(pl.String))
-    cases = cases.with_columns(pl.col(CASE_NAME).cast(pl.String))
-    events, cases = events.with_columns(no_blank(events[ACTIVITY])), cases.with_columns(no_blank(cases[CASE_NAME]))
+    events = events.with_columns(as_text(events[key]).alias(key) for key in texts)
+    cases = cases.with_columns(no_blank(as_text(cases[CASE_NAME])).alias(CASE_NAME))
+    events = events.with_columns(no_blank(events[ACTIVITY]))
     events = usable(events, cases, notes, place, options)
     events, cases = _without_empty_cases(events, cases, notes)
     ids = _unique_ids(cases, notes)
@@ -242,12 +280,12 @@ def _without_empty_cases(events: pl.DataFrame, cases: pl.DataFrame, notes: list[
 
 def _unique_ids(cases: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Traces that share a name stay cases of their own; one without a name has none."""
-    ids = no_blank(cases[CASE_NAME].cast(pl.String))
+    ids = no_blank(as_text(cases[CASE_NAME]))
     named = ids.drop_nulls()
     if not named.is_duplicated().any():
         return cases
     notes.append("Some cases share their id; they are told apart by a number behind it.")
-    return cases.with_columns(ids.scatter(ids.is_not_null().arg_true(), told_apart(named)))
+    return cases.with_columns(ids.scatter(ids.is_not_null().arg_true(), told_apart(named)).alias(CASE_NAME))
 
 
 def roles_of(events: pl.DataFrame, options: ReadOptions) -> tuple[FoundRole, ...]:

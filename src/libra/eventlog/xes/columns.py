@@ -2,7 +2,8 @@
 
 In: the parts of one piece of the file after the other, in any cut. Out: one frame, a column a key, missing values null. An
 attribute is of the type it is declared with. Where the declarations differ, or a value is not of its declared type, the whole
-column is text (float, where they are int and float): what is read never depends on where the pieces were cut.
+column is text (float, where they are int and float): what is read never depends on where the pieces were cut. Whatever type a
+column has, `as_text` of it says of each value what it says of that value alone: ids and labels are that text.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from libra.eventlog.log import UTC_MICROSECONDS
+from libra.eventlog.tables.attributes import as_text
 from libra.eventlog.xes.parts import Part
 
 NAIVE = "Some timestamps carry no time zone and were read as UTC."
@@ -22,6 +24,8 @@ BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 FLOATS = {"INF": "inf", "+INF": "inf", "-INF": "-inf", "Infinity": "inf", "-Infinity": "-inf", "nan": "NaN"}
 ZONE_OF_ISO = r"(?i)[T ].*?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
 ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
+
+_EXACT = 2**53
 
 
 class Columns:
@@ -36,8 +40,7 @@ class Columns:
 
     def __init__(self) -> None:
         self.height = 0
-        self.first_naive: dict[str, tuple[int, str]] = {}  # key to row and value of a date without a zone
-        self.first_zoned: dict[str, tuple[int, str]] = {}  # and of one with a zone
+        self.zones: dict[str, dict[bool, tuple[int, str]]] = defaultdict(dict)  # key to first row and value with and without one
         self.unreadable: dict[str, str] = {}  # key and declared type of values that are not of that type
         self.mixed: dict[str, str] = {}  # key and the types it was declared with
         self.first_unreadable: dict[str, tuple[int, str]] = {}  # key to row and value
@@ -62,7 +65,7 @@ class Columns:
 
     def notes(self) -> list[str]:
         """What is worth knowing about the types, as sentences; complete once `frame` has been asked for."""
-        notes = [NAIVE] if self.first_naive else []
+        notes = [NAIVE] if any(False in found for found in self.zones.values()) else []
         reasons = (
             (self.mixed, "declared with different types in different places"),
             (self.unreadable, "with values that are not of their declared type"),
@@ -78,7 +81,10 @@ class Columns:
         values = part.values
         if part.type == "date":
             read, naive = read_iso_dates(values)
-            self._note_zones(part, read, naive)
+            for has_zone, where in ((True, ~naive & read.is_not_null()), (False, naive)):
+                if where.any():
+                    row = int(where.arg_true()[0])
+                    self.zones[part.key].setdefault(has_zone, (self.height + int(part.owners[row]), values[row]))
         elif part.type == "boolean":
             read = values.str.to_lowercase().replace_strict(BOOLEANS, default=None, return_dtype=pl.Boolean)
         elif part.type == "int":
@@ -94,21 +100,16 @@ class Columns:
         self.unreadable[part.key] = part.type
         row = int(read.is_null().arg_true()[0])
         self.first_unreadable.setdefault(part.key, (self.height + int(part.owners[row]), values[row]))
-        return _text(read).zip_with(read.is_not_null(), values)
+        return as_text(read).zip_with(read.is_not_null(), values)
 
-    def _note_zones(self, part: Part, read: pl.Series, naive: bool) -> None:
-        """Remember the first date with a zone and the first one without."""
-        known = read.is_not_null()
-        zoned = values_with_zone(part.values) if naive else known
-        for seen, rows in ((self.first_zoned, known & zoned), (self.first_naive, known & ~zoned if naive else None)):
-            if part.key not in seen and rows is not None and rows.any():
-                row = int(rows.arg_true()[0])
-                seen[part.key] = (self.height + int(part.owners[row]), part.values[row])
+    def first_declared(self, key: str) -> dict[str, int]:
+        """For every type that a key is declared with the first row that does so."""
+        return {kind: int(owners[0][0]) for (of, kind), owners in self._owners.items() if of == key and len(owners[0])}
 
     def _settled(self, key: str, kinds: dict[str, pl.Series]) -> pl.Series:
         """One column of those with the same key and different declared types."""
         columns = list(kinds.values())
-        if {column.dtype for column in columns} == {pl.Int64(), pl.Float64()}:
+        if {column.dtype for column in columns} == {pl.Int64(), pl.Float64()} and all(map(_is_exact, columns)):
             columns = [column.cast(pl.Float64) for column in columns]
         elif len({column.dtype for column in columns}) > 1:
             self.mixed[key] = ", ".join(sorted(kinds))
@@ -119,15 +120,15 @@ class Columns:
         return first
 
 
-def read_iso_dates(values: pl.Series) -> tuple[pl.Series, bool]:
-    """ISO 8601 text as UTC timestamps, null where it is none; and whether any had no zone.
+def read_iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """ISO 8601 text as UTC timestamps, null where it is none; and which of them have no zone.
 
     Example:
         >>> read_iso_dates(pl.Series(["2024-05-06T08:00:00.5+02:00", "2024-05-06T08:00:00", "today"]))[0].dt.hour().to_list()
         [6, 8, None]
     """
     read = values.str.to_datetime("%+", time_unit="us", strict=False).cast(UTC_MICROSECONDS)
-    naive = False
+    naive = np.zeros(len(values), bool)
     for form in ISO_FORMS:
         if not read.null_count():
             break
@@ -138,10 +139,15 @@ def read_iso_dates(values: pl.Series) -> tuple[pl.Series, bool]:
         else:
             found = text.str.to_datetime(form, time_unit="us", strict=False)
         if not form.endswith("z"):
-            naive |= found.null_count() < len(found)
+            naive[rest.to_numpy()] = found.is_not_null().to_numpy()
             found = found.dt.replace_time_zone("UTC")
         read = read.scatter(rest, found.cast(UTC_MICROSECONDS))
-    return read, naive
+    return read, pl.Series(naive)
+
+
+def _is_exact(numbers: pl.Series) -> bool:
+    """Whether floats can hold them all: beyond that, two whole numbers would become one."""
+    return numbers.dtype == pl.Float64 or bool(numbers.is_between(-_EXACT, _EXACT).all())
 
 
 def values_with_zone(values: pl.Series) -> pl.Series:
@@ -157,14 +163,29 @@ def values_with_zone(values: pl.Series) -> pl.Series:
 def _in_one_type(columns: Sequence[pl.Series]) -> list[pl.Series]:
     """The columns as they are if they are of one type, else as text."""
     same = len({column.dtype for column in columns}) == 1
-    return list(columns) if same else [_text(column) for column in columns]
+    return list(columns) if same else [as_text(column) for column in columns]
 
 
-def _text(values: pl.Series) -> pl.Series:
-    return values.dt.to_string("iso:strict") if values.dtype == UTC_MICROSECONDS else values.cast(pl.String)
+def texts(parts: Sequence[Part], key: str, height: int) -> pl.Series:
+    """What stands under a key as labels or ids, null where nothing does: each value by itself, as `as_text` of its column.
+
+    Example:
+        >>> number, word = (Part("n", kind, np.array([i]), pl.Series(["7.0"])) for i, kind in ((0, "float"), (2, "string")))
+        >>> texts([number, word], "n", 3).to_list()
+        ['7', None, '7.0']
+    """
+    found = [part for part in parts if part.key == key]
+    typed = Columns()
+    return spread([as_text(typed._typed(part)) for part in found], [part.owners for part in found], height)
 
 
-def _spread(values: pl.Series, owners: npt.NDArray[np.uint32], height: int) -> pl.Series:
+def spread(values: Sequence[pl.Series], owners: Sequence[npt.NDArray[np.int64]], height: int) -> pl.Series:
+    """Values, each at its owner; null where there is none."""
+    together = pl.concat(values) if values else pl.Series([], dtype=pl.String)
+    return _spread(together, np.concatenate(owners) if owners else np.zeros(0, np.int64), height)
+
+
+def _spread(values: pl.Series, owners: npt.NDArray[np.integer], height: int) -> pl.Series:
     if len(values) == height and (np.diff(owners.astype(np.int64)) > 0).all():  # every owner has one, in order
         return values
     source = np.full(height, len(values), np.uint32)  # what lies behind the values: a null

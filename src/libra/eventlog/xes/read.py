@@ -121,9 +121,16 @@ class Document:
         """What was read, given the attributes of all cases and events."""
         of_cases, of_events = cases.frame(), events.frame()
         notes = list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()]))
-        firsts = (events.first_unreadable, events.first_naive, events.first_zoned)
-        of_times = (first.get(TIMESTAMP) for first in firsts)
-        return Content(of_events, case_of_event, of_cases, self.parser.metadata, notes, *of_times)
+        return Content(
+            of_events,
+            case_of_event,
+            of_cases,
+            self.parser.metadata,
+            notes,
+            events.first_unreadable.get(TIMESTAMP),
+            events.first_declared(TIMESTAMP),
+            events.zones,
+        )
 
     def _read(self, stretch: bytes, plain: Future[Piece | None]) -> Piece | None:
         """Take in the next stretch of the file: as plain traces where it is nothing else and stands where traces may stand."""
