@@ -106,7 +106,7 @@ def test_the_noise_on_variants_is_that_of_the_rule(monkeypatch: pytest.MonkeyPat
 
 def test_labels_of_many_cases_are_kept_and_that_of_one_is_not() -> None:
     gate = Gate(log(), Randomness(seed=1))
-    assert gate.select_labels((), 0.5, 40 * 64, 64) == ("begin", "end")
+    assert gate.select_labels((), 0.5, 40 * FINE) == ("begin", "end")
 
 
 def test_the_number_of_cases_is_that_of_the_log() -> None:
@@ -119,7 +119,7 @@ def test_a_label_passes_by_what_all_buckets_have_of_it_together(monkeypatch: pyt
     assert len(engine.store) > 16
     (weights,) = engine.count_all([LabelWeights(len(engine.labels), np.zeros(0, np.int64))])
     assert 0.4 * CASES * FINE < weights[engine.labels.index("begin")] < CASES * FINE
-    assert Gate(engine, Randomness(seed=1)).select_labels((), 10.0, int(0.4 * CASES * FINE), FINE) == ("begin", "end")
+    assert Gate(engine, Randomness(seed=1)).select_labels((), 10.0, int(0.4 * CASES * FINE)) == ("begin", "end")
 
 
 @pytest.mark.parametrize("gamma", [1.0, 0.4])

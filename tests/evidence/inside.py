@@ -147,9 +147,9 @@ def observed(others: list[Case], canary: Case, run: Run, plan: Plan, runs: int, 
         adversary.sees_kept(kept, first, mu, threshold, scale)
         return kept, first
 
-    def heard_labels(self: Gate, known: tuple[str, ...], mu: float, threshold: int, scale: int) -> tuple[str, ...]:
-        chosen = select_labels(self, known, mu, threshold, scale)
-        adversary.sees_labels(known, chosen, mu, threshold, scale)
+    def heard_labels(self: Gate, known: tuple[str, ...], mu: float, threshold: int, most: int | None = None) -> tuple[str, ...]:
+        chosen = select_labels(self, known, mu, threshold, most)
+        adversary.sees_labels(known, chosen, mu, threshold, LabelWeights.scale)
         return chosen
 
     sides = []

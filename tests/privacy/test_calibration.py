@@ -102,28 +102,39 @@ def test_private_labels_keep_the_promise_and_cost_little(epsilon: float, delta: 
     assert plan.mu_labels**2 == pytest.approx(0.1 * plan.mu**2, rel=1e-12)
 
 
-def label_choice(weights: Sequence[float | None], mu: float, threshold: float) -> Floats:
-    """The probability of every set of kept labels; None is the weight of a label that does not occur, and is never kept."""
-    passes = [0.0 if weight is None else float(norm.sf((threshold - weight) * mu)) for weight in weights]
-    return np.array(
-        [
-            math.prod(one if kept else 1 - one for one, kept in zip(passes, chosen, strict=True))
-            for chosen in itertools.product((False, True), repeat=len(weights))
-        ]
-    )
+def label_rounds(present: bool, own: int, thresholds: Sequence[float], mu: float) -> Floats:
+    """The probability of every course of the rounds: a case with two labels, the first `own` of which nobody else has.
+
+    In each round a case gives 1/sqrt(m) to each of its m labels that are not known yet; others give 8 to theirs. A label to
+    which nobody gives weight does not occur, and is never kept.
+    """
+    courses = {frozenset[int](): {(): 1.0}}
+    for threshold in thresholds:
+        after: dict[frozenset[int], dict[tuple[frozenset[int], ...], float]] = {}
+        for known, pasts in courses.items():
+            unknown = [label for label in range(2) if label not in known]
+            weights = [8.0 * (label >= own) + present / math.sqrt(len(unknown)) for label in unknown]
+            passes = [float(norm.sf((threshold - weight) * mu)) if weight else 0.0 for weight in weights]
+            for chosen in itertools.product((False, True), repeat=len(unknown)):
+                shown = frozenset(label for label, kept in zip(unknown, chosen, strict=True) if kept)
+                chance = math.prod(one if kept else 1 - one for one, kept in zip(passes, chosen, strict=True))
+                told = after.setdefault(known | shown, {})
+                for past, before in pasts.items():
+                    told[(*past, shown)] = told.get((*past, shown), 0.0) + before * chance
+        courses = after
+    together = {course: chance for told in courses.values() for course, chance in told.items()}
+    return np.array([together[course] for course in sorted(together, key=lambda one: [sorted(shown) for shown in one])])
 
 
 @pytest.mark.parametrize("own", [0, 1, 2])
 @pytest.mark.parametrize("variant_known", [False, True])
+@pytest.mark.parametrize("thresholds", [(9.0,), (10.0, 8.5)])
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
 def test_variants_then_labels_of_the_tail_cost_no_more_than_the_accountant_says(
-    own: int, variant_known: bool, epsilon: float
+    own: int, variant_known: bool, thresholds: tuple[float, ...], epsilon: float
 ) -> None:
-    """Every outcome of a small mechanism, both ways: a case with two labels, some its own, and a variant that is new or not.
-
-    Its variant is kept or it is in the tail; then its labels have a say with weights of 1/sqrt(2); then a count about it follows.
-    """
-    mu_variants, mu_labels, mu_rest, threshold, label_threshold = 0.5, 0.3, 0.4, 6.0, 9.0
+    """Every outcome of a small mechanism, both ways: its variant is kept or not, then its labels have a say, then a count."""
+    mu_variants, mu_labels, mu_rest, threshold = 0.5, 0.3, 0.4, 6.0
     others = 3 if variant_known else 0
     if variant_known:
         own = 0  # who shares a variant shares its labels
@@ -131,22 +142,24 @@ def test_variants_then_labels_of_the_tail_cost_no_more_than_the_accountant_says(
 
     def outcomes(present: bool) -> Floats:
         count = others + present
-        shows = float(norm.sf((threshold - count) * mu_variants)) if count else 0.0
         noisy = rounded(count, 1 / mu_variants, cells) * (cells >= threshold) if count else np.zeros(len(cells))
-        kept = np.outer(noisy, rounded(10 * mu_rest * present, 10.0, cells)).ravel()
-        weights = [None if label < own and not present else 8.0 * (label >= own) + present / math.sqrt(2) for label in range(2)]
-        told = np.outer(label_choice(weights, mu_labels, label_threshold), rounded(10 * mu_rest * present, 10.0, cells)).ravel()
-        hidden = 1 - float(noisy.sum())
-        assert hidden == pytest.approx(1 - shows, abs=0.1)
-        return np.concatenate((kept, hidden * told))
+        after = rounded(10 * mu_rest * present, 10.0, cells)
+        told = label_rounds(present, own, thresholds, mu_labels)
+        return np.concatenate((np.outer(noisy, after).ravel(), (1 - noisy.sum()) * np.outer(told, after).ravel()))
 
     without, with_case = outcomes(False), outcomes(True)
-    label_shows = max(-math.expm1(m * math.log1p(-norm.sf((label_threshold - m**-0.5) * mu_labels))) for m in (1, 2))
-    variants = Entry("v", VARIANT_SELECTION, mu_variants, 1.0, shows=variant_shows(mu_variants, int(threshold), 1))
-    labels = Entry("l", LABEL_SELECTION, mu_labels, 1.0, "tail", label_shows)
-    ledger = Ledger((variants, labels, Entry("r", ROUNDED_GAUSSIAN, mu_rest, 1.0)))
+    assert without.sum() == pytest.approx(with_case.sum(), abs=1e-6) == pytest.approx(1, abs=1e-6)
+
+    def shows(at: float) -> float:
+        return max(-math.expm1(m * math.log1p(-float(norm.sf((at - m**-0.5) * mu_labels)))) for m in (1, 2))
+
+    entries = (
+        Entry("v", VARIANT_SELECTION, mu_variants, 1.0, shows=variant_shows(mu_variants, int(threshold), 1)),
+        *(Entry("l", LABEL_SELECTION, mu_labels, 1.0, "tail", shows(at)) for at in thresholds),
+        Entry("r", ROUNDED_GAUSSIAN, mu_rest, 1.0),
+    )
     realised = max(hockey_stick(with_case, without, epsilon), hockey_stick(without, with_case, epsilon))
-    assert realised <= delta_of_ledger(ledger, epsilon)
+    assert 0 < realised <= delta_of_ledger(Ledger(entries), epsilon)
 
 
 def test_labels_chosen_before_variants_are_counted_by_the_general_bound() -> None:

@@ -126,7 +126,7 @@ def test_the_noise_of_chosen_labels_is_the_noise_in_the_ledger() -> None:
     cases, sd, scale = [[0]] * 50, 4.0, 1024
     for beyond, often in ((0.0, 0.5), (-sd, norm.cdf(1)), (sd, norm.cdf(-1))):
         gate = Gate(ListEngine(cases), Randomness(seed=6))
-        passed = [len(gate.select_labels((), 1 / sd, round((50 + beyond) * scale), scale)) for _ in range(1_500)]
+        passed = [len(gate.select_labels((), 1 / sd, round((50 + beyond) * scale))) for _ in range(1_500)]
         assert np.mean(passed) == pytest.approx(often, abs=0.05)
         assert {entry.noise for entry in gate.ledger().entries} == {sd}
 
@@ -157,7 +157,7 @@ def test_the_ledger_is_the_same_whatever_the_log() -> None:
     def entries(engine: ListEngine) -> tuple[Entry, ...]:
         gate = Gate(engine, Randomness(seed=5))
         kept, _ = gate.select_variants(0.1, 60_000, 1024)
-        gate.tail(kept).select_labels((), 0.1, 60_000, 1024)
+        gate.tail(kept).select_labels((), 0.1, 60_000)
         gate.tail(traces_of([[1]])).release(Lengths(7), 0.3)
         return gate.ledger().entries
 
@@ -171,7 +171,7 @@ def test_labels_come_in_the_order_of_their_names_and_rare_ones_not_at_all() -> N
     kept, _ = gate.select_variants(plan.mu_variants, plan.variant_threshold, plan.scale)
     assert gate.labels_of(kept) == ("b", "c")
     (each,) = plan.label_rounds
-    assert gate.tail(kept).select_labels(("b", "c"), each.mu, each.threshold, plan.scale) == ("b", "c", "d")
+    assert gate.tail(kept).select_labels(("b", "c"), each.mu, each.threshold) == ("b", "c", "d")
     assert gate.recoded(traces_of([[2, 1], [1]]), ("b", "c", "d")).to_lists() == [[1, 0], [0]]
     assert [(entry.mechanism, entry.group) for entry in gate.ledger().entries] == [
         ("thresholded rounded gaussian", "all"),

@@ -88,7 +88,7 @@ def calibrate(epsilon: float, delta: float, variants: float, labels: Sequence[fl
 
     Example:
         >>> [round(each.threshold / FINE) for each in calibrate(1.0, 1e-5, variants=0.1, labels=(0.05, 0.1)).label_rounds]
-        [81, 58]
+        [91, 65]
     """
     epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
     variants = checked("the share of the variants", variants, lambda share: 0 < share < 1, "above 0 and below 1")

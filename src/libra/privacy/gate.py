@@ -140,18 +140,19 @@ class Gate:
         self._write(Entry(KEPT_VARIANTS, VARIANT_SELECTION, 1.0, 1 / mu, self.group, shows))
         return kept, NoisyTable(noisy, scale, 1 / mu)
 
-    def select_labels(self, known: tuple[str, ...], mu: float, threshold: int, scale: int) -> tuple[str, ...]:
-        """The labels that are known, and of all others those whose noisy weights, times `scale`, reach the threshold.
+    def select_labels(self, known: tuple[str, ...], mu: float, threshold: int, most: int | None = None) -> tuple[str, ...]:
+        """The labels that are known, and of all others those whose noisy weights reach the threshold; at most so many of them.
 
-        In the order of their names. Weights are those that the cases of this gate give to labels that are not known.
+        In the order of their names. Weights are those that the cases of this gate give to labels that are not known; the
+        threshold is in their whole numbers.
         """
         labels = self._engine.labels
         table = LabelWeights(len(labels), np.flatnonzero(codes_among(labels, known) >= 0))
         with self.seconds.of("aggregate"):
             weights = self._counts(table)
         with self.seconds.of("privatize"):
-            passed = labels_passing(weights, mu, threshold, scale, self._random)
-            shows = labels_show(mu, threshold, scale, MOST_LABELS, self.most_cases)
+            passed = labels_passing(weights, mu, threshold, table.scale, self._random, most)
+            shows = labels_show(mu, threshold, table.scale, MOST_LABELS, self.most_cases)
             self._write(Entry(table.purpose, LABEL_SELECTION, table.clip, 1 / mu, self.group, shows))
         return self._names(np.union1d(table.known, passed))
 

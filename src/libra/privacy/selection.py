@@ -131,18 +131,22 @@ def highest_first(kept: Traces, noisy: Integers) -> tuple[Traces, Integers]:
     return kept.take(order), noisy[order]
 
 
-def labels_passing(weights: Integers, mu: float, threshold: int, scale: int, random: Randomness) -> Integers:
-    """The labels whose weights, with Gaussian noise of standard deviation scale / mu, reach the threshold.
+def labels_passing(
+    weights: Integers, mu: float, threshold: int, scale: int, random: Randomness, most: int | None = None
+) -> Integers:
+    """The labels whose weights, with Gaussian noise of standard deviation scale / mu, reach the threshold, in ascending order.
 
-    A label to which no case gives weight is as one that is not there.
+    A label to which no case gives weight is as one that is not there. If more than `most` pass, those with the highest noisy
+    weights do.
 
     Example:
         >>> labels_passing(np.array([0, 900, 1]), 0.5, 30, 1, Randomness(seed=1)).tolist()
         [1]
     """
     there = np.flatnonzero(weights)
-    passed = weights[there] + rounded_gaussian(scale / mu, len(there), random) >= threshold
-    return there[passed]
+    noisy = weights[there] + rounded_gaussian(scale / mu, len(there), random)
+    highest = np.argsort(-noisy, kind="stable")[:most]
+    return np.sort(there[highest[noisy[highest] >= threshold]])
 
 
 def _weight(scale: int, labels: int) -> int:

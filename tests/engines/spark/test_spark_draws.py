@@ -123,9 +123,9 @@ def test_labels_are_weighed_as_in_memory_and_drawn_by_the_driver(tmp_path: Path,
     engine = both.on_spark(str(file))
     gates = [Gate(one, Randomness(seed=2)) for one in (engine, in_memory(read(file, ReadOptions())))]
     for threshold in (100 * FINE, 5 * FINE, 480 * FINE):  # clear, low, and as much as some of them have
-        on_spark, here = (gate.select_labels((), 0.05 if threshold > 400 * FINE else 5.0, threshold, FINE) for gate in gates)
+        on_spark, here = (gate.select_labels((), 0.05 if threshold > 400 * FINE else 5.0, threshold) for gate in gates)
         assert on_spark == here
-    assert Gate(engine, Randomness()).select_labels((), 0.5, 100 * FINE, FINE) == ("0", "1", "2", "3")
+    assert Gate(engine, Randomness()).select_labels((), 0.5, 100 * FINE) == ("0", "1", "2", "3")
 
 
 def test_a_subsample_has_its_rate_and_is_the_same_whenever_it_is_computed(engine: SparkEngine, spark: Spark) -> None:

@@ -76,7 +76,8 @@ class StreamedLog:
         self._engines.clear()
 
     def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> StreamingEngine:
-        """The engine of all cases, or of a Poisson subsample of them."""
+        """The engine of all cases, or of a Poisson subsample of them; one that was made before it is gone."""
+        self.close()
         by_individual = unit.most_cases is not None and self.has_individual
         # Individuals take part as a whole or not at all: by cases, somebody with many would take part more often than agreed.
         sample = Sample("individual" if by_individual else "case", KeyedSample.draw(rate, random)) if rate < 1 else None

@@ -132,7 +132,7 @@ class SparkEngine:
         self._refuse_fewer_labels()
         known = kept if self.kept is None else concatenated([self.kept, kept])
         tail = replace(self, kept=known)
-        tail.__dict__["variants"] = self.variants  # computed once for both
+        tail.__dict__["variants"] = self.variants  # computed once for both; whole cases are not asked of a tail
         return tail
 
     def with_labels(self, labels: tuple[str, ...]) -> SparkEngine:
@@ -141,7 +141,8 @@ class SparkEngine:
         if labels == self.labels:
             return self
         fewer = replace(self, chosen=labels)
-        fewer.__dict__.update(cases=self.cases, variants=self.variants)  # computed once for both
+        kept = ("cases", "variants") if self.kept is None else ("variants",)
+        fewer.__dict__.update({name: getattr(self, name) for name in kept})  # computed once for both
         return fewer
 
     def _refuse_fewer_labels(self) -> None:
@@ -188,6 +189,7 @@ class SparkLog:
 
     def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> SparkEngine:
         """The engine of all cases, or of a Poisson subsample; where individuals are protected, of as many cases as count."""
+        self.spark.forget()  # what an engine before this one kept
         events = self._found.events if labels is None else self._found.events.of_labels(labels)
         if not events.labels and not self._allow_empty:
             remedy = "Check the columns and transitions that were named"

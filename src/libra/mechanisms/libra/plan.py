@@ -63,6 +63,7 @@ class Plan:
         mu_times: For the times.
         tail: What happens to rare cases.
         unit: Who is protected.
+        private_labels: Whether labels are chosen privately.
 
     Example:
         >>> plan = make_plan(1.0, 1e-4)
@@ -79,6 +80,7 @@ class Plan:
     mu_times: float
     tail: Tail
     unit: Unit = CASE
+    private_labels: bool = True
 
     @property
     def mu_tail(self) -> float:
@@ -123,6 +125,8 @@ class Plan:
                 "Activity names are private. Those in kept variants are released with them; any other needs about "
                 f"{_cases(f'{needed:,.0f}')}, more where a case has several such names."
             )
+        elif self.private_labels:
+            yield "Activity names are private. Those in kept variants are released, all others are left out."
         in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
         kept = self._sd_of_kept() * in_log
         yield f"Counts of kept variants carry noise of about {_cases(_rounded(kept))} (one standard deviation)."
@@ -179,8 +183,8 @@ def make_plan(
         )
         rest = noise.mu_rest / math.sqrt(1 - first)
         mu_second, mu_times = rest * math.sqrt(control - first + sum(labels)), rest * math.sqrt(times)
-        plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit)
-        if min(plan.mu_second, plan.mu_times, noise.mu_variants, noise.mu_labels or math.inf) < SMALLEST_MU:
+        plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit, private_labels)
+        if min(plan.mu_second, plan.mu_times, noise.mu_variants, *(each.mu for each in noise.label_rounds)) < SMALLEST_MU:
             raise UsageError(
                 "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."
             )

@@ -78,8 +78,11 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
     kept variants have are out with them. What else is asked about traces is asked without the events of labels that are not.
     """
     noise = plan.calibration
-    if public is not None:
-        _refuse_many(public, "Group them into fewer labels, or leave labels private, which keeps frequent ones alone.")
+    if public is not None and len(public) > MOST_LABELS:  # before any noise is drawn: a refusal after that would be a release
+        raise UsageError(
+            f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many. "
+            "Group them into fewer labels, or leave labels private, which keeps frequent ones alone."
+        )
     kept, first = gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)
     labels = gate.labels_of(kept) if public is None else public
     tail = None
@@ -91,17 +94,8 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
         rare = gate.tail(kept) if plan.tail == "model" else None
         if rare is not None:
             for each in noise.label_rounds:
-                labels = rare.select_labels(labels, each.mu, each.threshold, noise.scale)
-            _refuse_many(labels, "Group them into fewer labels.")
+                labels = rare.select_labels(labels, each.mu, each.threshold, most=max(MOST_LABELS - len(labels), 0))
         released = gate.recoded(kept, labels)
-        if rare is not None:
+        if rare is not None and len(labels) <= MOST_LABELS:
             tail = release_tail(rare.with_labels(labels), released, len(labels), plan.mu_tail)
     return labels, ControlFigures(len(labels), released, first, second, noise.least_count, tail, plan.tail == "nearest")
-
-
-def _refuse_many(labels: tuple[str, ...], remedy: str) -> None:
-    if len(labels) > MOST_LABELS:
-        raise UsageError(
-            f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many. "
-            f"{remedy}"
-        )
