@@ -78,12 +78,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Under `make fuzz` modules come in another order each time: it may end before the last one."""
+    """Under `make fuzz` modules, and tests in them, come in another order each time: it may end before the last one."""
     if FUZZ:
-        order = {path: place for place, path in enumerate(sorted({item.path for item in items}))}
-        places = list(range(len(order)))
-        random.Random(str(config.getoption("hypothesis_seed", None))).shuffle(places)
-        items.sort(key=lambda item: places[order[item.path]])
+        turn = random.Random(str(config.getoption("hypothesis_seed", None))).random
+        of_module = {path: turn() for path in sorted({item.path for item in items})}
+        items.sort(key=lambda item: (of_module[item.path], turn()))
 
 
 def pytest_runtest_setup() -> None:

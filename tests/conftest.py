@@ -27,7 +27,8 @@ LOGS = Path(os.environ.get("LIBRA_LOGS") or Path(__file__).resolve().parents[2] 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Examples in the code are tests as well."""
-    config.pluginmanager.register(chance)
+    if not config.pluginmanager.is_registered(chance):
+        config.pluginmanager.register(chance)
 
 
 @pytest.fixture
