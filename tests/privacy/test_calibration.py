@@ -20,6 +20,7 @@ from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELE
 from libra.privacy.selection import variant_shows
 
 Floats = NDArray[np.float64]
+Labels = frozenset[int]
 MOST = 31
 GRID = list(itertools.product((0.05, 0.3, 1.0, 3.0, 10.0), (1e-3, 1e-6, 1e-10), (0.1, 0.3, 0.5)))
 
@@ -108,9 +109,9 @@ def label_rounds(present: bool, own: int, thresholds: Sequence[float], mu: float
     In each round a case gives 1/sqrt(m) to each of its m labels that are not known yet; others give 8 to theirs. A label to
     which nobody gives weight does not occur, and is never kept.
     """
-    courses = {frozenset[int](): {(): 1.0}}
+    courses: dict[Labels, dict[tuple[Labels, ...], float]] = {frozenset(): {(): 1.0}}
     for threshold in thresholds:
-        after: dict[frozenset[int], dict[tuple[frozenset[int], ...], float]] = {}
+        after: dict[Labels, dict[tuple[Labels, ...], float]] = {}
         for known, pasts in courses.items():
             unknown = [label for label in range(2) if label not in known]
             weights = [8.0 * (label >= own) + present / math.sqrt(len(unknown)) for label in unknown]
@@ -123,7 +124,7 @@ def label_rounds(present: bool, own: int, thresholds: Sequence[float], mu: float
                     told[(*past, shown)] = told.get((*past, shown), 0.0) + before * chance
         courses = after
     together = {course: chance for told in courses.values() for course, chance in told.items()}
-    return np.array([together[course] for course in sorted(together, key=lambda one: [sorted(shown) for shown in one])])
+    return np.array([together[course] for course in sorted(together, key=lambda one: [sorted(labels) for labels in one])])
 
 
 @pytest.mark.parametrize("own", [0, 1, 2])
