@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from neighbouring_files import READ, START, Row, as_csv, as_frame, as_pandas, as_xes, put
 
+import libra
 from libra.engines.control_flow_tables import Size
 from libra.engines.polars.source import LogInMemory
 from libra.engines.polars_streaming.source import StreamedLog
@@ -159,3 +160,23 @@ def test_one_letter_in_another_encoding_changes_nobody_elses(tmp_path: Path, mon
         for way in (read, lambda source, options: list(batches_of(source, options))):
             with pytest.raises(InputError, match="Name the right encoding"):
                 way(file, replace(READ, encoding=None))
+
+
+@pytest.mark.parametrize("in_batches", [False, True])
+def test_a_case_of_two_people_does_not_take_the_protection_from_everybody(in_batches: bool, tmp_path: Path) -> None:
+    """A Parquet file of ours knows whose case is whose; one row that contradicts itself is refused, not forgotten."""
+    start = datetime(2024, 5, 6, tzinfo=UTC)
+    rows = [(f"c{n}", "a", start, f"p{n // 2}") for n in range(8)] + [("c0", "b", start, "p0")]
+    names = ("case:concept:name", "concept:name", "time:timestamp", "case:patient")
+    log = libra.read(pl.DataFrame(rows, names, orient="row"), individual="case:patient")
+    libra.write(log, tmp_path / "log.parquet")
+    written = pl.read_parquet(tmp_path / "log.parquet")
+    metadata = pl.read_parquet_metadata(tmp_path / "log.parquet")
+    wrong = written.with_row_index().with_columns(
+        pl.when(pl.col("index") == 1).then(pl.lit("p3")).otherwise(pl.col("case:patient")).alias("case:patient")
+    )
+    wrong.drop("index").write_parquet(tmp_path / "wrong.parquet", metadata={"libra": metadata["libra"]})
+    assert libra.read(tmp_path / "log.parquet").individual == "patient"
+    engine = "polars-streaming" if in_batches else "polars"
+    with pytest.raises(InputError, match="changes within a case"):
+        libra.anonymize(tmp_path / "wrong.parquet", engine=engine)

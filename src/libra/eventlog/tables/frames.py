@@ -36,7 +36,7 @@ def from_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadO
     notes: list[str] = []
     frame, memory = _as_polars(frame, notes)
     log = from_flat(frame, options, place=lambda row: f"{FRAME}, row {row}", source=FRAME, metadata=memory.metadata, notes=notes)
-    return log if options.described else memory.with_individual(log, "the frame says so")
+    return log if options.described else memory.with_individual(log, "the frame says so", FRAME)
 
 
 def to_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame) -> tuple[pl.DataFrame, str | None]:

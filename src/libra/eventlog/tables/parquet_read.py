@@ -40,7 +40,7 @@ def read_parquet(path: Path, options: ReadOptions) -> EventLog:
     size = sum(file.stat().st_size for file in files)
     options.progress(size, size)
     log = from_flat(frame, options, place=lambda row: f"{path}, row {row + 1}", source=str(path), metadata=memory.metadata)
-    return log if options.described else memory.with_individual(log, "the file says so")
+    return log if options.described else memory.with_individual(log, "the file says so", str(path))
 
 
 def scan(files: list[Path], path: Path) -> pl.LazyFrame:

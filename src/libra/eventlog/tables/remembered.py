@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from libra.errors import InputError
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import Attribute, LogMetadata
 
@@ -25,9 +26,18 @@ class Remembered:
     metadata: LogMetadata = field(default_factory=LogMetadata)
     individual: str | None = None
 
-    def with_individual(self, log: EventLog, reason: str) -> EventLog:
-        """The log with its individual, unless the user named another one."""
-        if self.individual is None or log.individual is not None or self.individual not in log.cases.columns:
+    def with_individual(self, log: EventLog, reason: str, source: str) -> EventLog:
+        """The log with its individual, unless the user named another one.
+
+        Raises:
+            InputError: The individual changes within a case. To forget it would take the protection from everybody else.
+        """
+        if self.individual is None or log.individual is not None:
+            return log
+        if self.individual not in log.cases.columns:
+            if self.individual in log.events.columns:
+                what = f'"{self.individual}", which says whose case it is, changes within a case'
+                raise InputError(what, place=source, remedy="Name the right column with --individual, or drop this one")
             return log
         role = FoundRole("individual", (self.individual,), reason)
         return replace(log, individual=self.individual, roles=(*log.roles, role))
