@@ -167,8 +167,8 @@ def ablation(found: Comparison) -> Iterator[str]:
 
 
 def setting_of(rate: float, runs: int) -> str:
-    """How a way to subsample is said; all cases, once, is what `libra` does by itself."""
-    return OURS if (rate, runs) == (1.0, 1) else f"{OURS}:gamma={rate:g}:subsamples={runs}"
+    """How a way to subsample is said: with public names, and without a word on subsamples where it is all cases, once."""
+    return f"{OURS}:labels=public" if (rate, runs) == (1.0, 1) else f"{OURS}:labels=public:gamma={rate:g}:subsamples={runs}"
 
 
 def _compared(logs: Mapping[str, Path], mechanisms: Sequence[str], seeds: int, time_limit: float) -> Comparison:

@@ -64,7 +64,7 @@ def table(logs: Iterable[Path], seeds: int) -> Iterator[tuple[str, ...]]:
 
 
 def subsampling_table(logs: Iterable[Path], seeds: int) -> Iterator[tuple[str, ...]]:
-    """Heading, rule and a row for every log and budget: `dfg_l1` for each way to subsample."""
+    """Heading, rule and a row for every log and budget: `dfg_l1` for each way to subsample, with public names."""
     yield ("log", "epsilon", *(_way(rate, runs) for rate, runs in SUBSAMPLES))
     yield ("---",) + ("---:",) * (1 + len(SUBSAMPLES))
     for path in logs:
@@ -72,7 +72,7 @@ def subsampling_table(logs: Iterable[Path], seeds: int) -> Iterator[tuple[str, .
             continue
         log = read(path, ReadOptions())
         for epsilon in SUBSAMPLED_EPSILONS:
-            ways = [Libra(epsilon=epsilon, delta=DELTA, gamma=rate, subsamples=runs) for rate, runs in SUBSAMPLES]
+            ways = [Libra(epsilon, DELTA, labels="public", gamma=rate, subsamples=runs) for rate, runs in SUBSAMPLES]
             found = [mean(utilities(log, way, seeds, name_of(path)), "dfg_l1") for way in ways]
             yield (name_of(path), f"{epsilon:g}", *map(shown, found))
 
