@@ -67,7 +67,7 @@ def _told_defaults(name: str) -> list[str]:
 @pytest.mark.parametrize("mechanism", PAGES)
 def test_every_parameter_of_a_mechanism_has_a_flag(mechanism: str) -> None:
     flags = _flags(mechanism)
-    assert set(flags) - {"explain"} == set(PARAMETERS[mechanism])
+    assert set(flags) - {"explain", "public_labels"} == set(PARAMETERS[mechanism])  # of labels, one says a list and one public
     for name, option in flags.items():
         assert _flag(name) in option.opts
         assert not option.default  # none: the mechanism has its own
