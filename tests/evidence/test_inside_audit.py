@@ -24,7 +24,7 @@ from libra.privacy.randomness import Randomness
 EPSILON, DELTA = 3.0, 1e-2
 N_LABELS = len(LABELS)
 CONTROL = make_plan(EPSILON, DELTA, Budget(0.999, 0.001))  # all but nothing is left for times, which are not released
-PUBLIC = make_plan(EPSILON, DELTA, Budget(0.999, 0.001), private_labels=False)
+PUBLIC = make_plan(EPSILON, DELTA, Budget(0.999, 0.001), labels="public")
 NEAREST = make_plan(EPSILON, DELTA, Budget(0.999, 0.001), tail="nearest")
 TIMES = make_plan(EPSILON, DELTA, Budget(0.001, 0.999))
 BOTH = make_plan(EPSILON, DELTA)

@@ -17,6 +17,7 @@ from libra.certificate.check import MECHANISM, Check
 from libra.certificate.signing import Vouched
 from libra.certificate.spent import spent_by_topic, topic_of
 from libra.certificate.words import beliefs, odds, strength_of
+from libra.privacy.guarantee import NAMES_PUBLIC
 from libra.privacy.unit import CASE, Unit
 
 ABOUT = "Libra is a program that anonymizes event logs, the data of process mining, and says what is promised of the result."
@@ -30,10 +31,11 @@ EACH_INDIVIDUAL = (
     "Each individual by themselves, with all their cases: that they were in the original at all, and with that everything their "
     "cases say. The unit of the promise: {unit}."
 )
+NOT_NAMES = "Not protected are names of activities: one that a single case has may show."
 NO_LEDGER = "Nothing was counted: there is no ledger, so nobody can say what this release reveals."
 TWO_GROUPS = (
-    "Shares of what may be spent. Counts of kept variants and the model of rare cases are about different cases: of these two "
-    "only the dearer one counts."
+    "Shares of what may be spent. Counts of kept variants are about other cases than the choice of activity names and the model "
+    "of rare cases: of these only the dearer side counts."
 )
 RECOMPUTED = (
     "This recomputes the total from the ledger, and the sentences from the figures, and compares size and SHA-256 of the file."
@@ -148,8 +150,8 @@ def protected(guarantee: Mapping[str, Any]) -> str:
         >>> protected({"unit": "one case, added or removed"}).partition(":")[0]
         'Each case by itself'
     """
-    said = EACH_CASE if guarantee["unit"] == CASE.statement() else EACH_INDIVIDUAL
-    return said.format(unit=guarantee["unit"])
+    said = (EACH_CASE if guarantee["unit"] == CASE.statement() else EACH_INDIVIDUAL).format(unit=guarantee["unit"])
+    return f"{said} {NOT_NAMES}" if NAMES_PUBLIC in guarantee.get("assumptions", ()) else said
 
 
 def _meaning(epsilon: float, delta: float, who: str) -> Section:

@@ -22,9 +22,10 @@ from libra.certificate.minisign import PublicKey
 from libra.certificate.of_any import RANDOMNESS, drawn
 from libra.certificate.schema import why_invalid
 from libra.certificate.signing import Vouched, vouched
-from libra.certificate.words import TOO_WEAK, strength_of
+from libra.certificate.words import NAMES_NOT_PROTECTED, TOO_WEAK, strength_of
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.mechanism import HOMES as MECHANISMS
+from libra.privacy.guarantee import NAMES_PUBLIC
 from libra.privacy.randomness import SEEDED
 
 OWN = {"libra": "libra.certificate.of_libra", "libra2022": "libra.certificate.of_libra2022"}
@@ -136,7 +137,9 @@ def _verdict(document: dict[str, Any], checks: list[Check], signature: Vouched) 
 
 
 def _against(document: dict[str, Any]) -> Iterator[str]:
-    """What is to be said against a guarantee that holds: that delta is large, that all of it is too weak."""
+    """What is to be said against a guarantee that holds: names are public, delta is large, all of it is too weak."""
+    if NAMES_PUBLIC in document["guarantee"]["assumptions"]:
+        yield NAMES_NOT_PROTECTED
     worth = strength_of(document)
     if worth is not None and worth.warning:
         yield worth.warning

@@ -25,7 +25,7 @@ from libra.mechanisms.libra.arguments import PRIVATE, PUBLIC, checked_budget, ch
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.generate import sharing_cases
 from libra.mechanisms.libra.parts import planned
-from libra.mechanisms.libra.plan import DEFAULT_BUDGET, TAILS, Budget, Plan, Tail, make_plan
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, TAILS, Budget, Labels, Plan, Tail, make_plan
 from libra.mechanisms.libra.release_run import STAGES, Output, release_run
 from libra.mechanisms.release import Release
 from libra.privacy.accounting import delta_of_ledger
@@ -93,9 +93,8 @@ class Libra:
         rate, runs = checked_rate_of(self.gamma, subsamples), subsamples or 1
         unit = Unit(self.most_cases)
         labels = checked_labels(self.labels)
-        made = make_plan(
-            epsilon, delta, budget, tail=self.tail, private_labels=labels == PRIVATE, rate=rate, runs=runs, unit=unit
-        )
+        said: Labels = "private" if labels == PRIVATE else "public" if labels == PUBLIC else "listed"
+        made = make_plan(epsilon, delta, budget, tail=self.tail, labels=said, rate=rate, runs=runs, unit=unit)
         for name, value in (
             ("labels", labels),
             ("epsilon", epsilon),

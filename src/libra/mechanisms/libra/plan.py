@@ -16,12 +16,13 @@ from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.calibration import Calibration, calibrate
 from libra.privacy.composition import before_subsampling
-from libra.privacy.guarantee import RELEASE_ONCE
+from libra.privacy.guarantee import NAMES_PUBLIC, RELEASE_ONCE
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
 from libra.privacy.strength import suited
 from libra.privacy.unit import CASE, Unit
 
 Tail: TypeAlias = Literal["model", "nearest", "drop"]
+Labels: TypeAlias = Literal["private", "public", "listed"]
 TAILS: tuple[Tail, ...] = ("model", "nearest", "drop")
 # Of control flow, for the choice of variants. With a model of the tail, 0.1 and 0.35 are as good on the eight public logs (within
 # 5 %); without one, what the choice leaves is for the counts of kept variants alone, and a lower threshold is worth more.
@@ -63,7 +64,7 @@ class Plan:
         mu_times: For the times.
         tail: What happens to rare cases.
         unit: Who is protected.
-        private_labels: Whether labels are chosen privately.
+        labels: Which labels may be released: those that are chosen privately, all ("public"), or those of a list.
 
     Example:
         >>> plan = make_plan(1.0, 1e-4)
@@ -80,7 +81,7 @@ class Plan:
     mu_times: float
     tail: Tail
     unit: Unit = CASE
-    private_labels: bool = True
+    labels: Labels = "private"
 
     @property
     def mu_tail(self) -> float:
@@ -125,8 +126,12 @@ class Plan:
                 "Activity names are private. Those in kept variants are released with them; any other needs about "
                 f"{_cases(f'{needed:,.0f}')}, more where a case has several such names."
             )
-        elif self.private_labels:
+        elif self.labels == "private":
             yield "Activity names are private. Those in kept variants are released, all others are left out."
+        elif self.labels == "public":
+            yield f"{NAMES_PUBLIC} The guarantee is about everything else."
+        else:
+            yield "Activity names are those of the list that was given. Events with other names are left out."
         in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
         kept = self._sd_of_kept() * in_log
         yield f"Counts of kept variants carry noise of about {_cases(_rounded(kept))} (one standard deviation)."
@@ -162,7 +167,7 @@ def make_plan(
     budget: Budget = DEFAULT_BUDGET,
     *,
     tail: Tail = "model",
-    private_labels: bool = True,
+    labels: Labels = "private",
     rate: float = 1.0,
     runs: int = 1,
     unit: Unit = CASE,
@@ -173,17 +178,19 @@ def make_plan(
         >>> make_plan(1.0, 1e-5).explain()[1]
         'A variant needs about 54 cases to be kept.'
     """
-    labels = LABELS if private_labels and tail == "model" else ()  # without a model, labels of kept variants alone are released
-    control, times = budget.control * (1 - sum(labels)), budget.times * (1 - sum(labels))
+    rounds = (
+        LABELS if labels == "private" and tail == "model" else ()
+    )  # without a model those of kept variants are
+    control, times = budget.control * (1 - sum(rounds)), budget.times * (1 - sum(rounds))
     first = FIRST_LOOK[tail] * control
     aimed = delta
     while True:
         noise = calibrate(
-            *before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=labels, cases=unit.most_cases or 1
+            *before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=rounds, cases=unit.most_cases or 1
         )
         rest = noise.mu_rest / math.sqrt(1 - first)
-        mu_second, mu_times = rest * math.sqrt(control - first + sum(labels)), rest * math.sqrt(times)
-        plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit, private_labels)
+        mu_second, mu_times = rest * math.sqrt(control - first + sum(rounds)), rest * math.sqrt(times)
+        plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit, labels)
         if min(plan.mu_second, plan.mu_times, noise.mu_variants, *(each.mu for each in noise.label_rounds)) < SMALLEST_MU:
             raise UsageError(
                 "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."
