@@ -16,7 +16,7 @@ from libra.eventlog.log import EventLog
 
 from .conftest import Run
 
-CALLED = re.compile(r"\b(protected|strong)\b", re.IGNORECASE)
+CALLED = re.compile(r"(?<!not )\b(protected|strong)\b", re.IGNORECASE)
 TOO_LARGE = re.compile(
     r"Delta 0\.02 is too large for a log of [\d,]+ cases\b.{20,150} Ask for a smaller one, such as --delta 0\.0001\."
 )

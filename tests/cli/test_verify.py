@@ -45,14 +45,14 @@ def test_python_says_the_same(released: tuple[Path, Path], run: Run) -> None:
 def test_one_changed_figure_exits_1_and_says_what_it_means(released: tuple[Path, Path], run: Run) -> None:
     certificate, log = released
     document = json.loads(certificate.read_text(encoding="utf-8"))
-    document["ledger"][3]["noise"] *= 1.5
+    document["ledger"][4]["noise"] *= 1.5
     certificate.write_text(json.dumps(document), encoding="utf-8")
     answer = run("verify", certificate, log)
     assert (answer.code, answer.err) == (1, "")
     failed = [line for line in answer.out.splitlines() if line.startswith("failed")]
     assert [line.split()[1] for line in failed] == ["checksum", "figures"]
     assert "Something in it was changed after it was written" in failed[0]
-    assert "ledger[3].mu is" in failed[1]
+    assert "ledger[4].mu is" in failed[1]
     assert answer.out.splitlines()[-1] == "Not verified: checksum, figures."
     with_json = run("verify", certificate, log, "--json")
     assert (with_json.code, json.loads(with_json.out)["ok"]) == (1, False)
