@@ -125,6 +125,21 @@ def test_without_a_valid_signature_by_that_key_the_exit_code_is_1(key: Path, tmp
     assert run("report", *words).code == 1
 
 
+def test_a_signature_by_another_key_is_told_once_and_was_checked(key: Path, tmp_path: Path, run: Run) -> None:
+    certificate, out = tmp_path / "c.json", tmp_path / "out.csv"
+    words = ("-o", out, "--certificate", certificate, "--sign-key", key, "-q")
+    assert run("anonymize", example.path(), *words).code == 0
+    other = write_keys(tmp_path / "other", None)
+    answer = run("certificate", certificate, "--key", tmp_path / "other.pub")
+    assert answer.code == 1
+    said = " ".join(answer.out.split())
+    assert "Not signed by the key given. DOES NOT HOLD: Signature." in said
+    assert said.count(f"The signature names key ID {public_key(f'{key}.pub').id}, and the key given is {other.id}.") == 1
+    assert "not checked" not in said
+    assert "Give --key" not in said
+    assert "it is signed by" not in said
+
+
 def test_what_is_no_public_key_exits_3(key: Path, tmp_path: Path, run: Run) -> None:
     certificate, out = tmp_path / "c.json", tmp_path / "out.csv"
     assert run("anonymize", example.path(), "-o", out, "--certificate", certificate, "-q").code == 0

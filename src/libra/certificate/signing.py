@@ -65,13 +65,17 @@ class Vouched:
         """The same in a few words."""
         if self.signed:
             return f"signed by key ID {self.key_id}"
+        if self.check is not None:
+            return "not signed by the key given"
         return "not signed" if self.key_id is None else f"signed by key ID {self.key_id}, not checked"
 
     @property
     def meaning(self) -> str:
-        """What follows for whoever relies on the certificate, in a sentence."""
+        """What follows for whoever relies on the certificate, in a sentence; empty where a check that fails says it."""
         if self.signed:
             return "Whoever has that key vouches for it."
+        if self.check is not None:
+            return ""
         return ANYONE if self.key_id is None else f"{ANYONE} {GIVE_KEY}"
 
 
@@ -94,7 +98,8 @@ def vouched(content: bytes, certificate: Path, key: PublicKey | None) -> Vouched
     if found is not None:
         why = found.why_invalid(content, key)
     if found is None or why:
-        told = f"It is not signed by key ID {key.id}: {why}."
+        named = found is not None and found.id != key.id  # then the reason names both keys
+        told = f"{why[0].upper()}{why[1:]}." if named else f"It is not signed by key ID {key.id}: {why}."
         return Vouched(None if found is None else found.id, Check(SIGNATURE, False, told, NOT_FROM_CUSTODIAN))
     comment = found.comment.replace("\t", ", ")
     return Vouched(found.id, Check(SIGNATURE, True, f"It is signed by key ID {key.id} ({comment})."))
