@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -44,6 +45,7 @@ class Vouched:
     Attributes:
         key_id: Of the key that the signature says it is by; None where there is no signature.
         check: What checking it with a key gave; None where no key was given.
+        stray: The name of a file that lies where the signature should, and is none; empty where there is no such file.
 
     Example:
         >>> Vouched().signed, Vouched().said
@@ -54,6 +56,7 @@ class Vouched:
 
     key_id: str | None = None
     check: Check | None = None
+    stray: str = ""
 
     @property
     def signed(self) -> bool:
@@ -76,6 +79,8 @@ class Vouched:
             return "Whoever has that key vouches for it."
         if self.check is not None:
             return ""
+        if self.stray:
+            return f"{ANYONE} The file {self.stray} beside it is no signature."
         return ANYONE if self.key_id is None else f"{ANYONE} {GIVE_KEY}"
 
 
@@ -84,7 +89,7 @@ def vouched(content: bytes, certificate: Path, key: PublicKey | None) -> Vouched
 
     Example:
         >>> vouched(b"{}", Path("no/such/certificate.json"), None)
-        Vouched(key_id=None, check=None)
+        Vouched(key_id=None, check=None, stray='')
     """
     beside = signature_of(certificate)
     try:
@@ -94,7 +99,7 @@ def vouched(content: bytes, certificate: Path, key: PublicKey | None) -> Vouched
     except InputError as error:
         found, why = None, f"there is no signature {beside.name}" if not beside.exists() else f"{beside.name} {error.what}"
     if key is None:
-        return Vouched(None if found is None else found.id)
+        return Vouched(found.id) if found is not None else Vouched(stray=beside.name if beside.exists() else "")
     if found is not None:
         why = found.why_invalid(content, key)
     if found is None or why:
@@ -185,6 +190,19 @@ def secret_key(given: str | Path | SecretKey, ask: Callable[[], str] | None = No
         raise InputError(f"this is no secret key: it has {error}", place=path, remedy=WRITES) from error
     except MemoryError as error:
         raise InputError("there is not enough memory to decrypt this key", place=path, remedy="Use a bigger machine") from error
+
+
+def others_may_read(path: Path) -> bool:
+    """Whether a file can be read by others than its owner; on Windows, where the mode does not tell, never.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "hospital"
+        >>> _ = write_keys(file, None)
+        >>> others_may_read(file)
+        False
+    """
+    return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
 
 
 def check_new_keys(path: Path) -> None:
