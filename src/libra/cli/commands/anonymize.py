@@ -56,12 +56,14 @@ def anonymize(
     mechanism: MechanismName = "libra",
     epsilon: Annotated[
         float | None,
-        parameter("--epsilon", text="Of the guarantee or the claim; smaller is more private. Default: 1.", panel=GUARANTEE),
+        parameter("--epsilon", text="Privacy budget epsilon; smaller is more private. Default: 1.", panel=GUARANTEE),
     ] = None,
     delta: Annotated[
         float | None,
         parameter(
-            "--delta", text="Of the guarantee. Default: 1e-5. Of the clipping of libra2022. Default: 1e-4.", panel=GUARANTEE
+            "--delta",
+            text="Privacy parameter delta. Default: 1e-5. For libra2022, delta of the clipping. Default: 1e-4.",
+            panel=GUARANTEE,
         ),
     ] = None,
     explain: Annotated[
@@ -170,7 +172,7 @@ def anonymize(
         if chosen != "polars" and not public:
             raise UsageError("A report compares with the original in memory. Add --public, or take --engine polars.")
     elif public:
-        raise UsageError("--public is about the page. Say where it goes: --report FILE.")
+        raise UsageError("--public needs --report FILE.")
     if model is not None:
         check_model(log, output, (certificate, report), model)
         if mechanism != "libra":
