@@ -244,7 +244,7 @@ def test_the_certificate_holds_the_promise_the_assumptions_and_the_ledger(tmp_pa
     for shared in ("version", "mechanism", "parameters", "guarantee", "ledger", "subsampling", "spent"):
         assert certificate[shared] == document[shared]
     assert certificate["ledger"][0]["purpose"] == "which labels are kept"
-    assert any("Activity names are protected as well" in fact for fact in certificate["guarantee"]["assumptions"])
+    assert any("No label is public" in fact for fact in certificate["guarantee"]["assumptions"])
     content = (tmp_path / "out.csv").read_bytes()
     assert certificate["output"] == {"file": "out.csv", "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
