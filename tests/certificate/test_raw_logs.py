@@ -33,7 +33,7 @@ FORMATS = ("log.csv", "log.tsv", "log.csv.zip", "log.xes", "log.xes.gz", "log.pa
 
 @cache
 def honest() -> Release:
-    return libra.anonymize(example.path(), cases=2_000)  # as many as there are: what is forged has to fit
+    return libra.anonymize(example.path(), cases=raw().n_cases)
 
 
 @cache
