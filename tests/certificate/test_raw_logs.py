@@ -81,7 +81,10 @@ def test_what_is_forged_with_care_is_consistent_and_not_signed(name: str, tmp_pa
     for public in (True, False):
         page = libra.report(raw(), tmp_path / name, certificate=tmp_path / "certificate.json", public=public)
         assert page.standing == "unsigned"
-        assert page.answers[0][1] == "Consistent, not signed."
+        own = "Only if you made it yourself: the certificate is consistent, not signed."
+        assert page.answers[0] == (
+            ("What is promised of it?", "Consistent, not signed.") if public else ("May I hand it out?", own)
+        )
         assert "PUBLIC: RELEASED FIGURES ONLY" not in page.html
         assert page.html.count("protected by a strong") == page.html.count("Its certificate says: protected by a strong") == 2
         assert "NO SIGNATURE WAS CHECKED" in page.html or not public

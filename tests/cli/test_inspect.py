@@ -119,6 +119,17 @@ def test_a_long_trace_is_cut_short_for_people(tmp_path: Path, run: Run) -> None:
     assert "1 case, 20 events" in answer.out
 
 
+def test_activities_that_few_cases_have_are_listed_where_there_are_any(tmp_path: Path, run: Run) -> None:
+    rows = [f"{case},Triage,2024-05-06 08:00" for case in range(20)]
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join(["case,activity,timestamp", *rows, ""]), encoding="utf-8")
+    answer = run("inspect", log)
+    assert (answer.code, "Activities that" in answer.out) == (0, False)
+    log.write_text("\n".join(["case,activity,timestamp", *rows, "7,Biopsy,2024-05-06 09:00", ""]), encoding="utf-8")
+    shown = run("inspect", log).out.partition("Activities that fewer than 20 cases have")[2].split()
+    assert shown[shown.index("Biopsy") - 1] == "1"
+
+
 def test_lifecycle_keep_counts_only_those_events(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "steps.csv"
     path.write_text(

@@ -125,6 +125,21 @@ def test_without_a_valid_signature_by_that_key_the_exit_code_is_1(key: Path, tmp
     assert run("report", *words).code == 1
 
 
+def test_a_signature_by_another_key_is_told_once_and_was_checked(key: Path, tmp_path: Path, run: Run) -> None:
+    certificate, out = tmp_path / "c.json", tmp_path / "out.csv"
+    words = ("-o", out, "--certificate", certificate, "--sign-key", key, "-q")
+    assert run("anonymize", example.path(), *words).code == 0
+    other = write_keys(tmp_path / "other", None)
+    answer = run("certificate", certificate, "--key", tmp_path / "other.pub")
+    assert answer.code == 1
+    said = " ".join(answer.out.split())
+    assert "Not signed by the key given. DOES NOT HOLD: Signature." in said
+    assert said.count(f"The signature names key ID {public_key(f'{key}.pub').id}, and the key given is {other.id}.") == 1
+    assert "not checked" not in said
+    assert "Give --key" not in said
+    assert "it is signed by" not in said
+
+
 def test_what_is_no_public_key_exits_3(key: Path, tmp_path: Path, run: Run) -> None:
     certificate, out = tmp_path / "c.json", tmp_path / "out.csv"
     assert run("anonymize", example.path(), "-o", out, "--certificate", certificate, "-q").code == 0
@@ -156,6 +171,28 @@ def test_a_password_is_asked_for_on_a_terminal(tmp_path: Path, run: Run, typed: 
     assert run("anonymize", example.path(), "-o", tmp_path / "out.csv", *words).code == 0
     assert typed == []
     assert run("verify", tmp_path / "c.json", tmp_path / "out.csv", "--key", tmp_path / "hospital.pub").code == 0
+
+
+def test_a_secret_key_that_others_can_read_is_used_with_a_warning(key: Path, tmp_path: Path, run: Run) -> None:
+    words = ("--certificate", tmp_path / "c.json", "--sign-key", key, "-q")
+    assert run("anonymize", example.path(), "-o", tmp_path / "out.csv", *words).err == ""
+    key.chmod(0o644)
+    answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", *words)
+    warning = f"warning: {key}: others can read this secret key. Change that: chmod 600 {key}\n"
+    assert (answer.code, answer.out, answer.err) == (0, "", warning)
+    assert run("verify", tmp_path / "c.json", tmp_path / "out.csv", "--key", f"{key}.pub").code == 0
+
+
+def test_a_file_that_is_no_signature_is_named(tmp_path: Path, run: Run) -> None:
+    certificate, out = tmp_path / "c.json", tmp_path / "out.csv"
+    assert run("anonymize", example.path(), "-o", out, "--certificate", certificate, "-q").code == 0
+    said = "The file c.json.minisig beside it is no signature."
+    assert said not in run("verify", certificate, out).out
+    (tmp_path / "c.json.minisig").write_text("hello\n", encoding="utf-8")
+    verdict = run("verify", certificate, out).out.splitlines()[-1]
+    assert verdict.startswith("Consistent, not signed: ")
+    assert said in verdict
+    assert said in " ".join(run("certificate", certificate).out.split())
 
 
 def test_a_public_page_names_the_key(key: Path, tmp_path: Path, run: Run) -> None:

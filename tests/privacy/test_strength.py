@@ -104,6 +104,14 @@ def test_delta_is_judged_by_the_number_of_released_cases(cases: int | None, leve
     assert bool(found.warning) == bool(how)
 
 
+@pytest.mark.parametrize(
+    ("delta", "given_away"),
+    [(0.49, "49 % of all cases"), (0.34, "34 % of all cases"), (0.1, "one case in 10"), (0.003, "one case in 334")],
+)
+def test_how_many_cases_a_delta_may_give_away_is_not_understated(delta: float, given_away: str) -> None:
+    assert f"a release that gives {given_away} away outright would keep this promise" in strength(1.0, delta, 5_000).warning
+
+
 @given(cases=st.integers(1, 10**9), delta=st.floats(1e-9, 0.499))
 def test_the_delta_to_ask_for_needs_no_warning_and_what_suits_a_delta_does_not_either(cases: int, delta: float) -> None:
     warning = strength(1.0, delta, cases).warning

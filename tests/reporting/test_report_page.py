@@ -20,7 +20,7 @@ from libra.errors import InputError, UsageError
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.mechanisms.release import Release
-from libra.reporting.again import Names
+from libra.reporting.again import Names, commands_of
 from libra.reporting.build import report_of, report_of_release
 
 SECTIONS = ("answers", "guarantee", "kept", "maps", "variants", "lengths", "steps", "calendar", "risk", "warnings", "again")
@@ -56,6 +56,15 @@ def test_every_image_says_what_it_shows_and_every_chart_is_a_table_too(parsed: P
     charts = [element for element in parsed.named("figure") if "chart" in element.attributes["class"]]
     assert charts
     assert all("As a table" in element.text for element in charts)
+
+
+@pytest.mark.parametrize(
+    ("labels", "flags"), [("private", ""), ("public", " --public-labels"), (["Triage", "Dis charge"], " --labels labels.txt")]
+)
+def test_the_command_that_repeats_a_release_has_the_flags_of_labels(labels: str | list[str], flags: str) -> None:
+    document = {"mechanism": "libra", "parameters": {"epsilon": 1.0, "labels": labels}}
+    command = commands_of(document, Names("log.csv", "out.csv"), public=False)["again"]
+    assert command.endswith(f" --mechanism libra --epsilon 1.0{flags}")
 
 
 def test_hostile_labels_are_text() -> None:

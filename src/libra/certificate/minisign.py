@@ -214,7 +214,7 @@ class Signature:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
         if self.number != key.number:
-            return f"it is signed by key ID {self.id}, and not by {key.id}"
+            return f"the signature names key ID {self.id}, and the key given is {key.id}"
         try:
             checking = Ed25519PublicKey.from_public_bytes(key.key)
             checking.verify(self.signature, _hashed(content) if self.prehashed else content)

@@ -107,7 +107,7 @@ def page_of(document: Mapping[str, Any], checks: Sequence[Check], certificate: s
         warnings=tuple(failed),
         sentence=document["in_plain_words"],
         sections=tuple(_sections(document, certificate, signature)),
-        signature=f"{signature.said[0].upper()}{signature.said[1:]}. {signature.meaning}",
+        signature=f"{signature.said[0].upper()}{signature.said[1:]}. {signature.meaning}".rstrip(),
         **({"verdict": NOT_CHECKED} if unknown else {}),
     )
 

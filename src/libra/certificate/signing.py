@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -44,6 +45,7 @@ class Vouched:
     Attributes:
         key_id: Of the key that the signature says it is by; None where there is no signature.
         check: What checking it with a key gave; None where no key was given.
+        stray: The name of a file that lies where the signature should, and is none; empty where there is no such file.
 
     Example:
         >>> Vouched().signed, Vouched().said
@@ -54,6 +56,7 @@ class Vouched:
 
     key_id: str | None = None
     check: Check | None = None
+    stray: str = ""
 
     @property
     def signed(self) -> bool:
@@ -65,13 +68,19 @@ class Vouched:
         """The same in a few words."""
         if self.signed:
             return f"signed by key ID {self.key_id}"
+        if self.check is not None:
+            return "not signed by the key given"
         return "not signed" if self.key_id is None else f"signed by key ID {self.key_id}, not checked"
 
     @property
     def meaning(self) -> str:
-        """What follows for whoever relies on the certificate, in a sentence."""
+        """What follows for whoever relies on the certificate, in a sentence; empty where a check that fails says it."""
         if self.signed:
             return "Whoever has that key vouches for it."
+        if self.check is not None:
+            return ""
+        if self.stray:
+            return f"{ANYONE} The file {self.stray} beside it is no signature."
         return ANYONE if self.key_id is None else f"{ANYONE} {GIVE_KEY}"
 
 
@@ -80,7 +89,7 @@ def vouched(content: bytes, certificate: Path, key: PublicKey | None) -> Vouched
 
     Example:
         >>> vouched(b"{}", Path("no/such/certificate.json"), None)
-        Vouched(key_id=None, check=None)
+        Vouched(key_id=None, check=None, stray='')
     """
     beside = signature_of(certificate)
     try:
@@ -90,11 +99,12 @@ def vouched(content: bytes, certificate: Path, key: PublicKey | None) -> Vouched
     except InputError as error:
         found, why = None, f"there is no signature {beside.name}" if not beside.exists() else f"{beside.name} {error.what}"
     if key is None:
-        return Vouched(None if found is None else found.id)
+        return Vouched(found.id) if found is not None else Vouched(stray=beside.name if beside.exists() else "")
     if found is not None:
         why = found.why_invalid(content, key)
     if found is None or why:
-        told = f"It is not signed by key ID {key.id}: {why}."
+        named = found is not None and found.id != key.id  # then the reason names both keys
+        told = f"{why[0].upper()}{why[1:]}." if named else f"It is not signed by key ID {key.id}: {why}."
         return Vouched(None if found is None else found.id, Check(SIGNATURE, False, told, NOT_FROM_CUSTODIAN))
     comment = found.comment.replace("\t", ", ")
     return Vouched(found.id, Check(SIGNATURE, True, f"It is signed by key ID {key.id} ({comment})."))
@@ -180,6 +190,19 @@ def secret_key(given: str | Path | SecretKey, ask: Callable[[], str] | None = No
         raise InputError(f"this is no secret key: it has {error}", place=path, remedy=WRITES) from error
     except MemoryError as error:
         raise InputError("there is not enough memory to decrypt this key", place=path, remedy="Use a bigger machine") from error
+
+
+def others_may_read(path: Path) -> bool:
+    """Whether a file can be read by others than its owner; on Windows, where the mode does not tell, never.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "hospital"
+        >>> _ = write_keys(file, None)
+        >>> others_may_read(file)
+        False
+    """
+    return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
 
 
 def check_new_keys(path: Path) -> None:

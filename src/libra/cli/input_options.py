@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-COLUMNS = "Columns (found by themselves where the names or the content tell)"
+COLUMNS = "Columns (detected automatically unless given)"
 READING = "Reading"
 OUTPUT = "Output"
 ENGINE = "Engine"

@@ -1,17 +1,22 @@
-"""Keys on the command line: the options that name them, and the password of a secret key, asked for on a terminal."""
+"""Keys on the command line: the options that name them, and secret keys, with their passwords asked for on a terminal."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from libra.cli.input_options import OUTPUT
+from libra.cli.output import printable
 from libra.errors import UsageError
+
+if TYPE_CHECKING:
+    from libra.certificate.minisign import SecretKey
 
 PublicKeyFile = Annotated[
     str | None,
@@ -34,7 +39,18 @@ SecretKeyFile = Annotated[
 ]
 
 
-def asking(key: Path) -> Callable[[], str] | None:
+def opened(key: Path) -> SecretKey:
+    """A secret key, its password asked for on a terminal; warns on stderr where others can read its file."""
+    from libra.certificate.signing import others_may_read, secret_key
+
+    secret = secret_key(key, _asking(key))
+    if others_may_read(key):
+        command = shlex.join(["chmod", "600", str(key)])
+        print(f"warning: {printable(f'{key}: others can read this secret key. Change that: {command}')}", file=sys.stderr)
+    return secret
+
+
+def _asking(key: Path) -> Callable[[], str] | None:
     """What asks for the password of a key; None where there is no terminal."""
     if not sys.stdin.isatty():
         return None

@@ -77,7 +77,7 @@ def mechanism_flags(
         str | None,
         parameter(
             "--time-zone",
-            text="Whose hours and days to keep, here and with --times model. Default: UTC.",
+            text="Time zone used for hour and weekday patterns, here and with --times model. Default: UTC.",
             metavar="ZONE",
             panel=SOUND,
         ),
@@ -131,7 +131,8 @@ def mechanism_flags(
         str | None,
         parameter(
             "--times",
-            text="Of those that release none: none, or model for those of libra, from a share of the budget. Default: none.",
+            text="For mechanisms without timestamps: none, or model to add Libra's private timestamps using part of the budget. "
+            "Default: none.",
             metavar="HOW",
             panel=PEERS,
         ),
@@ -139,7 +140,9 @@ def mechanism_flags(
     prune: Annotated[
         float | None,
         parameter(
-            "--prune", text="Counts below are dropped: a share of the cases, or from 1 up a count. Default: 0.01.", panel=PEERS
+            "--prune",
+            text="Drop prefixes rarer than this: below 1 a fraction of all cases, otherwise a count. Default: 0.01.",
+            panel=PEERS,
         ),
     ] = None,
     max_length: Annotated[
@@ -148,18 +151,20 @@ def mechanism_flags(
     ] = None,
     split_budget: Annotated[
         bool | None,
-        parameter("--split-budget", text="Of prefix-laplace: the sound form, with the budget split over levels.", panel=PEERS),
+        parameter("--split-budget", text="For prefix-laplace: the sound form, with the budget split over levels.", panel=PEERS),
     ] = None,
     guessing_advantage: Annotated[
         float | None,
-        parameter("--guessing-advantage", text="Of amun, in place of --epsilon: how much surer a guess may become.", panel=PEERS),
+        parameter(
+            "--guessing-advantage", text="For amun, in place of --epsilon: how much surer a guess may become.", panel=PEERS
+        ),
     ] = None,
     query: Annotated[
         str | None,
-        parameter("--query", text="Of pripel: prefix-laplace (default) or sacofa.", metavar="NAME", panel=PEERS),
+        parameter("--query", text="For pripel: prefix-laplace (default) or sacofa.", metavar="NAME", panel=PEERS),
     ] = None,
     repeats: Annotated[
-        int | None, parameter("--repeats", text="Of travas: how often to ask, averaging the counts. Default: 1.", panel=PEERS)
+        int | None, parameter("--repeats", text="For travas: how often to ask, averaging the counts. Default: 1.", panel=PEERS)
     ] = None,
     others: Annotated[
         list[str] | None,

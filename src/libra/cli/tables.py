@@ -12,12 +12,14 @@ def table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], righ
     from rich import box
     from rich.table import Table
 
-    table = Table(title=printable(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for number, name in enumerate(header):
         table.add_column(name, justify="right" if number in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(printable, row))
-    people_console().print(table)
+    console = people_console()
+    console.print(printable(title), style="bold")  # not as the title of the table, which is broken at the table's edge
+    console.print(table)
 
 
 def figure(value: float | None) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from libra.privacy.guarantee import NAMES_PUBLIC as LABELS_PUBLIC
 
 __all__ = ["AS_READ", "LABELS_LISTED", "LABELS_PRIVATE", "LABELS_PUBLIC", "NOTHING_ELSE", "individuals"]
-LABELS_PRIVATE = "No label is public: those that are released were chosen privately, events of all others are left out."
+LABELS_PRIVATE = (
+    "Activity names are protected as well: the names that are released were chosen privately, and events with other names are "
+    "left out."
+)
 LABELS_LISTED = (
     "The labels are those of a list that was given and does not come from this log; events of all others are left out."
 )

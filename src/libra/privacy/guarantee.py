@@ -69,13 +69,14 @@ class Guarantee:
             Whatever the release is used for: no outcome is more than 2.72 times as likely (plus 1e-05) with one case in
             the original as without it, nor the other way round. This is (1, 1e-05)-differential privacy.
         """
+        names, outcome = "Whatever the release is used for: ", "no outcome"
+        if NAMES_PUBLIC in assumptions:
+            names, outcome = "Names of activities are not protected. Apart from them, ", "no outcome of the release"
         said = (
-            f"Whatever the release is used for: no outcome is more than {factor(epsilon)} times as likely (plus {delta:g}) "
+            f"{names}{outcome} is more than {factor(epsilon)} times as likely (plus {delta:g}) "
             f"with {unit} in the original as without it, nor the other way round. "
             f"This is ({epsilon:g}, {delta:g})-differential privacy."
         )
-        if NAMES_PUBLIC in assumptions:
-            said = f"Names of activities are not protected. Apart from them: {said[0].lower()}{said[1:]}"
         caveats = NOT_COVERED if unit.most_cases is not None else (*NOT_COVERED, several_cases(epsilon, delta))
         if seeded:
             said = f"{SEEDED[0].upper()}{SEEDED[1:]}; whoever knows the seed can undo the noise. Without a seed: {said}"

@@ -22,6 +22,7 @@ STRONG = 1.0, 1e-4  # epsilon and delta: odds at most about triple, and more tha
 MODERATE = 3.0, 1e-2  # an even guess becomes right in 95 % of all cases at most
 SURE = 1e-6  # what is left to certainty where a bound on what somebody may think says nothing any more
 MOST_FOR_ALL = 0.1  # cases times delta, without a warning
+ROUGH = 0.1  # above this delta, "one case in so many" is too far from it
 MOST_AT_ALL = 1.0  # cases times delta, for anything to be called protected
 
 
@@ -101,9 +102,9 @@ def _warning(delta: float, cases: int, individuals: bool) -> str:
     how = "too large" if cases * delta > MOST_AT_ALL else "large"
     whose, unit = (", which may be of as many individuals", "individual") if individuals else ("", "case")
     log = f"a log of {cases:,} case{'' if cases == 1 else 's'}{whose}"
-    one_in = f"{math.ceil((1 - 1e-9) / delta):,}"
+    given = f"{100 * delta:.3g} % of all {unit}s" if delta > ROUGH else f"one {unit} in {math.ceil((1 - 1e-9) / delta):,}"
     return (
-        f"Delta {delta:g} is {how} for {log}: a release that gives one {unit} in {one_in} away outright would keep this promise. "
+        f"Delta {delta:g} is {how} for {log}: a release that gives {given} away outright would keep this promise. "
         f"Ask for a smaller one, such as --delta {_smaller(cases):g}."
     )
 

@@ -17,6 +17,7 @@ from libra.mechanisms.mechanism import mechanism, parameters_of
 
 FLAGS = ("epsilon", "delta")  # parameters that are flags of every mechanism
 NOT_SAID = ("progress", "allow_empty")  # keywords that are no flags
+LABELS = "labels.txt"  # a list of labels, which the command line takes as a file
 AGAIN = "again-"  # before the names of what another release writes
 LONGEST = 1_000  # characters of a command
 
@@ -92,7 +93,11 @@ def _parameters(document: Mapping[str, Any]) -> list[str]:
         if parameters.get(flag) is not None:
             words += [f"--{flag}", json.dumps(parameters[flag])]
     for parameter, value in parameters.items():
-        if parameter not in FLAGS and value is not None and usual.get(parameter) != value:
+        if parameter in FLAGS or value is None or usual.get(parameter) == value:
+            continue
+        if (name, parameter) == ("libra", "labels"):
+            words += ["--public-labels"] if value == "public" else ["--labels", LABELS]
+        else:
             words += ["--set", f"{parameter}={value if isinstance(value, str) else json.dumps(value)}"]
     return words
 

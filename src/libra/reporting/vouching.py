@@ -14,6 +14,7 @@ from libra.certificate.signing import Vouched
 from libra.reporting.promise import Promise
 
 SAYS = "Its certificate says:"
+ONLY_OWN = "Only if you made it yourself: the certificate is"
 OWN = "If you wrote the certificate yourself, the log may go out with it under this guarantee, if what it assumes is true."
 SIGN_IT = "Its certificate is not signed: libra anonymize --sign-key KEY signs it."
 
@@ -33,6 +34,8 @@ def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, pub
         >>> promise = promise_of(libra.anonymize(libra.example.path()).certificate())
         >>> with_signature(promise, Vouched(), made_here=False, public=True).bare
         'Consistent, not signed'
+        >>> with_signature(promise, Vouched(), made_here=False, public=False).answer
+        'Only if you made it yourself: the certificate is consistent, not signed'
         >>> with_signature(promise, Vouched(), made_here=True, public=False).answer
         'Yes: protected by a strong, proved guarantee'
     """
@@ -50,7 +53,7 @@ def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, pub
         promise,
         standing="proved" if known else "unsigned",
         tone=promise.tone if signature.signed else "none",
-        answer=verdict,
+        answer=verdict if public else f"{ONLY_OWN} {verdict[0].lower()}{verdict[1:]}",
         said=verdict,
         sentence=f"{SAYS} {promise.answer.partition(': ')[2]}. {promise.sentence}",
         advice=promise.advice if known else OWN,

@@ -53,7 +53,9 @@ def test_where_names_are_public_it_shows_and_the_promise_says_so() -> None:
     certificate, guarantee = releases[0].certificate(), releases[0].guarantee
     assert guarantee.statement.startswith("Names of activities are not protected.") or "seed" in guarantee.statement
     unseeded = libra.anonymize(log_with_canary(), labels="public")
-    assert unseeded.guarantee.statement.startswith("Names of activities are not protected.")
+    assert unseeded.guarantee.statement.startswith(
+        "Names of activities are not protected. Apart from them, no outcome of the release is more than 2.72 times as likely"
+    )
     assert unseeded.certificate()["in_plain_words"].startswith("Names of activities are not protected")
     assert guarantee.assumptions[0] == NAMES_PUBLIC == certificate["guarantee"]["assumptions"][0]
     assert "names of activities are not protected" in unseeded.report(public=True).html

@@ -11,7 +11,7 @@ import typer
 from libra.cli.columns import columns_taken
 from libra.cli.commands.report import told
 from libra.cli.input_options import ENGINE, OUTPUT, LogPath, takes_log_options
-from libra.cli.keys import SecretKeyFile, asking
+from libra.cli.keys import SecretKeyFile, opened
 from libra.cli.mechanism_options import GUARANTEE, SOUND, MechanismName, parameter, takes_mechanism_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
@@ -56,12 +56,14 @@ def anonymize(
     mechanism: MechanismName = "libra",
     epsilon: Annotated[
         float | None,
-        parameter("--epsilon", text="Of the guarantee or the claim; smaller is more private. Default: 1.", panel=GUARANTEE),
+        parameter("--epsilon", text="Privacy budget epsilon; smaller is more private. Default: 1.", panel=GUARANTEE),
     ] = None,
     delta: Annotated[
         float | None,
         parameter(
-            "--delta", text="Of the guarantee. Default: 1e-5. Of the clipping of libra2022. Default: 1e-4.", panel=GUARANTEE
+            "--delta",
+            text="Privacy parameter delta. Default: 1e-5. For libra2022, delta of the clipping. Default: 1e-4.",
+            panel=GUARANTEE,
         ),
     ] = None,
     explain: Annotated[
@@ -132,7 +134,7 @@ def anonymize(
     Libra as published, for research; where it leaves nothing of a log the exit code is 1, and the text says what would have kept
     something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md says what each is worth.
     """
-    from libra.certificate.signing import secret_key, signature_of
+    from libra.certificate.signing import signature_of
     from libra.eventlog.log import role_columns
     from libra.mechanisms.mechanism import mechanism as make
     from libra.mechanisms.mechanism import parameters_of
@@ -170,12 +172,12 @@ def anonymize(
         if chosen != "polars" and not public:
             raise UsageError("A report compares with the original in memory. Add --public, or take --engine polars.")
     elif public:
-        raise UsageError("--public is about the page. Say where it goes: --report FILE.")
+        raise UsageError("--public needs --report FILE.")
     if model is not None:
         check_model(log, output, (certificate, report), model)
         if mechanism != "libra":
             raise UsageError(f"{mechanism} has no model to write: its logs are not generated from released figures.")
-    signing = None if sign_key is None else secret_key(sign_key, asking(sign_key))  # not when hours have gone into it
+    signing = None if sign_key is None else opened(sign_key)  # not when hours have gone into it
     if explain and not as_json:
         _show_explained(explained, as_json=False)
     watch = Stopwatch()

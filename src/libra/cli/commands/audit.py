@@ -36,7 +36,7 @@ def audit(
         float | None,
         typer.Option("--epsilon", help="The claim. Default: 1; of others: what their figure implies.", show_default=False),
     ] = None,
-    delta: Annotated[float, typer.Option("--delta", help="Of the claim. A tiny one cannot be tested by running.")] = 1e-2,
+    delta: Annotated[float, typer.Option("--delta", help="Delta of the claim. A tiny one cannot be tested by running.")] = 1e-2,
     runs: Annotated[int, typer.Option("--runs", help="How many runs in all, of both sides and all canaries.")] = 10_000,
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="When to stop, once some hundred runs are done.")

@@ -49,7 +49,7 @@ def compare(
         ),
     ] = None,
     epsilon: Annotated[str, typer.Option("--epsilon", "-e", metavar="A,B,…", help="The budgets.")] = "0.1,1,4.7",
-    delta: Annotated[float, typer.Option("--delta", help="Of the budgets.")] = 1e-4,
+    delta: Annotated[float, typer.Option("--delta", help="Privacy parameter delta, with every epsilon.")] = 1e-4,
     seeds: Annotated[int, typer.Option("--seeds", help="How many runs of each kind; their seeds are 0, 1, 2, …")] = 3,
     parameters: Annotated[
         list[str] | None,

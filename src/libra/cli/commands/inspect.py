@@ -63,6 +63,8 @@ def inspect(
 
 def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     """Figures, columns, attributes, frequent variants, and what stands out."""
+    from libra.eventlog.summary import FEW
+
     console = people_console()
     console.print(printable(str(path)), style="bold")
     counts = ((summary.cases, "case"), (summary.events, "event"), (summary.activities, "activity"), (summary.variants, "variant"))
@@ -80,8 +82,9 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
         console.print(f"… and {len(summary.attributes) - MANY_ATTRIBUTES} more attributes; --json lists them all\n")
     variants = ((f"{v.cases:,}", percent(v.cases / summary.cases), _trace(v.trace)) for v in summary.top_variants)
     table("Most frequent variants", ("cases", "share", "trace"), variants, right=(0, 1))
-    rare = ((f"{label.cases:,}", label.label) for label in summary.rare_labels[:MANY_LABELS])
-    table("Activities that few cases have", ("cases", "activity"), rare, right=(0,))
+    rare = [(f"{label.cases:,}", label.label) for label in summary.rare_labels[:MANY_LABELS]]
+    if rare:
+        table(f"Activities that fewer than {FEW} cases have", ("cases", "activity"), rare, right=(0,))
     if len(summary.rare_labels) > MANY_LABELS:
         console.print(f"… and {len(summary.rare_labels) - MANY_LABELS:,} more; --json lists them all\n")
     console.print(_hint(summary))
