@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from libra.cli.input_options import LogPath, takes_log_options
-from libra.cli.output import Json, Quiet, print_json, printable
+from libra.cli.output import Json, Quiet, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
 from libra.keywords import ReadKeywords
 from libra.shell import libra_command
@@ -52,10 +52,13 @@ def describe(
         with atomic_output(output) as stream:
             stream.write(text.encode())
     if as_json:
-        print_json(found.to_dict() | {"reasons": dict(found.reasons), "output": None if output is None else str(output)})
+        more = {"open": {key: getattr(found, key) for key in found.unsettled}, "reasons": dict(found.reasons)}
+        print_json(found.to_dict() | more | {"output": None if output is None else str(output)})
     elif output is None:
         print(text, end="")
     elif not quiet:
         files = " ".join(map(shlex.quote, (str(log), "-o", "OUT", "--description", str(output))))
         lines = (f"Wrote {output}. Read it, and correct what is wrong. Then:", f"  {libra_command()} anonymize {files}")
         print("\n".join(map(printable, lines)))
+    open_keys = (f"{key} is commented out: {why}. Settle it before the log is read." for key, why in found.unsettled.items())
+    print_notes(open_keys, quiet=quiet)
