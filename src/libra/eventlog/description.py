@@ -239,6 +239,9 @@ def _check_type(key: str, value: object) -> None:
     if key in SEVERAL or (key == "labels" and not isinstance(value, str)):
         fits = isinstance(value, tuple) and all(isinstance(one, str) for one in value)
         asked = "a list of names" if key != "labels" else f'"{PRIVATE}", "{PUBLIC}" or a list of names'
+        if key == "labels" and isinstance(value, tuple) and fits and not (value and all(name.strip() for name in value)):
+            what = "the list of labels is empty or has an empty name"
+            raise MisfitError(key, what, f'List the names of activities, or write labels = "{PRIVATE}"')
     elif key in NUMBERS:
         fits, asked = isinstance(value, int) and not isinstance(value, bool) and value >= 1, "a whole number from 1 on"
     elif key in TRUTHS:
@@ -293,11 +296,17 @@ def _contradictions(said: Description) -> Iterator[MisfitError]:
         what = "lifecycle_keep chooses transitions, and no column is named as lifecycle"
         yield MisfitError("lifecycle_keep", what, "Name it, or leave lifecycle_keep out")
     if (said.unit == "individual") != (said.individual is not None):
-        what = {
-            "individual": 'unit is "individual", and no column says whose case it is',
-            "case": 'individual names whose case it is, and unit is "case"',
+        what, remedy = {
+            "individual": (
+                'unit is "individual", and no column says whose case it is',
+                'Name the column with individual, or write unit = "case"',
+            ),
+            "case": (
+                'individual names whose case it is, and unit is "case"',
+                'Write unit = "individual", or remove individual if single cases are to be protected',
+            ),
         }[said.unit]
-        yield MisfitError("unit", what, "Name the column with individual, or write unit = " + '"case" and leave individual out')
+        yield MisfitError("unit", what, remedy)
     if said.most_cases > 1 and said.unit == "case":
         yield MisfitError("most_cases", 'most_cases is about individuals, and unit is "case"', "Leave it out")
 

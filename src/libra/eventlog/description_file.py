@@ -35,7 +35,7 @@ HINTS = {
     "start_timestamp": ("Started", "when an event started"),
     "lifecycle": ("Transition", "start, complete and so on"),
     "resource": ("Who", "who or what did it"),
-    "individual": ("Patient", "whose case it is, where a person has several; then unit is individual"),
+    "individual": ("Patient", 'whose case it is, where a person has several; write unit = "individual" below as well'),
     "timestamp_format": ("%d.%m.%Y %H:%M", "how times are written, where they are text"),
     "day_first": (True, "with timestamp_format any: 03/04/2024 is the third of April"),
     "epoch_unit": ("s", "what Unix times count: s, ms, us or ns"),
