@@ -68,12 +68,22 @@ def test_a_release_by_a_description_with_a_guess_is_refused(visits: Path, run: R
 
 def test_it_appears_whole_or_not_at_all(visits: Path, run: Run) -> None:
     target = visits.parent / "log.toml"
-    target.write_text("as it was")
     assert run("describe", visits, "--activity", "nothing", "-o", target).code == 3
-    assert target.read_text() == "as it was"
+    assert not target.exists()
     assert run("describe", visits, "-o", visits).code == 2
     assert run("describe", visits, "-o", visits.parent / "no" / "log.toml").code == 3
-    assert sorted(file.name for file in visits.parent.iterdir()) == ["log.toml", "visits.csv"]
+    assert sorted(file.name for file in visits.parent.iterdir()) == ["visits.csv"]
+
+
+def test_a_description_that_is_there_is_not_replaced(visits: Path, described: Path, run: Run) -> None:
+    before = described.read_bytes()
+    answer = run("describe", visits, *COLUMNS, "-o", described)
+    assert answer.code == 3
+    assert answer.err == (
+        f"libra: {described}: there is a file by this name, which may have been edited. "
+        "Name another file, or remove this one first.\n"
+    )
+    assert described.read_bytes() == before
 
 
 def test_it_speaks_json(visits: Path, run: Run) -> None:
@@ -182,6 +192,12 @@ def test_inspect_ends_with_how_to_write_one(tmp_path: Path, run: Run) -> None:
     file = tmp_path / "a log.csv"
     file.write_text(TABLE)
     assert run("inspect", file).out.rstrip().endswith(f"describe '{file}' -o log.toml")
+
+
+def test_that_command_has_the_flags_that_were_given(visits: Path, run: Run) -> None:
+    answer = run("inspect", visits, *COLUMNS, "--individual", "Patient", "--month-first")
+    flags = "--case-id Patient --case-id Visit --activity Step --timestamp 'Done at' --individual Patient --month-first"
+    assert answer.out.rstrip().endswith(f"describe {visits} -o log.toml {flags}")
 
 
 def test_the_page_on_descriptions_has_every_key_and_its_example_is_one(tmp_path: Path) -> None:

@@ -28,7 +28,13 @@ def describe(
     *,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="The file to write. Default: print it.", show_default=False),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The file to write. Not one that is there. Default: print it.",
+            show_default=False,
+        ),
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -39,11 +45,15 @@ def describe(
     --description all commands read the log exactly so, whatever its content is on the day, and refuse what does not fit.
     """
     from libra import api
+    from libra.errors import InputError
     from libra.eventlog.files import atomic_output
     from libra.targets import check_writable
 
     if output is not None:
         check_writable(log, output, what="description")
+        if output.exists():
+            remedy = "Name another file, or remove this one first"
+            raise InputError("there is a file by this name, which may have been edited", place=str(output), remedy=remedy)
     with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
         options["progress"] = progress
         found = api.describe(log, **options)

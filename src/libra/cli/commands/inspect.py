@@ -55,7 +55,9 @@ def inspect(
     else:
         show_summary(log, read, summary)
         if "description" not in options:
-            command = f"{libra_command()} describe {shlex.quote(str(log))} -o log.toml"
+            from libra.reporting.again import reading_flags
+
+            command = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
             print()
             print(printable(f"Write down how it is read, for a release: {command}"))
     print_notes(read.notes, quiet=quiet)
