@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from libra.errors import InputError, UsageError
+from libra.eventlog.alike_ids import alike_notes
 from libra.eventlog.description import CHECK, LINE_ENDS, Description
 from libra.eventlog.files import files_of, input_format, parquet_files
 from libra.eventlog.formats import FileFormat
@@ -206,7 +207,8 @@ def _described(
         if key in found:
             flag = "--month-first" if key == "day_first" and not options.day_first else f"--{key.replace('_', '-')}"
             reasons[key] = f"given by {flag}"
-    return Description(**found, reasons=reasons, source=f"the description of {source}")
+    ids = [{name: frame[name] for name in columns.get(role, ())} for role in ("individual", "case_id")]
+    return Description(**found, reasons=reasons, source=f"the description of {source}", notes=tuple(alike_notes(*ids)))
 
 
 def _why_role(role: FoundRole) -> str:

@@ -85,6 +85,8 @@ class Description:
     """Why each key has its value, for the comments of the file."""
     source: str = field(default="the description", compare=False)
     """What it is called in errors."""
+    notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """What else is worth knowing of the log that was described."""
     lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     """On which line of its file a key stands."""
 

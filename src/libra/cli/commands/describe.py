@@ -71,4 +71,4 @@ def describe(
         lines = (f"Wrote {output}. Read it, and correct what is wrong. Then:", f"  {libra_command()} anonymize {files}")
         print("\n".join(map(printable, lines)))
     open_keys = (f"{key} is commented out: {why}. Settle it before the log is read." for key, why in found.unsettled.items())
-    print_notes(open_keys, quiet=quiet)
+    print_notes((*open_keys, *found.notes), quiet=quiet)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.alike_ids import alike_notes
 from libra.eventlog.case_ids import told_apart
 from libra.eventlog.columns import unnamed, without
 from libra.eventlog.log import EventLog, FoundRole
@@ -72,8 +73,11 @@ def from_flat(
         attributes = attributes[rows]
     firsts = (index.diff().fill_null(1) > 0).arg_true()
 
+    ids = playing[firsts]
+    whose = {columns["individual"][0]: ids["individual"]} if "individual" in columns else {}
+    said.extend(alike_notes(whose, {name: ids[f"case_id{i}"] for i, name in enumerate(columns["case_id"])}))
     events = playing.select(ROLE_COLUMN[role] for role in columns if role in ROLE_COLUMN and role != "case_id")
-    cases = pl.DataFrame({CASE_NAME: _case_ids(playing[firsts], len(columns["case_id"]), said)})
+    cases = pl.DataFrame({CASE_NAME: _case_ids(ids, len(columns["case_id"]), said)})
     split = _Split(index, firsts)
     individual = None
     if "individual" in columns:
