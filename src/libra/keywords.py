@@ -192,7 +192,7 @@ def described_parameters(described: Description | None, said: Mapping[str, Any],
             if described.lines and name not in described.lines:
                 several = f"{name} = [...], with the names of the list," if flag == "--labels" else _line(name, together[name])
                 raise UsageError(f"{flag} is not in {described.source}, which says all about the log. Write {several} there.")
-            raise UsageError(f"{flag} contradicts {described.place(name)}. Leave out one of them.")
+            raise UsageError(f"{flag} contradicts {described.place(name)}. Correct {name} there, or leave out the flag.")
     return together
 
 

@@ -168,6 +168,7 @@ def test_parameters_of_the_release_that_contradict_it_are_a_usage_error(visits: 
     answer = run("anonymize", visits, "-o", visits.parent / "out.csv", "--description", target, "--most-cases", "3")
     assert answer.code == 2
     assert f"--most-cases contradicts {target}, line " in answer.err
+    assert answer.err.endswith(". Correct most_cases there, or leave out the flag.\n")
 
 
 def test_a_mistake_in_it_names_its_line(visits: Path, described: Path, run: Run) -> None:
