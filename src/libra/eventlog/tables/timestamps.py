@@ -74,9 +74,17 @@ def stripped(values: pl.Series, column: str, place: Callable[[int], str]) -> pl.
 
 
 def usable_moments(
-    read: pl.Series, values: pl.Series, options: ReadOptions, place: Callable[[int], str], *, optional: bool = False
+    read: pl.Series,
+    values: pl.Series,
+    options: ReadOptions,
+    place: Callable[[int], str],
+    *,
+    optional: bool = False,
+    continued: bool = False,
 ) -> tuple[pl.Series, bool]:
     """The moments that lie in years of ours, and whether all that is not missing could be used; if not, an error by default.
+
+    `continued` if other values of the column came before these.
 
     Example:
         >>> nothing = pl.Series([None], dtype=pl.Datetime("us", "UTC"))
@@ -91,9 +99,9 @@ def usable_moments(
     way_out = "leave such times out" if optional else "drop such events"
     if unreadable.any() and not options.drop_invalid:
         row = int(unreadable.arg_true()[0])
-        dropped = "" if row == 0 else f", or {way_out} with --drop-invalid"  # the first of all is no exception
-        numbers = read.null_count() == read.len() and _NUMBER.fullmatch(str(values[row])) is not None
-        remedy = f"{_correction(options, numbers=numbers)}{dropped}"
+        first = row == 0 and not continued  # what is wrong with the first of all is hardly an exception
+        numbers = first and _NUMBER.fullmatch(str(values[row])) is not None
+        remedy = _correction(options, numbers=numbers) + ("" if first else f", or {way_out} with --drop-invalid")
         raise InputError(f"timestamp {quoted(values[row])} cannot be read", place=place(row), remedy=remedy)
     if outside.any() and not options.drop_invalid:
         row = int(outside.arg_true()[0])
