@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from libra.mechanisms.libra2022.algorithm import Anonymizer
 
 ONE_OR_SEVERAL = ("case_id", "activity", "lifecycle_keep")
+SEVERAL = (*ONE_OR_SEVERAL, "labels")
 YES_OR_NO = ("day_first", "sort_by_time", "drop_invalid", "allow_empty")
 TABS = {"tab": "\t", "\\t": "\t"}  # what can be typed in a shell
 
@@ -131,19 +132,45 @@ def refuse_contradictions(described: Description, said: Mapping[str, Any]) -> No
         >>> refuse_contradictions(visits, {"zone": "utc"})
         Traceback (most recent call last):
         libra.errors.UsageError: --zone says "utc", and the description says "none". Leave out one of them.
+        >>> refuse_contradictions(visits, {"individual": "patient"})
+        Traceback (most recent call last):
+        libra.errors.UsageError: --individual says "patient", and the description says nothing on it.
+        Write individual = "patient" and unit = "individual" there.
     """
     for name, value in said.items():
-        theirs = getattr(described, name)
+        key, theirs = name, getattr(described, name)
+        if name == "day_first" and theirs is None and (theirs := _day_first_in(described.timestamp_format)) is not None:
+            key = "timestamp_format"
         if value == theirs or (value is False and name != "day_first") or (name == "encoding" and _same_encoding(value, theirs)):
             continue
         flag = "--month-first" if name == "day_first" and value is False else f"--{name.replace('_', '-')}"
-        absent = theirs is None or theirs == ()
+        absent = _is_absent(described, key)
         ours = f"{flag} contradicts" if isinstance(value, bool) else f"{flag} says {_shown(value)}, and"
         if isinstance(value, bool):
-            says = f", which has no {name}" if absent else f", which says {name} = {_shown(theirs)}"
+            says = f", which has no {name}" if absent else f", which says {key} = {_shown(getattr(described, key))}"
         else:
             says = " says nothing on it" if absent else f" says {_shown(theirs)}"
-        raise UsageError(f"{ours} {described.place(name)}{says}. Leave out one of them.")
+        remedy = f"Write {_line(name, value)} there" if absent else "Leave out one of them"
+        raise UsageError(f"{ours} {described.place(key)}{says}. {remedy}.")
+
+
+def _is_absent(described: Description, key: str) -> bool:
+    """Whether a description has no such key: its file has no line for it, or it is not from a file and says nothing."""
+    return key not in described.lines if described.lines else getattr(described, key) in (None, ())
+
+
+def _line(key: str, value: Any) -> str:
+    """What to write into a description so that it says this."""
+    said = f"[{_shown(tuple(value))}]" if key in SEVERAL and not isinstance(value, str) else _shown(value)
+    return f"{key} = {said}" + (' and unit = "individual"' if key == "individual" else "")
+
+
+def _day_first_in(pattern: str | None) -> bool | None:
+    """Whether the day comes before the month in a format; None where it does not have both."""
+    if pattern is None:
+        return None
+    day, months = pattern.find("%d"), [at for code in ("%m", "%b", "%B") if (at := pattern.find(code)) >= 0]
+    return day < months[0] if day >= 0 and months else None
 
 
 def described_parameters(described: Description | None, said: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
@@ -162,7 +189,10 @@ def described_parameters(described: Description | None, said: Mapping[str, Any],
             together[name] = value
         if described is not None and name in known and not _alike(together[name], value):
             flag = "--public-labels" if together[name] == "public" else f"--{name.replace('_', '-')}"
-            raise UsageError(f"{flag} contradicts {described.place(name)}. Leave out one of them.")
+            if described.lines and name not in described.lines:
+                several = f"{name} = [...], with the names of the list," if flag == "--labels" else _line(name, together[name])
+                raise UsageError(f"{flag} is not in {described.source}, which says all about the log. Write {several} there.")
+            raise UsageError(f"{flag} contradicts {described.place(name)}. Correct {name} there, or leave out the flag.")
     return together
 
 

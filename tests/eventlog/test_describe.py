@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -40,9 +41,14 @@ def table(times: list[str]) -> str:
     return "\n".join(["Case ID;Activity;When;Cost", *rows, ""])
 
 
+def settled(text: str) -> str:
+    """The file of a description after its reader found every guess right."""
+    return re.sub(r"^# (?=.*  # CHECK THIS: )", "", text, flags=re.MULTILINE)
+
+
 def check_same(source: Path | pl.DataFrame, found: Description, folder: Path, **keywords: Any) -> EventLog:
-    """The log as the file of its description reads it, which is as detection reads it; and no notes are left."""
-    (folder / "log.toml").write_text(found.to_toml(), encoding="utf-8")
+    """The log as the file of its description reads it, which is as detection reads it, once what is open is settled."""
+    (folder / "log.toml").write_text(settled(found.to_toml()), encoding="utf-8")
     assert Description.read(folder / "log.toml") == found
     ours, theirs = libra.read(source, description=folder / "log.toml"), libra.read(source, **keywords)
     assert ours.equals(theirs)
@@ -131,6 +137,62 @@ def test_what_the_content_leaves_open_is_to_be_checked(tmp_path: Path) -> None:
     assert found.reasons["timestamp_format"].startswith("CHECK THIS: no date in")
     assert found.reasons["encoding"].startswith("CHECK THIS: not UTF-8")
     assert not any("CHECK" in why for key, why in found.reasons.items() if key not in ("timestamp_format", "encoding"))
+
+
+@pytest.mark.parametrize(
+    ("times", "keys"),
+    [
+        (["03/04/2024", "05/06/2024"], ["timestamp_format"]),
+        (["06.05.24", "27.05.24"], ["timestamp_format"]),
+        (["Mai 6 2024", "06/05/2024"], ["timestamp_format", "day_first"]),
+        (["1714982400", "86400"], ["epoch_unit"]),
+        (["2024-05-06T08:00:00", "2024-05-06T08:00:00Z"], ["zone"]),
+        ([], ["timestamp_format", "zone"]),
+    ],
+)
+def test_nothing_is_read_by_a_guess_until_somebody_settles_it(times: list[str], keys: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text(table(times))
+    found = libra.describe(file)
+    assert sorted(found.unsettled) == sorted(keys)
+    text = found.to_toml()
+    lines = [line for line in text.split("\n") if "CHECK THIS" in line]
+    assert [line.split()[1] for line in lines] == keys
+    assert all(line.startswith("# ") and line.endswith("; remove the first # if this is right") for line in lines)
+    (tmp_path / "log.toml").write_text(text)
+    with pytest.raises(InputError, match=rf"log\.toml, line \d+: {keys[0]} is open: .*Remove the # before {keys[0]} if its"):
+        Description.read(tmp_path / "log.toml")
+    for command in (libra.read, libra.anonymize):
+        with pytest.raises(InputError, match=r"the description of .*log\.csv: \w+ is open: "):
+            command(file, description=found)
+    (tmp_path / "log.toml").write_text("\n".join(line for line in text.split("\n") if line not in lines))
+    with pytest.raises(InputError):  # none of these keys has a default
+        Description.read(tmp_path / "log.toml")
+    (tmp_path / "log.toml").write_text(settled(text))
+    assert Description.read(tmp_path / "log.toml") == found
+
+
+def test_a_line_of_its_own_settles_what_was_open(tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text(table(["03/04/2024"]))
+    (tmp_path / "log.toml").write_text(libra.describe(file).to_toml() + 'timestamp_format = "%m/%d/%Y"\n')
+    assert (
+        libra.read(file, description=tmp_path / "log.toml").timestamps.tolist()
+        == libra.read(file, day_first=False).timestamps.tolist()
+    )
+    (tmp_path / "log.toml").write_text(libra.describe(file).to_toml() + 'epoch_unit = "s"\n')
+    assert Description.read(tmp_path / "log.toml").epoch_unit == "s"
+
+
+def test_numbers_in_a_table_have_no_unit_until_somebody_settles_it(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"case": [1, 2], "activity": ["a", "b"], "time": [1714982400, 86400]})
+    text = libra.describe(frame).to_toml()
+    (tmp_path / "log.toml").write_text(text)
+    with pytest.raises(InputError, match="epoch_unit is open"):
+        libra.read(frame, description=tmp_path / "log.toml")
+    (tmp_path / "log.toml").write_text("\n".join(line for line in text.split("\n") if "CHECK THIS" not in line))
+    with pytest.raises(InputError, match="says nothing on how times are written"):
+        libra.read(frame, description=tmp_path / "log.toml")
 
 
 def test_a_column_found_by_content_says_so(tmp_path: Path) -> None:

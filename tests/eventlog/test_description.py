@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from libra.errors import InputError, UsageError
 from libra.eventlog.description import CHOICES, KEYS, OPTIONAL, SEVERAL, Description
-from libra.keywords import read_options
+from libra.keywords import described_parameters, read_options
 
 VISITS: dict[str, Any] = {
     "format": "csv",
@@ -66,7 +66,9 @@ def descriptions(draw: st.DrawFn) -> Description:
     said["lifecycle_keep"] = draw(NAMES | st.just(())) if said["lifecycle"] is not None else ()
     said["unit"] = "case" if said["individual"] is None else "individual"
     said["most_cases"] = 1 if said["individual"] is None else draw(st.integers(1, 1000))
-    said["labels"] = draw(st.sampled_from(["private", "public"]) | NAMES)
+    said["labels"] = draw(
+        st.sampled_from(["private", "public"]) | NAMES.filter(lambda names: all(name.strip() for name in names))
+    )
     reasons = draw(st.dictionaries(st.sampled_from(KEYS), TEXT))
     return Description(**said, reasons=reasons)
 
@@ -185,8 +187,21 @@ def test_windows_line_ends_and_a_mark_do_not_matter(tmp_path: Path) -> None:
     [
         ({"delimiter": ","}, '--delimiter says ",", and the description says ";". Leave out one of them.'),
         ({"case_id": "Visit"}, '--case-id says "Visit", and the description says "Patient", "Visit". Leave out one of them.'),
-        ({"resource": "Ward"}, '--resource says "Ward", and the description says nothing on it. Leave out one of them.'),
-        ({"day_first": False}, "--month-first contradicts the description, which has no day_first. Leave out one of them."),
+        ({"resource": "Ward"}, '--resource says "Ward", and the description says nothing on it. Write resource = "Ward" there.'),
+        (
+            {"individual": "Patient"},
+            '--individual says "Patient", and the description says nothing on it. '
+            'Write individual = "Patient" and unit = "individual" there.',
+        ),
+        (
+            {"lifecycle_keep": ["complete"]},
+            '--lifecycle-keep says "complete", and the description says nothing on it. '
+            'Write lifecycle_keep = ["complete"] there.',
+        ),
+        (
+            {"day_first": False},
+            '--month-first contradicts the description, which says timestamp_format = "%d.%m.%Y %H:%M". Leave out one of them.',
+        ),
         (
             {"drop_invalid": True},
             "--drop-invalid contradicts the description, which says drop_invalid = false. Leave out one of them.",
@@ -200,8 +215,45 @@ def test_a_flag_that_contradicts_it_is_refused(keywords: dict[str, Any], words: 
 
 
 def test_a_flag_that_says_the_same_is_welcome() -> None:
-    same: dict[str, Any] = {"encoding": "UTF8", "delimiter": ";", "activity": "Step", "sort_by_time": False}
+    same: dict[str, Any] = {"encoding": "UTF8", "delimiter": ";", "activity": "Step", "sort_by_time": False, "day_first": True}
     assert read_options(description=Description(**VISITS), **same) == Description(**VISITS).options()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "day_first"), [("%d/%m/%Y", True), ("%m/%d/%y", False), ("%d %b %Y", True), ("%B %d, %Y", False)]
+)
+def test_a_flag_of_the_order_is_compared_with_the_format(pattern: str, day_first: bool) -> None:
+    said = Description(**(VISITS | {"timestamp_format": pattern}))
+    assert read_options(description=said, day_first=day_first) == said.options()
+    with pytest.raises(UsageError, match="-first contradicts the description, which says timestamp_format = "):
+        read_options(description=said, day_first=not day_first)
+
+
+def test_a_flag_on_which_the_file_has_no_line_belongs_into_the_file(tmp_path: Path) -> None:
+    kept = [line for line in Description(**VISITS).to_toml().split("\n") if not line.startswith(("sort_by_time", "labels"))]
+    said = Description.read(write(tmp_path, "\n".join(kept)))
+    with pytest.raises(UsageError, match=r"log\.toml, which has no sort_by_time\. Write sort_by_time = true there\."):
+        read_options(description=said, sort_by_time=True)
+    with pytest.raises(UsageError, match=r"--labels is not in .*log\.toml, .* Write labels = \[\.\.\.\], with the names"):
+        described_parameters(said, {"labels": ("Triage",)}, ["labels"])
+    with pytest.raises(UsageError, match=r'--public-labels is not in .*log\.toml, .* Write labels = "public" there\.'):
+        described_parameters(said, {"labels": "public"}, ["labels"])
+
+
+@pytest.mark.parametrize("labels", ["[]", '["Triage", ""]', '["Triage", " "]'])
+def test_an_empty_name_in_the_list_of_labels_is_found_on_its_line(labels: str, tmp_path: Path) -> None:
+    text = Description(**VISITS).to_toml().replace('labels = "private"', f"labels = {labels}")
+    line = next(i for i, line in enumerate(text.split("\n"), start=1) if line.startswith("labels"))
+    assert refused(tmp_path, text).startswith(f"log.toml, line {line}: the list of labels is empty or has an empty name.")
+
+
+def test_the_comment_on_individuals_leads_to_a_file_that_is_read(tmp_path: Path) -> None:
+    text = Description(**VISITS).to_toml()
+    assert 'write unit = "individual" below as well' in text
+    named = text.replace("# individual =", "individual =")
+    said = refused(tmp_path, named)
+    assert said.endswith('Write unit = "individual", or remove individual if single cases are to be protected.')
+    assert Description.read(write(tmp_path, named.replace('unit = "case"', 'unit = "individual"'))).individual == "Patient"
 
 
 def test_it_is_a_file_or_a_description() -> None:

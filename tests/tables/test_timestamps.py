@@ -75,6 +75,22 @@ def test_what_is_no_moment_is_refused_with_its_line_and_value(text: str) -> None
     )
 
 
+def test_a_format_is_suggested_where_the_very_first_time_cannot_be_read() -> None:
+    """Dropping such events would leave out most of the log."""
+    with pytest.raises(InputError) as error:
+        read(["2024|05|06", "2024-05-06"])
+    assert str(error.value) == 'a.csv, line 2: timestamp "2024|05|06" cannot be read. Give the format with --timestamp-format.'
+
+
+def test_a_unit_is_suggested_for_small_numbers() -> None:
+    with pytest.raises(InputError) as error:
+        read(["1000", "2000"])
+    assert str(error.value) == (
+        'a.csv, line 2: timestamp "1000" cannot be read. '
+        "Say --epoch-unit s, ms, us or ns if all times are Unix times, or give the format with --timestamp-format."
+    )
+
+
 def test_unreadable_moments_become_null_when_they_may_be_dropped() -> None:
     assert read(["2024-05-26T08:05:09Z", "n/a", "9999-12-31"], ReadOptions(drop_invalid=True))[0] == [MORNING, None, None]
 
@@ -178,7 +194,7 @@ def test_the_users_format_is_followed() -> None:
         ("26|05|2024 08:05:09.000000 Z", "%d|%m|%Y %H:%M:%S.%f %z"),
     ):
         assert read([text], ReadOptions(timestamp_format=pattern))[0] == [MORNING]
-    with pytest.raises(InputError, match=r'line 2: timestamp "2024-05-26" cannot be read\. Correct --timestamp-format, or drop'):
+    with pytest.raises(InputError, match=r'line 2: timestamp "2024-05-26" cannot be read\. Correct --timestamp-format\.$'):
         read(["2024-05-26"], ReadOptions(timestamp_format="%d|%m|%Y"))
 
 

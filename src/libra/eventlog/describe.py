@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from libra.errors import InputError, UsageError
-from libra.eventlog.description import LINE_ENDS, Description
+from libra.eventlog.alike_ids import alike_notes
+from libra.eventlog.description import CHECK, LINE_ENDS, Description
 from libra.eventlog.files import files_of, input_format, parquet_files
 from libra.eventlog.formats import FileFormat
 from libra.eventlog.log import EventLog, FoundRole
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNITS: tuple[EpochUnit, ...] = ("s", "ms", "us", "ns")
-CHECK = "CHECK THIS"
 DEFAULT = "default"
 BY_NAME = ("called ", "its name is", "a standard key")
 Place = Callable[[int], str]
@@ -95,7 +95,7 @@ def _of_csv(opened: OpenCsv, options: ReadOptions, given: Collection[str], sourc
     guessed = any(isinstance(note, OpenChoice) for note in opened.notes)
     said = _written(opened) | {"decimal": options.decimal or ("," if comma else ".")}
     why = {
-        "encoding": f"{CHECK}: not UTF-8, taken for Windows-1252" if guessed else "detected by content: the text is valid in it",
+        "encoding": f"{CHECK}not UTF-8, taken for Windows-1252" if guessed else "detected by content: the text is valid in it",
         "delimiter": "detected by content: it gives all lines as many fields",
         "quote": "detected by content: fields begin with it"
         if dialect.quote
@@ -207,7 +207,8 @@ def _described(
         if key in found:
             flag = "--month-first" if key == "day_first" and not options.day_first else f"--{key.replace('_', '-')}"
             reasons[key] = f"given by {flag}"
-    return Description(**found, reasons=reasons, source=f"the description of {source}")
+    ids = [{name: frame[name] for name in columns.get(role, ())} for role in ("individual", "case_id")]
+    return Description(**found, reasons=reasons, source=f"the description of {source}", notes=tuple(alike_notes(*ids)))
 
 
 def _why_role(role: FoundRole) -> str:
@@ -218,7 +219,7 @@ def _why_role(role: FoundRole) -> str:
 
 def _why_zone(zone: Zone) -> str:
     if zone == "utc":
-        return f"{CHECK}: some times carry a zone and others do not"
+        return f"{CHECK}some times carry a zone and others do not"
     return f"detected by content: {'all times carry one' if zone == 'file' else 'no time carries one'}"
 
 
@@ -256,7 +257,9 @@ def _times(
         reasons["start_timestamp"] = f'left out: "{start}" is written otherwise than "{when}"'
     said |= way
     open_notes = [note for note in notes[when] if isinstance(note, OpenChoice) and note != zone_is_open(when)]
-    why = f"{CHECK}: {open_notes[0].what}" if open_notes else "detected by content: all times are written so"
+    why = f"{CHECK}{open_notes[0].what}" if open_notes else "detected by content: all times are written so"
+    if values[when].null_count() == values[when].len() and not values[when].dtype.is_temporal():
+        why = reasons["zone"] = f'{CHECK}there is no time in "{when}" to tell it by'
     reasons |= dict.fromkeys(way, why)
     if "epoch_unit" in way:
         reasons["zone"] = "default: Unix times are in UTC"

@@ -35,6 +35,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "unit": get_args(Unit),
 }
 OF_TEXT = ("delimiter", "quote", "line_end", "decimal")
+CHECK = "CHECK THIS: "  # how the reason of a key begins that the content of a log leaves open
 
 
 class MisfitError(UsageError):
@@ -84,6 +85,8 @@ class Description:
     """Why each key has its value, for the comments of the file."""
     source: str = field(default="the description", compare=False)
     """What it is called in errors."""
+    notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """What else is worth knowing of the log that was described."""
     lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     """On which line of its file a key stands."""
 
@@ -126,11 +129,33 @@ class Description:
         return {key: list(value) if isinstance(value, tuple) else value for key, value in said.items()}
 
     def says(self, key: str) -> bool:
-        """Whether a key is there and about this format."""
-        return getattr(self, key) is not None and (self.format == "csv" or key not in OF_TEXT)
+        """Whether a key is there, settled, and about this format."""
+        there = getattr(self, key) is not None and key not in self.unsettled
+        return there and (self.format == "csv" or key not in OF_TEXT)
+
+    @property
+    def unsettled(self) -> dict[str, str]:
+        """The keys that the content of the log leaves open, and why; their values are guesses, and nothing is read by them.
+
+        Example:
+            >>> import polars as pl
+            >>> import libra
+            >>> log = pl.DataFrame({"case": [1], "activity": ["a"], "time": ["03/04/2024"]})
+            >>> libra.describe(log).unsettled
+            {'timestamp_format': 'no date in "time" shows whether day or month comes first'}
+            >>> libra.describe(log, day_first=True).unsettled
+            {}
+        """
+        return {key: why.removeprefix(CHECK) for key, why in self.reasons.items() if why.startswith(CHECK)}
 
     def options(self) -> ReadOptions:
-        """The options of the reader; nothing is left to detect."""
+        """The options of the reader; nothing is left to detect.
+
+        Raises:
+            InputError: A key is unsettled.
+        """
+        for key, why in self.unsettled.items():
+            raise unsettled_key(key, why, self.source)
         of_text: dict[str, Any] = {}
         if self.format == "csv":
             of_text = {"delimiter": self.delimiter, "decimal": self.decimal}
@@ -158,6 +183,18 @@ class Description:
     def place(self, key: str) -> str:
         """Where a key stands, for errors."""
         return f"{self.source}, line {self.lines[key]}" if key in self.lines else self.source
+
+
+def unsettled_key(key: str, why: str, place: str) -> InputError:
+    """The error for a key that a description leaves open.
+
+    Example:
+        >>> print(unsettled_key("zone", "some times carry a zone and others do not", "log.toml, line 26"))
+        log.toml, line 26: zone is open: some times carry a zone and others do not.
+        Remove the # before zone if its line is right, correct it if not, or describe the log again with a flag that settles it.
+    """
+    remedy = f"Remove the # before {key} if its line is right, correct it if not, or describe the log again with a flag that "
+    return InputError(f"{key} is open: {why}", place=place, remedy=remedy + "settles it")
 
 
 @contextmanager
@@ -204,6 +241,9 @@ def _check_type(key: str, value: object) -> None:
     if key in SEVERAL or (key == "labels" and not isinstance(value, str)):
         fits = isinstance(value, tuple) and all(isinstance(one, str) for one in value)
         asked = "a list of names" if key != "labels" else f'"{PRIVATE}", "{PUBLIC}" or a list of names'
+        if key == "labels" and isinstance(value, tuple) and fits and not (value and all(name.strip() for name in value)):
+            what = "the list of labels is empty or has an empty name"
+            raise MisfitError(key, what, f'List the names of activities, or write labels = "{PRIVATE}"')
     elif key in NUMBERS:
         fits, asked = isinstance(value, int) and not isinstance(value, bool) and value >= 1, "a whole number from 1 on"
     elif key in TRUTHS:
@@ -258,11 +298,17 @@ def _contradictions(said: Description) -> Iterator[MisfitError]:
         what = "lifecycle_keep chooses transitions, and no column is named as lifecycle"
         yield MisfitError("lifecycle_keep", what, "Name it, or leave lifecycle_keep out")
     if (said.unit == "individual") != (said.individual is not None):
-        what = {
-            "individual": 'unit is "individual", and no column says whose case it is',
-            "case": 'individual names whose case it is, and unit is "case"',
+        what, remedy = {
+            "individual": (
+                'unit is "individual", and no column says whose case it is',
+                'Name the column with individual, or write unit = "case"',
+            ),
+            "case": (
+                'individual names whose case it is, and unit is "case"',
+                'Write unit = "individual", or remove individual if single cases are to be protected',
+            ),
         }[said.unit]
-        yield MisfitError("unit", what, "Name the column with individual, or write unit = " + '"case" and leave individual out')
+        yield MisfitError("unit", what, remedy)
     if said.most_cases > 1 and said.unit == "case":
         yield MisfitError("most_cases", 'most_cases is about individuals, and unit is "case"', "Leave it out")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from libra.errors import InputError
-from libra.eventlog.description import KEYS, OF_TEXT, REQUIRED, SEVERAL, Description, MisfitError
+from libra.eventlog.description import CHECK, KEYS, OF_TEXT, REQUIRED, SEVERAL, Description, MisfitError, unsettled_key
 from libra.eventlog.files import open_input
 
 LARGEST = 1 << 20  # bytes
@@ -35,7 +35,7 @@ HINTS = {
     "start_timestamp": ("Started", "when an event started"),
     "lifecycle": ("Transition", "start, complete and so on"),
     "resource": ("Who", "who or what did it"),
-    "individual": ("Patient", "whose case it is, where a person has several; then unit is individual"),
+    "individual": ("Patient", 'whose case it is, where a person has several; write unit = "individual" below as well'),
     "timestamp_format": ("%d.%m.%Y %H:%M", "how times are written, where they are text"),
     "day_first": (True, "with timestamp_format any: 03/04/2024 is the third of April"),
     "epoch_unit": ("s", "what Unix times count: s, ms, us or ns"),
@@ -53,11 +53,12 @@ EXPLAINED = {
     "line_end": "lf (also for CR LF) or cr",
     "decimal": "the decimal sign of attributes",
 }
+WAYS = ("timestamp_format", "epoch_unit")  # one of them says how times are written; only "any" needs day_first as well
 _NUMBERED = re.compile(r"\(at line (\d+), column \d+\)")
 
 
 def to_toml(said: Description) -> str:
-    """The description as a file; keys that say nothing are there as comments."""
+    """The description as a file; keys that say nothing, or are unsettled, are there as comments."""
     lines = [HEAD]
     for title, keys in SECTIONS.items():
         lines.append(f"\n# {title}\n")
@@ -68,6 +69,9 @@ def to_toml(said: Description) -> str:
             if said.says(key):
                 comment = _comment(*comments)
                 lines.append(f"{key} = {_value(getattr(said, key))}{f'  # {comment}' if comment else ''}\n")
+            elif key in said.unsettled:
+                comment = _comment(said.reasons[key], "remove the first # if this is right")
+                lines.append(f"# {key} = {_value(getattr(said, key))}  # {comment}\n")
             else:
                 example, hint = HINTS[key]
                 comment = _comment(said.reasons.get(key, "default: none"), hint)
@@ -102,6 +106,9 @@ def read_description(path: Path) -> Description:
             close = difflib.get_close_matches(key, KEYS, n=1)
             remedy = f"Did you mean {close[0]}? If not, leave it out" if close else f"The keys are {', '.join(KEYS)}"
             raise InputError(f'there is no key "{key}" in a description', place=_place(source, lines, key), remedy=remedy)
+    for key, (line, why) in _unsettled(text).items():
+        if not found.keys() & ({key, *WAYS} if key in (*WAYS, "day_first") else {key}):
+            raise unsettled_key(key, why, f"{source}, line {line}")
     for key in REQUIRED:
         if key not in found:
             raise InputError(f"{key} is missing", place=source, remedy=f"Add a line with {key}, or write one with libra describe")
@@ -110,6 +117,14 @@ def read_description(path: Path) -> Description:
         return Description(**said, source=source, lines=lines)
     except MisfitError as error:
         raise InputError(error.what, place=_place(source, lines, error.key), remedy=error.remedy) from None
+
+
+def _unsettled(text: str) -> dict[str, tuple[int, str]]:
+    """The keys that `to_toml` wrote as comments because they are open: on which line, and why."""
+    found = (
+        (number, re.match(rf"#[ \t]*(\w+) = .*  # {CHECK}(.*)", line)) for number, line in enumerate(text.split("\n"), start=1)
+    )
+    return {match[1]: (number, match[2].strip().partition("; remove the first #")[0]) for number, match in found if match}
 
 
 def _place(source: str, lines: dict[str, int], key: str) -> str:

@@ -95,7 +95,7 @@ def numbers_among_dates(column: str) -> OpenChoice:
     """Numbers that could be Unix times stand among dates."""
     return OpenChoice(
         f'some numbers in "{column}" could be Unix times, and others were read as dates',
-        "Give the format with --timestamp-format, or say --epoch-unit s, ms, us or ns",
+        "Give the format with --timestamp-format if all are dates, or say --epoch-unit s, ms, us or ns if all are Unix times",
         f'Some numbers in "{column}" could be Unix times; as others were read as dates, they were not read.',
     )
 

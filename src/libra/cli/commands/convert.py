@@ -32,6 +32,7 @@ def convert(
 ) -> None:
     """Write a log in another format: XES, CSV, TSV or Parquet, packed where the name ends in .gz or .zip."""
     from libra import api
+    from libra.eventlog.left_out import with_loss
     from libra.targets import check_target
 
     check_target(source, target)
@@ -39,7 +40,7 @@ def convert(
         options["progress"] = progress
         log = api.read(source, **options)
     with progress_bar(f"writing {target.name}", quiet=quiet) as progress:
-        notes = (*log.notes, *api.write(log, target, progress=progress))
+        notes = (*with_loss(log.notes), *api.write(log, target, progress=progress))
     print_notes((*(() if as_json else columns_taken(log.roles, options)), *notes), quiet=quiet)
     document = {"output": str(target), "columns": log.role_columns, "notes": list(notes)}
     print_result(document, [f"Wrote {target}"], as_json=as_json, quiet=quiet)

@@ -45,6 +45,7 @@ def inspect(
 ) -> None:
     """Show what is in a log: its figures, the columns found, and how many cases stand out."""
     from libra import api
+    from libra.eventlog.left_out import with_loss
 
     with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
         options["progress"] = progress
@@ -55,10 +56,12 @@ def inspect(
     else:
         show_summary(log, read, summary)
         if "description" not in options:
-            command = f"{libra_command()} describe {shlex.quote(str(log))} -o log.toml"
+            from libra.reporting.again import reading_flags
+
+            command = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
             print()
             print(printable(f"Write down how it is read, for a release: {command}"))
-    print_notes(read.notes, quiet=quiet)
+    print_notes(with_loss(read.notes), quiet=quiet)
 
 
 def show_summary(path: Path, log: EventLog, summary: Summary) -> None:

@@ -53,6 +53,7 @@ class Times:
         if not options.described and not isinstance(values.dtype, pl.Date | pl.Datetime):
             self._remember(values, None if beside is None else beside[1])
         self._decided_zone = has_zone(self._notes, options, column)
+        self._begun = False
 
     @property
     def has_zone(self) -> bool:
@@ -65,17 +66,18 @@ class Times:
 
     def read(self, values: pl.Series, beside: pl.Series | None, place: Place) -> pl.Series:
         """The moments of the next values, null where there is none to be used; `place` says where a row of them stands."""
+        continued, self._begun = self._begun, self._begun or len(values) > 0
         if isinstance(values.dtype, pl.Date | pl.Datetime):
             values = unnamed(values)
             moments = _of_our_years(values)
             if moments is None:
                 far, _ = read_moments(values, self._options, Column(self._column))
-                moments, _ = usable_moments(far, values, self._options, place)
+                moments, _ = usable_moments(far, values, self._options, place, continued=continued)
             return moments
         values = stripped(values, self._column, place)
         if self._options.described:  # then every value is read by itself
             read, _ = read_moments(values, self._options, Column(self._column, lambda value: place(_row_of(value, values))))
-            return usable_moments(read, values, self._options, place)[0]
+            return usable_moments(read, values, self._options, place, continued=continued)[0]
         before = (self._values, self._moments, self._beside)
 
         def fits(count: int) -> bool:
@@ -92,7 +94,7 @@ class Times:
             row = first_misfit(len(values), fits)
             what = f"timestamp {quoted(values[row])} does not fit the way those before it were read"
             raise InputError(what, place=place(row), remedy=_REMEDY) from None
-        return usable_moments(moments, values, self._options, place)[0]
+        return usable_moments(moments, values, self._options, place, continued=continued)[0]
 
     def _remember(self, values: pl.Series, beside: pl.Series | None) -> pl.Series:
         """The moments of more values; the telling ones among them are kept."""

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.alike_ids import alike_notes
 from libra.eventlog.case_ids import told_apart
 from libra.eventlog.columns import unnamed, without
+from libra.eventlog.left_out import LeftOut
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, ROLE_COLUMN
@@ -72,8 +74,11 @@ def from_flat(
         attributes = attributes[rows]
     firsts = (index.diff().fill_null(1) > 0).arg_true()
 
+    ids = playing[firsts]
+    whose = {columns["individual"][0]: ids["individual"]} if "individual" in columns else {}
+    said.extend(alike_notes(whose, {name: ids[f"case_id{i}"] for i, name in enumerate(columns["case_id"])}))
     events = playing.select(ROLE_COLUMN[role] for role in columns if role in ROLE_COLUMN and role != "case_id")
-    cases = pl.DataFrame({CASE_NAME: _case_ids(playing[firsts], len(columns["case_id"]), said)})
+    cases = pl.DataFrame({CASE_NAME: _case_ids(ids, len(columns["case_id"]), said)})
     split = _Split(index, firsts)
     individual = None
     if "individual" in columns:
@@ -222,8 +227,8 @@ def _valid(
         if not options.drop_invalid:
             remedy = "Fill it in, or drop such events with --drop-invalid"
             raise InputError(f"no {word}", place=place(int(lacking.arg_true()[0])), remedy=remedy)
-        said.append(f"Some events without a usable {word} were left out.")
         usable &= ~lacking
+        said.append(LeftOut(f"Some events without a usable {word} were left out.", most=2 * usable.sum() < playing.height))
     if not usable.any() and not options.allow_empty:
         remedy = f"Check the columns named with {', '.join(FLAGS[role] for role in REQUIRED)}"
         raise InputError("no event has a case id, an activity and a timestamp that can be used", place=source, remedy=remedy)

@@ -7,6 +7,7 @@ be read an `InputError` with its place, or null where invalid events are to be d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, time
 
@@ -19,6 +20,7 @@ from libra.eventlog.tables.moments import Column, read_moments
 
 FIRST_YEAR, LAST_YEAR = 1678, 2261  # what nanosecond tools such as pandas can hold
 _SAMPLE = 300
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 def read_timestamps(
@@ -72,9 +74,17 @@ def stripped(values: pl.Series, column: str, place: Callable[[int], str]) -> pl.
 
 
 def usable_moments(
-    read: pl.Series, values: pl.Series, options: ReadOptions, place: Callable[[int], str], *, optional: bool = False
+    read: pl.Series,
+    values: pl.Series,
+    options: ReadOptions,
+    place: Callable[[int], str],
+    *,
+    optional: bool = False,
+    continued: bool = False,
 ) -> tuple[pl.Series, bool]:
     """The moments that lie in years of ours, and whether all that is not missing could be used; if not, an error by default.
+
+    `continued` if other values of the column came before these.
 
     Example:
         >>> nothing = pl.Series([None], dtype=pl.Datetime("us", "UTC"))
@@ -89,14 +99,10 @@ def usable_moments(
     way_out = "leave such times out" if optional else "drop such events"
     if unreadable.any() and not options.drop_invalid:
         row = int(unreadable.arg_true()[0])
-        said = "--epoch-unit" if options.epoch_unit else "--timestamp-format"
-        settled = options.epoch_unit or options.timestamp_format
-        correction = f"Correct {said}" if settled else "Give the format with --timestamp-format"
-        raise InputError(
-            f"timestamp {quoted(values[row])} cannot be read",
-            place=place(row),
-            remedy=f"{correction}, or {way_out} with --drop-invalid",
-        )
+        first = row == 0 and not continued  # what is wrong with the first of all is hardly an exception
+        numbers = first and _NUMBER.fullmatch(str(values[row])) is not None
+        remedy = _correction(options, numbers=numbers) + ("" if first else f", or {way_out} with --drop-invalid")
+        raise InputError(f"timestamp {quoted(values[row])} cannot be read", place=place(row), remedy=remedy)
     if outside.any() and not options.drop_invalid:
         row = int(outside.arg_true()[0])
         shown = "" if read.is_null()[row] else f" {quoted(values[row])}"
@@ -106,6 +112,15 @@ def usable_moments(
             remedy=f"Correct it, or {way_out} with --drop-invalid",
         )
     return read.set(outside, None), not (unreadable.any() or outside.any())
+
+
+def _correction(options: ReadOptions, *, numbers: bool) -> str:
+    """How to have times read that cannot be read so; `numbers` if they may be Unix times."""
+    if options.epoch_unit or options.timestamp_format:
+        return f"Correct {'--epoch-unit' if options.epoch_unit else '--timestamp-format'}"
+    if numbers:
+        return "Say --epoch-unit s, ms, us or ns if all times are Unix times, or give the format with --timestamp-format"
+    return "Give the format with --timestamp-format"
 
 
 def are_days(values: pl.Series, options: ReadOptions) -> bool:

@@ -15,6 +15,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.case_ids import told_apart
+from libra.eventlog.left_out import LeftOut
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import (
@@ -263,7 +264,8 @@ def usable(
             unusable |= bad.to_numpy()
     if not unusable.any():
         return events
-    notes.append("Events without a usable case id, activity or timestamp were left out.")
+    most = 2 * int(unusable.sum()) > events.height
+    notes.append(LeftOut("Events without a usable case id, activity or timestamp were left out.", most=most))
     return events.filter(~unusable)
 
 
