@@ -99,9 +99,9 @@ def usable_moments(
     way_out = "leave such times out" if optional else "drop such events"
     if unreadable.any() and not options.drop_invalid:
         row = int(unreadable.arg_true()[0])
-        first = row == 0 and not continued  # what is wrong with the first of all is hardly an exception
-        numbers = first and _NUMBER.fullmatch(str(values[row])) is not None
-        remedy = _correction(options, numbers=numbers) + ("" if first else f", or {way_out} with --drop-invalid")
+        at_once = row == 0 and not continued  # what is wrong with the first of all is hardly an exception
+        numbers = at_once and _NUMBER.fullmatch(str(values[row])) is not None
+        remedy = _correction(options, numbers=numbers) + ("" if at_once else f", or {way_out} with --drop-invalid")
         raise InputError(f"timestamp {quoted(values[row])} cannot be read", place=place(row), remedy=remedy)
     if outside.any() and not options.drop_invalid:
         row = int(outside.arg_true()[0])
