@@ -178,9 +178,7 @@ def make_plan(
         >>> make_plan(1.0, 1e-5).explain()[1]
         'A variant needs about 54 cases to be kept.'
     """
-    rounds = (
-        LABELS if labels == "private" and tail == "model" else ()
-    )  # without a model those of kept variants are
+    rounds = LABELS if labels == "private" and tail == "model" else ()  # without a model those of kept variants are
     control, times = budget.control * (1 - sum(rounds)), budget.times * (1 - sum(rounds))
     first = FIRST_LOOK[tail] * control
     aimed = delta
