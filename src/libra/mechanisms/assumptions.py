@@ -6,7 +6,7 @@ from libra.privacy.guarantee import NAMES_PUBLIC as LABELS_PUBLIC
 
 __all__ = ["AS_READ", "LABELS_LISTED", "LABELS_PRIVATE", "LABELS_PUBLIC", "NOTHING_ELSE", "individuals"]
 LABELS_PRIVATE = (
-    "Activity names are protected as well: the names that are released were chosen privately, and events with other names are "
+    "No activity name is taken as public: the names that are released were chosen privately, and events with other names are "
     "left out."
 )
 LABELS_LISTED = (
