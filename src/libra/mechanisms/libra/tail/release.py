@@ -40,8 +40,8 @@ EXCESS, CONTEXTS = 0.28, 0.12  # of what those leave; the edges get the rest
 MANY_LABELS = 100  # with more of them the contexts are too thin to tell anything from noise
 EDGES_A_LABEL, MOST_EDGES = 4, 100  # how many edges the noise is expected to count on, before any is known
 REPEATED_SHARE = 1 / 4  # of the edges, those that a case repeats often
-# How much it weighs that large cases are scaled down: balancing makes up for much of it. 0.75 was taken after eight seeds in which
-# it looked better than 1; on twenty others no public log moves beyond the noise.
+# How much it weighs that large cases are scaled down: balancing makes up for much of it. 0.75 was taken after eight seeds in
+# which it looked better than 1; on twenty others no public log moves beyond the noise.
 CUT_OFF, CUT_OFF_REPEATED = 0.75, 2.0
 CERTAIN = 3.0  # standard deviations, for an edge to be a context
 PRESENT = 2.0  # standard deviations, for a tail to be there
