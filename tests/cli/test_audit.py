@@ -127,7 +127,7 @@ def test_what_is_said_on_the_command_line_is_what_is_asked_of_the_api(
 ) -> None:
     asked: list[dict[str, Any]] = []
 
-    def listen(_log: EventLog, **keywords: Any) -> None:
+    def listen(_log: Path, **keywords: Any) -> None:
         asked.append(keywords)
         raise KeyboardInterrupt
 
@@ -155,7 +155,8 @@ def test_what_is_said_on_the_command_line_is_what_is_asked_of_the_api(
         {"mechanism": "libra", "epsilon": None, "delta": 0.01},
         {"runs": 10_000, "time_limit": 240.0, "processes": 6},
     )
-    assert defaults == guarantee | effort | {"canary": None, "seed": None}
+    reading = {"sort_by_time": False, "drop_invalid": False}
+    assert defaults == guarantee | effort | {"canary": None, "seed": None} | reading
     assert said == defaults | {"runs": 300, "time_limit": 9.0, "processes": 3, "canary": [SLOW, VALUE], "seed": 5}
 
 

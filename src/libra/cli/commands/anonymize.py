@@ -14,15 +14,12 @@ from libra.cli.input_options import ENGINE, OUTPUT, LogPath, takes_log_options
 from libra.cli.keys import SecretKeyFile, opened
 from libra.cli.mechanism_options import GUARANTEE, SOUND, MechanismName, parameter, takes_mechanism_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
-from libra.cli.progress import progress_bar
-from libra.cli.releasing import Asked, released
-from libra.cli.stopwatch import Stopwatch
+from libra.cli.progress import Stages
 from libra.errors import EmptyReleaseError, InputError, UsageError
-from libra.keywords import MechanismKeywords, ReadKeywords, described_by, described_parameters, read_options
+from libra.keywords import MechanismKeywords, ReadKeywords
 from libra.shell import libra_command
 
 if TYPE_CHECKING:
-    from libra.mechanisms.mechanism import Mechanism
     from libra.mechanisms.release import Release
     from libra.reporting.build import Draft
     from libra.reporting.report import Report
@@ -136,28 +133,20 @@ def anonymize(
     """
     from libra.certificate.signing import signature_of
     from libra.eventlog.log import role_columns
-    from libra.mechanisms.mechanism import mechanism as make
-    from libra.mechanisms.mechanism import parameters_of
-    from libra.origins import engine_of_release
-    from libra.privacy.randomness import Randomness
+    from libra.releasing import released, request_of
     from libra.targets import check_certificate, check_model, check_report, check_target
 
-    described = described_by(options.get("description"))
-    if described is not None:
-        options["description"] = described
-        read_options(**options)  # refuses flags that contradict it
-    said = {**parameters, "epsilon": epsilon, "delta": delta}
-    made = make(mechanism, described_parameters(described, said, parameters_of(mechanism)))
-    Randomness(seed)  # both refuse what cannot be meant, before any file is read
-    individuals = "individual" in options or (described is not None and described.unit == "individual")
-    explained = _explained(made, individuals=individuals) if explain else []
+    stages = Stages(quiet=quiet)
+    asked = {**parameters, "epsilon": epsilon, "delta": delta}
+    reading = {**options, "progress": stages}
+    request = request_of(log, reading, mechanism, asked, seed=seed, engine=engine, master=master)
+    explained = request.explain() if explain else []
     if output is None:
         if not explain or report is not None or public:
             raise UsageError("Say where the anonymized log goes: -o OUT.")
         _show_explained(explained, as_json=as_json)
         return
-    chosen = engine_of_release(log, mechanism, engine, master)
-    if chosen == "spark":
+    if request.engine == "spark":
         from libra.engines.spark.writing import SparkWriter
 
         SparkWriter(master).check(output)  # not when hours have gone into it
@@ -169,7 +158,7 @@ def anonymize(
         raise UsageError("--sign-key signs the certificate. Say where it goes: --certificate FILE.")
     if report is not None:
         check_report(log, output, certificate, report)
-        if chosen != "polars" and not public:
+        if request.engine != "polars" and not public:
             raise UsageError("A report compares with the original in memory. Add --public, or take --engine polars.")
     elif public:
         raise UsageError("--public needs --report FILE.")
@@ -180,20 +169,18 @@ def anonymize(
     signing = None if sign_key is None else opened(sign_key)  # not when hours have gone into it
     if explain and not as_json:
         _show_explained(explained, as_json=False)
-    watch = Stopwatch()
-    asked = Asked(log, options, made, seed, chosen, master, quiet)
-    with released(asked, watch) as release:
-        with watch.stage("account"):
+    with released(request) as release:
+        with stages.stage("account"):
             document = release.to_dict() if as_json else {}
         draft = None
         if report is not None:
             from libra.reporting.build import Names, draft_of_release, reading_flags
 
-            with watch.stage("report"), progress_bar(f"reporting on {output.name}", quiet=quiet) as progress:
+            with stages.stage("report", output.name) as progress:
                 names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))
                 key_id = None if signing is None else signing.public.id
                 draft = draft_of_release(release, release.original, public=public, names=names, key_id=key_id, progress=progress)
-        with watch.stage("write"), progress_bar(f"writing {output.name}", quiet=quiet) as progress:
+        with stages.stage("write", output.name) as progress:
             left_out = release.write(output, certificate=certificate, sign_key=signing, progress=progress)
             if model is not None:
                 _write_model(release, model)
@@ -205,9 +192,9 @@ def anonymize(
         pages = {"certificate": certificate, "signature": signature, "report": report, "model": model}
         files = {"output": str(output)} | {name: None if path is None else str(path) for name, path in pages.items()}
         found = {
-            "engine": chosen,
+            "engine": request.engine,
             "columns": role_columns(release.roles),
-            "seconds": watch.seconds | dict(release.seconds),
+            "seconds": stages.seconds | dict(release.seconds),
             "notes": list(notes),
         }
         print_json(document | files | found | ({"plan": explained} if explain else {}))
@@ -237,15 +224,6 @@ def _saved(draft: Draft, report: Path, output: Path) -> Report:
         what = error.what.removesuffix(", nothing was written")
         remedy = f"{output} is written, the page is not: libra report writes it from the logs"
         raise InputError(what, place=str(report), remedy=remedy) from error
-
-
-def _explained(made: Mechanism, *, individuals: bool) -> list[str]:
-    """What a mechanism says of its plan, before any case is looked at."""
-    from libra.mechanisms.libra import Libra
-
-    if not isinstance(made, Libra):
-        raise UsageError(f"{made.name} has no plan to explain. Leave out --explain, or --mechanism.")
-    return (made.for_individuals() if individuals else made).plan.explain()
 
 
 def _show_explained(explained: list[str], *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 from libra.cli.input_options import LogPath, takes_log_options
 from libra.cli.mechanism_options import MechanismName, takes_mechanism_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
-from libra.cli.progress import progress_bar
+from libra.cli.progress import Stages
 from libra.cli.tables import table
 from libra.keywords import OtherParameters, ReadKeywords
 
@@ -60,29 +60,25 @@ def audit(
 
     from libra import api
 
-    with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
-        options["progress"] = progress
-        read = api.read(log, **options)
-    with progress_bar(f"auditing {mechanism}", quiet=quiet) as progress:
-        found = api.audit(
-            read,
-            mechanism=mechanism,
-            epsilon=epsilon,
-            delta=delta,
-            runs=runs,
-            time_limit=time_limit,
-            processes=(os.cpu_count() or 1) if processes is None else processes,
-            canary=canary or None,
-            seed=seed,
-            progress=progress,
-            **parameters,
-        )
-    notes = (*read.notes, *found.notes)
+    options["progress"] = Stages(quiet=quiet)
+    found = api.audit(
+        log,
+        mechanism=mechanism,
+        epsilon=epsilon,
+        delta=delta,
+        runs=runs,
+        time_limit=time_limit,
+        processes=(os.cpu_count() or 1) if processes is None else processes,
+        canary=canary or None,
+        seed=seed,
+        **options,
+        **parameters,
+    )
     if as_json:
-        print_json(found.to_dict() | {"notes": list(notes)})
+        print_json(found.to_dict())
     else:
         show_audit(found)
-    print_notes(notes, quiet=quiet)
+    print_notes(found.notes, quiet=quiet)
     if found.refuted:
         raise typer.Exit(REFUTED)
 

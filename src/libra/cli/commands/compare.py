@@ -11,7 +11,7 @@ import typer
 from libra.cli.input_options import OUTPUT, takes_log_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes
 from libra.cli.paragraphs import say
-from libra.cli.progress import doing_bar, progress_bar
+from libra.cli.progress import Stages
 from libra.cli.tables import table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
@@ -105,34 +105,32 @@ def compare(
     is confidential: it compares with the original. The exit code is 1 if no run gave a result.
     """
     from libra import api
-    from libra.comparison.compare import cache_of, checked_processes
-    from libra.comparison.compare import compare as run_all
     from libra.comparison.folder import check_folder
-    from libra.comparison.names import named
-    from libra.comparison.plan import plan_of
-    from libra.comparison.processes import Limits
-    from libra.comparison.setting import parsed_parameters, settings_of
-    from libra.targets import check_page, check_page_name
+    from libra.comparison.setting import parsed_parameters
+    from libra.targets import check_page
 
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache contradict each other. Say one of them.")
-    if report is not None:
-        check_page_name(report)
-    limits, at_once = Limits(time_limit, memory_limit), checked_processes(processes)
-    plan = plan_of(settings_of(mechanisms or None, parsed_parameters(parameters or ())), _numbers(epsilon), delta, seeds)
-    kept = cache_of(cache if cache is not None else not no_cache)
-    read = {}
-    for name, path in named(logs).items():
-        with progress_bar(f"reading {path}", quiet=quiet) as progress:
-            options["progress"] = progress
-            read[name] = api.read(path, **options)
+    budgets = _numbers(epsilon)
     if output is not None:
         check_folder(output)
     if report is not None:
         for path in logs:
             check_page(path, report, what="report")
-    with doing_bar("comparing", quiet=quiet) as told:
-        found = run_all(read, plan, limits, at_once, kept, told)
+    options["progress"] = Stages(quiet=quiet)
+    found = api.compare(
+        logs,
+        mechanisms=mechanisms or None,
+        epsilon=budgets,
+        delta=delta,
+        seeds=seeds,
+        parameters=parsed_parameters(parameters or ()),
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        processes=processes,
+        cache=cache if cache is not None else not no_cache,
+        **options,
+    )
     written = found.write(output) if output is not None else []
     written += [found.report().save(report)] if report is not None else []
     notes = [f"{log.name}: {note}" for log in found.logs for note in log.notes] + list(found.notes)

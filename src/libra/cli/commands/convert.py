@@ -10,7 +10,7 @@ import typer
 from libra.cli.columns import columns_taken
 from libra.cli.input_options import takes_log_options
 from libra.cli.output import Json, Quiet, print_notes, print_result
-from libra.cli.progress import progress_bar
+from libra.cli.progress import Stages
 from libra.keywords import ReadKeywords
 
 EXAMPLES = (
@@ -36,11 +36,9 @@ def convert(
     from libra.targets import check_target
 
     check_target(source, target)
-    with progress_bar(f"reading {source.name}", quiet=quiet) as progress:
-        options["progress"] = progress
-        log = api.read(source, **options)
-    with progress_bar(f"writing {target.name}", quiet=quiet) as progress:
-        notes = (*with_loss(log.notes), *api.write(log, target, progress=progress))
+    stages = Stages(quiet=quiet)
+    log = api.read(source, **options | {"progress": stages})
+    notes = (*with_loss(log.notes), *api.write(log, target, progress=stages))
     print_notes((*(() if as_json else columns_taken(log.roles, options)), *notes), quiet=quiet)
     document = {"output": str(target), "columns": log.role_columns, "notes": list(notes)}
     print_result(document, [f"Wrote {target}"], as_json=as_json, quiet=quiet)

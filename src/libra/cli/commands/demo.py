@@ -42,7 +42,7 @@ def demo(
     notes = list(dict.fromkeys(note for file in (original, table) for note in (*log.notes, *api.write(log, file))))
     release = api.anonymize(log)
     release.write(anonymized, certificate=certificate)
-    notes += release.notes
+    notes = list(dict.fromkeys((*notes, *release.notes)))
     names = Names(original.name, anonymized.name, certificate.name)
     page = draft_of_release(release, log, names=names).report({"file": anonymized.name} | fingerprint(anonymized))
     page.save(report)

@@ -10,7 +10,7 @@ import typer
 
 from libra.cli.input_options import LogPath, takes_log_options
 from libra.cli.output import Json, Quiet, print_json, print_notes, printable
-from libra.cli.progress import progress_bar
+from libra.cli.progress import Stages
 from libra.keywords import ReadKeywords
 from libra.shell import libra_command
 
@@ -54,9 +54,8 @@ def describe(
         if output.exists():
             remedy = "Name another file, or remove this one first"
             raise InputError("there is a file by this name, which may have been edited", place=str(output), remedy=remedy)
-    with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
-        options["progress"] = progress
-        found = api.describe(log, **options)
+    options["progress"] = Stages(quiet=quiet)
+    found = api.describe(log, **options)
     text = found.to_toml()
     if output is not None:
         with atomic_output(output) as stream:

@@ -12,7 +12,7 @@ import typer
 from libra.cli.columns import roles_of
 from libra.cli.input_options import LogPath, takes_log_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
-from libra.cli.progress import progress_bar
+from libra.cli.progress import Stages
 from libra.cli.risk import show_log_risk
 from libra.cli.tables import percent, table
 from libra.keywords import ReadKeywords
@@ -47,9 +47,7 @@ def inspect(
     from libra import api
     from libra.eventlog.left_out import with_loss
 
-    with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
-        options["progress"] = progress
-        read = api.read(log, **options)
+    read = api.read(log, **options | {"progress": Stages(quiet=quiet)})
     summary = api.inspect(read, risk=risk)
     if as_json:
         print_json(summary.to_dict() | {"roles": roles_of(read)})

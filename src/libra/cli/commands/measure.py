@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +9,9 @@ import typer
 
 from libra.cli.input_options import takes_log_options
 from libra.cli.output import Json, Quiet, print_json, print_notes
-from libra.cli.progress import progress_bar
+from libra.cli.progress import Stages
 from libra.cli.risk import show_release_risk
 from libra.cli.tables import figure, table
-from libra.errors import UsageError
 from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
@@ -65,31 +63,14 @@ def measure(
     that role is found there by itself.
     """
     from libra import api
-    from libra.measures import measure as compare
-    from libra.pairs import read_pair
 
-    if certificate is not None and not risk:
-        raise UsageError(api.CERTIFICATE_WITHOUT_RISK)
-    named = None
-    if risk:
-        from libra.measures.risk import certified, risk_of_release
-
-        named = None if certificate is None else certified(certificate)
-    with progress_bar(f"reading {original.name} and {anonymized.name}", quiet=quiet) as progress:
-        options["progress"] = progress
-        first, second = read_pair(original, anonymized, **options)
-    utility = compare(first, second)
-    notes = [f"{path.name}: {note}" for path, log in ((original, first), (anonymized, second)) for note in log.notes]
-    if risk:
-        with progress_bar("attacking", quiet=quiet) as progress:
-            found = risk_of_release(first, second, certified=named, released=anonymized, progress=progress)
-        utility = replace(utility, risk=found)
-        notes += found.notes
+    options["progress"] = Stages(quiet=quiet)
+    utility = api.measure(original, anonymized, risk=risk, certificate=certificate, **options)
     if as_json:
-        print_json(utility.to_dict() | {"notes": notes})
+        print_json(utility.to_dict() | {"notes": list(utility.notes)})
     else:
         show_utility(original, anonymized, utility)
-    print_notes(notes, quiet=quiet)
+    print_notes(utility.notes, quiet=quiet)
 
 
 def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:

@@ -10,7 +10,7 @@ import typer
 from libra.cli.input_options import OUTPUT, takes_log_options
 from libra.cli.keys import PublicKeyFile
 from libra.cli.output import Json, Quiet, print_result
-from libra.cli.progress import progress_bar
+from libra.cli.progress import Stages
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
 
@@ -71,10 +71,9 @@ def report(
     original, anonymized = (logs[0] if len(logs) == 2 else None), logs[-1]
     for source in (*logs, *([certificate] if certificate is not None else [])):
         check_page(source, output, what="report")
-    with progress_bar(f"reporting on {anonymized.name}", quiet=quiet) as progress:
-        options["progress"] = progress
-        page = showing.report(original, anonymized, certificate=certificate, key=key, public=public, attack=attack, **options)
-        page.save(output)
+    options["progress"] = Stages(quiet=quiet)
+    page = showing.report(original, anonymized, certificate=certificate, key=key, public=public, attack=attack, **options)
+    page.save(output)
     print_result({"output": str(output)} | page.to_dict(), told(page, output), as_json=as_json, quiet=quiet)
     if page.standing == "broken":
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ import typer
 
 from libra.cli.input_options import OUTPUT
 from libra.cli.output import Json, Quiet, print_json, print_notes, printable
-from libra.cli.progress import progress_bar
+from libra.cli.progress import Stages
 from libra.reproduce.settings import settings_named
 
 EXAMPLES = ("libra reproduce --logs logs", "libra reproduce --logs logs --setting printed --seeds 3 --out tables.md")
@@ -64,8 +64,9 @@ def reproduce(
     if out:
         for file in files:
             check_writable(file, out)
-    read = read_logs(files, lambda path: progress_bar(f"reading {path.name}", quiet=quiet))
-    with progress_bar("anonymizing and measuring", quiet=quiet) as progress:
+    stages = Stages(quiet=quiet)
+    read = read_logs(files, lambda path: stages.stage("read", path.name))
+    with stages.stage("anonymize", "and measuring") as progress:
         found = run.reproduce(read, settings, alphas, range(seeds), progress)
     text = "\n".join(map(printable, page(found))) + "\n"
     if out:

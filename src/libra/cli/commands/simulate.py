@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from libra.cli.output import Json, Quiet, print_notes, print_result
-from libra.cli.progress import progress_bar
-from libra.cli.stopwatch import Stopwatch
+from libra.cli.progress import Stages
 
 EXAMPLES = (
     "libra simulate --cases 1_000_000 -o large.parquet",
@@ -51,10 +50,10 @@ def simulate(
     """Write a realistic log of any size, in memory that does not grow with it: of no real patient and no real hospital."""
     from libra.example.stream import simulate
 
-    watch = Stopwatch()
-    with watch.stage("simulate"), progress_bar(f"writing {output.name}", quiet=quiet) as progress:
+    stages = Stages(quiet=quiet)
+    with stages.stage("simulate", output.name) as progress:
         done = simulate(output, cases, seed=seed, model=model, order=order, progress=progress)
     print_notes(done.notes, quiet=quiet)
     document = {"output": str(output), "cases": done.cases, "events": done.events, "order": done.order}
     told = f"Wrote {output}: {done.cases:,} cases, {done.events:,} events"
-    print_result(document | {"notes": list(done.notes), "seconds": watch.seconds}, [told], as_json=as_json, quiet=quiet)
+    print_result(document | {"notes": list(done.notes), "seconds": stages.seconds}, [told], as_json=as_json, quiet=quiet)

@@ -10,7 +10,7 @@ import typer
 from libra.cli.keys import PublicKeyFile
 from libra.cli.output import Json, Quiet, print_json
 from libra.cli.paragraphs import say
-from libra.cli.progress import progress_bar
+from libra.cli.progress import Stages
 
 if TYPE_CHECKING:
     from libra.certificate.check import Verification
@@ -39,8 +39,7 @@ def verify(
     """
     from libra import api
 
-    with progress_bar(f"reading {output.name}", quiet=quiet) as progress:
-        found = api.verify(certificate, output, key=key, progress=progress)
+    found = api.verify(certificate, output, key=key, progress=Stages(quiet=quiet))
     if as_json:
         print_json(found.to_dict())
     elif not quiet:
