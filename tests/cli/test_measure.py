@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from libra.cli.commands.measure import MEANINGS
+from libra.cli.measure import MEANINGS
 from libra.measures import Utility
 
 from .conftest import TABLE, Run

@@ -6,15 +6,24 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from libra.cli.columns import columns_taken
-from libra.cli.commands.report import told
-from libra.cli.input_options import ENGINE, OUTPUT, LogPath, takes_log_options
-from libra.cli.keys import SecretKeyFile, opened
-from libra.cli.mechanism_options import GUARANTEE, SOUND, MechanismName, parameter, takes_mechanism_options
-from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
-from libra.cli.progress import Stages
+from libra.cli.certificates import opened
+from libra.cli.measure import told
+from libra.cli.options import (
+    ENGINE,
+    GUARANTEE,
+    OUTPUT,
+    SOUND,
+    Json,
+    LogPath,
+    MechanismName,
+    Quiet,
+    SecretKeyFile,
+    examples,
+    option,
+    takes_log_options,
+    takes_mechanism_options,
+)
+from libra.cli.output import Stages, columns_taken, print_json, print_notes, printable, say
 from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.keywords import MechanismKeywords, ReadKeywords
 from libra.shell import libra_command
@@ -24,7 +33,8 @@ if TYPE_CHECKING:
     from libra.reporting.build import Draft
     from libra.reporting.report import Report
 
-EXAMPLES = (
+
+@examples(
     "libra anonymize log.xes.gz -o anonymized.xes.gz",
     "libra anonymize visits.csv -o anonymized.csv --epsilon 0.5 --delta 1e-6 --time-zone Europe/Amsterdam",
     "libra anonymize log.xes --epsilon 0.1 --explain",
@@ -37,8 +47,6 @@ EXAMPLES = (
     "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --times model",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
 )
-
-
 @takes_log_options
 @takes_mechanism_options
 def anonymize(
@@ -46,80 +54,66 @@ def anonymize(
     options: ReadKeywords,
     parameters: MechanismKeywords,
     *,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="OUT", help="The file to write; its name says the format.", show_default=False),
-    ] = None,
+    output: Annotated[Path | None, option("--output -o", "The file to write; its name says the format.", "OUT")] = None,
     mechanism: MechanismName = "libra",
     epsilon: Annotated[
-        float | None,
-        parameter("--epsilon", text="Privacy budget epsilon; smaller is more private. Default: 1.", panel=GUARANTEE),
+        float | None, option("--epsilon", "Privacy budget epsilon; smaller is more private. Default: 1.", panel=GUARANTEE)
     ] = None,
     delta: Annotated[
         float | None,
-        parameter(
+        option(
             "--delta",
-            text="Privacy parameter delta. Default: 1e-5. For libra2022, delta of the clipping. Default: 1e-4.",
+            "Privacy parameter delta. Default: 1e-5. For libra2022, delta of the clipping. Default: 1e-4.",
             panel=GUARANTEE,
         ),
     ] = None,
     explain: Annotated[
-        bool,
-        parameter("--explain", text="Say what is released and what survives; without -o, only that.", panel=SOUND),
+        bool, option("--explain", "Say what is released and what survives; without -o, only that.", panel=SOUND)
     ] = False,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Draw the same again, for tests. The result is not private.", show_default=False)
-    ] = None,
+    seed: Annotated[int | None, option("--seed", "Draw the same again, for tests. The result is not private.")] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(
-            "--certificate",
-            metavar="FILE",
-            help="Write a publishable statement of what is promised and what is not.",
-            rich_help_panel=OUTPUT,
-        ),
+        option("--certificate", "Write a publishable statement of what is promised and what is not.", "FILE", OUTPUT),
     ] = None,
     sign_key: SecretKeyFile = None,
     report: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--report",
-            metavar="FILE",
-            help="Write a page that shows what was protected and what was lost. CONFIDENTIAL: it compares with the original.",
-            rich_help_panel=OUTPUT,
+            "Write a page that shows what was protected and what was lost. CONFIDENTIAL: it compares with the original.",
+            "FILE",
+            OUTPUT,
         ),
     ] = None,
     public: Annotated[
         bool,
-        typer.Option("--public", help="The page has only what is released, and may go along with it.", rich_help_panel=OUTPUT),
+        option("--public", "The page has only what is released, and may go along with it.", panel=OUTPUT),
     ] = False,
     model: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--model",
-            metavar="FILE",
-            help="Write the released figures, from which libra simulate makes logs of any size. As private as the log.",
-            rich_help_panel=OUTPUT,
+            "Write the released figures, from which libra simulate makes logs of any size. As private as the log.",
+            "FILE",
+            OUTPUT,
         ),
     ] = None,
     engine: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--engine",
-            metavar="NAME",
-            help="Where libra counts: polars (in memory), polars-streaming (larger than memory), spark. Default: what fits.",
-            rich_help_panel=ENGINE,
-            show_default=False,
+            "Where libra counts: polars (in memory), polars-streaming (larger than memory), spark. Default: what fits.",
+            "NAME",
+            ENGINE,
         ),
     ] = None,
     master: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--master",
-            metavar="URL",
-            help="Where Spark computes, such as local[2]. Default: a session that is open, or all cores of this machine.",
-            rich_help_panel=ENGINE,
-            show_default=False,
+            "Where Spark computes, such as local[2]. Default: a session that is open, or all cores of this machine.",
+            "URL",
+            ENGINE,
         ),
     ] = None,
     as_json: Json = False,
@@ -183,7 +177,9 @@ def anonymize(
         with stages.stage("write", output.name) as progress:
             left_out = release.write(output, certificate=certificate, sign_key=signing, progress=progress)
             if model is not None:
-                _write_model(release, model)
+                from libra.mechanisms.libra.model_file import write_model
+
+                write_model(release, model)
             page = None if draft is None or report is None else _saved(draft, report, output)
     notes = (*release.notes, *left_out)
     print_notes((*(() if as_json else columns_taken(release.roles, options)), *notes), quiet=quiet)
@@ -201,15 +197,10 @@ def anonymize(
     elif not quiet:
         show_release(release, output, certificate, sign_key)
         if page is not None and report is not None:
-            _say(["", *told(page, report)])
+            for line in ("", *told(page, report)):
+                say(line)
     if release.shortfall:
         raise EmptyReleaseError(f"{output}: this log is empty. {release.shortfall}")
-
-
-def _write_model(release: Release, model: Path) -> None:
-    from libra.mechanisms.libra.model_file import write_model
-
-    write_model(release, model)
 
 
 def _saved(draft: Draft, report: Path, output: Path) -> Report:
@@ -230,7 +221,8 @@ def _show_explained(explained: list[str], *, as_json: bool) -> None:
     if as_json:
         print_json({"plan": explained})
         return
-    _say([f"- {line}" for line in explained])
+    for line in explained:
+        say(line, lead="- ")
 
 
 def show_release(release: Release, output: Path, certificate: Path | None, sign_key: Path | None = None) -> None:
@@ -254,10 +246,5 @@ def show_release(release: Release, output: Path, certificate: Path | None, sign_
     if certificate and not release.seeded and release.mechanism in HOMES:
         words = [str(certificate), str(output), *(["--key", f"{sign_key}.pub"] if sign_key else [])]
         lines += ["", f"Anyone can check this: {libra_command()} verify {shlex.join(words)}"]
-    _say(lines)
-
-
-def _say(lines: list[str]) -> None:
-    console = people_console()
     for line in lines:
-        console.print(printable(line), soft_wrap=not console.is_terminal)
+        say(line)
