@@ -14,7 +14,7 @@ import pytest
 from typer.main import get_command
 
 from libra import example
-from libra.certificate.schema import schema
+from libra.certificate.document import schema
 from libra.cli.app import app
 from libra.cli.options import BOTH, EXAMPLES, GUARANTEE, PEERS, PUBLISHED, SOUND
 from libra.keywords import MechanismKeywords

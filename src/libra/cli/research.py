@@ -9,10 +9,10 @@ import typer
 
 from libra.cli.options import OUTPUT, Json, Quiet, examples, option
 from libra.cli.output import Stages, figure, print_json, print_notes, printable, table
-from libra.reproduce.settings import settings_named
+from libra.reproduce import settings_named
 
 if TYPE_CHECKING:
-    from libra.mechanisms.libra2022.accounting import Accounting
+    from libra.mechanisms.libra2022.claim import Accounting
 
 
 MEANINGS = {
@@ -50,7 +50,7 @@ def epsilon(
     quiet: Quiet = False,
 ) -> None:
     """Say what alpha, b, gamma and delta of the published algorithm (libra2022) amount to, beside the true (epsilon, delta)."""
-    from libra.mechanisms.libra2022.accounting import accounting, default_subsamples
+    from libra.mechanisms.libra2022.claim import accounting, default_subsamples
 
     times = default_subsamples(gamma) if subsamples is None else subsamples
     found = accounting(alpha, b, gamma, delta, times)
@@ -98,8 +98,8 @@ def reproduce(
     from libra.eventlog.files import atomic_output
     from libra.privacy.arguments import checked_order
     from libra.reproduce import run
-    from libra.reproduce.folder import log_files, read_logs
     from libra.reproduce.page import page
+    from libra.reproduce.run import log_files, read_logs
     from libra.targets import check_writable
 
     settings = settings_named(setting or ())
