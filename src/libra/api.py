@@ -16,7 +16,6 @@ from libra.errors import UsageError
 from libra.eventlog.options import Progress, no_progress, stage
 from libra.keywords import (
     AnonymizeKeywords,
-    AuditKeywords,
     ReadKeywords,
     described_by,
     read_options,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from libra.eventlog.summary import Summary
     from libra.measures import Utility
     from libra.measures.audit import Audit
+    from libra.mechanisms.parameters import Described
     from libra.mechanisms.release import Release
 
     SparkFrame: TypeAlias = Any  # a pyspark.sql.DataFrame: PySpark is an extra
@@ -161,6 +161,8 @@ def anonymize(
     source: Source | SparkFrame,
     *,
     mechanism: str = "libra",
+    epsilon: float | None = None,
+    delta: float | None = None,
     seed: int | None = None,
     engine: str | None = None,
     master: str | None = None,
@@ -170,16 +172,16 @@ def anonymize(
 
     Args:
         source: A path, a data frame (of Polars, pandas or Spark) or an `EventLog`.
-        mechanism: Its name; `"libra2022"` is Libra as published, docs/peers.md has those of other authors.
+        mechanism: Its name; `libra.mechanisms()` lists all with their parameters.
+        epsilon: Privacy budget epsilon; smaller is more private. If left out: 1, or what the mechanism has as its default.
+        delta: Privacy parameter delta, well below one over the number of cases. If left out: 1e-5, or the mechanism's default.
         seed: Makes the same draws again, for tests and benchmarks. A release with a seed is not private, and says so.
         engine: Where libra counts: "polars" in memory, "polars-streaming" in batches, for files larger than memory, or "spark"
             (docs/performance.md). If left out: spark for a data frame of Spark, polars-streaming for a file that would not fit
             into memory, else polars.
         master: Where a new Spark session computes, such as "local[2]"; a session that is open already is used as it is.
-        **keywords: The parameters of the mechanism and those of `read`. For libra: `epsilon`, `delta`, `tail`, `budget`,
-            `labels`, `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). For
-            libra2022: `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`, `signed_times`, `omega`, `anonymizer` (see
-            `libra.mechanisms.libra2022.Libra2022`). For all others see docs/peers.md, or their own classes. `progress` is called
+        **keywords: The other parameters of the mechanism and those of `read`. For libra: `tail`, `budget`, `labels`,
+            `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). `progress` is called
             with the parts done and the parts in all, of the reading and then of the anonymizing. A `description` also says
             `most_cases` and whether labels are private. What the content of a file leaves open about how it is read (whether day
             or month comes first, say) is an error for libra unless it is said.
@@ -188,7 +190,7 @@ def anonymize(
         The release: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`, `release.report()`.
 
     Raises:
-        LibraError: The log cannot be read, or a parameter cannot be meant.
+        LibraError: The log cannot be read, or a parameter is invalid.
 
     Example:
         >>> import libra, libra.example
@@ -201,8 +203,23 @@ def anonymize(
 
     refuse_unknown("libra.anonymize", keywords, AnonymizeKeywords, parameters_of(mechanism))
     reading, parameters = _split(keywords)
-    with released(request_of(source, reading, mechanism, parameters, seed=seed, engine=engine, master=master)) as release:
+    asked = {"epsilon": epsilon, "delta": delta, **parameters}
+    with released(request_of(source, reading, mechanism, asked, seed=seed, engine=engine, master=master)) as release:
         return release
+
+
+def mechanisms() -> dict[str, Described]:
+    """All mechanisms by name, those of other packages included: what each does, and its parameters.
+
+    Example:
+        >>> import libra
+        >>> found = libra.mechanisms()
+        >>> list(found)[:2], found["libra"].parameters[0].name, found["libra"].parameters[0].default
+        (['libra', 'libra2022'], 'epsilon', 1.0)
+    """
+    from libra.mechanisms.mechanism import description_of, names
+
+    return {name: description_of(name) for name in names()}
 
 
 def audit(
@@ -216,7 +233,7 @@ def audit(
     processes: int = 1,
     canary: str | Sequence[str] | None = None,
     seed: int | None = None,
-    **keywords: Unpack[AuditKeywords],
+    **keywords: Unpack[AnonymizeKeywords],
 ) -> Audit:
     """Try to refute what a mechanism claims: a lower bound on its epsilon from thousands of runs with and without one case.
 
@@ -245,7 +262,7 @@ def audit(
     from libra.mechanisms.mechanism import mechanism as make
     from libra.mechanisms.mechanism import parameters_of
 
-    refuse_unknown("libra.audit", keywords, AuditKeywords, parameters_of(mechanism))
+    refuse_unknown("libra.audit", keywords, AnonymizeKeywords, parameters_of(mechanism))
     reading, parameters = _split(keywords)
     asked = {"epsilon": epsilon, "delta": delta}
     made = make(mechanism, parameters | {name: asked[name] for name in parameters_of(mechanism) if name in asked})

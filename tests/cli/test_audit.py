@@ -241,7 +241,7 @@ def test_the_help_shows_the_flags_of_the_mechanisms(run: Run) -> None:
     shown = run("audit", "--help").out
     flags = {flag for option in COMMANDS["audit"].params for flag in option.opts if flag.startswith("--")}
     assert {f"--{name.replace('_', '-')}" for name in OtherParameters.__annotations__ if name != "anonymizer"} <= flags
-    for flag in ("--tail", "--public-labels", "--gamma", "--alpha", "--omega", "--canary", "--time-limit", "--case-id"):
+    for flag in ("--tail", "--public-labels", "--gamma", "--alpha", "--set", "--canary", "--time-limit", "--case-id"):
         assert flag in shown
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from libra.cli.options import OUTPUT, Json, PublicKeyFile, Quiet, argument, examples, option, takes_log_options
+from libra.cli.options import Json, PublicKeyFile, Quiet, argument, examples, option, takes_log_options
 from libra.cli.output import Stages, figure, percent, print_json, print_notes, print_result, say, table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
@@ -190,9 +190,7 @@ def report(
     *,
     output: Annotated[Path | None, option("--output -o", "The page to write, an .html file.", "FILE")] = None,
     certificate: Annotated[Path | None, option("--certificate", "That of the release: it is verified first.", "FILE")] = None,
-    public: Annotated[
-        bool, typer.Option("--public", help="Only what is released; the original is not even opened.", rich_help_panel=OUTPUT)
-    ] = False,
+    public: Annotated[bool, typer.Option("--public", help="Only what is released; the original is not even opened.")] = False,
     key: PublicKeyFile = None,
     attack: Annotated[
         bool, typer.Option("--attack", help="Also attack membership, which runs the mechanism ten times. Needs --certificate.")

@@ -30,6 +30,7 @@ from libra.eventlog.cases import DAY, MINUTE, Cases, Integers, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.traces import Traces
+from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, transition_paths
 from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times, relative_times
@@ -69,11 +70,7 @@ EVENTS = (
 
 @dataclass(frozen=True)
 class Amun(PeerMechanism):
-    """Amun, with its parameters: one of the two.
-
-    Attributes:
-        guessing_advantage: By how much, in probability, a guess about a case may gain from the release. Default: 0.2.
-        epsilon: Of control flow, in its place.
+    """Amun: all cases and copies of them, at noisy times. Claimed by its authors.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -84,8 +81,16 @@ class Amun(PeerMechanism):
 
     name: ClassVar[str] = "amun"
 
-    guessing_advantage: float | None = None
-    epsilon: float | None = None
+    guessing_advantage: float | None = p.Parameter(
+        "How much surer a guess about a case may become, in probability; instead of epsilon.",
+        f"{SMALLEST_ADVANTAGE:g} to {LARGEST_ADVANTAGE:g}",
+        unset=f"{DEFAULT_ADVANTAGE:g}",
+    ).field(None)
+    epsilon: float | None = p.Parameter(
+        "Privacy budget epsilon of the control flow; instead of guessing_advantage.",
+        "above 0",
+        unset="from guessing_advantage",
+    ).field(None)
 
     def __post_init__(self) -> None:
         """Bring the parameters into their one form and refuse what cannot be meant."""
@@ -241,7 +246,7 @@ def _refusal(log: OnAutomaton, epsilon: float, random: Randomness) -> UsageError
         advantage = min(float(f"{2 * advantage:.1g}"), LARGEST_TRIED)
         tried = epsilon_of(advantage)
         if _drawn(log, tried, random, ROOM * MOST_EVENTS) is not None:
-            return UsageError(f"{reason} --guessing-advantage {advantage:g} (--epsilon {tried:.2g}) would work.")
+            return UsageError(f"{reason} --set guessing_advantage={advantage:g} (--epsilon {tried:.2g}) would work.")
     return UsageError(f"{reason} This log has too many variants for it at any setting.")
 
 

@@ -25,6 +25,7 @@ from libra.engines.counting.continuations import continuations
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
 from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.prefix_tree import PrefixQuery, grow, longest_trace, truncated_laplace
 from libra.mechanisms.promises import EpsilonClaim
@@ -50,16 +51,9 @@ AT_ONCE = 2_000_000  # pairs of occurrences, and cells of a matrix, that are hel
 
 @dataclass(frozen=True)
 class Sacofa(PrefixQuery):
-    """SaCoFa, with its parameters.
+    """SaCoFa: prefix query that favours plausible behaviour over chance. Claimed by its authors.
 
-    Attributes:
-        epsilon: What is claimed.
-        prune: From which noisy count on an open prefix is kept: a share of the cases below 1, a whole count from 1 up.
-        max_length: The number of events of the longest trace; None for the average of a case, rounded up.
-        times: "none" for placeholders, "model" for times from our private model.
-        budget: Shares of control flow and times, where times are modelled.
-        delta: Of the modelled times.
-        time_zone: Whose hours and days the times are in.
+    Delta is that of the modelled times.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -70,13 +64,13 @@ class Sacofa(PrefixQuery):
 
     name: ClassVar[str] = "sacofa"
 
-    epsilon: float = 1.0
-    prune: float = DEFAULT_PRUNE
-    max_length: int | None = None
-    times: Times = "none"
-    budget: Budget | dict[str, float] | str = DEFAULT_BUDGET
-    delta: float = 1e-5
-    time_zone: str = "UTC"
+    epsilon: float = p.EPSILON.field(1.0)
+    prune: float = p.PRUNE.field(DEFAULT_PRUNE)
+    max_length: int | None = p.MAX_LENGTH.field(None)
+    times: Times = p.TIMES.field("none")
+    budget: Budget | dict[str, float] | str = p.BUDGET.field(DEFAULT_BUDGET)
+    delta: float = p.DELTA.field(1e-5)
+    time_zone: str = p.TIME_ZONE.field("UTC")
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
 from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.promises import proved
 from libra.mechanisms.variant_queries import Counted, Times, VariantQuery, largest_mu
@@ -39,15 +40,7 @@ ROOM = 0.999  # of delta: the rest is for tables of noise, which are not quite t
 
 @dataclass(frozen=True)
 class Travas(VariantQuery):
-    """TraVaS, with its parameters.
-
-    Attributes:
-        epsilon: Of the guarantee.
-        delta: Likewise; well below one over the number of cases.
-        repeats: How often the query is made, its counts being averaged.
-        times: "none" for placeholders, "model" for times from our private model.
-        budget: Shares of control flow and times, where times are modelled.
-        time_zone: Whose hours and days the times are in.
+    """TraVaS: the variants whose noisy counts pass a threshold. Proved.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -59,12 +52,12 @@ class Travas(VariantQuery):
     name: ClassVar[str] = "travas"
     private_labels: ClassVar[bool] = True
 
-    epsilon: float = 1.0
-    delta: float = 1e-5
-    repeats: int = 1
-    times: Times = "none"
-    budget: Budget | dict[str, float] | str = DEFAULT_BUDGET
-    time_zone: str = "UTC"
+    epsilon: float = p.EPSILON.field(1.0)
+    delta: float = p.DELTA.field(1e-5)
+    repeats: int = p.Parameter("Number of queries whose counts are averaged.", f"1 to {MOST_REPEATS}").field(1)
+    times: Times = p.TIMES.field("none")
+    budget: Budget | dict[str, float] | str = p.BUDGET.field(DEFAULT_BUDGET)
+    time_zone: str = p.TIME_ZONE.field("UTC")
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
