@@ -24,8 +24,7 @@ from libra.mechanisms.libra2022.accounting import accounting
 from libra.mechanisms.prefix_laplace import PrefixLaplace
 from libra.mechanisms.sacofa import Sacofa
 from libra.mechanisms.travas import Travas
-from libra.privacy.guarantee import Guarantee
-from libra.privacy.strength import strength, suited
+from libra.privacy.guarantee import Guarantee, strength, suited
 from libra.privacy.unit import CASE, Unit
 from libra.reporting.facts.of_mechanism import of_the_promise
 from libra.reporting.promise import promise_of

@@ -20,7 +20,7 @@ from libra.certificate.check import Check, judged
 from libra.certificate.differences import SHOWN
 from libra.certificate.released_file import departures_of_file
 from libra.certificate.releases import RELEASES, TIMES
-from libra.engines.prefix_tables import PrefixLevel
+from libra.engines.control_flow_tables import PrefixLevel
 from libra.errors import LibraError
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
@@ -29,7 +29,7 @@ from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.xes.header import written_metadata
 from libra.mechanisms.fresh_log import SEEDED_PREFIX, fresh_metadata, id_prefix
-from libra.mechanisms.libra.parts import first_cases
+from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.peers.placeholders import PLACEHOLDERS, placeholder_times
 from libra.mechanisms.pripel.algorithm import CONTENTS as WITH_ATTRIBUTES

@@ -26,8 +26,7 @@ from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.traces import Integers, Traces, concatenated
 from libra.mechanisms.assumptions import AS_READ, NOTHING_ELSE
 from libra.mechanisms.assumptions import individuals as of_individuals
-from libra.mechanisms.libra.arguments import checked_budget, checked_time_zone
-from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget, checked_budget, checked_time_zone
 from libra.mechanisms.peers.arguments import Times, checked_times
 from libra.mechanisms.peers.counted import Counted, counted_of
 from libra.mechanisms.peers.release import Answer, contents_of, release_of
@@ -39,7 +38,7 @@ from libra.privacy.gate import Gate, geometric_entry
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import Entry, Ledger
-from libra.privacy.noise_table import NoiseTable, truncated_geometric
+from libra.privacy.noise import NoiseTable, truncated_geometric
 from libra.privacy.randomness import Randomness
 from libra.privacy.selection import BoundedRule
 from libra.privacy.unit import CASE, Unit

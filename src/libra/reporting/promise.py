@@ -14,8 +14,7 @@ from libra.certificate.check import MECHANISM, Check, Verification
 from libra.certificate.of_any import RANDOMNESS
 from libra.certificate.words import TOO_WEAK, beliefs, odds, strength_of
 from libra.charts.text import shown
-from libra.privacy.guarantee import NAMES_PUBLIC
-from libra.privacy.strength import Level
+from libra.privacy.guarantee import NAMES_PUBLIC, Level
 from libra.privacy.unit import CASE, Unit
 
 Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unsigned", "unknown"]

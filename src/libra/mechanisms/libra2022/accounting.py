@@ -21,8 +21,7 @@ from libra.privacy.arguments import (
     checked_times,
     delta_of_guarantee,
 )
-from libra.privacy.loss_distribution import subsampled_laplace_epsilon
-from libra.privacy.renyi import BestOrder
+from libra.privacy.renyi import BestOrder, subsampled_laplace_epsilon
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.loss_distribution import subsampled_laplace_epsilon
-from libra.privacy.renyi import compose, laplace_epsilon, subsampled_bound, to_epsilon
+from libra.privacy.renyi import compose, laplace_epsilon, subsampled_bound, subsampled_laplace_epsilon, to_epsilon
 
 SOURCE = "G. Elkoumy and M. Dumas: Libra: High-Utility Anonymization of Event Logs for Process Mining via Subsampling, ICPM 2022"
 ASSUMPTIONS = (

@@ -19,9 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from libra.engines.counting.continuations import continuations
-from libra.engines.polars import engine_of
-from libra.engines.polars.engine import PolarsEngine
+from libra.engines.counting.control_flow import continuations
+from libra.engines.polars import PolarsEngine, engine_of
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from libra.engines.prefix_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
+from libra.engines.control_flow_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
 from libra.errors import UsageError
 from libra.eventlog.traces import Integers
 from libra.mechanisms.peers.arguments import prune_count
@@ -24,8 +24,7 @@ from libra.mechanisms.prefix_tree.parameters import longest_of
 from libra.mechanisms.prefix_tree.runaway import smallest_threshold, threshold
 from libra.privacy.gate import Gate
 from libra.privacy.ledger import DISCRETE_LAPLACE, Entry
-from libra.privacy.noise_table import LARGEST_SCALE, SMALLEST_SCALE
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import LARGEST_SCALE, SMALLEST_SCALE, NoisyTable
 
 SHARE = 0.05  # of epsilon, for the number of cases, and as much for their lengths, where they are needed
 STANDS_OUT = 2.0  # standard deviations from which on a bin of lengths counts

@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from libra.errors import UsageError
-from libra.mechanisms.libra.arguments import checked_budget, checked_time_zone
-from libra.mechanisms.libra.plan import DEFAULT_BUDGET
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, checked_budget, checked_time_zone
 from libra.mechanisms.peers.arguments import DEFAULT_PRUNE, LONGEST, checked_max_length, checked_prune, checked_times, prune_count
 from libra.mechanisms.peers.counted import Counted
 from libra.mechanisms.prefix_tree.runaway import Growth, refuse_runaway, smallest_threshold, threshold

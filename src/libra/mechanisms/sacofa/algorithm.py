@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from libra.engines.counting.continuations import continuations
+from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import engine_of
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog
