@@ -1,4 +1,4 @@
-"""Guarantees and claims, and how much a proved guarantee is worth for a log of so many cases: the one place where that is decided.
+"""Guarantees and claims, and how much a proved guarantee is worth for a log of so many cases: decided here and nowhere else.
 
 A release that publishes each case with probability delta is (0, delta)-differentially private. So delta is judged by the number
 of cases that it is about: with n of them, such a release gives away n * delta on average. The number of released cases is public.

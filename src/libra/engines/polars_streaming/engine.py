@@ -1,4 +1,4 @@
-"""The streaming engine: whole cases and distinct traces in blocks of a few million events, in memory or spilled, counted one by one.
+"""The streaming engine: whole cases and distinct traces in blocks of a few million events, in memory or spilled.
 
 No two blocks of distinct traces have one in common. Codes are kept in as few bytes as they need.
 """

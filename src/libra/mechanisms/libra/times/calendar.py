@@ -1,7 +1,6 @@
-"""When cases start: a week, a day of the week and an hour for each.
+"""When things happen: a week, a day and an hour for the start of each case, and events moved into the hours of their activities.
 
-In: noisy tables of years, blocks of weeks, weeks, days and hours. Out: local times, evenly spread over the weeks that were
-released as active, in random order.
+In: noisy tables of years, weeks, days and hours. Out: local times, evenly spread over the weeks that were released as active.
 """
 
 from __future__ import annotations
