@@ -1,7 +1,7 @@
 """Noise for tables of whole numbers, and the noisy tables, the only thing that later steps accept.
 
-The promise: `rounded_gaussian` follows its distribution exactly, not up to what floats can hold; a `NoiseTable` says how far it is
-from its distribution, in total variation, so that this can be added to delta. Only this package draws noise for a release. A
+The promise: `rounded_gaussian` follows its distribution exactly, not up to what floats can hold; a `NoiseTable` says how far it
+is from its distribution, in total variation, so that this can be added to delta. Only this package draws noise for a release. A
 `NoisyTable` knows its noise, and nothing of the raw counts.
 """
 
