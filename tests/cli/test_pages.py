@@ -14,7 +14,7 @@ import pytest
 from typer.main import get_command
 
 from libra import example
-from libra.certificate.schema import schema
+from libra.certificate.document import schema
 from libra.cli.app import app
 from libra.cli.commands.anonymize import EXAMPLES
 from libra.cli.mechanism_options import BOTH, GUARANTEE, PEERS, PUBLISHED, SOUND

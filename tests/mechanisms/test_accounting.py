@@ -8,7 +8,7 @@ import math
 import pytest
 
 from libra.errors import UsageError
-from libra.mechanisms.libra2022.accounting import accounting, default_subsamples
+from libra.mechanisms.libra2022.claim import accounting, default_subsamples
 from libra.privacy.renyi import subsampled_laplace_epsilon
 
 

@@ -161,7 +161,7 @@ def test_wrong_arguments_are_refused(arguments: tuple[float, float, int, float])
 
 def test_the_library_is_loaded_by_the_first_call_only() -> None:
     code = (
-        "import sys, libra.mechanisms.libra2022.accounting\n"
+        "import sys, libra.mechanisms.libra2022.claim\n"
         "from libra.privacy.renyi import subsampled_laplace_epsilon as epsilon\n"
         "epsilon(2, 0, 20, 0.1); before = 'dp_accounting' in sys.modules or 'scipy' in sys.modules\n"
         "epsilon(2, 0.05, 20, 0.1); print(before, 'dp_accounting' in sys.modules)"

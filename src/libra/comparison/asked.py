@@ -56,7 +56,7 @@ def asked(setting: Setting, epsilon: float | None, delta: float) -> dict[str, An
 
 def _scale_of(setting: Setting, epsilon: float, parameters: dict[str, Any]) -> float:
     from libra.mechanisms.libra2022 import Libra2022
-    from libra.mechanisms.libra2022.accounting import default_subsamples
+    from libra.mechanisms.libra2022.claim import default_subsamples
     from libra.privacy.arguments import checked_delta, checked_rate, checked_times
 
     defaults = {field.name: field.default for field in fields(Libra2022)}

@@ -20,7 +20,7 @@ from libra.eventlog.options import Progress, no_progress
 from libra.maps import STYLE as MAPS
 from libra.maps import MapPair, map_pair
 from libra.measures.risk import Certified
-from libra.mechanisms.peers.placeholders import PLACEHOLDERS
+from libra.mechanisms.fresh_log import PLACEHOLDERS
 from libra.reporting.again import Names, reading_flags
 from libra.reporting.certified import Checked, verification_of
 from libra.reporting.drawn import Drawn, drawn_of

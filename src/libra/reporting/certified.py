@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from libra.certificate.canonical import CHECKSUM, checksum
-from libra.certificate.check import Verification
+from libra.certificate.check import RANDOMNESS, Verification
 from libra.certificate.content import content_check, content_of_log
-from libra.certificate.document import DOCUMENT, FORMAT, certificate_bytes, parsed_certificate
+from libra.certificate.document import CHECKSUM, FORMAT, certificate_bytes, checksum, parsed_certificate
 from libra.certificate.minisign import PublicKey
-from libra.certificate.of_any import RANDOMNESS
 from libra.certificate.signing import Vouched, vouched
 from libra.certificate.verify import self_checks, verify_document
 from libra.errors import InputError, UsageError
 from libra.mechanisms.mechanism import HOMES
+from libra.mechanisms.release import DOCUMENT
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release

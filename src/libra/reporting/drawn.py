@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from libra.certificate.spent import Spent, spent_by_topic
+from libra.certificate.page import Spent, spent_by_topic
 from libra.charts.apart import shown_apart
 from libra.charts.bars import paired_bars
 from libra.charts.budget import budget_bar

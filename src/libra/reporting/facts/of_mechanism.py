@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from libra.certificate.words import TOO_WEAK, strength_of
+from libra.privacy.plain_words import TOO_WEAK, strength_of
 from libra.reporting.facts.warning import Warning  # noqa: A004  # the word of the page; nothing is raised here
 
 UNKNOWN = Warning(

@@ -55,14 +55,7 @@ def in_plain_words(guarantee: Guarantee, *, seeded: bool, cases: int | None = No
 
 
 def strength_of(document: Mapping[str, Any]) -> Strength | None:
-    """What the guarantee of a certificate is worth; None where nothing is proved, or where whoever has the seed knows the noise.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> strength_of(libra.anonymize(simulate(cases=300)).certificate()).level
-        'strong'
-    """
+    """What the guarantee of a certificate is worth; None where nothing is proved, or where a seed gives the noise away."""
     guarantee = document.get("guarantee") or {}
     epsilon, delta = guarantee.get("epsilon"), guarantee.get("delta")
     if guarantee.get("kind") != "proved" or guarantee.get("seeded") or epsilon is None or delta is None:

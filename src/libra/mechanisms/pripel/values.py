@@ -1,15 +1,16 @@
-"""Event attributes, taken over and randomized.
+"""Values of single events, randomized with the whole epsilon each: truth values, numbers and words; and the attributes of events.
 
-In: the events of the original, and which of them each released event takes after. Out: a frame of attributes, a row a released
-event. An event that takes after none gets, for each attribute, the value of a random event of the same activity. What is missing
-stays missing. Then truth values, numbers and words go through their mechanisms (`randomize`), over the values that the log has.
-Only truth values, numbers and words are released; never whose case it is, nor a column of ids, most of whose values belong to few
-cases each; and no attribute of a case, which the algorithm knows nothing of.
+The mechanisms are what PRIPEL takes from the literature: randomized response; Laplace noise cut to a domain (Holohan et al.
+2018), whose scale is what the cut asks for; and an exponential mechanism under which the true word scores 1 and every other 0.
+Each is epsilon-differentially private for one value, if its domain is not taken from the data.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from libra.eventlog.cases import Integers
@@ -17,17 +18,79 @@ from libra.eventlog.columns import unnamed
 from libra.eventlog.individuals import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, TIMESTAMP
-from libra.mechanisms.pripel.randomize import bounded_laplace, random_words, randomized_response
+from libra.mechanisms.peers import Reals
 from libra.privacy.randomness import Randomness
 
+Truths = npt.NDArray[np.bool_]
+HALVINGS = 40
 RELEASED = (pl.Boolean(), pl.Int64(), pl.Float64(), pl.String())
 FEW = 5  # a value that fewer have is as good as a name: official statistics publish no smaller cells
 MOSTLY = 0.5  # of the events that have a value
 LARGEST_WHOLE = float(np.nextafter(2.0**63, 0))  # what a column of whole numbers can hold
 
 
+def randomized_response(values: Truths, epsilon: float, random: Randomness) -> Truths:
+    """Each value, or its opposite where the draw says so."""
+    return values ^ (random.uniform(len(values)) < math.exp(-epsilon) / (1 + math.exp(-epsilon)))
+
+
+def random_words(words: Integers, n_words: int, epsilon: float, random: Randomness) -> Integers:
+    """Each word, by its number, or one of the others where the draw says so."""
+    others = n_words - 1
+    keep = 1 / (1 + others * math.exp(-epsilon / 2))
+    stays = random.uniform(len(words)) < keep
+    other = (words + 1 + random.below(max(others, 1), len(words))) % n_words
+    return np.where(stays, words, other)
+
+
+def bounded_laplace(values: Reals, low: Reals, high: Reals, sensitivity: Reals, epsilon: float, random: Randomness) -> Reals:
+    """Each value with Laplace noise, within its bounds.
+
+    Args:
+        values: Within the bounds.
+        low: The least that may come out.
+        high: The most.
+        sensitivity: How far apart two values may be that must not be told apart; at most the bounds are.
+        epsilon: For one value.
+        random: Where the draws come from.
+
+    Example:
+        >>> same = np.full(20_000, 3.0)
+        >>> noisy = bounded_laplace(same, 0 * same, 10 + 0 * same, 10 + 0 * same, 1.0, Randomness(seed=1))
+        >>> bool((noisy >= 0).all()), bool((noisy <= 10).all()), 4.2 < float(noisy.mean()) < 4.6
+        (True, True, True)
+    """
+    apart = high - low
+    reach = np.minimum(sensitivity, apart)
+    scale = np.where(reach > 0, bounded_scale(reach, apart, epsilon), 1.0)
+    below, above = 0.5 * np.exp((low - values) / scale), 0.5 * np.exp((values - high) / scale)  # what the bounds cut off
+    drawn = random.uniform(len(values)) * (1 - below - above)
+    downward = drawn + below < 0.5
+    left = np.where(downward, drawn + below, 1 - below - drawn)
+    moved = scale * np.log(2 * np.maximum(left, np.finfo(float).tiny))
+    return np.where(reach > 0, np.clip(values + np.where(downward, moved, -moved), low, high), values)
+
+
+def bounded_scale(sensitivity: Reals, apart: Reals, epsilon: float) -> Reals:
+    """The smallest scale with which cut Laplace noise keeps the ratio of all probabilities within e^epsilon.
+
+    A value at the edge loses more to the cut than one a `sensitivity` inside, by a factor C of the scale b. What is needed is
+    sensitivity / b + ln C(b) <= epsilon, which holds at twice the scale of plain Laplace noise and is found by halving.
+    """
+    least, most = sensitivity / epsilon, 2 * sensitivity / epsilon
+    for _ in range(HALVINGS):
+        scale = np.maximum((least + most) / 2, np.finfo(float).tiny)
+        inside, rest, whole = (-np.expm1(-length / scale) for length in (sensitivity, apart - sensitivity, apart))
+        lost = np.divide(inside + rest, whole, out=np.ones_like(whole), where=whole > 0)
+        enough = sensitivity / scale + np.log(lost) <= epsilon
+        least, most = np.where(enough, least, scale), np.where(enough, scale, most)
+    return most
+
+
 def released_attributes(log: EventLog) -> list[str]:
     """The columns that are released: those of the types that have a mechanism; no ids, no individual, no part of the case id.
+
+    A column of ids is one most of whose values belong to few cases each.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -61,7 +124,9 @@ def _is_id(values: pl.Series, whose: pl.Series) -> bool:
 def randomized_attributes(
     events: pl.DataFrame, codes: Integers, released: Integers, after: Integers, epsilon: float, random: Randomness
 ) -> pl.DataFrame:
-    """The attributes of the released events.
+    """The attributes of the released events, over the values that the log has; what is missing stays missing.
+
+    An event that takes after none gets, for each attribute, the value of a random event of the same activity.
 
     Args:
         events: The attributes to release, of the events of the original.
