@@ -16,11 +16,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from libra._system.files import atomic_output
 from libra.certificate.canonical import CHECKSUM, checksum
 from libra.certificate.minisign import SecretKey
 from libra.certificate.signing import signature_of, signature_text
 from libra.errors import InputError
-from libra.eventlog.files import atomic_output, open_input
+from libra.eventlog.files import open_input
 from libra.eventlog.options import Progress, no_progress
 
 DOCUMENT = "Libra certificate"

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from toys import ODD, Counting, Failing, Threads, Timed
 
+from libra._system.workers import ONE_THREAD
 from libra.errors import EmptyReleaseError, InputError, LibraError, MissingColumnError, MissingExtraError, UsageError
 from libra.measures.audit import runs as runs_module
 from libra.measures.audit.canaries import Canary
-from libra.measures.audit.runs import AT_ONCE, ONE_THREAD, Runs
+from libra.measures.audit.runs import AT_ONCE, Runs
 from libra.measures.audit.sight import Sight
 from libra.mechanisms.mechanism import Mechanism
 

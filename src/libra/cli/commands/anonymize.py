@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from libra._system.shell import libra_command
 from libra.cli.columns import columns_taken
 from libra.cli.commands.report import told
 from libra.cli.input_options import ENGINE, OUTPUT, LogPath, takes_log_options
@@ -19,7 +20,6 @@ from libra.cli.releasing import Asked, released
 from libra.cli.stopwatch import Stopwatch
 from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.keywords import MechanismKeywords, ReadKeywords, described_by, described_parameters, read_options
-from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.mechanisms.mechanism import Mechanism

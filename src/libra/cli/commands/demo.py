@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from libra._system.shell import libra_command
 from libra.cli.output import Json, Quiet, print_notes, print_result
-from libra.shell import libra_command
 
 EXAMPLES = ("libra demo", "libra demo --out tour")
 FILES = ("emergency.xes.gz", "emergency.csv", "anonymized.xes.gz", "certificate.json", "report.html")

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra._system.parallel import in_order
 from libra.engines.contract import Integers
 from libra.engines.polars_streaming.spill import FrameSpill
 from libra.errors import InputError
-from libra.parallel import in_order
 
 DEALT = 500_000  # events that are dealt out at once
 BUCKET_EVENTS = 1_500_000  # of an ordinary bucket: a few dozen MB for each array that is computed from it

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.parallel import in_order
 from libra.engines.contract import Integers
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.distinct import distinct
 from libra.engines.polars_streaming.spill import Arrays, ArraySpill
 from libra.eventlog.cases import Cases
 from libra.eventlog.traces import Traces, concatenated
-from libra.parallel import in_order
 
 VARIANT_SHELVES = 64
 SHELF_BITS = np.uint64(64 - VARIANT_SHELVES.bit_length() + 1)

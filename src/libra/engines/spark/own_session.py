@@ -23,7 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from libra.doctor import JAVA_REMEDY, find_java
+from libra._system.doctor import JAVA_REMEDY, find_java
 from libra.errors import LibraError
 
 if TYPE_CHECKING:

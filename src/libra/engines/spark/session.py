@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from libra.doctor import OLDEST_PYSPARK
+from libra._system.doctor import OLDEST_PYSPARK
+from libra._system.shell import pip_install
 from libra.engines.spark.own_session import new_session
 from libra.errors import InputError, LibraError, MissingExtraError
-from libra.shell import pip_install
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,21 +6,15 @@ When time is up, no more runs are begun and those under way count: the clock dec
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
-from multiprocessing import get_context, parent_process
-from threading import Thread
 from typing import TypeAlias
 
 import numpy as np
 
+from libra._system.workers import pooled
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import no_progress
 from libra.measures.audit.cases import Case, log_of_cases
@@ -30,7 +24,6 @@ from libra.mechanisms.mechanism import Mechanism
 from libra.privacy.randomness import LARGEST_SEED, Randomness
 
 AT_ONCE = 20  # runs handed to a process at a time
-ONE_THREAD = ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 Job: TypeAlias = tuple[int, int, int, int | None]  # its number, which log, how many runs, and the seed
 Seen: TypeAlias = tuple[int, int, Floats]  # the number of the job, which log, and what was seen of it
 Told: TypeAlias = Callable[[int], None]
@@ -81,7 +74,7 @@ class Runs:
         results: list[Seen] = []
         run = partial(_run, self.mechanism, events, sight)
         jobs = self._jobs(wanted)
-        with self._results(run, _until(jobs, deadline, at_least=len(wanted))) as finished:
+        with pooled(run, _until(jobs, deadline, at_least=len(wanted)), self.processes) as finished:
             for seen in finished:
                 results.append(seen)
                 self.done += len(seen[2])
@@ -98,17 +91,6 @@ class Runs:
         for number, (_, log, n) in enumerate(sorted(jobs)):
             yield number, log, n, None if self._seeds is None else int(self._seeds.integers(LARGEST_SEED))
 
-    @contextmanager
-    def _results(self, run: Callable[[Job], Seen], jobs: Iterator[Job]) -> Iterator[Iterator[Seen]]:
-        if self.processes == 1:
-            yield (run(job) for job in jobs)
-            return
-        with _single_threaded(), ProcessPoolExecutor(self.processes, get_context("spawn"), _prepare, (run,)) as pool:
-            try:
-                yield _from_pool(pool, jobs, 2 * self.processes)
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
-
 
 def _until(jobs: Iterator[Job], deadline: float, at_least: int) -> Iterator[Job]:
     """The jobs that are begun before the deadline; so many of them in any case."""
@@ -122,66 +104,3 @@ def _run(mechanism: Mechanism, logs: Sequence[EventLog], sight: Sight, job: Job)
     number, log, n, seed = job
     random = Randomness(seed)
     return number, log, np.array([sight.of(mechanism.anonymize(logs[log], random, no_progress).log) for _ in range(n)])
-
-
-_prepared: Callable[[Job], Seen] | None = None
-
-
-def _prepare(run: Callable[[Job], Seen]) -> None:
-    """In a new process: keep what all its jobs share, and leave it to the parent to stop when somebody interrupts.
-
-    A parent that is killed cannot say so, and its processes would wait for ever: they end when it does.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-    global _prepared  # how a pool hands over what is too large to send with each job
-    _prepared = run
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _prepared_run(job: Job) -> Seen:
-    if _prepared is None:
-        raise AssertionError("the process was not prepared")
-    return _prepared(job)
-
-
-def _from_pool(pool: ProcessPoolExecutor, jobs: Iterator[Job], ahead: int) -> Iterator[Seen]:
-    """The results of all jobs, a few of which are under way at any time."""
-    waiting = _begun(pool, islice(jobs, ahead))
-    while waiting:
-        finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        for future in finished:
-            yield future.result()
-        waiting |= _begun(pool, islice(jobs, len(finished)))
-
-
-def _begun(pool: ProcessPoolExecutor, jobs: Iterator[Job]) -> set[Future[Seen]]:
-    """Jobs handed to the pool; a process that this starts hears no interrupt from its first moment on, and the parent later."""
-    if not hasattr(signal, "pthread_sigmask"):
-        return {pool.submit(_prepared_run, job) for job in jobs}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return {pool.submit(_prepared_run, job) for job in jobs}
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def _single_threaded() -> Iterator[None]:
-    """Processes started in here use one thread each: there are as many processes as cores."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
