@@ -16,7 +16,7 @@ from libra.errors import UsageError
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.edges import pair_edges
-from libra.measures.emd import emd_freq, emd_time
+from libra.measures.utility import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import PRINTED, Libra2022Claim
 from libra.privacy.randomness import Randomness
