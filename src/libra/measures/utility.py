@@ -155,7 +155,7 @@ def _recoded_traces(log: EventLog, codes: Integers) -> pl.DataFrame:
 
 
 def _case_durations(original: EventLog, anonymized: EventLog) -> float:
-    """Wasserstein-1 distance of the case durations in hours, from the earliest event to the latest; an empty log takes no time."""
+    """Wasserstein-1 distance in hours of the case durations, earliest event to latest; cases of an empty log take no time."""
     (start, end), (other_start, other_end) = original.case_spans, anonymized.case_spans
     return wasserstein(end - start, other_end - other_start) / HOUR
 
