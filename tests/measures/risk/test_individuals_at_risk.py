@@ -11,7 +11,7 @@ from tiny_logs import log_of, owned, traces
 
 import libra
 from libra.eventlog.log import EventLog
-from libra.measures.audit.cases import PERSON, Case, log_of_cases
+from libra.measures.audit.canaries import OWNER, Case, log_of_cases
 from libra.measures.risk import risk_of_log, risk_of_release
 from libra.measures.risk.figures import Linkage, SingledOut
 from libra.measures.risk.membership import play
@@ -29,7 +29,7 @@ def test_all_cases_of_somebody_are_members_or_none_is() -> None:
     seen: list[pl.Series] = []
 
     def anonymize(part: EventLog, random: Randomness) -> EventLog:
-        seen.append(part.cases[PERSON])
+        seen.append(part.cases[OWNER])
         return part
 
     advantage, _ = play(_visits(), anonymize, Randomness(seed=1), rounds=5)
