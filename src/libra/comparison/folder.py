@@ -12,10 +12,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from libra._system.files import atomic_output
 from libra.comparison.comparison import DOCUMENT, MEASURES, Comparison
 from libra.comparison.plot import CONFIDENTIAL, lines_of
 from libra.errors import InputError
-from libra.eventlog.files import atomic_output
 
 TABLE = "comparison.json"
 BEGINNING = 2_000  # bytes of a plot, in which it says what it is

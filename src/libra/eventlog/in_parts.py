@@ -13,10 +13,10 @@ from functools import cached_property
 
 import polars as pl
 
+from libra._system.parallel import in_order
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, TIMESTAMP
-from libra.parallel import in_order
 
 MakePart = Callable[[int], EventLog]
 PART_SCHEMA = {CASE_PREFIX + CASE_NAME: pl.String(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}  # of its flat table

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from libra._system.files import atomic_output
 from libra.charts.style import palette
 from libra.charts.text import xml
 from libra.errors import LibraError, UsageError
-from libra.eventlog.files import atomic_output
 from libra.eventlog.log import EventLog
 from libra.maps.draw import drawing
 from libra.maps.levels import DETAILS

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from libra.eventlog.files import atomic_output
+from libra._system.files import atomic_output
 from libra.targets import check_page_name
 
 INLINE_HEIGHT = 720  # pixels in a notebook

@@ -24,7 +24,7 @@ from libra.eventlog.options import Progress, ReadOptions, no_progress
 from libra.eventlog.read import read
 from libra.eventlog.select import keep_lifecycle
 from libra.measures.edges import pair_edges
-from libra.measures.emd import emd_freq, emd_time
+from libra.measures.utility import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import PRINTED, Libra2022Claim
 from libra.privacy.randomness import Randomness

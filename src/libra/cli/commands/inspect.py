@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from libra._system.shell import libra_command
 from libra.cli.columns import roles_of
 from libra.cli.input_options import LogPath, takes_log_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
@@ -16,7 +17,6 @@ from libra.cli.progress import progress_bar
 from libra.cli.risk import show_log_risk
 from libra.cli.tables import percent, table
 from libra.keywords import ReadKeywords
-from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog

@@ -19,7 +19,7 @@ from libra.engines.polars import drawn_cases
 from libra.engines.polars_streaming.engine import Store, StreamingEngine
 from libra.engines.polars_streaming.spill import HASH_SEED, FrameSpill, buckets_for, deal_out, grouped
 from libra.engines.sampling import KeyedSample
-from libra.eventlog.batches.batches import EventBatches
+from libra.eventlog.batches.event_batches import EventBatches
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import FoundRole
 from libra.eventlog.select import OUT_OF_ORDER

@@ -19,8 +19,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from libra._system.shell import libra_command, pip_install
 from libra._version import __version__
-from libra.shell import libra_command, pip_install
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17
@@ -51,7 +51,7 @@ def examine() -> tuple[Check, ...]:
     """Look for everything Libra uses or can use.
 
     Example:
-        >>> from libra.doctor import examine
+        >>> from libra._system.doctor import examine
         >>> [check.name for check in examine() if check.required and not check.ok]
         []
     """
@@ -111,7 +111,7 @@ def find_java() -> tuple[bool, str]:
     """Whether there is a Java that is new enough, and its version, or what is wrong with it.
 
     Example:
-        >>> from libra.doctor import find_java
+        >>> from libra._system.doctor import find_java
         >>> isinstance(find_java()[0], bool)
         True
     """
@@ -131,7 +131,7 @@ def judge_java(answer: str) -> tuple[bool, str]:
     """Whether what `java -version` says is new enough, and the version in it.
 
     Example:
-        >>> from libra.doctor import judge_java
+        >>> from libra._system.doctor import judge_java
         >>> judge_java('openjdk version "17.0.15" 2025-04-15'), judge_java('java version "1.8.0_202"')
         ((True, '17.0.15'), (False, '1.8.0_202 is too old'))
     """
