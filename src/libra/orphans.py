@@ -1,6 +1,6 @@
 """No process outlives the one that started it for a piece of work.
 
-For the processes of `libra.comparison` and `libra.maps`, which import this before anything else: it needs next to nothing.
+For the processes of `libra.comparison` and `libra.reporting`, which import this before anything else: it needs next to nothing.
 """
 
 from __future__ import annotations

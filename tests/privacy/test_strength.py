@@ -27,7 +27,7 @@ from libra.mechanisms.travas import Travas
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.strength import strength, suited
 from libra.privacy.unit import CASE, Unit
-from libra.reporting.facts.of_mechanism import of_the_promise
+from libra.reporting.facts.warnings import of_the_promise
 from libra.reporting.promise import promise_of
 
 CALLED = re.compile(r"\b(protected|strong)\b", re.IGNORECASE)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from libra.mechanisms.libra.figures import Figures
     from libra.privacy.guarantee import Guarantee
     from libra.privacy.ledger import Ledger
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
 SYSTEM = "operating system"
 CONTENTS = "case ids made anew, activities, timestamps; no attribute and no header of the original"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from libra.mechanisms.mechanism import Mechanism
     from libra.mechanisms.release import Release
     from libra.reporting.build import Draft
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
 EXAMPLES = (
     "libra anonymize log.xes.gz -o anonymized.xes.gz",
