@@ -1,20 +1,22 @@
-"""One table a log: a row for every setting and epsilon, the empty log first, and below it what needs a word.
-
-In: a comparison. Out: headings, rows of text, and footnotes, for whoever prints them. A figure that is missing is a dash, and the
-reason stands below; where a mechanism releases no times, the table says so in place of a number.
-"""
+"""A comparison as text: one table a log, as Markdown too, and CSV with one line a run."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from libra.charts.numbers import number
 from libra.comparison.asked import PUBLISHED
-from libra.comparison.comparison import MEASURES, ComparedLog, Comparison, Mean, Row
-from libra.comparison.outcome import OF_TIMES
+from libra.comparison.comparison import CONFIDENTIAL, FIGURES, MEASURES, ComparedLog, Comparison, Mean, Row
+from libra.comparison.outcome import OF_TIMES, Outcome
+from libra.eventlog.tables.csv_write import FORMULA
 from libra.privacy.unit import CASE, Unit
+from libra.reporting.numbers import number
 
 NONE = "-"
 UNITS = {str(CASE): "cases", str(Unit(most_cases=1)): "individuals"}
@@ -67,12 +69,7 @@ def table_of(comparison: Comparison, log: ComparedLog) -> Table:
 
 
 def shown(figure: Mean | None) -> str:
-    """A mean with three digits that count, and its spread to the same place.
-
-    Example:
-        >>> shown(Mean(0.03761, 0.00214)), shown(Mean(5270.8, 12.0)), shown(Mean(1.5, None)), shown(None)
-        ('0.0376 ± 0.0021', '5,271 ± 12', '1.5', '-')
-    """
+    """A mean with three digits that count, and its spread to the same place."""
     if figure is None:
         return NONE
     if figure.spread is None:
@@ -128,3 +125,58 @@ def _footnotes(rows: list[Row]) -> Iterator[str]:
             yield f"{where}: {which} {'is an empty log' if empty == 1 else 'are empty logs'}."
     if any(row.setting.mechanism == PUBLISHED and row.epsilon is not None for row in rows):
         yield FAVOURABLE
+
+
+RESULTS = ("cases", "has_times", "seconds", "peak_megabytes", "reading_megabytes", "guarantee", "unit")
+RUN = ("log", "mechanism", "setting", "parameters", "epsilon", "delta", "seed")
+HEADER = (*RUN, *FIGURES, *RESULTS, "missing", "reason")
+
+
+def markdown(comparison: Comparison) -> str:
+    """A page with one table a log."""
+    runs = "one seed" if len(comparison.seeds) == 1 else f"{len(comparison.seeds)} seeds"
+    asked = f"{comparison.said_delta}, {runs}. {LEGEND}"
+    lines = ["# A comparison of mechanisms", "", f"**{CONFIDENTIAL}**", "", f"{asked[0].upper()}{asked[1:]}"]
+    for log in comparison.logs:
+        lines += ["", f"## {_plain(log.name)}", "", *markdown_table(table_of(comparison, log))]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_table(table: Table) -> list[str]:
+    """The lines of a table and of what stands below it."""
+    rule = "|".join("---" if heading in FIRST[:1] else "---:" for heading in table.headings)
+    lines = [f"| {' | '.join(table.headings)} |", f"|{rule}|"]
+    lines += [f"| {' | '.join(map(_plain, row))} |" for row in table.rows]
+    return lines + (["", *(f"- {_plain(note)}" for note in table.footnotes)] if table.footnotes else [])
+
+
+def csv_text(comparison: Comparison) -> str:
+    """One line a run, with a heading."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(HEADER)
+    for outcome in comparison.outcomes:
+        writer.writerow([_cell(value) for value in _line(outcome)])
+    return stream.getvalue()
+
+
+def _line(outcome: Outcome) -> list[Any]:
+    run, result, missing = outcome.run, outcome.result, outcome.missing
+    asked = json.dumps(dict(run.parameters))
+    return [
+        *(run.log, run.setting.mechanism, run.setting.label, asked, run.epsilon, run.delta, run.seed),
+        *(None if result is None else result.figure(name) for name in FIGURES),
+        *(None if result is None else getattr(result, name) for name in RESULTS),
+        *((None, None) if missing is None else (missing.why, missing.reason)),
+    ]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"'{value}" if isinstance(value, str) and re.search(FORMULA, value) else value
+
+
+def _plain(text: str) -> str:
+    """Text in which Markdown finds no cell border and no markup of its own."""
+    return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", " ".join(text.split()))

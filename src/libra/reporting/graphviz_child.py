@@ -1,9 +1,7 @@
-"""The process that Graphviz has to itself: it may take for ever or break down without harm to its parent.
+"""The process that Graphviz has to itself, so that it may hang or crash without harm to its parent.
 
-In, through stdin: as JSON, graphs in the DOT language, the seconds of computing that there are for them, how long a busy machine
-may take for that, and the number of the parent. Out, on stdout: for each graph, as soon as it is laid out, a line of JSON with
-the positions as Graphviz writes them. This process does not outlive its parent, nor those seconds. It is run by its path and
-needs next to nothing of Libra, so that it starts at once.
+It reads graphs in the DOT language from stdin as JSON and writes one line of JSON for each layout. It is run by its path and
+imports next to nothing of Libra, so that it starts at once.
 """
 
 from __future__ import annotations

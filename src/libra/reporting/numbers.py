@@ -1,6 +1,6 @@
-"""How figures are written, in one place: counts, shares, numbers, durations and dates.
+"""How figures are written: counts, shares, numbers, durations and dates.
 
-In: figures. Out: short text. A figure that is missing or not finite is a dash; "0 %" and "100 %" are never roundings.
+A figure that is missing or not finite is a dash; "0 %" and "100 %" are never roundings.
 """
 
 from __future__ import annotations
@@ -22,12 +22,7 @@ UNITS = (  # how long, one, several, up to where
 
 
 def count(n: float | None) -> str:
-    """A whole number.
-
-    Example:
-        >>> count(1234), count(0), count(-5)
-        ('1,234', '0', '−5')
-    """  # noqa: RUF002  the minus sign
+    """A whole number."""
     return _said(n, _whole)
 
 
@@ -50,24 +45,14 @@ def share(x: float | None) -> str:
 
 
 def signed_share(x: float | None) -> str:
-    """A change as a share of what it was before.
-
-    Example:
-        >>> signed_share(0.12), signed_share(-0.031), signed_share(0.0), signed_share(0.0002), signed_share(-1.0)
-        ('+12 %', '−3.1 %', '0 %', '≈ 0 %', '−100 %')
-    """  # noqa: RUF002  the minus sign
+    """A change as a share of what it was before."""
     if x is not None and 0 < abs(x) < 0.001:
         return "≈ 0 %"
     return ("+" if x is not None and x > 0 and math.isfinite(x) else "") + _said(x, lambda size: f"{_percent(size)} %")
 
 
 def number(x: float | None) -> str:
-    """Three significant digits, and whole numbers from a hundred on.
-
-    Example:
-        >>> number(0.012345), number(1.5), number(123.4), number(12345.6), number(0.0), number(1.2e-9), number(3e18)
-        ('0.0123', '1.5', '123', '12,346', '0', '1.2e-09', '3e+18')
-    """
+    """Three significant digits, and whole numbers from a hundred on."""
 
     def said(size: float) -> str:
         return _whole(size) if size >= 99.95 else f"{size:.3g}"
@@ -86,12 +71,7 @@ def duration(seconds: float | None) -> str:
 
 
 def date(moment: datetime) -> str:
-    """The day of a moment, by its own clock.
-
-    Example:
-        >>> date(datetime(2013, 11, 7, 8, 30))
-        '2013-11-07'
-    """
+    """The day of a moment, by its own clock."""
     return moment.date().isoformat()
 
 

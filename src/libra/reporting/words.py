@@ -1,26 +1,172 @@
-"""The words and tables of a report. In: its facts, the promise and the certificate. Out: values for the template."""
+"""The words, tables and commands of a report, from its facts, the promise and the certificate."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import escape
 
-from libra.certificate.page import TRUSTED, TWO_GROUPS, parameters_of, protected, spent_by_topic
-from libra.charts.apart import shown_apart
-from libra.charts.numbers import MISSING, count, duration, share
-from libra.charts.text import shown
-from libra.maps import legend
+from libra.certificate.page import TRUSTED, TWO_GROUPS, protected, spent_by_topic
+from libra.certificate.page import parameters_of as told_parameters
+from libra.engines.control_flow_tables import BaseEdges
+from libra.errors import LibraError
+from libra.keywords import ReadKeywords
+from libra.mechanisms.libra import Libra
+from libra.mechanisms.libra.algorithm import WOULD_HELP, noise_on_edges
+from libra.mechanisms.mechanism import mechanism, parameters_of
 from libra.privacy.guarantee import RELEASE_ONCE
-from libra.reporting.again import Names, commands_of
+from libra.privacy.unit import CASE
 from libra.reporting.drawn import words_of
-from libra.reporting.facts.edges import EdgeRow
+from libra.reporting.facts.aspects import MEANINGS, Figure, Verdict, factor
 from libra.reporting.facts.facts import Facts
-from libra.reporting.facts.figures import Figure, factor
 from libra.reporting.facts.risk import RiskRow
-from libra.reporting.facts.verdicts import MEANINGS, Verdict
+from libra.reporting.facts.tables import EdgeRow
+from libra.reporting.numbers import MISSING, count, duration, share
 from libra.reporting.promise import Promise, Tone
+from libra.reporting.style import map_legend
+from libra.reporting.text import shown, shown_apart
+
+FLAGS = ("epsilon", "delta")  # parameters that are flags of every mechanism
+NOT_SAID = ("progress", "allow_empty")  # keywords that are no flags
+LABELS = "labels.txt"  # a list of labels, which the command line takes as a file
+AGAIN = "again-"  # before the names of what another release writes
+LONGEST_COMMAND = 1_000  # characters of a command
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the files of a release are called, where they are files, and the flags that the original was read with.
+
+    Nothing else of the machine that they are on.
+    """
+
+    original: str = ""
+    anonymized: str = ""
+    certificate: str = ""
+    reading: tuple[str, ...] = ()
+
+
+USUAL = Names("log.xes.gz", "anonymized.xes.gz", "certificate.json")
+
+
+def reading_flags(keywords: ReadKeywords) -> tuple[str, ...]:
+    """The flags that say what these keywords of `read` say.
+
+    Example:
+        >>> reading_flags({"case_id": ["Patient", "Visit"], "day_first": False, "sort_by_time": True})
+        ('--case-id', 'Patient', '--case-id', 'Visit', '--month-first', '--sort-by-time')
+    """
+    words: list[str] = []
+    for name, value in keywords.items():
+        flag = f"--{name.replace('_', '-')}"
+        if name == "day_first" and value is not None:
+            words.append("--day-first" if value else "--month-first")
+        elif isinstance(value, bool):
+            words += [flag] if value and name not in NOT_SAID else []
+        elif name not in NOT_SAID and value is not None:
+            if name == "description":
+                value = str(getattr(value, "source", value))  # the file that it is from
+            several = [value] if isinstance(value, str) else value
+            words += [word for one in several for word in (flag, one)]  # type: ignore[attr-defined]  # a name or several
+    return tuple(words)
+
+
+def commands_of(document: Mapping[str, Any] | None, names: Names, *, public: bool) -> dict[str, str]:
+    """The commands of a page by what they are for: "again", "verify", "report", "measure"; those that do not apply are empty.
+
+    Example:
+        >>> commands_of(None, Names("log.csv", "out.csv"), public=False)["report"]
+        'libra report log.csv out.csv -o report.html'
+    """
+    in_memory = not names.anonymized
+    original, released = names.original or USUAL.original, names.anonymized or USUAL.anonymized
+    certificate = names.certificate or (USUAL.certificate if in_memory else "")
+    logs, reading = ([_path(released)], []) if public else ([_path(original), _path(released)], list(names.reading))
+    certified = ["--certificate", _path(certificate)] if document is not None and certificate else []
+    report = ["libra", "report", *logs, *certified, *(["--public"] if public else []), "-o", "report.html", *reading]
+    commands = {"again": [], "verify": [], "report": report, "measure": []}
+    if certified:
+        commands["verify"] = ["libra", "verify", _path(certificate), _path(released)]
+    if not public:
+        commands["measure"] = ["libra", "measure", *logs, "--json", *reading]
+    if document is not None and not public:
+        written = ["-o", f"{AGAIN}{released}", "--certificate", f"{AGAIN}{USUAL.certificate}"]
+        commands["again"] = ["libra", "anonymize", _path(original), *written, *_parameter_flags(document), *reading]
+    return {name: _copied(words) for name, words in commands.items()}
+
+
+def _parameter_flags(document: Mapping[str, Any]) -> list[str]:
+    """The flags of a mechanism; what is left at its default is left out."""
+    name, parameters = str(document["mechanism"]), document["parameters"]
+    words = ["--mechanism", name]
+    usual = _defaults(name)
+    for flag in FLAGS:
+        if parameters.get(flag) is not None:
+            words += [f"--{flag}", json.dumps(parameters[flag])]
+    for parameter, value in parameters.items():
+        if parameter in FLAGS or value is None or usual.get(parameter) == value:
+            continue
+        if (name, parameter) == ("libra", "labels"):
+            words += ["--public-labels"] if value == "public" else ["--labels", LABELS]
+        else:
+            words += ["--set", f"{parameter}={value if isinstance(value, str) else json.dumps(value)}"]
+    return words
+
+
+def _path(name: str) -> str:
+    """A file that is not taken for a flag."""
+    return f"./{name}" if name.startswith("-") else name
+
+
+def _copied(words: Sequence[str]) -> str:
+    """The command, if what is copied is what is seen."""
+    command = shlex.join(words)
+    return command if all(word.isprintable() for word in words) and len(command) <= LONGEST_COMMAND else ""
+
+
+def _defaults(name: str) -> Mapping[str, Any]:
+    """The parameters of a mechanism that was asked for nothing; none are known of one that is not installed."""
+    try:
+        made = mechanism(name, {})
+        return {parameter: getattr(made, parameter, None) for parameter in parameters_of(name)}
+    except LibraError:
+        return {}
+
+
+def notes_of(document: Mapping[str, Any] | None) -> Iterator[str]:
+    """The notes of a certificate; none where there is no certificate.
+
+    Example:
+        >>> import libra, libra.example
+        >>> release = libra.anonymize(libra.example.path())
+        >>> set(notes_of(release.certificate())) <= set(release.notes)
+        True
+    """
+    if document is None:
+        return
+    runs = document.get("subsampling")
+    for entry in document.get("ledger", ()):
+        if entry["purpose"] == BaseEdges.purpose and runs is not None:
+            yield noise_on_edges(entry["noise"] / (runs["rate"] * runs["times"]))
+            return
+
+
+def what_survives(document: Mapping[str, Any] | None) -> Iterator[str]:
+    """How many cases a variant needs to come out, where the mechanism has such a plan: for whoever got an empty log."""
+    if document is None or document["mechanism"] != Libra.name:
+        return
+    try:
+        made = Libra(**document["parameters"])
+    except LibraError:
+        return
+    individuals = document["guarantee"]["unit"] != CASE.statement()
+    yield (made.for_individuals() if individuals else made).plan.survives()
+    yield WOULD_HELP
+
 
 TONES: dict[Verdict, Tone] = {"kept": "good", "close": "fair", "rough": "poor", "lost": "bad", "unknown": "none"}
 GOOD: dict[Verdict, str] = {
@@ -49,7 +195,7 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
         "who": promise.unit.partition(",")[0] or "one case",
         "no_times": NO_TIMES,
         "dots_said": DOTS,
-        "legend": legend(facts.public),
+        "legend": map_legend(facts.public),
         "spending": _spending(document) if promise.holds else [],
         "has_to_hold": [] if document is None else [*document["guarantee"]["assumptions"], TRUSTED],
         "protected": protected(document["guarantee"]) if document is not None and promise.holds else "",
@@ -224,7 +370,7 @@ def _membership(facts: Facts) -> list[tuple[str, str, str]]:
 def _parameters(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("mechanism", str(document["mechanism"])),
-        *parameters_of(document["parameters"]),
+        *told_parameters(document["parameters"]),
         ("holds", str(document["contents"])),
         ("randomness", str(document["randomness"])),
         ("issued", f"{document['issued']}, by Libra {document['version']}"),

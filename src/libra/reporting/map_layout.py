@@ -1,8 +1,6 @@
-"""Where things stand on a map, from Graphviz in a process of its own, within a time limit.
+"""Positions for a process map, from Graphviz in a process of its own and within a time limit.
 
-In: `Sketch`es, the sizes of boxes and labels and which box is connected to which. Out: `Layout`s, or why there are fewer of them.
-No label of a log goes to Graphviz: nodes have numbers and sizes, and nothing else is said about them. The same sketch gives the
-same layout.
+No label of a log goes to Graphviz: nodes have numbers and sizes. The same sketch gives the same layout.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from libra._system.workers import kill, start_child
-from libra.maps import child
+from libra.reporting import graphviz_child
 
 POINTS = 72.0  # in an inch; a point is a pixel here
 ARROW = 9.0  # the length of an arrow head
@@ -29,7 +27,7 @@ OUT_OF_TIME = -getattr(signal, "SIGPROF", 0)  # how a process ends that has comp
 BUSY = 10  # times as long a process may take that others keep from computing
 GRACE = 1.0  # seconds after which a process that nobody ended ends itself
 Point: TypeAlias = tuple[float, float]
-CHILD = (sys.executable, "-P", str(Path(child.__file__)))
+CHILD = (sys.executable, "-P", str(Path(graphviz_child.__file__)))
 
 
 @dataclass(frozen=True)
@@ -74,14 +72,7 @@ class Layout:
 
 
 def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str] = CHILD) -> tuple[list[Layout], str]:
-    """The layouts of the first sketches, as many as were ready in so many seconds of computing, and why there are no more, if so.
-
-    Example:
-        >>> line = Line(0, 2, 1, False, (30.0, 12.0))
-        >>> layouts, why = layouts_of([Sketch(((20.0, 20.0),) * 2 + ((80.0, 40.0),), (line,))], seconds=30)
-        >>> [len(layout.nodes) for layout in layouts], why
-        ([3], '')
-    """
+    """The layouts of the first sketches, as many as were ready in so many seconds, and why there are no more, if so."""
     if find_spec("pygraphviz") is None:
         return [], "pygraphviz is not installed (pip install pygraphviz)"
     limits = {"seconds": seconds, "patience": BUSY * seconds + GRACE}
@@ -117,10 +108,6 @@ def dot_of(sketch: Sketch) -> str:
     """A sketch in the DOT language.
 
     Lines that are not seen keep every node below the one that comes `ROW` before it, so that no row has more than `ROW` nodes.
-
-    Example:
-        >>> print(dot_of(Sketch(((20.0, 20.0),) * 2 + ((80.0, 40.0),), ())).splitlines()[-2])
-        n2 [width=1.1111 height=0.5556]
     """
     below = range(2, len(sketch.sizes) - ROW)
     return "\n".join(
