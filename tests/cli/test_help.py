@@ -16,7 +16,7 @@ from typer.main import get_command
 from libra import __version__
 from libra.cli.app import app
 from libra.errors import MissingExtraError
-from libra.eventlog.formats import KINDS
+from libra.eventlog.files import KINDS
 from libra.eventlog.tables.roles import FLAGS
 from libra.shell import libra_command
 

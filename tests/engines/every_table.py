@@ -13,7 +13,7 @@ from libra.engines.contract import Engine
 from libra.engines.counting.count import TABLES, needs_cases
 from libra.engines.counting.labels import codes_among
 from libra.engines.polars.engine import PolarsEngine
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Traces, traces_of
 
 ZONE = "Europe/Amsterdam"
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from libra.errors import InputError
-from libra.eventlog.files import atomic_output, input_format, open_input
-from libra.eventlog.formats import Compression
+from libra.eventlog.files import Compression, atomic_output, input_format, open_input
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 

@@ -16,8 +16,7 @@ import pytest
 
 from libra.errors import InputError, UsageError
 from libra.eventlog import write as write_module
-from libra.eventlog.files import atomic_output
-from libra.eventlog.formats import Compression
+from libra.eventlog.files import Compression, atomic_output
 from libra.eventlog.log import EventLog
 from libra.eventlog.write import write
 

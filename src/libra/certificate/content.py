@@ -27,7 +27,7 @@ from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
-from libra.eventlog.xes.header import written_metadata
+from libra.eventlog.xes.write import written_metadata
 from libra.mechanisms.fresh_log import SEEDED_PREFIX, fresh_metadata, id_prefix
 from libra.mechanisms.libra.parts import first_cases
 from libra.mechanisms.mechanism import HOMES

@@ -15,15 +15,13 @@ from pathlib import Path
 import polars as pl
 
 from libra.certificate.document import data_files
-from libra.eventlog.files import input_format, open_input
-from libra.eventlog.formats import FileFormat
+from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, TIMESTAMP
 from libra.eventlog.tables.csv_write import header_of
-from libra.eventlog.tables.parquet_write import remembering
-from libra.eventlog.tables.remembered import KEY
-from libra.eventlog.xes.header import header_lines, written_metadata
+from libra.eventlog.tables.parquet import KEY, remembering
+from libra.eventlog.xes.write import header_lines, written_metadata
 from libra.mechanisms.fresh_log import fresh_metadata
 
 BLOCK = 1 << 20

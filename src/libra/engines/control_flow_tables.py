@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.privacy.noisy import FINE
 
 SINGLE_LENGTHS = 20

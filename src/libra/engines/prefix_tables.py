@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from libra.engines.control_flow_tables import OneCell
-from libra.eventlog.traces import Integers
+from libra.eventlog.cases import Integers
 
 CASE_LENGTH_BINS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 58, 70, 84, 100])  # left ends
 

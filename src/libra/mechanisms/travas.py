@@ -20,10 +20,9 @@ import numpy as np
 
 from libra.engines.polars import engine_of
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases
+from libra.eventlog.cases import Cases, Integers, Traces, concatenated
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.traces import Integers, Traces, concatenated
 from libra.mechanisms.assumptions import AS_READ, NOTHING_ELSE
 from libra.mechanisms.assumptions import individuals as of_individuals
 from libra.mechanisms.libra.arguments import checked_budget, checked_time_zone

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from libra.errors import InputError
-from libra.eventlog.formats import KNOWN, format_of_name
+from libra.eventlog.files import KNOWN, format_of_name
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, TIMESTAMP
 from libra.eventlog.options import Progress, ReadOptions

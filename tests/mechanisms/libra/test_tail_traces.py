@@ -22,8 +22,8 @@ from libra.engines.control_flow_tables import (
 )
 from libra.engines.features import edge_uses
 from libra.engines.polars import engine_of
+from libra.eventlog.cases import traces_of
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import traces_of
 from libra.measures.control_flow import dfg_l1
 from libra.measures.edges import pair_edges
 from libra.mechanisms.libra import Libra

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from libra.engines.counting.continuations import continuations
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers, traces_of
+from libra.eventlog.cases import Integers, traces_of
 from libra.mechanisms.prefix_tree import discrete_tail, grow, truncated_laplace, truncated_tail
 from libra.mechanisms.prefix_tree.runaway import MOST_CELLS, Growth, refuse_runaway, smallest_threshold
 from libra.privacy.noise_table import discrete_laplace

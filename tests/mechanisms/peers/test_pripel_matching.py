@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import traces_of
 from libra.mechanisms.peers.counted import Counted, counted_of
 from libra.mechanisms.pripel.edit_distance import edit_distances
 from libra.mechanisms.pripel.matching import TooLargeError, least_flows, matched

@@ -14,7 +14,7 @@ import numpy as np
 
 from libra.engines.contract import Integers
 from libra.engines.features import Uses, edge_uses
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Traces
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,7 +22,7 @@ class VariantBlock:
     """Distinct traces; `counts[i]` cases follow row i of `traces`.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> block = VariantBlock(traces_of([[0, 1], [1]]), np.array([5, 2]), n_labels=2)
         >>> block.rows_of(traces_of([[1], [0]])).tolist()
         [1, -1]

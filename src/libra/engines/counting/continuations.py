@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Integers, Traces
 
 
 def continuations(traces: Traces, counts: Integers, prefixes: Integers, n_labels: int) -> Integers:
@@ -21,7 +21,7 @@ def continuations(traces: Traces, counts: Integers, prefixes: Integers, n_labels
         n_labels: How many labels there are.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> continuations(traces_of([[0, 1], [0], [1, 0]]), np.array([5, 3, 2]), np.array([[0], [1]]), n_labels=2).tolist()
         [[0, 5, 3], [2, 0, 0]]
     """

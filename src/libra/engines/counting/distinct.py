@@ -12,14 +12,14 @@ import polars as pl
 
 from libra.engines.contract import Integers
 from libra.engines.counting.blocks import VariantBlock
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Traces
 
 
 def distinct(traces: Traces, counts: Integers, n_labels: int) -> VariantBlock:
     """Every distinct trace once, in no order that means anything.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> block = distinct(traces_of([[0, 1], [1], [0, 1]]), np.array([1, 1, 5]), n_labels=2)
         >>> sorted(zip(block.traces.to_lists(), block.counts.tolist()))
         [([0, 1], 6), ([1], 1)]

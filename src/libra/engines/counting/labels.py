@@ -13,8 +13,7 @@ import numpy.typing as npt
 from libra.engines.contract import Integers
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.distinct import distinct
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Cases, Traces
 
 
 def codes_among(labels: Sequence[str], staying: Sequence[str]) -> Integers:
@@ -45,7 +44,7 @@ def relabelled_block(block: VariantBlock, new_codes: Integers, n_labels: int) ->
     """The same traces in new codes, likewise; those that have become equal are one.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> block = VariantBlock(traces_of([[0, 1], [1], [0]]), np.array([5, 2, 1]), n_labels=2)
         >>> fewer = relabelled_block(block, np.array([-1, 0]), 1)
         >>> fewer.traces.to_lists(), fewer.counts.tolist()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from libra.engines.sampling import chosen
-from libra.eventlog.individuals import individuals_of
+from libra.eventlog.ids import individuals_of
 from libra.privacy.randomness import Randomness
 
 

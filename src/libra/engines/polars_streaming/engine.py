@@ -18,8 +18,7 @@ from libra.engines.counting.count import count_cases, count_variants, needs_case
 from libra.engines.counting.labels import codes_among, relabelled, relabelled_block
 from libra.engines.polars_streaming.stores import Store
 from libra.engines.sampling import chosen
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Traces, concatenated
+from libra.eventlog.cases import Cases, Traces, concatenated
 from libra.parallel import in_order
 from libra.privacy.randomness import Randomness
 

@@ -21,9 +21,9 @@ from libra.engines.polars_streaming.individuals import Whose
 from libra.engines.polars_streaming.spill import FrameSpill
 from libra.engines.polars_streaming.stores import Store
 from libra.engines.sampling import KeyedSample
-from libra.eventlog.batches.batches import EventBatches
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import FoundRole
+from libra.eventlog.read import EventBatches
 from libra.eventlog.select import OUT_OF_ORDER
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import Unit
@@ -35,7 +35,7 @@ class StreamedLog:
     Example:
         >>> import libra.example
         >>> from libra.engines.control_flow_tables import Size
-        >>> from libra.eventlog.batches.batches import batches_of
+        >>> from libra.eventlog.read import batches_of
         >>> from libra.eventlog.options import ReadOptions
         >>> log = StreamedLog(batches_of(libra.example.path(), ReadOptions()))
         >>> engine = log.engine(Unit(), Randomness())

@@ -16,8 +16,7 @@ from libra.engines.contract import Integers
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.distinct import distinct
 from libra.engines.polars_streaming.spill import Arrays, ArraySpill
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Traces, concatenated
+from libra.eventlog.cases import Cases, Traces, concatenated
 from libra.parallel import in_order
 
 VARIANT_SHELVES = 64

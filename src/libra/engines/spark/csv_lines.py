@@ -11,7 +11,7 @@ import csv
 from typing import TYPE_CHECKING
 
 from libra.errors import InputError
-from libra.eventlog.tables.csv_layout import Dialect
+from libra.eventlog.tables.csv_text import Dialect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

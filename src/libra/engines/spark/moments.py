@@ -16,10 +16,10 @@ import polars as pl
 
 from libra.engines.spark.session import in_one_line, without_warnings
 from libra.engines.spark.tables import OpenTable
-from libra.eventlog.batches.times import Times
-from libra.eventlog.open_choices import OpenChoice, order_is_open, refuse_open
+from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
 from libra.eventlog.options import ReadOptions, no_progress
-from libra.eventlog.tables.clock_times import read_clock_times
+from libra.eventlog.tables.dates import read_clock_times
+from libra.eventlog.tables.times_in_batches import Times
 
 if TYPE_CHECKING:
     import pyarrow as pa

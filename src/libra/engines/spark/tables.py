@@ -20,11 +20,10 @@ from libra.engines.spark.csv_lines import checked_quote, first_lines
 from libra.engines.spark.session import Spark, in_one_line, without_warnings
 from libra.errors import InputError
 from libra.eventlog.description import FORMS, check_form
-from libra.eventlog.files import parquet_files
-from libra.eventlog.formats import FileFormat, format_of_name
+from libra.eventlog.files import FileFormat, format_of_name, parquet_files
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.csv_dialect import find_dialect
-from libra.eventlog.tables.remembered import KEY, remembered
+from libra.eventlog.tables.csv_text import find_dialect
+from libra.eventlog.tables.parquet import KEY, remembered
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

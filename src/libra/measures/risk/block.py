@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Traces, order_of
+from libra.eventlog.cases import Traces, order_of
 from libra.measures.distances import Floats, Integers
 
 KEPT = 20_000_000  # places that are kept for later questions

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from libra.eventlog.log import EventLog
-from libra.eventlog.variants import variants_of
+from libra.eventlog.log import EventLog, variants_of
 from libra.measures.distances import Integers
 from libra.measures.edges import common_codes
 from libra.measures.risk.owners import own_alike

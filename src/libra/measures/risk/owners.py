@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.variants import variants_of
+from libra.eventlog.log import variants_of
 from libra.measures.distances import Integers
 from libra.measures.risk.population import Crowds
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from libra.eventlog.cases import Traces
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import Traces
 from libra.measures.distances import Integers
 from libra.measures.risk.block import Block
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, Integers
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Cases, Integers, Traces
 from libra.mechanisms.amun.guesses import advantage_of, epsilon_of
 from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, transition_paths
 from libra.privacy.randomness import Randomness

@@ -14,10 +14,9 @@ from functools import partial
 
 import numpy as np
 
-from libra.eventlog.cases import Cases
+from libra.eventlog.cases import Cases, Integers, Traces, concatenated
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import Integers, Traces, concatenated
 from libra.mechanisms.fresh_log import log_of
 from libra.mechanisms.libra.control_flow import Floats, case_counts, weighted
 from libra.mechanisms.libra.figures import Figures

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, Integers
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Cases, Integers, Traces
 from libra.mechanisms.libra2022.time_noise import time_noise
 from libra.mechanisms.mechanism import mechanism, names, parameters_of
 from libra.mechanisms.peers.counted import Counted, counted_of

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Cases, Integers, Traces
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -18,7 +17,7 @@ class Counted:
     """Some traces, and how many cases follow each.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> Counted(traces_of([[0, 1], [2]]), np.array([2, 1])).repeated().to_lists()
         [[0, 1], [0, 1], [2]]
     """

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, Integers
+from libra.eventlog.cases import Cases, Integers, Traces
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import Traces
 from libra.mechanisms.fresh_log import fresh_log, log_of
 from libra.mechanisms.libra.algorithm import notes_on_delta, notes_on_zone
 from libra.mechanisms.libra.times import generate_times, release_times
@@ -155,7 +154,7 @@ def in_names(counted: Counted, labels: Sequence[str]) -> tuple[Counted, tuple[st
     """Traces in codes of the labels that occur in them, so that nothing depends on what does not: the most frequent come first.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> found, names = in_names(Counted(traces_of([[2], [], [1, 2]]), np.array([3, 9, 5])), ["admit", "leave", "call"])
         >>> found.traces.to_lists(), found.counts.tolist(), names
         ([[1, 0], [0]], [5, 3], ('call', 'leave'))

@@ -23,10 +23,9 @@ from libra.engines.counting.continuations import continuations
 from libra.engines.polars import engine_of
 from libra.engines.polars.engine import PolarsEngine
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases
+from libra.eventlog.cases import Cases, Integers
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.traces import Integers
 from libra.mechanisms.assumptions import AS_READ, LABELS_PUBLIC, NOTHING_ELSE
 from libra.mechanisms.assumptions import individuals as of_individuals
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget

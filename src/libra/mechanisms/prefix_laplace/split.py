@@ -16,7 +16,7 @@ import numpy as np
 
 from libra.engines.prefix_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers
+from libra.eventlog.cases import Integers
 from libra.mechanisms.peers.arguments import prune_count
 from libra.mechanisms.peers.counted import Counted
 from libra.mechanisms.prefix_tree import Growth, discrete_tail, grow, refuse_runaway

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms.peers.counted import Counted
 from libra.mechanisms.prefix_tree.runaway import MOST_CELLS
 
@@ -45,7 +45,7 @@ def grow(query: Query, n_labels: int, levels: int) -> Grown:
 
     Example:
         >>> from libra.engines.counting.continuations import continuations
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> log = traces_of([[0, 1], [0, 1, 1], [1]]), np.array([5, 3, 2])
         >>> grown = grow(lambda prefixes, last: continuations(*log, prefixes, 2), n_labels=2, levels=3)
         >>> grown.finished.traces.to_lists(), grown.finished.counts.tolist(), grown.still_open.traces.to_lists()

@@ -55,7 +55,7 @@ def longest_trace(max_length: int | None, counted: Counted) -> int:
 
     Example:
         >>> import numpy as np
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> longest_trace(None, Counted(traces_of([[0, 1, 2, 3], [4]]), np.array([3, 1])))
         4
     """
@@ -69,7 +69,7 @@ def enough_to_prune(counted: Counted, epsilon: float, n_labels: int) -> int:
 
     Example:
         >>> import numpy as np
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> many, few = (Counted(traces_of([[0], [1]]), np.array([half, half])) for half in (900, 9))
         >>> enough_to_prune(many, 1.0, n_labels=16), enough_to_prune(few, 1.0, n_labels=16)
         (18, 3)
@@ -85,7 +85,7 @@ def least_count(prune: float, counted: Counted, epsilon: float, n_labels: int, l
 
     Example:
         >>> import numpy as np
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> least_count(0.01, Counted(traces_of([[0], [1]]), np.array([900, 750])), epsilon=1.0, n_labels=2, levels=2)
         17
     """

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from libra.eventlog.traces import Integers
+from libra.eventlog.cases import Integers
 from libra.privacy.randomness import Randomness
 
 

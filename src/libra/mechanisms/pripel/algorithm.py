@@ -17,8 +17,8 @@ import numpy as np
 
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, Integers, cases_of
-from libra.eventlog.columns import column
 from libra.eventlog.log import EventLog
+from libra.eventlog.names import column
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.mechanism import mechanism

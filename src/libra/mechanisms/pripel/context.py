@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from libra.eventlog.cases import Cases, Integers
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Cases, Integers, Traces
 from libra.mechanisms.pripel.gaps import Gaps
 from libra.privacy.randomness import Randomness
 
@@ -25,7 +24,7 @@ def taken_after(traces: Traces, rows: Integers, cases: Cases) -> Integers:
         cases: The original.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> cases = Cases(*map(np.array, ([0, 1, 1], [10, 20, 30], [0, 3], [0])), n_activities=3)
         >>> taken_after(traces_of([[1, 0, 1, 1]]), np.array([0]), cases).tolist()
         [1, 0, 2, -1]
@@ -56,7 +55,7 @@ def own_times(traces: Traces, after: Integers, cases: Cases, gaps: Gaps, random:
     """When every event of the traces happens, in microseconds since 1970; no event comes before the one before it.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> from libra.mechanisms.pripel.gaps import gaps_of
         >>> cases = Cases(*map(np.array, ([0, 1, 1], [10, 20, 30], [0, 3], [0])), n_activities=2)
         >>> own_times(traces_of([[0, 1, 1]]), np.array([0, 1, -1]), cases, gaps_of(cases), Randomness()).tolist()
@@ -78,7 +77,7 @@ def by_position(traces: Traces) -> list[Integers]:
     """The first events of all traces, then the second ones, and so on; traces have an event at least.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> [events.tolist() for events in by_position(traces_of([[7, 8], [9]]))]
         [[0, 2], [1]]
     """

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Traces
 
 Words = npt.NDArray[np.uint64]
 Distances = npt.NDArray[np.int32]
@@ -25,7 +25,7 @@ def edit_distances(one: Traces, other: Traces) -> Distances:
     """How far each trace of one set is from each of the other.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> edit_distances(traces_of([[0, 1, 2], [3]]), traces_of([[0, 2], [], [1, 2, 3]])).tolist()
         [[1, 3, 2], [2, 1, 2]]
     """

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from libra.eventlog.cases import Cases, Integers
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Cases, Integers, Traces
 from libra.privacy.randomness import Randomness
 
 
@@ -57,7 +56,7 @@ def gaps_of(cases: Cases) -> Gaps:
     """The gaps of some cases.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> cases = Cases(*map(np.array, ([0, 1, 0, 1], [0, 7, 20, 25], [0, 2, 4], [0, 0])), n_activities=2)
         >>> gaps_of(cases).micros.tolist(), gaps_of(cases).ranges(traces_of([[0, 1]]))[1]
         ([5, 7], np.int64(2))

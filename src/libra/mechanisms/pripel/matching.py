@@ -33,7 +33,7 @@ def matched(asked: Counted, cases: Cases, random: Randomness) -> Integers:
         TooLargeError: There are too many variants to be matched.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> cases = Cases(*map(np.array, ([0, 1, 0, 2], [0, 1, 0, 1], [0, 2, 4], [0, 1])), n_activities=3)
         >>> matched(Counted(traces_of([[0, 2], [1, 1]]), np.array([1, 2])), cases, Randomness(seed=1)).tolist()
         [1, 0, -1]
@@ -60,7 +60,7 @@ def least_flows(asked: Counted, there: Counted) -> Flows:
     """How many cases of which variant go to which trace.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> asked = Counted(traces_of([[0, 2], [1]]), np.array([2, 1]))
         >>> flows = least_flows(asked, Counted(traces_of([[0, 1, 2], [0, 2]]), np.array([5, 1])))
         >>> flows.sources.tolist(), flows.targets.tolist(), flows.amounts.tolist()
@@ -82,7 +82,7 @@ def fits_well(asked: Counted, there: Counted) -> bool:
     """Whether these can be matched, and others that are a little more as well.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> one = Counted(traces_of([[0]]), np.array([1]))
         >>> fits_well(one, one)
         True

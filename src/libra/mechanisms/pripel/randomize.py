@@ -12,7 +12,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Integers
+from libra.eventlog.cases import Integers
 from libra.privacy.randomness import Randomness
 
 Reals = npt.NDArray[np.float64]

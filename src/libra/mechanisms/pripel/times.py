@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Cases, Traces
 from libra.mechanisms.pripel.context import by_position
 from libra.mechanisms.pripel.gaps import Gaps
 from libra.mechanisms.pripel.randomize import Reals, bounded_laplace

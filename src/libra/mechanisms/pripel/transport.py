@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Integers
+from libra.eventlog.cases import Integers
 
 Distances: TypeAlias = npt.NDArray[np.int32]
 MOST_CELLS = 25_000_000  # of the assignment one by one, 8 bytes each

@@ -22,10 +22,9 @@ import numpy as np
 
 from libra.engines.counting.continuations import continuations
 from libra.engines.polars import engine_of
-from libra.eventlog.cases import Cases
+from libra.eventlog.cases import Cases, Integers, concatenated
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.traces import Integers, concatenated
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.peers.arguments import DEFAULT_PRUNE, Times
 from libra.mechanisms.peers.claim import EpsilonClaim

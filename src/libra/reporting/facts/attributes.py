@@ -15,9 +15,8 @@ import numpy as np
 import polars as pl
 
 from libra.charts.numbers import number
-from libra.eventlog.columns import column, unnamed
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP, column, unnamed
 from libra.reporting.facts.histogram import shares
 from libra.reporting.facts.pair import Pair
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms.libra.tail.chain import Chain, draw_traces
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noisy import NoisyTable

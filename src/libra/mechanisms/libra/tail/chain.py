@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from libra.eventlog.cases import Integers, Traces, order_of
 from libra.eventlog.ordering import Ladder
-from libra.eventlog.traces import Integers, Traces, order_of
 from libra.privacy.randomness import Randomness
 
 Floats = npt.NDArray[np.float64]

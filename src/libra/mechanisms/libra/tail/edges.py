@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Integers
+from libra.eventlog.cases import Integers
 from libra.privacy.noisy import NoisyTable
 from libra.privacy.normal import upper_quantiles
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS
 from libra.engines.features import Uses, context_uses, edge_uses
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.mechanisms.libra.tail.balance import Figures, balance
 from libra.mechanisms.libra.tail.candidates import candidates
 from libra.mechanisms.libra.tail.edges import believed, weak_edges

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from libra.engines import time_tables as tables
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.mechanisms.libra.times.groups import duration_groups, merged_groups
 from libra.mechanisms.libra.times.overall import overall_steps
 from libra.mechanisms.libra.times.significance import active_years
