@@ -19,8 +19,8 @@ import pytest
 from libra.engines.contract import Table
 from libra.engines.control_flow_tables import LabelWeights
 from libra.engines.polars import PolarsEngine, engine_of
+from libra.eventlog.cases import Traces, traces_of
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.traces import Traces, traces_of
 from libra.measures.audit.events import bound_of, telling_event
 from libra.measures.distances import Floats
 from libra.mechanisms.libra.plan import Budget, Plan, make_plan

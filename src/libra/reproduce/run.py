@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from libra.errors import InputError, UsageError
-from libra.eventlog.formats import KNOWN, format_of_name
+from libra.eventlog.files import KNOWN, format_of_name
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, TIMESTAMP
 from libra.eventlog.options import Progress, ReadOptions, no_progress

@@ -14,9 +14,8 @@ from timed import MONDAY, Counting, counting, gaps, office, released, traces_of_
 import libra
 from libra.engines import time_tables as tables
 from libra.engines.contract import Integers
-from libra.eventlog.cases import cases_of
+from libra.eventlog.cases import Traces, cases_of, traces_of
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.traces import Traces, traces_of
 from libra.measures.edges import pair_edges
 from libra.measures.utility import arrival_w1_days, step_durations
 from libra.mechanisms.libra.times import calendar, generate_times

@@ -45,7 +45,7 @@ def inspect(
 ) -> None:
     """Show what is in a log: its figures, the columns found, and how many cases stand out."""
     from libra import api
-    from libra.eventlog.left_out import with_loss
+    from libra.eventlog.notes import with_loss
 
     with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
         options["progress"] = progress

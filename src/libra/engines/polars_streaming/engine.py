@@ -19,8 +19,7 @@ from libra.engines.counting.blocks import VariantBlock, codes_among, distinct, r
 from libra.engines.counting.count import count_cases, count_variants, needs_cases
 from libra.engines.polars_streaming.spill import Arrays, ArraySpill
 from libra.engines.sampling import chosen
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Traces, concatenated
+from libra.eventlog.cases import Cases, Traces, concatenated
 from libra.privacy.randomness import Randomness
 
 VARIANT_SHELVES = 64

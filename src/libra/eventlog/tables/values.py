@@ -1,9 +1,4 @@
-"""Columns of any type to the few types an event log holds: text, Int64, Float64, Boolean, UTC microseconds.
-
-In: columns as their source typed them. Out: attributes in `log.ATTRIBUTE_TYPES`, and notes that name every column that was
-changed beyond its width or that no event log can hold, so that nothing is lost without a note; or labels and ids, as text. The
-promise for these: a value becomes the same text whoever else is in the column.
-"""
+"""Columns of any type to the types of an event log, or to text that says of each value what it says of that value alone."""
 
 from __future__ import annotations
 
@@ -11,8 +6,8 @@ from datetime import date
 
 import polars as pl
 
-from libra.eventlog.columns import unnamed
 from libra.eventlog.log import ATTRIBUTE_TYPES, UTC_MICROSECONDS
+from libra.eventlog.names import unnamed
 
 _MICROSECONDS = {"days": 86_400_000_000, "ms": 1000, "us": 1}
 _CLOCK = "%H:%M:%S%.f"  # as many digits of the fraction as it needs, whatever the unit

@@ -1,8 +1,7 @@
-"""Columns of times read piece by piece, each as if all were read at once.
+"""A column of times read piece by piece, each piece as if all were read at once.
 
-In: the times of some rows after the other. Out: moments. How text and numbers are to be read (day or month first, the unit of
-epochs, the zone) depends on the whole column. So the few values that tell it are remembered: every piece is read beside them, and
-where a piece would change how one of them was read, there is an `InputError` that names the row. Nothing is read in two ways.
+How text and numbers are read (day or month first, the unit of epochs, the zone) depends on the whole column. The few values that
+tell it are remembered, every piece is read beside them, and a value that would change how one of them was read is an error.
 """
 
 from __future__ import annotations
@@ -13,13 +12,41 @@ from datetime import UTC, datetime
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.batches.misfits import first_misfit
-from libra.eventlog.columns import unnamed
 from libra.eventlog.log import UTC_MICROSECONDS
+from libra.eventlog.names import unnamed
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.date_text import telling_dates
-from libra.eventlog.tables.moments import ISO_ZONE, Column, epochs, has_zone, iso_timestamps, read_moments
-from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR, quoted, stripped, usable_moments
+from libra.eventlog.tables.dates import telling_dates
+from libra.eventlog.tables.timestamps import (
+    FIRST_YEAR,
+    ISO_ZONE,
+    LAST_YEAR,
+    Column,
+    epochs,
+    has_zone,
+    iso_timestamps,
+    quoted,
+    read_moments,
+    stripped,
+    usable_moments,
+)
+
+
+def first_misfit(count: int, fits: Callable[[int], bool]) -> int:
+    """The first of `count` values that does not fit those before it, where `fits(n)` says it of the first n and not of all.
+
+    Example:
+        >>> first_misfit(100, lambda n: n <= 17)
+        17
+    """
+    fitting, breaking = 0, count
+    while breaking - fitting > 1:
+        middle = (fitting + breaking) // 2
+        if fits(middle):
+            fitting = middle
+        else:
+            breaking = middle
+    return breaking - 1
+
 
 Place = Callable[[int], str]
 _FIRST, _LAST = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (FIRST_YEAR, LAST_YEAR + 1))

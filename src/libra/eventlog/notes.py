@@ -1,8 +1,8 @@
-"""What the content of a file leaves open about how it is read: the one place that says what is ambiguous.
+"""Notes on how a log was read: choices that its content leaves open, and events that were left out.
 
-A reader that has to choose says so in a note. Where another choice would have fitted the content as well, or where the content
-speaks for both, the note is an `OpenChoice`: commands that look at a log show it as any note, a release with a guarantee is
-refused (`refuse_open`), since a single case could decide how all others are read. What is open:
+A reader that has to choose says so in a note. Where another choice would have fitted the content as well, the note is an
+`OpenChoice`: commands that look at a log show it as any note, a release with a guarantee is refused (`refuse_open`), since a
+single case could decide how all others are read. What is open:
 
 * the order of day and month, where no date of the file excludes one of the two (another column of times may show it);
 * the place of a year of two digits, where no date excludes one of the two;
@@ -10,8 +10,8 @@ refused (`refuse_open`), since a single case could decide how all others are rea
 * the zone, where some times carry one and others do not;
 * the encoding, where the text is not UTF-8 and has no mark.
 
-Times that all come without a zone are not open: they stay as they stand, on the clock of some wall. Neither is the decimal sign:
-case ids, activities and individuals are text as written, and no time is read by it.
+Times that all come without a zone are not open: they stay as they stand. Neither is the decimal sign: case ids, activities and
+individuals are text as written, and no time is read by it.
 """
 
 from __future__ import annotations
@@ -116,3 +116,33 @@ def encoding_is_open() -> OpenChoice:
         "Name the encoding with --encoding, such as cp1252",
         "The file is not UTF-8 and was read as Windows-1252; --encoding names another one.",
     )
+
+
+class LeftOut(str):
+    """A note on events that were left out; `most` if it was more than half of all, which a release with a guarantee never tells.
+
+    Example:
+        >>> LeftOut("Some events were left out.", most=True).most
+        True
+    """
+
+    most: bool
+
+    def __new__(cls, note: str, *, most: bool = False) -> LeftOut:
+        """The note as people read it, and whether most events were left out."""
+        made = super().__new__(cls, note)
+        made.most = most
+        return made
+
+
+def with_loss(notes: Iterable[str]) -> tuple[str, ...]:
+    """The notes, and one more where most events were left out; not for releases, as it is computed from the cases.
+
+    Example:
+        >>> with_loss([LeftOut("Some events were left out.", most=True)])[1]
+        'More than half of the events were left out. Check the columns and how times are written.'
+    """
+    told = tuple(notes)
+    if not any(isinstance(note, LeftOut) and note.most for note in told):
+        return told
+    return (*told, "More than half of the events were left out. Check the columns and how times are written.")

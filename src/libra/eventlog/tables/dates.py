@@ -1,16 +1,18 @@
-"""Dates as people write them, read without being told the format.
-
-In: text values, stripped, best distinct. Out: `DateReading`, one entry a value: microseconds since 1970, the offset that was
-written, and what the values prove about the order of day and month. A value that is not surely a date stays null.
-"""
+"""Dates and times of day as people write them, with or without a format."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
+
+from libra.errors import InputError
+from libra.eventlog.log import UTC_MICROSECONDS
+from libra.eventlog.names import unnamed
+from libra.eventlog.options import ReadOptions
 
 _TIME = (
     r"(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-9]{2})(?:[:.](?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]+))?)?)?"
@@ -228,3 +230,172 @@ def _offset(zone: str) -> int | None:
     sign, hours_text, minutes = numeric.groups()
     size = int(hours_text) * 60 + int(minutes or 0)
     return None if size > 18 * 60 else (-size if sign == "-" else size)
+
+
+_TWO = "[0-9]{1,2}"
+_REGEX_OF = {
+    "Y": "(?P<year>[0-9]{4})", "y": "(?P<year>[0-9]{2})", "m": f"(?P<month>{_TWO})", "d": f"(?P<day>{_TWO})",
+    "H": f"(?P<hour>{_TWO})", "I": f"(?P<hour>{_TWO})", "M": f"(?P<minute>{_TWO})", "S": f"(?P<second>{_TWO})",
+    "b": r"(?P<name>\p{L}{3,9})\.?", "B": r"(?P<name>\p{L}{3,9})", "a": r"\p{L}+\.?", "A": r"\p{L}+",
+    "p": r"(?P<half>[AaPp]\.?[Mm]\.?)", "f": "(?P<fraction>[0-9]{1,9})", "%": "%",
+    "z": r"(?P<zone>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)", "Z": "(?P<zone>[A-Za-z]{1,5})",
+}  # fmt: skip
+_SHORT = {"%T": "%H:%M:%S", "%R": "%H:%M", "%F": "%Y-%m-%d", "%D": "%m/%d/%y", "%e": "%d", "%h": "%b", "%:z": "%z", "%#z": "%z"}
+
+
+def needs_own_reading(pattern: str) -> bool:
+    """Whether a format has codes that Polars would read otherwise: a fraction that follows no point, or a zone's name.
+
+    Example:
+        >>> needs_own_reading("%H:%M:%S.%f"), needs_own_reading("%H:%M:%S,%f"), needs_own_reading("%H:%M %Z")
+        (False, True, True)
+    """
+    return "%f" in pattern.replace("%%", "").replace(".%f", "") or "%Z" in pattern.replace("%%", "")
+
+
+def as_regex(pattern: str) -> str | None:
+    """The format as a regular expression with named parts; None where it has other codes, or does not tell a day.
+
+    Example:
+        >>> as_regex("%Y/%m/%d,%f")
+        '^(?P<year>[0-9]{4})/(?P<month>[0-9]{1,2})/(?P<day>[0-9]{1,2})(?:,(?P<fraction>[0-9]{1,9}))?$'
+    """
+    for short, long in _SHORT.items():
+        pattern = pattern.replace(short, long)
+    regex = ""
+    for mark, code, literal in re.findall(r"([.,]?)%(.)|(.)", pattern, re.DOTALL):
+        if not code:
+            regex += r"\s*" if literal.isspace() else re.escape(literal)
+        elif code not in _REGEX_OF:
+            return None
+        elif mark and code == "f":  # a full second is often written without its fraction
+            regex += f"(?:{re.escape(mark)}{_REGEX_OF[code]})?"
+        else:
+            regex += re.escape(mark) + _REGEX_OF[code]
+    parts = re.findall(r"\?P<(\w+)>", regex)
+    tells_a_day = {"year", "day"} <= set(parts) and ("month" in parts or "name" in parts)
+    return f"^{regex}$" if tells_a_day and len(set(parts)) == len(parts) else None
+
+
+_CODE_OF = {
+    "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "fraction": "%f", "half": "%p",
+}  # fmt: skip
+_ORDERS = ({"one": "%d", "two": "%m"}, {"one": "%m", "two": "%d"}, {"one": "%y", "two": "%m", "year": "%d"})
+
+
+def formats_like(value: str) -> Iterator[str]:
+    """The formats that a date could be written in, the day before the month first; none for what is no date.
+
+    Example:
+        >>> list(formats_like("06.05.2024 08:14"))
+        ['%d.%m.%Y %H:%M', '%m.%d.%Y %H:%M']
+        >>> list(formats_like("6 May 2024"))
+        ['%d %b %Y', '%d %B %Y']
+    """
+    for family in FAMILIES:
+        match = re.match(family.replace(r"\p{L}", r"[^\W\d_]"), value)
+        if match is not None:
+            parts = {name: text for name, text in match.groupdict().items() if text is not None}
+            yield from dict.fromkeys(_written(match, codes) for codes in _codes(parts))
+            return
+
+
+def _codes(parts: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """For every part of a date its code, in each order that its parts can stand in."""
+    codes = {name: _CODE_OF[name] for name in parts if name in _CODE_OF}
+    codes |= {"year": "%Y" if len(parts["year"]) == 4 else "%y"}
+    if "half" in parts:
+        codes["hour"] = "%I"
+    if "zone" in parts:
+        codes["zone"] = "%Z" if parts["zone"].isalpha() and parts["zone"] not in "Zz" else "%z"
+    names = ({"name": "%b"}, {"name": "%B"}) if "name" in parts else ({},)
+    orders = [order for order in _ORDERS if "year" not in order or len(parts["year"]) == 2] if "one" in parts else [{}]
+    for order in orders:
+        for name in names:
+            yield codes | order | name
+
+
+def _written(match: re.Match[str], codes: Mapping[str, str]) -> str:
+    """The value with codes in place of its parts."""
+    text, at = "", 0
+    for name, code in sorted(codes.items(), key=lambda part: match.start(part[0])):
+        text += match.string[at : match.start(name)].replace("%", "%%") + code
+        at = match.end(name)
+    return text + match.string[at:].replace("%", "%%")
+
+
+DAY_ZERO = r"(?:1899-12-3[01]|1900-01-0[01]|12/3[01]/1899|3[01][./-]12[./-]1899)[T\s]+"
+TIME_OF_DAY = (
+    rf"(?i)^\s*(?:{DAY_ZERO})?([0-9]{{1,2}})[:.h]?([0-9]{{2}})(?:[:.]?([0-9]{{2}})(?:[.,]([0-9]+))?)?"
+    r"\s*(?:uhr|h)?\s*([ap]\.?m\.?)?\s*$"
+)
+
+
+def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Callable[[int], str]) -> pl.Series:
+    """The time since midnight; null where it is missing. One that cannot be read is an error, or null under drop_invalid.
+
+    Example:
+        >>> read_clock_times(pl.Series(["8:30 pm", "083000", None]), ReadOptions(), place=str).to_list()
+        [datetime.timedelta(seconds=73800), datetime.timedelta(seconds=30600), None]
+    """
+    name, values = values.name, unnamed(values)
+    if values.dtype == pl.Time:
+        return (values.to_physical() // 1000).cast(pl.Duration("us"))
+    text = values.str.strip_chars()
+    text = text.set(text == "", None)
+    parts = pl.DataFrame(
+        [text.str.extract(TIME_OF_DAY, i + 1).alias(name) for i, name in enumerate(("h", "m", "s", "f", "half"))]
+    )
+    missing = {"s": "00", "f": "0", "half": ""}
+    clock = parts.select(pl.format("1970-01-01 {}:{}:{}.{} {}", "h", "m", *(pl.col(n).fill_null(v) for n, v in missing.items())))
+    read = read_dates(clock.to_series().str.strip_chars()).micros.cast(pl.Duration("us"))
+    unreadable = read.is_null() & text.is_not_null()
+    if unreadable.any() and not options.drop_invalid:
+        row = int(unreadable.arg_true()[0])
+        raise InputError(
+            f'time of day "{text[row][:60]}" in "{name}" cannot be read',
+            place=place(row),
+            remedy="Correct it, or drop such events with --drop-invalid",
+        )
+    return read
+
+
+ZONE_OF_ISO = r"(?i)[T ].*?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
+
+
+ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
+
+
+def read_iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """ISO 8601 text as UTC timestamps, null where it is none; and which of them have no zone.
+
+    Example:
+        >>> read_iso_dates(pl.Series(["2024-05-06T08:00:00.5+02:00", "2024-05-06T08:00:00", "today"]))[0].dt.hour().to_list()
+        [6, 8, None]
+    """
+    read = values.str.to_datetime("%+", time_unit="us", strict=False).cast(UTC_MICROSECONDS)
+    naive = np.zeros(len(values), bool)
+    for form in ISO_FORMS:
+        if not read.null_count():
+            break
+        rest = read.is_null().arg_true()
+        text = values.gather(rest).str.replace(" ", "T", literal=True)
+        if form == "%Y-%m-%d":
+            found = text.str.to_date(form, strict=False).cast(pl.Datetime("us"))
+        else:
+            found = text.str.to_datetime(form, time_unit="us", strict=False)
+        if not form.endswith("z"):
+            naive[rest.to_numpy()] = found.is_not_null().to_numpy()
+            found = found.dt.replace_time_zone("UTC")
+        read = read.scatter(rest, found.cast(UTC_MICROSECONDS))
+    return read, pl.Series(naive)
+
+
+def values_with_zone(values: pl.Series) -> pl.Series:
+    """For every ISO 8601 text whether it carries a zone.
+
+    Example:
+        >>> values_with_zone(pl.Series(["2024-05-06T08:00Z", "2024-05-06"])).to_list()
+        [True, False]
+    """
+    return values.str.contains(ZONE_OF_ISO)
