@@ -21,8 +21,8 @@ from libra.keywords import OtherParameters
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.mechanism import HOMES, description_of, parameters_of
+from libra.privacy.gaussian import upper_tail
 from libra.privacy.guarantee import Guarantee, from_even_odds
-from libra.privacy.normal import upper_tail
 
 from .conftest import Run
 

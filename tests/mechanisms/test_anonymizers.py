@@ -8,8 +8,7 @@ import pytest
 import libra
 from libra import example
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, cases_of
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Cases, Traces, cases_of, traces_of
 from libra.example.simulate import simulate
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.algorithm import named_anonymizer, with_times_of

@@ -15,7 +15,7 @@ from some_cases import variants_in
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import no_progress
 from libra.measures.edges import pair_edges
-from libra.measures.emd import emd_freq, emd_time
+from libra.measures.utility import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
 from libra.privacy.randomness import Randomness
 from libra.reproduce import TABLE_1

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from libra._system.shell import libra_command
 from libra.cli.certificates import opened
 from libra.cli.measure import told
 from libra.cli.options import (
@@ -24,12 +25,11 @@ from libra.cli.options import (
 from libra.cli.output import Stages, columns_taken, print_json, print_notes, printable, say
 from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.keywords import OtherParameters, ReadKeywords
-from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
     from libra.reporting.build import Draft
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
 
 @examples(
@@ -166,7 +166,8 @@ def anonymize(
             document = release.to_dict() if as_json else {}
         draft = None
         if report is not None:
-            from libra.reporting.build import Names, draft_of_release, reading_flags
+            from libra.reporting.build import draft_of_release
+            from libra.reporting.words import Names, reading_flags
 
             with stages.stage("report", output.name) as progress:
                 names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))

@@ -77,8 +77,8 @@ def certificate(
 
 
 def _write_page(page: Page, output: Path) -> None:
+    from libra._system.files import atomic_output
     from libra.certificate.page import html_of
-    from libra.eventlog.files import atomic_output
 
     with atomic_output(output) as stream:
         stream.write(html_of(page).encode())

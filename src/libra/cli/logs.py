@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from libra._system.shell import libra_command
 from libra.cli.measure import show_log_risk
 from libra.cli.options import Json, LogPath, Quiet, argument, examples, option, takes_log_options
 from libra.cli.output import (
@@ -25,7 +26,6 @@ from libra.cli.output import (
 )
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
-from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
@@ -55,7 +55,7 @@ def inspect(
 ) -> None:
     """Show what is in a log: its figures, the columns found, and how many cases stand out."""
     from libra import api
-    from libra.eventlog.left_out import with_loss
+    from libra.eventlog.notes import with_loss
 
     read = api.read(log, **options | {"progress": Stages(quiet=quiet)})
     summary = api.inspect(read, risk=risk)
@@ -64,7 +64,7 @@ def inspect(
     else:
         show_summary(log, read, summary)
         if "description" not in options:
-            from libra.reporting.again import reading_flags
+            from libra.reporting.words import reading_flags
 
             command = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
             print()
@@ -170,8 +170,8 @@ def describe(
     --description all commands read the log exactly so, whatever its content is on the day, and refuse what does not fit.
     """
     from libra import api
+    from libra._system.files import atomic_output
     from libra.errors import InputError
-    from libra.eventlog.files import atomic_output
     from libra.targets import check_writable
 
     if output is not None:
@@ -211,7 +211,7 @@ def convert(
 ) -> None:
     """Write a log in another format: XES, CSV, TSV or Parquet, packed where the name ends in .gz or .zip."""
     from libra import api
-    from libra.eventlog.left_out import with_loss
+    from libra.eventlog.notes import with_loss
     from libra.targets import check_target
 
     if (target is None) == (output is None):

@@ -24,10 +24,9 @@ from libra.risk_words import (
 if TYPE_CHECKING:
     from libra.measures import Utility
     from libra.measures.risk.assess import LogRisk, ReleaseRisk
-    from libra.measures.risk.estimate import Estimate
-    from libra.measures.risk.linkage import Linkage
+    from libra.measures.risk.figures import Estimate, Linkage
     from libra.measures.risk.membership import Membership
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
 
 MEANINGS = {

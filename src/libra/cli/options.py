@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, cast, get_type_hints
 import typer
 
 from libra.errors import UsageError
-from libra.eventlog.label_list import labels_in
+from libra.eventlog.files import labels_in
 from libra.keywords import OtherParameters
 from libra.mechanisms.parameters import ALPHA, BUDGET, CASES, GAMMA, MOST_CASES, SUBSAMPLES, TAIL, TIME_ZONE, B
 

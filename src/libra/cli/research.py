@@ -95,7 +95,7 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Compute the tables of the paper anew with libra2022, and print them as Markdown."""
-    from libra.eventlog.files import atomic_output
+    from libra._system.files import atomic_output
     from libra.privacy.arguments import checked_order
     from libra.reproduce import run
     from libra.reproduce.page import page

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from libra._system.shell import libra_command
 from libra.cli.options import Json, Quiet, examples
 from libra.cli.output import people_console, print_json, print_notes, print_result, table
-from libra.shell import libra_command
 
 if TYPE_CHECKING:
-    from libra.doctor import Check
+    from libra._system.doctor import Check
 
 
 FILES = ("emergency.xes.gz", "emergency.csv", "anonymized.xes.gz", "certificate.json", "report.html")
@@ -39,7 +39,8 @@ def demo(
     from libra.errors import InputError
     from libra.eventlog.summary import summarize
     from libra.measures import measure
-    from libra.reporting.build import Names, draft_of_release
+    from libra.reporting.build import draft_of_release
+    from libra.reporting.words import Names
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -100,7 +101,7 @@ def next_steps(packed: Path, table: Path, certificate: Path, report: Path) -> li
 @examples("libra doctor", "libra doctor --json")
 def doctor(*, as_json: Json = False) -> None:
     """Say step by step what is installed, what is missing, and how to get it."""
-    from libra.doctor import examine
+    from libra._system.doctor import examine
 
     checks = examine()
     ok = all(check.ok for check in checks if check.required)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from libra.mechanisms.promises import Claim
     from libra.privacy.guarantee import Guarantee
     from libra.privacy.ledger import Ledger
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
 DOCUMENT = "Libra certificate"
 SYSTEM = "operating system"

@@ -21,10 +21,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from libra.engines.counting.continuations import continuations
+from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.prefix_tree import PrefixQuery, grow, longest_trace, truncated_laplace
@@ -158,7 +158,7 @@ class Relations:
         """Whether a relation breaks where each prefix (a row of codes) goes on to each label, or to the end (the last column).
 
         Example:
-            >>> from libra.eventlog.traces import traces_of
+            >>> from libra.eventlog.cases import traces_of
             >>> relations = relations_of(traces_of([[0, 1, 2], [0, 1]]), n_labels=3)
             >>> relations.broken(np.array([[0], [1]])).tolist()  # after 0 must come 1, before 1 must have come 0
             [[True, False, True, True], [True, True, True, False]]
@@ -195,7 +195,7 @@ def relations_of(traces: Traces, n_labels: int) -> Relations:
     """The relations that hold in all these traces; where a label does not occur, all of them hold of it.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> relations = relations_of(traces_of([[0, 1, 0], [1, 2]]), n_labels=3)
         >>> relations.never_followed[2].tolist(), relations.always_followed[1].tolist(), relations.always_preceded[2].tolist()
         ([True, True, True], [False, False, False], [False, True, False])

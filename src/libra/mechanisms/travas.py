@@ -19,7 +19,7 @@ import numpy as np
 
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.promises import proved
@@ -29,7 +29,7 @@ from libra.privacy.arguments import checked_whole
 from libra.privacy.gate import Gate, geometric_entry
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import Entry, Ledger
-from libra.privacy.noise_table import NoiseTable, truncated_geometric
+from libra.privacy.noise import NoiseTable, truncated_geometric
 from libra.privacy.randomness import Randomness
 
 MOST_REPEATS = 100

@@ -16,11 +16,10 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, Integers, cases_of
-from libra.eventlog.columns import column
+from libra.eventlog.cases import Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
+from libra.eventlog.names import column
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.traces import Traces
 from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times
@@ -181,7 +180,7 @@ def taken_after(traces: Traces, rows: Integers, cases: Cases) -> Integers:
         cases: The original.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> cases = Cases(*map(np.array, ([0, 1, 1], [10, 20, 30], [0, 3], [0])), n_activities=3)
         >>> taken_after(traces_of([[1, 0, 1, 1]]), np.array([0]), cases).tolist()
         [1, 0, 2, -1]

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Cases, Integers, Traces
 from libra.mechanisms.variant_queries import Counted, counted_of
 from libra.privacy.randomness import Randomness
 
@@ -43,7 +42,7 @@ def matched(asked: Counted, cases: Cases, random: Randomness) -> Integers:
         TooLargeError: There are too many variants to be matched.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> cases = Cases(*map(np.array, ([0, 1, 0, 2], [0, 1, 0, 1], [0, 2, 4], [0, 1])), n_activities=3)
         >>> matched(Counted(traces_of([[0, 2], [1, 1]]), np.array([1, 2])), cases, Randomness(seed=1)).tolist()
         [1, 0, -1]
@@ -125,7 +124,7 @@ def edit_distances(one: Traces, other: Traces) -> Distances:
     the number of pairs times the length of the second, and of the first by 64.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> edit_distances(traces_of([[0, 1, 2], [3]]), traces_of([[0, 2], [], [1, 2, 3]])).tolist()
         [[1, 3, 2], [2, 1, 2]]
     """
