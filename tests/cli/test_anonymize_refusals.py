@@ -26,7 +26,7 @@ SOUND_PARAMETERS = "epsilon, delta, tail, budget, labels, time_zone, gamma, subs
     ("words", "told"),
     [
         (("--mechanism", "lapras"), f'There is no mechanism "lapras". There is: {", ".join(HOMES)}.'),
-        (("--set", "tail"), '"tail" sets nothing. Say it as --set NAME=VALUE.'),
+        (("--set", "tail"), '"tail" is no parameter. Say it as --set NAME=VALUE'),
         (("--set", "sides=6"), "libra does not take sides."),
         (("--epsilon", "0"), "epsilon has to be a number above 0"),
         (("--epsilon", "-1"), "epsilon has to be a number above 0"),
