@@ -1,4 +1,4 @@
-"""The functions people call: read, write, convert, anonymize, inspect, measure, compare, audit, verify.
+"""The functions people call: read, write, convert, inspect, anonymize, compare, audit, verify; `pairs` has measure and report.
 
 Thin on purpose. Each takes a path, a data frame or an `EventLog`, turns keyword arguments into the options of the
 reader, and hands over to the module that does the work. The command line calls the same functions, so that a
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 from libra.errors import UsageError
 from libra.eventlog.options import Progress, no_progress, stage
@@ -19,6 +19,7 @@ from libra.keywords import (
     ReadKeywords,
     described_by,
     read_options,
+    refuse_other_than_bool,
     refuse_unknown,
 )
 from libra.targets import check_target
@@ -32,17 +33,16 @@ if TYPE_CHECKING:
     from libra.eventlog.description import Description
     from libra.eventlog.log import EventLog
     from libra.eventlog.summary import Summary
-    from libra.measures import Utility
     from libra.measures.audit import Audit
     from libra.mechanisms.parameters import Described
     from libra.mechanisms.release import Release
+    from libra.reporting.maps import ProcessMap
 
     SparkFrame: TypeAlias = Any  # a pyspark.sql.DataFrame: PySpark is an extra
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
 
 
 SOUND = "libra"
-CERTIFICATE_WITHOUT_RISK = "The certificate is for the attack on membership. Ask for the risk as well: --risk, or risk=True."
 WRITTEN = "Write both first: release.write(path, certificate=path)."
 
 
@@ -287,60 +287,13 @@ def inspect(source: Source, *, risk: bool = False, **keywords: Unpack[ReadKeywor
     """
     from libra.eventlog.summary import summarize
 
-    _check_risk(risk)
+    refuse_other_than_bool("risk", risk)
     log = read(source, **keywords)
     if not risk:
         return summarize(log)
     from libra.measures.risk import risk_of_log
 
     return replace(summarize(log), risk=risk_of_log(log))
-
-
-def measure(
-    original: Source,
-    anonymized: Source,
-    *,
-    risk: bool = False,
-    certificate: str | Path | Mapping[str, Any] | None = None,
-    **keywords: Unpack[ReadKeywords],
-) -> Utility:
-    """How far a log is from its original, in the measures of the field; keywords as for `read`.
-
-    A `description` is that of the original, and the anonymized log is read as it is found. All other keywords count for both
-    logs, but for columns that the anonymized log does not have (it often has other names) and, where it is not a CSV file from
-    another tool, for those about text; `utility.notes` says so.
-
-    With `risk=True` also what an attacker gets from the anonymized log, as `utility.risk`: confidential. For an attack on
-    membership it takes the certificate of the release, a file or what `release.certificate()` gives, to run the mechanism again;
-    `progress` is then called with the rounds of the attack as well.
-
-    Example:
-        >>> import libra, libra.example
-        >>> utility = libra.measure(libra.example.path(), libra.example.path())
-        >>> utility.emd_freq, utility.dfg_l1
-        (0.0, 0.0)
-    """
-    from libra.measures import measure as compare
-    from libra.pairs import read_pair
-
-    _check_risk(risk)
-    if certificate is not None and not risk:
-        raise UsageError(CERTIFICATE_WITHOUT_RISK)
-    named = None
-    if certificate is not None:
-        from libra.measures.risk import certified
-
-        named = certified(certificate)
-    first, second = read_pair(original, anonymized, **keywords)
-    utility = replace(compare(first, second), notes=_notes_of((original, first), (anonymized, second)))
-    if not risk:
-        return utility
-    from libra.measures.risk import risk_of_release
-
-    file = Path(anonymized) if isinstance(anonymized, str | Path) else None
-    with stage(keywords.get("progress") or no_progress, "attack", original) as told:
-        found = risk_of_release(first, second, certified=named, released=file, progress=told)
-    return replace(utility, risk=found, notes=(*utility.notes, *found.notes))
 
 
 def compare(
@@ -406,6 +359,36 @@ def compare(
         return run_all(logs, plan, limits, at_once, kept, told)
 
 
+def process_map(
+    source: Source,
+    *,
+    level: int | str = "main paths",
+    view: Literal["frequency", "duration"] = "frequency",
+    **keywords: Unpack[ReadKeywords],
+) -> ProcessMap:
+    """The process map of a log: which activity directly follows which, how often, and after how long.
+
+    What it shows is as confidential as the log.
+
+    Args:
+        source: A path, a data frame or an `EventLog`.
+        level: How much of it: "overview", "main paths" or "detailed".
+        view: What stands at the edges: counts, or mean durations.
+        **keywords: As for `read`.
+
+    Returns:
+        The map: `save` it as SVG, or let a notebook show it.
+
+    Example:
+        >>> import libra, libra.example
+        >>> libra.process_map(libra.example.path(), level="overview").svg().startswith("<svg")
+        True
+    """
+    from libra.reporting.maps import process_map as draw
+
+    return draw(read(source, **keywords), level=level, view=view)
+
+
 def verify(
     certificate: str | Path, output: str | Path, *, key: str | Path | None = None, progress: Progress = no_progress
 ) -> Verification:
@@ -447,18 +430,7 @@ def verify(
         return check(Path(certificate), Path(output), told, trusted)
 
 
-def _notes_of(*logs: tuple[Source, EventLog]) -> tuple[str, ...]:
-    """The notes of several logs, each with the name of its file."""
-    names = [Path(source).name if isinstance(source, str | Path) else "" for source, _ in logs]
-    return tuple(f"{name}: {note}" if name else note for name, (_, log) in zip(names, logs, strict=True) for note in log.notes)
-
-
 def _split(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The keywords that are about reading, and all others."""
     reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
     return reading, {name: value for name, value in keywords.items() if name not in reading}
-
-
-def _check_risk(risk: object) -> None:
-    if not isinstance(risk, bool):
-        raise UsageError(f"risk is either True or False, not {risk!r}.")

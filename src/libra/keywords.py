@@ -232,8 +232,7 @@ def _checked(name: str, value: Any) -> Any:
     if name == "description":
         return described_by(value)
     if name in YES_OR_NO:
-        if not isinstance(value, bool):
-            raise UsageError(f"{name} is either True or False, not {value!r}.")
+        refuse_other_than_bool(name, value)
         return value
     if name in ONE_OR_SEVERAL:
         several = (value,) if isinstance(value, str) else value
@@ -243,6 +242,12 @@ def _checked(name: str, value: Any) -> Any:
     if not isinstance(value, str):
         raise UsageError(f"{name} is text, not {value!r}.")
     return _CHECKS[name](value) if name in _CHECKS else value
+
+
+def refuse_other_than_bool(name: str, value: object) -> None:
+    """A `UsageError` for a switch that is neither True nor False."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} is either True or False, not {value!r}.")
 
 
 def _delimiter(said: str) -> str:

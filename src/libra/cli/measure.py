@@ -11,7 +11,7 @@ from libra.cli.options import Json, PublicKeyFile, Quiet, argument, examples, op
 from libra.cli.output import Stages, figure, percent, print_json, print_notes, print_result, say, table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
-from libra.risk_words import (
+from libra.measures.risk.words import (
     CONFIDENTIAL,
     KNOWN,
     what_a_match_tells,
@@ -71,10 +71,10 @@ def measure(
     All flags apply to both logs, but --description to the original alone. Where the anonymized one lacks a column that is named,
     that role is found there by itself.
     """
-    from libra import api
+    from libra import pairs
 
     options["progress"] = Stages(quiet=quiet)
-    utility = api.measure(original, anonymized, risk=risk, certificate=certificate, **options)
+    utility = pairs.measure(original, anonymized, risk=risk, certificate=certificate, **options)
     if as_json:
         print_json(utility.to_dict() | {"notes": list(utility.notes)})
     else:
@@ -203,7 +203,7 @@ def report(
     variants, durations, arrivals, risk, and what not to conclude. It compares with the original and is CONFIDENTIAL;
     --public writes what may go along with the log. If the certificate does not hold the page says so, and the exit code is 1.
     """
-    from libra import showing
+    from libra import pairs
     from libra.targets import check_page
 
     if len(logs) > 2 or (len(logs) < 2 and not public):
@@ -214,7 +214,7 @@ def report(
     for source in (*logs, *([certificate] if certificate is not None else [])):
         check_page(source, output, what="report")
     options["progress"] = Stages(quiet=quiet)
-    page = showing.report(original, anonymized, certificate=certificate, key=key, public=public, attack=attack, **options)
+    page = pairs.report(original, anonymized, certificate=certificate, key=key, public=public, attack=attack, **options)
     page.save(output)
     print_result({"output": str(output)} | page.to_dict(), told(page, output), as_json=as_json, quiet=quiet)
     if page.standing == "broken":

@@ -29,8 +29,7 @@ from libra.example.simulate import (
     WEEKDAY_LOAD,
     WINTER_LOAD,
 )
-from libra.privacy.randomness import Randomness
-from libra.seeds import derived_seed
+from libra.privacy.randomness import Randomness, derived_seed
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -21,8 +21,7 @@ from libra.mechanisms.libra.control_flow import Floats, case_counts, weighted
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.times import generate_times
 from libra.mechanisms.libra.times.generate import finest_grain
-from libra.privacy.randomness import Randomness
-from libra.seeds import derived_seed
+from libra.privacy.randomness import Randomness, derived_seed
 
 PART_EVENTS = 1_000_000  # that a part has about; larger ones take more memory, smaller ones more time for each event
 NOTHING = np.zeros(0, np.int64)

@@ -25,8 +25,7 @@ from libra.mechanisms.libra.generate import PlannedLog, Weighted, planned, shari
 from libra.mechanisms.libra.plan import checked_time_zone
 from libra.mechanisms.release import Release
 from libra.privacy.arguments import checked, checked_whole
-from libra.privacy.randomness import LARGEST_SEED, Randomness
-from libra.seeds import derived_seed
+from libra.privacy.randomness import LARGEST_SEED, Randomness, derived_seed
 
 DOCUMENT = "Libra model"
 FORMAT = 1
