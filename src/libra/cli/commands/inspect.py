@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from libra._system.shell import libra_command
 from libra.cli.columns import roles_of
 from libra.cli.input_options import LogPath, takes_log_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
@@ -16,7 +17,6 @@ from libra.cli.progress import progress_bar
 from libra.cli.risk import show_log_risk
 from libra.cli.tables import percent, table
 from libra.keywords import ReadKeywords
-from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
@@ -45,7 +45,7 @@ def inspect(
 ) -> None:
     """Show what is in a log: its figures, the columns found, and how many cases stand out."""
     from libra import api
-    from libra.eventlog.left_out import with_loss
+    from libra.eventlog.notes import with_loss
 
     with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
         options["progress"] = progress
@@ -56,7 +56,7 @@ def inspect(
     else:
         show_summary(log, read, summary)
         if "description" not in options:
-            from libra.reporting.again import reading_flags
+            from libra.reporting.words import reading_flags
 
             command = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
             print()
