@@ -71,7 +71,7 @@ def labels_show(mu: float, threshold: int, scale: int, most: int, cases: int = 1
 
 @dataclass(frozen=True)
 class GaussianRule:
-    """A variant passes if its count times `scale`, plus Gaussian noise of standard deviation scale / mu, reaches the threshold."""
+    """A variant passes if its count times `scale`, plus Gaussian noise of deviation scale / mu, reaches the threshold."""
 
     mu: float
     threshold: int
