@@ -11,15 +11,6 @@ from libra.cli.options import Json, PublicKeyFile, Quiet, argument, examples, op
 from libra.cli.output import Stages, figure, percent, print_json, print_notes, print_result, say, table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
-from libra.measures.risk.words import (
-    CONFIDENTIAL,
-    KNOWN,
-    what_a_match_tells,
-    what_is_copied,
-    what_singles_out,
-    what_the_attack_found,
-    whose_variant,
-)
 
 if TYPE_CHECKING:
     from libra.measures import Utility
@@ -98,12 +89,16 @@ Cells: TypeAlias = dict[tuple[str, int | None], str]  # by kind of knowledge and
 
 def show_log_risk(risk: LogRisk) -> None:
     """Who stands alone in a log as it is."""
+    from libra.measures.risk.words import CONFIDENTIAL
+
     _show_singled_out(risk)
     _say(CONFIDENTIAL)
 
 
 def show_release_risk(anonymized: Path, risk: ReleaseRisk) -> None:
     """Who stands alone before, what is found after, and what an attack on membership found."""
+    from libra.measures.risk.words import CONFIDENTIAL, what_a_match_tells, what_is_copied
+
     _show_singled_out(risk.before)
     if risk.linkage:
         _show_linkage(anonymized, risk.linkage)
@@ -115,6 +110,8 @@ def show_release_risk(anonymized: Path, risk: ReleaseRisk) -> None:
 
 
 def _show_singled_out(risk: LogRisk) -> None:
+    from libra.measures.risk.words import what_singles_out
+
     if not risk.singled_out:
         return
     found = risk.singled_out
@@ -125,6 +122,8 @@ def _show_singled_out(risk: LogRisk) -> None:
 
 def _show_linkage(anonymized: Path, linkage: tuple[Linkage, ...]) -> None:
     """How often one released case fits, and what that one tells."""
+    from libra.measures.risk.words import KNOWN
+
     cells: Cells = {(one.knowledge, one.events): percent(one.released.once.value) for one in linkage}
     _show_by_knowledge(f"The same knowledge in {anonymized.name}: how often exactly one released case fits", cells)
     most = {one.knowledge: one for one in linkage}  # the last of a kind knows most
@@ -134,6 +133,8 @@ def _show_linkage(anonymized: Path, linkage: tuple[Linkage, ...]) -> None:
 
 def _show_by_knowledge(title: str, cells: Cells) -> None:
     """A table with a row for each kind of knowledge and a column for each amount."""
+    from libra.measures.risk.words import KNOWN
+
     amounts = sorted({events for _, events in cells if events is not None})
     header = [f"{k} event{'s' if k > 1 else ''}" for k in amounts]
     rows = ((text, *(cells.get((kind, k), "") for k in (*amounts, None))) for kind, text in KNOWN.items())
@@ -154,6 +155,8 @@ def _share(estimate: Estimate | None) -> str:
 
 def _show_membership(found: Membership) -> None:
     """The advantage of the attack, all in all and by how common a case's variant is, against the bound."""
+    from libra.measures.risk.words import what_the_attack_found, whose_variant
+
     rows = [
         ("all", *_interval(found.advantage)),
         *((whose_variant(group), *_interval(group.advantage)) for group in found.groups),
