@@ -59,25 +59,12 @@ class Cases:
 
 
 def cases_of(log: EventLog) -> Cases:
-    """The cases of a log.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> len(cases_of(simulate(cases=50)))
-        50
-    """
+    """The cases of a log."""
     return Cases(log.activity_codes.astype(np.int64), log.timestamps, log.case_offsets, log.variants.of_case, len(log.activities))
 
 
 def together(parts: Sequence[Cases]) -> Cases:
-    """All cases of some parts of the same log, one part after the other.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> cases = cases_of(simulate(cases=50))
-        >>> len(together([cases, cases.take(np.array([3, 4]))]))
-        52
-    """
+    """All cases of some parts of the same log, one part after the other."""
     lengths = np.concatenate([part.lengths for part in parts])
     return Cases(
         np.concatenate([part.codes for part in parts]),
@@ -93,13 +80,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Traces:
-    """Some traces: row i holds `codes[offsets[i]:offsets[i + 1]]`.
-
-    Example:
-        >>> two = traces_of([[0, 1, 1], [2]])
-        >>> two.lengths.tolist(), two.take(np.array([1, 1])).codes.tolist()
-        ([3, 1], [2, 2])
-    """
+    """Some traces: row i holds `codes[offsets[i]:offsets[i + 1]]`."""
 
     codes: Integers
     offsets: Integers
@@ -144,36 +125,21 @@ class Traces:
 
 
 def traces_of(lists: Sequence[Sequence[int]]) -> Traces:
-    """Traces from lists of codes.
-
-    Example:
-        >>> traces_of([[3, 1], []]).to_lists()
-        [[3, 1], []]
-    """
+    """Traces from lists of codes."""
     lengths = [len(one) for one in lists]
     codes = np.array([code for one in lists for code in one], np.int64)
     return Traces(codes, np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64))
 
 
 def concatenated(parts: Sequence[Traces]) -> Traces:
-    """All traces of some parts, one part after the other.
-
-    Example:
-        >>> concatenated([traces_of([[3, 1]]), traces_of([[2], [2, 2]])]).to_lists()
-        [[3, 1], [2], [2, 2]]
-    """
+    """All traces of some parts, one part after the other."""
     lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)])
     codes = np.concatenate([np.zeros(0, np.int64), *(part.codes for part in parts)])
     return Traces(codes, np.concatenate(([0], np.cumsum(lengths))))
 
 
 def order_of(numbers: Integers) -> Integers:
-    """The positions of these numbers from the smallest up, equal ones in their order; fast where all are below 65,536.
-
-    Example:
-        >>> order_of(np.array([3, 1, 3, 0])).tolist()
-        [3, 1, 0, 2]
-    """
+    """The positions of these numbers from the smallest up, equal ones in their order; fast where all are below 65,536."""
     small = len(numbers) and numbers.min() >= 0 and numbers.max() < 2**16  # those are sorted digit by digit
     return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
 

@@ -186,13 +186,7 @@ class Description:
 
 
 def unsettled_key(key: str, why: str, place: str) -> InputError:
-    """The error for a key that a description leaves open.
-
-    Example:
-        >>> print(unsettled_key("zone", "some times carry a zone and others do not", "log.toml, line 26"))
-        log.toml, line 26: zone is open: some times carry a zone and others do not.
-        Remove the # before zone if its line is right, correct it if not, or describe the log again with a flag that settles it.
-    """
+    """The error for a key that a description leaves open."""
     remedy = f"Remove the # before {key} if its line is right, correct it if not, or describe the log again with a flag that "
     return InputError(f"{key} is open: {why}", place=place, remedy=remedy + "settles it")
 

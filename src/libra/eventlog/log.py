@@ -29,12 +29,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """The array, from now on read-only.
-
-    Example:
-        >>> frozen(np.zeros(2)).flags.writeable
-        False
-    """
+    """The array, from now on read-only."""
     array.flags.writeable = False
     return array
 
@@ -136,12 +131,7 @@ class FoundRole:
 
 
 def role_columns(roles: Sequence[FoundRole]) -> dict[str, str | list[str]]:
-    """Which column of a source plays which role; a list where several form it.
-
-    Example:
-        >>> role_columns([FoundRole("case_id", ("patient", "visit"), "named"), FoundRole("activity", ("step",), "named")])
-        {'case_id': ['patient', 'visit'], 'activity': 'step'}
-    """
+    """Which column of a source plays which role; a list where several form it."""
     return {role.role: role.columns[0] if len(role.columns) == 1 else list(role.columns) for role in roles}
 
 

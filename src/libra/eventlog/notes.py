@@ -22,13 +22,7 @@ from libra.errors import InputError
 
 
 class OpenChoice(str):
-    """A note on a choice that the content left open; `remedy` names the flag that settles it.
-
-    Example:
-        >>> note = OpenChoice("the zone is open", "Say --zone utc", "Some times were read as UTC.")
-        >>> print(note, note.remedy)
-        Some times were read as UTC. Say --zone utc
-    """
+    """A note on a choice that the content left open; `remedy` names the flag that settles it."""
 
     what: str
     remedy: str
@@ -119,12 +113,7 @@ def encoding_is_open() -> OpenChoice:
 
 
 class LeftOut(str):
-    """A note on events that were left out; `most` if it was more than half of all, which a release with a guarantee never tells.
-
-    Example:
-        >>> LeftOut("Some events were left out.", most=True).most
-        True
-    """
+    """A note on events that were left out; `most` if more than half were, which a release with a guarantee never tells."""
 
     most: bool
 
@@ -136,12 +125,7 @@ class LeftOut(str):
 
 
 def with_loss(notes: Iterable[str]) -> tuple[str, ...]:
-    """The notes, and one more where most events were left out; not for releases, as it is computed from the cases.
-
-    Example:
-        >>> with_loss([LeftOut("Some events were left out.", most=True)])[1]
-        'More than half of the events were left out. Check the columns and how times are written.'
-    """
+    """The notes, and one more where most events were left out; not for releases, as it is computed from the cases."""
     told = tuple(notes)
     if not any(isinstance(note, LeftOut) and note.most for note in told):
         return told

@@ -22,8 +22,8 @@ from libra.engines.polars_streaming.spill import FrameSpill
 from libra.engines.polars_streaming.stores import Store
 from libra.engines.sampling import KeyedSample
 from libra.eventlog.cases import Cases
+from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.log import FoundRole
-from libra.eventlog.read import EventBatches
 from libra.eventlog.select import OUT_OF_ORDER
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import Unit
@@ -57,7 +57,7 @@ class StreamedLog:
     @property
     def has_zone(self) -> bool:
         """Whether its times are in a zone."""
-        return self._batches.has_zone()
+        return self._batches.has_zone
 
     @property
     def roles(self) -> tuple[FoundRole, ...]:

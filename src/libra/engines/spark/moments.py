@@ -19,7 +19,7 @@ from libra.engines.spark.tables import OpenTable
 from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
 from libra.eventlog.options import ReadOptions, no_progress
 from libra.eventlog.tables.dates import read_clock_times
-from libra.eventlog.tables.times_in_batches import Times
+from libra.eventlog.tables.in_batches import Times
 
 if TYPE_CHECKING:
     import pyarrow as pa

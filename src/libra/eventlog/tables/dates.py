@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import polars as pl
 from libra.errors import InputError
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import unnamed
-from libra.eventlog.options import ReadOptions
+from libra.eventlog.options import Place, ReadOptions
 
 _TIME = (
     r"(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-9]{2})(?:[:.](?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]+))?)?)?"
@@ -108,11 +108,6 @@ def telling_dates(values: pl.Series, readable: pl.Series) -> pl.Series:
     """The rows of the few values that say how all are to be read; `readable` is whether a value was read as a date.
 
     `read_dates` of these values beside any others reads those others as it would beside all the values.
-
-    Example:
-        >>> dates = pl.Series(["05/06/2024", "07/06/2024", "05/13/2024", "05/14/2024"])
-        >>> telling_dates(dates, read_dates(dates).micros.is_not_null()).to_list()
-        [0, 2]
     """
     one, two, year = pl.col("one"), pl.col("two"), pl.col("year")
     kinds = (one == 0, one <= 12, one <= 31, two == 0, two <= 12, two <= 31, one == two, year.is_between(1, 31))
@@ -129,12 +124,7 @@ def telling_dates(values: pl.Series, readable: pl.Series) -> pl.Series:
 
 
 def read_pattern(values: pl.Series, pattern: str) -> DateReading:
-    """Read text values by a regular expression that names the parts of a date.
-
-    Example:
-        >>> read_pattern(pl.Series(["2024-127"]), r"^(?P<year>[0-9]{4})-(?P<month>[0-9])(?P<day>[0-9]{2})$").micros.to_list()
-        [1706313600000000]
-    """
+    """Read text values by a regular expression that names the parts of a date."""
     read = _assemble(_split(values, (pattern,)))
     return DateReading(read["micros"], read["offset"])
 
@@ -217,12 +207,7 @@ def _distinct(names: pl.Series) -> list[str]:
 
 
 def _offset(zone: str) -> int | None:
-    """The minutes that a zone is ahead of UTC; None where it is unknown.
-
-    Example:
-        >>> _offset("+0530"), _offset("GMT-5"), _offset("CEST"), _offset("Z"), _offset("noon")
-        (330, -300, 120, 0, None)
-    """
+    """The minutes that a zone is ahead of UTC; None where it is unknown."""
     numeric = re.fullmatch(r"(?:utc|gmt)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?", zone.lower())
     if not numeric:
         hours = _ZONE_HOURS.get(zone.lower())
@@ -244,22 +229,12 @@ _SHORT = {"%T": "%H:%M:%S", "%R": "%H:%M", "%F": "%Y-%m-%d", "%D": "%m/%d/%y", "
 
 
 def needs_own_reading(pattern: str) -> bool:
-    """Whether a format has codes that Polars would read otherwise: a fraction that follows no point, or a zone's name.
-
-    Example:
-        >>> needs_own_reading("%H:%M:%S.%f"), needs_own_reading("%H:%M:%S,%f"), needs_own_reading("%H:%M %Z")
-        (False, True, True)
-    """
+    """Whether a format has codes that Polars would read otherwise: a fraction that follows no point, or a zone's name."""
     return "%f" in pattern.replace("%%", "").replace(".%f", "") or "%Z" in pattern.replace("%%", "")
 
 
 def as_regex(pattern: str) -> str | None:
-    """The format as a regular expression with named parts; None where it has other codes, or does not tell a day.
-
-    Example:
-        >>> as_regex("%Y/%m/%d,%f")
-        '^(?P<year>[0-9]{4})/(?P<month>[0-9]{1,2})/(?P<day>[0-9]{1,2})(?:,(?P<fraction>[0-9]{1,9}))?$'
-    """
+    """The format as a regular expression with named parts; None where it has other codes, or does not tell a day."""
     for short, long in _SHORT.items():
         pattern = pattern.replace(short, long)
     regex = ""
@@ -331,13 +306,8 @@ TIME_OF_DAY = (
 )
 
 
-def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Callable[[int], str]) -> pl.Series:
-    """The time since midnight; null where it is missing. One that cannot be read is an error, or null under drop_invalid.
-
-    Example:
-        >>> read_clock_times(pl.Series(["8:30 pm", "083000", None]), ReadOptions(), place=str).to_list()
-        [datetime.timedelta(seconds=73800), datetime.timedelta(seconds=30600), None]
-    """
+def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Place) -> pl.Series:
+    """The time since midnight; null where it is missing. One that cannot be read is an error, or null under drop_invalid."""
     name, values = values.name, unnamed(values)
     if values.dtype == pl.Time:
         return (values.to_physical() // 1000).cast(pl.Duration("us"))
@@ -367,12 +337,7 @@ ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%
 
 
 def read_iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """ISO 8601 text as UTC timestamps, null where it is none; and which of them have no zone.
-
-    Example:
-        >>> read_iso_dates(pl.Series(["2024-05-06T08:00:00.5+02:00", "2024-05-06T08:00:00", "today"]))[0].dt.hour().to_list()
-        [6, 8, None]
-    """
+    """ISO 8601 text as UTC timestamps, null where it is none; and which of them have no zone."""
     read = values.str.to_datetime("%+", time_unit="us", strict=False).cast(UTC_MICROSECONDS)
     naive = np.zeros(len(values), bool)
     for form in ISO_FORMS:
@@ -392,10 +357,5 @@ def read_iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 
 def values_with_zone(values: pl.Series) -> pl.Series:
-    """For every ISO 8601 text whether it carries a zone.
-
-    Example:
-        >>> values_with_zone(pl.Series(["2024-05-06T08:00Z", "2024-05-06"])).to_list()
-        [True, False]
-    """
+    """For every ISO 8601 text whether it carries a zone."""
     return values.str.contains(ZONE_OF_ISO)

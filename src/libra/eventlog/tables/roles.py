@@ -63,12 +63,7 @@ WEAK = 2  # the tier of names that count only where the content fits
 
 
 def normal(name: str) -> str:
-    """A column's name without what people write differently.
-
-    Example:
-        >>> normal("_CASE_KEY"), normal("Complete Timestamp"), normal("Aktivität")
-        ('casekey', 'completetimestamp', 'aktivitat')
-    """
+    """A column's name without what people write differently."""
     plain = unicodedata.normalize("NFKD", name.casefold())
     return "".join(letter for letter in plain if letter.isalnum())
 
@@ -329,22 +324,12 @@ _CLOCK_WORDS = ("time", "clock", "hour", "zeit", "tijd", "heure")
 
 
 def is_named_clock(name: str) -> bool:
-    """Whether a column's name says outright that it holds times of day.
-
-    Example:
-        >>> is_named_clock("Uhrzeit"), is_named_clock("Waiting time")
-        (True, False)
-    """
+    """Whether a column's name says outright that it holds times of day."""
     return normal(name) in _CLOCK_NAMES
 
 
 def looks_like_clock_times(values: pl.Series) -> bool:
-    """Whether a column's name speaks of time and nearly all its values could be times of day.
-
-    Example:
-        >>> looks_like_clock_times(pl.Series("Uhrzeit", ["08:30", "9:15"])), looks_like_clock_times(pl.Series("score", ["3:1"]))
-        (True, False)
-    """
+    """Whether a column's name speaks of time and nearly all its values could be times of day."""
     if not (is_named_clock(values.name) or any(word in normal(values.name) for word in _CLOCK_WORDS)):
         return False
     return values.dtype == pl.Time or (values.dtype == pl.String and _mostly(unnamed(values), TIME_OF_DAY))

@@ -6,34 +6,27 @@ what does not fit them further on is an `InputError`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from libra.eventlog.files import FileFormat
-from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, TIMESTAMP
 from libra.eventlog.notes import OpenChoice
-from libra.eventlog.options import Progress, ReadOptions
+from libra.eventlog.options import Place, Progress, ReadOptions
 from libra.eventlog.select import Transitions
 from libra.eventlog.tables.dates import read_iso_dates
-from libra.eventlog.tables.flat import TableRows
+from libra.eventlog.tables.in_batches import RowsInBatches
 from libra.eventlog.tables.roles import find_roles
 from libra.eventlog.tables.timestamps import zone_misfit
 from libra.eventlog.xes.assemble import (
-    Zones,
+    XesFrames,
     bad_time,
-    by_standard,
-    checked_zone,
-    date_key,
-    flat_table,
-    frames_of,
-    iso_times,
-    keys_of,
     mixed_zones,
     no_blank,
     placer,
@@ -42,33 +35,19 @@ from libra.eventlog.xes.assemble import (
     usable,
     without_events,
 )
-from libra.eventlog.xes.columns import NAIVE, Columns, Piece, XesColumns, spread, texts
+from libra.eventlog.xes.columns import NAIVE, Piece, XesColumns, spread, texts
 from libra.eventlog.xes.read import AHEAD, Document
 
 _TRACE = "@trace"
 
 
-@dataclass(frozen=True)
-class FirstTraces:
-    """The first traces of a file as they are in memory, and which key of the file each column of events has."""
-
-    path: Path
-    options: ReadOptions
-    pieces: Sequence[Piece]
-    events: pl.DataFrame
-    cases: pl.DataFrame
-    key_of: dict[str, str]
-    notes: list[str]
-    zones: Zones
-
-
 class _Zone:
     """Whether the times under a key carry a zone, as the first of them show; None where times are no dates yet."""
 
-    def __init__(self, first: FirstTraces, key: str | None) -> None:
-        self.notes = [note for note in first.notes if note == NAIVE]
-        place = placer(first.events, first.cases, first.path)
-        self.has_zone = key is None or checked_zone(first.zones, key, self.notes, place, first.options)
+    def __init__(self, first: XesFrames, key: str | None) -> None:
+        first = copy(first)
+        first.notes = [note for note in first.notes if note == NAIVE]
+        self.has_zone, self.notes = first.checked_zone(key), first.notes
         either = first.options.zone == "utc" or any(isinstance(note, OpenChoice) for note in self.notes)
         self.held = None if either else self.has_zone  # what all times have to be like; None where either will do
 
@@ -76,7 +55,7 @@ class _Zone:
 class StandardTraces:
     """Traces whose roles are played by the standard's keys."""
 
-    def __init__(self, first: FirstTraces) -> None:
+    def __init__(self, first: XesFrames) -> None:
         self._path, self._options = first.path, first.options
         self.roles = roles_of(first.events, first.options)
         self._zone = _Zone(first, TIMESTAMP)
@@ -124,26 +103,25 @@ class StandardTraces:
 class FlatTraces:
     """Traces some of whose roles are played by other attributes, found as in any table."""
 
-    def __init__(self, first: FirstTraces) -> None:
+    def __init__(self, first: XesFrames, pieces: Sequence[Piece]) -> None:
         self._path, self._options, self._key_of = first.path, first.options, first.key_of
-        table = flat_table(first.events, first.cases, [], first.options)
+        table = first.flat_table([])
         self.roles = find_roles(table, first.options, str(first.path))
         by_role = {role.role: role.columns for role in self.roles}
         self._by_trace = by_role["case_id"] == (CASE_ID,) and not first.options.roles.case_id
         of_rows = [replace(role, columns=(_TRACE,)) if self._by_trace and role.role == "case_id" else role for role in self.roles]
         numbers = pl.Series(_TRACE, first.events[CASE_INDEX]).cast(pl.Int64)
-        place = placer(first.events, first.cases, first.path)
-        self._when, self._date_key = by_role["timestamp"][0], date_key(table, self.roles, first.key_of)
+        self._when, self._date_key = by_role["timestamp"][0], first.date_key(table, self.roles)
         self._zone = _Zone(first, self._date_key)
         typed = first.options if self._date_key is None else replace(first.options, zone=None)
-        self._rows = TableRows(table.with_columns(numbers), of_rows, typed, str(first.path), place)
+        self._rows = RowsInBatches(table.with_columns(numbers), of_rows, typed, str(first.path), first.place)
         self.has_zone = self._rows.times.has_zone if self._date_key is None else self._zone.has_zone
         times = [name for name in self._rows.columns if self._is_time(name)]
         self._of_events = XesColumns(
-            [self._key_of[name] for name in times if name in self._key_of], [piece.event_parts for piece in first.pieces]
+            [self._key_of[name] for name in times if name in self._key_of], [piece.event_parts for piece in pieces]
         )
         of_cases = [name.removeprefix(CASE_PREFIX) for name in times if name not in self._key_of]
-        self._of_cases = XesColumns(of_cases, [piece.case_parts for piece in first.pieces])
+        self._of_cases = XesColumns(of_cases, [piece.case_parts for piece in pieces])
 
     def events(self, piece: Piece, before: int) -> pl.DataFrame:
         """The events of the next traces, `before` which so many stand."""
@@ -181,7 +159,7 @@ class FlatTraces:
         return name in self._rows.times_of and not (self._date_key is not None and name == self._when)
 
 
-def _placer(piece: Piece, path: Path, before: int) -> Callable[[int], str]:
+def _placer(piece: Piece, path: Path, before: int) -> Place:
     events = pl.DataFrame({CASE_INDEX: piece.case_of_event})
     return placer(events, pl.DataFrame({CASE_NAME: _names(piece)}), path, before)
 
@@ -191,7 +169,7 @@ def _names(piece: Piece) -> pl.Series:
     return texts(piece.case_parts, CASE_NAME, piece.n_cases)
 
 
-def _times(piece: Piece, key: str, place: Callable[[int], str], options: ReadOptions, has_zone: bool | None) -> pl.Series:
+def _times(piece: Piece, key: str, place: Place, options: ReadOptions, has_zone: bool | None) -> pl.Series:
     """The time of every event; null where there is none, or none that can be read and such events are dropped.
 
     `has_zone` is whether all of them carry a zone, or none does; None where either will do.
@@ -218,26 +196,12 @@ def _times(piece: Piece, key: str, place: Callable[[int], str], options: ReadOpt
 SAMPLE = 50_000  # events to decide on
 
 
-def xes_batches(path: Path, fmt: FileFormat, options: ReadOptions) -> EventBatches:
-    """The events of an XES file.
-
-    Example:
-        >>> from libra import example
-        >>> next(iter(xes_batches(example.path(), FileFormat("xes", "gz"), ReadOptions()))).columns
-        ['case', 'activity', 'micros']
-    """
-    reading = _XesFile(path, fmt, options)
-    roles, has_zone = ((), True) if reading.traces is None else (reading.traces.roles, reading.traces.has_zone)
-    has_individual = any(role.role == "individual" for role in roles)
-    return EventBatches(roles, reading.notes, has_individual, reading.height, has_zone, reading.batches)
-
-
-class _XesFile:
-    """One file: what its first traces say about it, and a way through all of them."""
+class XesBatches:
+    """The events of an XES file as `EventBatches`."""
 
     def __init__(self, path: Path, fmt: FileFormat, options: ReadOptions) -> None:
-        self.path, self.fmt, self.options = path, fmt, options
-        self.document = Document(path, fmt, options.encoding)
+        """Decide on roles and types by the first traces."""
+        self._path, self._fmt, self._options = path, fmt, options
         done: list[tuple[int, int]] = [(0, 1)]
         pieces: list[Piece] = []
         seen = 0
@@ -249,19 +213,22 @@ class _XesFile:
                     break
         read, size = done[-1]
         under_way = 1 if read == size else 1 + AHEAD / max(len(pieces), 1)  # some more than what was seen has been read
-        self.height = int(seen * size / max(read, 1) * under_way)
+        self.estimated_events = int(seen * size / max(read, 1) * under_way)
         if not seen and not options.allow_empty:
             raise without_events(path)
-        self._first = self._decided(pieces) if seen else None
-        self.traces = self._fresh()
+        self._first_pieces = pieces
+        self._first = XesFrames(self._document.content(pieces), path, options) if seen else None  # as they are in memory
+        self._traces = self._fresh()
+        self.roles, self.has_zone = ((), True) if self._traces is None else (self._traces.roles, self._traces.has_zone)
+        self.has_individual = any(role.role == "individual" for role in self.roles)
 
-    def batches(self) -> Iterator[pl.DataFrame]:
+    def __iter__(self) -> Iterator[pl.DataFrame]:
         """All events."""
-        self.traces = traces = self._fresh()
+        self._traces = traces = self._fresh()
         if traces is None:
             return
         before = 0
-        with closing(self._pieces(self.options.progress)) as pieces:
+        with closing(self._pieces(self._options.progress)) as pieces:
             for piece in pieces:
                 if len(piece.case_of_event):
                     events = traces.events(piece, before)
@@ -272,30 +239,13 @@ class _XesFile:
 
     def notes(self) -> tuple[str, ...]:
         """What was found so far."""
-        return tuple(dict.fromkeys([*self.document.notes(), *([] if self.traces is None else self.traces.notes())]))
+        return tuple(dict.fromkeys([*self._document.notes(), *([] if self._traces is None else self._traces.notes())]))
 
     def _pieces(self, progress: Progress) -> Generator[Piece]:
-        self.document = Document(self.path, self.fmt, self.options.encoding)
-        return self.document.pieces(progress)
-
-    def _decided(self, pieces: list[Piece]) -> FirstTraces:
-        """The first traces as they are in memory."""
-        cases, events = Columns(), Columns()
-        case_of_event = []
-        for piece in pieces:
-            case_of_event.append(piece.case_of_event + cases.height)
-            cases.add(piece.case_parts, piece.n_cases)
-            events.add(piece.event_parts, len(piece.case_of_event))
-        content = self.document.content(cases, events, np.concatenate(case_of_event))
-        notes = list(content.notes)
-        of_events, of_cases = frames_of(content, notes)
-        key_of = keys_of(of_events, content)
-        of_events = iso_times(of_events, content, placer(of_events, of_cases, self.path), self.options)
-        return FirstTraces(self.path, self.options, pieces, of_events, of_cases, key_of, notes, content.zones)
+        self._document = Document(self._path, self._fmt, self._options.encoding)
+        return self._document.pieces(progress)
 
     def _fresh(self) -> StandardTraces | FlatTraces | None:
-        first = self._first
-        if first is None:
+        if self._first is None:
             return None
-        standard = by_standard(first.events, first.cases, self.options, self.path)
-        return StandardTraces(first) if standard else FlatTraces(first)
+        return StandardTraces(self._first) if self._first.by_standard else FlatTraces(self._first, self._first_pieces)

@@ -55,14 +55,7 @@ class _OpenAttribute:
 
 
 class XesParser:
-    """Feeds on bytes; collects the header as metadata and traces as a piece that `take` hands over.
-
-    Example:
-        >>> parser = XesParser()
-        >>> parser.feed(b'<log><trace><event><int key="n" value="7"/></event></trace></log>')
-        >>> parser.take().event_parts[0].values.to_list(), parser.closed
-        (['7'], True)
-    """
+    """Feeds on bytes; collects the header as metadata and traces as a piece that `take` hands over."""
 
     def __init__(self, encoding: str | None = None) -> None:
         self._parser = expat.ParserCreate(encoding)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,26 +36,14 @@ DECLARED = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([A-Za-z0-9._-]+)""")
 
 
 def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
-    """The log in an XES file, compressed as `fmt` says.
-
-    Example:
-        >>> from libra import example
-        >>> read_xes(example.path(), FileFormat("xes", "gz"), ReadOptions()).metadata.name
-        'Emergency department (simulated)'
-    """
+    """The log in an XES file, compressed as `fmt` says."""
     return assemble(read_content(path, fmt, options), path, options)
 
 
 def read_content(path: Path, fmt: FileFormat, options: ReadOptions) -> Content:
     """What stands in an XES file, before anything in it plays a role."""
     document = Document(path, fmt, options.encoding)
-    cases, events = Columns(), Columns()
-    case_of_event: list[npt.NDArray[np.int64]] = []
-    for piece in document.pieces(options.progress):
-        case_of_event.append(piece.case_of_event + cases.height)
-        cases.add(piece.case_parts, piece.n_cases)
-        events.add(piece.event_parts, len(piece.case_of_event))
-    return document.content(cases, events, np.concatenate(case_of_event))
+    return document.content(document.pieces(options.progress))
 
 
 def _stretches(stream: BinaryIO) -> Iterator[bytes]:
@@ -115,16 +103,21 @@ class Document:
         junk = ["What stands behind the end of the log was ignored."] if self.junk_after_log else []
         return [*junk, *self.parser.notes()]
 
-    def content(self, cases: Columns, events: Columns, case_of_event: npt.NDArray[np.int64]) -> Content:
-        """What was read, given the attributes of all cases and events."""
+    def content(self, pieces: Iterable[Piece]) -> Content:
+        """What stands in these pieces."""
+        cases, events = Columns(), Columns()
+        case_of_event: list[npt.NDArray[np.int64]] = []
+        for piece in pieces:
+            case_of_event.append(piece.case_of_event + cases.height)
+            cases.add(piece.case_parts, piece.n_cases)
+            events.add(piece.event_parts, len(piece.case_of_event))
         of_cases, of_events = cases.frame(), events.frame()
-        notes = list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()]))
         return Content(
             of_events,
-            case_of_event,
+            np.concatenate(case_of_event),
             of_cases,
             self.parser.metadata,
-            notes,
+            list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()])),
             events.first_unreadable.get(TIMESTAMP),
             events.first_declared(TIMESTAMP),
             events.zones,

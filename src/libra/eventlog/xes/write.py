@@ -61,12 +61,7 @@ _VALUE_TYPES: dict[AttributeType, type | tuple[type, ...]] = {
 
 
 def column_type(column: pl.Series) -> AttributeType:
-    """The XES type of a column: an identity is an id if all its values are UUIDs.
-
-    Example:
-        >>> column_type(pl.Series("age", [71])), column_type(pl.Series("identity:id", ["me"]))
-        ('int', 'string')
-    """
+    """The XES type of a column: an identity is an id if all its values are UUIDs."""
     if column.name == IDENTITY and column.dtype == pl.String and column.str.contains(UUID).all():
         return "id"
     return _COLUMN_TYPES[column.dtype.base_type()]
@@ -85,17 +80,7 @@ def default_metadata(log: EventLog) -> LogMetadata:
 
 
 def written_metadata(log: EventLog) -> LogMetadata:
-    """The metadata that a reader of the written file will find.
-
-    Example:
-        >>> from datetime import datetime
-        >>> log = EventLog(
-        ...     pl.DataFrame({"@case": [0], "concept:name": ["a"], "time:timestamp": [datetime(2024, 5, 6)]}),
-        ...     pl.DataFrame({"concept:name": ["anna"]}),
-        ... )
-        >>> [c.name for c in written_metadata(log).classifiers]
-        ['Activity']
-    """
+    """The metadata that a reader of the written file will find."""
     return plan_header(log)[0]
 
 
@@ -207,12 +192,7 @@ def _plain(value: AttributeValue) -> str:
 
 
 def escape(text: str) -> str:
-    """Text as it stands between the quotes of an XML attribute; what XML 1.0 cannot hold becomes U+FFFD.
-
-    Example:
-        >>> escape('a "b" & c')
-        'a &quot;b&quot; &amp; c'
-    """
+    """Text as it stands between the quotes of an XML attribute; what XML 1.0 cannot hold becomes U+FFFD."""
     return re.sub(NOT_XML, "\ufffd", text).translate(_ESCAPE_TABLE)
 
 
