@@ -23,8 +23,8 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.options import Progress
 from libra.keywords import OtherParameters
 from libra.measures.audit import NAMES, Audit, Claim
-from libra.measures.audit.bounds import Bound
 from libra.measures.audit.canaries import FREQUENT, SLOW, THRESHOLD, VALUE
+from libra.measures.audit.events import Bound
 from libra.measures.audit.outcome import Finding
 from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.release import Release

@@ -101,14 +101,14 @@ def test_a_failing_disk_leaves_the_old_file_and_says_so(tmp_path: Path, monkeypa
         os.close(handle)
         return Full(1000)
 
-    monkeypatch.setattr("libra.eventlog.files.os.fdopen", full)
+    monkeypatch.setattr("libra._system.files.os.fdopen", full)
     for writes in (
         lambda: write_rows(Department(2000, seed=1).in_order_of_time(), target, LogMetadata()),
         lambda: write(Department(2000, seed=1).case_by_case(), target),
     ):
         with pytest.raises(InputError, match="the disk is full, nothing was written"):
             writes()
-    monkeypatch.setattr("libra.eventlog.files.os.fdopen", fdopen)
+    monkeypatch.setattr("libra._system.files.os.fdopen", fdopen)
     assert target.read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["log.parquet"]
 

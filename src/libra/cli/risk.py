@@ -23,8 +23,7 @@ from libra.risk_words import (
 
 if TYPE_CHECKING:
     from libra.measures.risk.assess import LogRisk, ReleaseRisk
-    from libra.measures.risk.estimate import Estimate
-    from libra.measures.risk.linkage import Linkage
+    from libra.measures.risk.figures import Estimate, Linkage
     from libra.measures.risk.membership import Membership
 
 Cells: TypeAlias = dict[tuple[str, int | None], str]  # by kind of knowledge and number of events

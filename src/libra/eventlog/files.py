@@ -1,4 +1,4 @@
-"""Files and their formats: compressed input as a stream, output that appears whole or not at all.
+"""Files with a log in them: which format they have, and their bytes, packed or not, as a stream.
 
 The name of a file tells its format (`log.csv.gz` is gzipped CSV); where it does not, the first bytes do. Every way in which a
 file can be broken becomes an `InputError` with its name.
@@ -7,12 +7,9 @@ file can be broken becomes an `InputError` with its name.
 from __future__ import annotations
 
 import contextlib
-import errno
 import gzip
 import io
 import lzma
-import os
-import secrets
 import stat
 import zipfile
 import zlib
@@ -23,6 +20,7 @@ from typing import BinaryIO, Literal, cast
 
 from zlib_ng import gzip_ng, zlib_ng
 
+from libra._system.files import reason
 from libra.errors import InputError, UsageError
 from libra.eventlog.options import Progress, no_progress
 
@@ -237,46 +235,8 @@ class _Counted(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def atomic_output(path: Path, compression: Compression = "none", *, private: bool = False) -> Iterator[BinaryIO]:
-    """A stream whose bytes become the file `path` when the block ends well, and vanish when it does not.
-
-    A private file is for its owner alone to read.
-
-    Example:
-        >>> import tempfile
-        >>> target = Path(tempfile.mkdtemp()) / "log.csv"
-        >>> with atomic_output(target) as stream:
-        ...     _ = stream.write(b"case,activity")
-        >>> target.read_bytes()
-        b'case,activity'
-    """
-    target = Path(os.path.realpath(path))
-    try:
-        before = target.stat() if target.exists() else None
-        if before and not stat.S_ISREG(before.st_mode):
-            raise InputError("this is not a file that can be written", place=str(path), remedy="Name another output file")
-    except OSError as error:
-        raise _cannot_write(path, error) from error
-    beside = target.parent / f".libra-{secrets.token_hex(8)}.part"  # named before it is made: an interrupt cannot lose it
-    try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            with _compressed(file, compression, path) as stream:
-                yield stream
-            file.flush()
-            os.fsync(file.fileno())
-        if not private:
-            beside.chmod(stat.S_IMODE(before.st_mode) if before else 0o666 & ~_umask())  # a private file stays private
-        beside.replace(target)
-    except OSError as error:
-        raise _cannot_write(path, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _compressed(file: BinaryIO, compression: Compression, path: Path) -> Iterator[BinaryIO]:
-    """The same log gives the same bytes: no name and no time goes into the packing."""
+def compressed(file: BinaryIO, compression: Compression, path: Path) -> Iterator[BinaryIO]:
+    """A stream that packs what goes into a file. The same log gives the same bytes: no name and no time goes into the packing."""
     if compression == "gz":
         packer = _Packer(file)
         yield cast("BinaryIO", packer)
@@ -306,12 +266,6 @@ class _Packer:
         self._file.write(self._compressor.flush())
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def _workbook(path: Path) -> InputError:
     return InputError("this is a spreadsheet", place=str(path), remedy="Open it there and save the sheet with the log as CSV")
 
@@ -319,17 +273,7 @@ def _workbook(path: Path) -> InputError:
 def _cannot_read(path: Path, error: OSError) -> InputError:
     if error.errno is None:  # what unpacking bzip2 says
         return InputError("this is not an intact file", place=str(path), remedy="Copy or export it again")
-    return InputError(f"cannot be read ({_reason(error)})", place=str(path), remedy="Check the path and its permissions")
-
-
-def _cannot_write(path: Path, error: OSError) -> InputError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return InputError("the disk is full, nothing was written", place=str(path), remedy="Free some space or write elsewhere")
-    return InputError(f"cannot be written ({_reason(error)})", place=str(path), remedy="Choose a folder you may write to")
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+    return InputError(f"cannot be read ({reason(error)})", place=str(path), remedy="Check the path and its permissions")
 
 
 def labels_in(path: Path) -> tuple[str, ...]:

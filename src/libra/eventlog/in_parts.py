@@ -8,10 +8,10 @@ from typing import Protocol
 
 import polars as pl
 
+from libra._system.parallel import in_order
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, TIMESTAMP
-from libra.parallel import in_order
 
 
 class EventBatches(Protocol):

@@ -12,7 +12,7 @@ from tiny_logs import Event, log_from, log_of, owned, some_cases
 from libra.eventlog.cases import MINUTE
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
-from libra.measures.risk.copies import ANY_GAP, MICROSECOND, Copies, copies, same_cases
+from libra.measures.risk.figures import ANY_GAP, MICROSECOND, Copies, copies, same_cases
 
 
 def found(original: EventLog, anonymized: EventLog) -> Copies:

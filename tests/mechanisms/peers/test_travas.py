@@ -14,8 +14,8 @@ from libra.errors import UsageError
 from libra.eventlog.cases import cases_of, traces_of
 from libra.example.simulate import simulate
 from libra.measures import measure
-from libra.mechanisms.peers.counted import counted_of
 from libra.mechanisms.travas import Travas, _averaged
+from libra.mechanisms.variant_queries import counted_of
 from libra.privacy.accounting import delta_of_ledger, epsilon_of_ledger
 from libra.privacy.ledger import ROUNDED_GAUSSIAN, TRUNCATED_GEOMETRIC, Ledger
 from libra.privacy.randomness import Randomness

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from libra._system.shell import libra_command
 from libra.cli.columns import columns_taken
 from libra.cli.commands.report import told
 from libra.cli.input_options import ENGINE, OUTPUT, LogPath, takes_log_options
@@ -19,13 +20,12 @@ from libra.cli.releasing import Asked, released
 from libra.cli.stopwatch import Stopwatch
 from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.keywords import MechanismKeywords, ReadKeywords, described_by, described_parameters, read_options
-from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.mechanisms.mechanism import Mechanism
     from libra.mechanisms.release import Release
     from libra.reporting.build import Draft
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
 EXAMPLES = (
     "libra anonymize log.xes.gz -o anonymized.xes.gz",
@@ -187,7 +187,8 @@ def anonymize(
             document = release.to_dict() if as_json else {}
         draft = None
         if report is not None:
-            from libra.reporting.build import Names, draft_of_release, reading_flags
+            from libra.reporting.build import draft_of_release
+            from libra.reporting.words import Names, reading_flags
 
             with watch.stage("report"), progress_bar(f"reporting on {output.name}", quiet=quiet) as progress:
                 names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))

@@ -106,7 +106,7 @@ def _row(finding: Finding) -> tuple[str, ...]:
 
 def verdict(found: Audit) -> list[str]:
     """What the figures mean, in a few sentences."""
-    from libra.measures.audit.bounds import MOST_RUNS
+    from libra.measures.audit.events import MOST_RUNS
 
     claimed = f"({found.claim.epsilon:.4g}, {found.claim.delta:.6g})"
     took = f"{found.runs:,} runs in {found.seconds:,.0f} seconds."

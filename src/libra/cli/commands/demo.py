@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from libra._system.shell import libra_command
 from libra.cli.output import Json, Quiet, print_notes, print_result
-from libra.shell import libra_command
 
 EXAMPLES = ("libra demo", "libra demo --out tour")
 FILES = ("emergency.xes.gz", "emergency.csv", "anonymized.xes.gz", "certificate.json", "report.html")
@@ -31,7 +31,8 @@ def demo(
     from libra.errors import InputError
     from libra.eventlog.summary import summarize
     from libra.measures import measure
-    from libra.reporting.build import Names, draft_of_release
+    from libra.reporting.build import draft_of_release
+    from libra.reporting.words import Names
 
     try:
         out.mkdir(parents=True, exist_ok=True)

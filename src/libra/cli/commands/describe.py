@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
+from libra._system.shell import libra_command
 from libra.cli.input_options import LogPath, takes_log_options
 from libra.cli.output import Json, Quiet, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
 from libra.keywords import ReadKeywords
-from libra.shell import libra_command
 
 EXAMPLES = (
     "libra describe visits.csv -o log.toml",
@@ -45,8 +45,8 @@ def describe(
     --description all commands read the log exactly so, whatever its content is on the day, and refuse what does not fit.
     """
     from libra import api
+    from libra._system.files import atomic_output
     from libra.errors import InputError
-    from libra.eventlog.files import atomic_output
     from libra.targets import check_writable
 
     if output is not None:

@@ -11,14 +11,14 @@ from libra.cli.output import Json, people_console, print_json
 from libra.cli.tables import table
 
 if TYPE_CHECKING:
-    from libra.doctor import Check
+    from libra._system.doctor import Check
 
 EXAMPLES = ("libra doctor", "libra doctor --json")
 
 
 def doctor(*, as_json: Json = False) -> None:
     """Say step by step what is installed, what is missing, and how to get it."""
-    from libra.doctor import examine
+    from libra._system.doctor import examine
 
     checks = examine()
     ok = all(check.ok for check in checks if check.required)

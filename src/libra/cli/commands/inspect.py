@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from libra._system.shell import libra_command
 from libra.cli.columns import roles_of
 from libra.cli.input_options import LogPath, takes_log_options
 from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
@@ -16,7 +17,6 @@ from libra.cli.progress import progress_bar
 from libra.cli.risk import show_log_risk
 from libra.cli.tables import percent, table
 from libra.keywords import ReadKeywords
-from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
@@ -56,7 +56,7 @@ def inspect(
     else:
         show_summary(log, read, summary)
         if "description" not in options:
-            from libra.reporting.again import reading_flags
+            from libra.reporting.words import reading_flags
 
             command = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
             print()

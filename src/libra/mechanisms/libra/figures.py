@@ -12,7 +12,7 @@ from typing import Any
 from libra.eventlog.cases import Traces, traces_of
 from libra.mechanisms.libra.tail import TailFigures
 from libra.mechanisms.libra.times import TimeFigures
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
