@@ -20,8 +20,7 @@ from libra.eventlog.tables.csv_read import csv_batches, log_of, open_csv, read_c
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.frames import FRAME, frame_batches, from_frame, is_pattern, parquet_batches
 from libra.eventlog.tables.parquet import read_parquet
-from libra.eventlog.xes.batches import XesBatches
-from libra.eventlog.xes.read import read_xes
+from libra.eventlog.xes.read import XesBatches, read_xes
 
 if TYPE_CHECKING:
     import pandas as pd
