@@ -65,7 +65,7 @@ def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tup
         values = as_text(values)
     elif dtype != pl.String:
         return pl.Series(values.name, [None] * values.len(), UTC_MICROSECONDS), []
-    distinct = values.unique()
+    distinct = values.unique(maintain_order=True)  # which value a note or an error names is always the same
     if distinct.len() * 2 > values.len():
         return _in_zone(values, _read_text(values, options, column), options, column)
     read, notes = _in_zone(distinct, _read_text(distinct, options, column), options, column)
@@ -139,7 +139,8 @@ def _read_text(values: pl.Series, options: ReadOptions, column: Column) -> _Read
         )
     read = iso_timestamps(values)
     if read is not None:
-        notes = _zone_notes(values.str.tail(6).unique().str.extract(ISO_ZONE).unique().to_list(), column.name)
+        endings = values.drop_nulls().str.tail(6).unique().str.extract(ISO_ZONE).unique()  # a missing time carries no zone
+        notes = _zone_notes(endings.to_list(), column.name)
         return _Read(read, True if options.zone is None else values_with_zone(values), notes)
     reading = read_dates(values, options.day_first)
     if reading.micros.null_count() == values.len() and values.null_count() < values.len():
