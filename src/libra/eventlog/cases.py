@@ -1,7 +1,8 @@
-"""Cases as arrays, and traces: what mechanisms work on.
+"""Cases as arrays, traces, and the clock on the wall: what mechanisms and engines work on.
 
 `Cases` holds what the paper assumes of a log and nothing else: the code of each event's activity, its time, where each case
 lies and which variant it follows. `Traces` are sequences of activity codes without times, ids or counts. Both are immutable.
+A calendar (hours of the day, days of the week) is read off the clock on the wall; how long something takes is counted in UTC.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from libra.eventlog.log import EventLog
 
@@ -150,3 +152,23 @@ def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
+
+
+def to_local(micros: Integers, time_zone: str) -> Integers:
+    """What the clock on the wall shows, as microseconds since 1970."""
+    if time_zone == "UTC":
+        return micros
+    moments = pl.Series(micros, dtype=pl.Int64).cast(pl.Datetime("us", "UTC"))
+    local = moments.dt.convert_time_zone(time_zone).dt.replace_time_zone(None)
+    return local.cast(pl.Int64).to_numpy().astype(np.int64, copy=False)
+
+
+def to_utc(local: Integers, time_zone: str) -> Integers:
+    """When the clock on the wall shows this: the first time where it does so twice, an hour later where it never does."""
+    if time_zone == "UTC":
+        return local
+    moments = pl.Series(local, dtype=pl.Int64).cast(pl.Datetime("us"))
+    known = moments.dt.replace_time_zone(time_zone, ambiguous="earliest", non_existent="null")
+    later = moments.dt.offset_by("1h").dt.replace_time_zone(time_zone, ambiguous="earliest", non_existent="null")
+    utc = known.fill_null(later).dt.convert_time_zone("UTC").cast(pl.Int64)
+    return utc.fill_null(pl.Series(local, dtype=pl.Int64)).to_numpy().astype(np.int64, copy=False)

@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 
 from libra.errors import InputError, MissingColumnError, UsageError
 from libra.eventlog.files import Kind, open_input
+from libra.eventlog.notes import listed
 from libra.eventlog.options import ANY, EpochUnit, Form, ReadOptions, RoleNames, Zone
 
 Unit = Literal["case", "individual"]
@@ -238,7 +239,7 @@ def _check_type(key: str, value: object) -> None:
     elif key in TRUTHS:
         fits, asked = isinstance(value, bool), "true or false"
     elif key in CHOICES:
-        fits, asked = value in CHOICES[key], "one of " + ", ".join(f'"{choice}"' for choice in CHOICES[key])
+        fits, asked = value in CHOICES[key], "one of " + listed(CHOICES[key])
     elif key == "labels":
         fits, asked = value in (PRIVATE, PUBLIC), f'"{PRIVATE}", "{PUBLIC}" or a list of names'
     else:

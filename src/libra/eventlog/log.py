@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.metadata import AttributeType, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, TIMESTAMP, column, unnamed
 
 if TYPE_CHECKING:
@@ -119,6 +119,9 @@ def directly_follows(
 UTC_MICROSECONDS = pl.Datetime("us", "UTC")
 HOUR = 3_600_000_000  # microseconds
 ATTRIBUTE_TYPES: tuple[pl.DataType, ...] = (pl.String(), pl.Int64(), pl.Float64(), pl.Boolean(), UTC_MICROSECONDS)
+XES_TYPES: dict[type[pl.DataType], AttributeType] = dict(
+    zip((dtype.base_type() for dtype in ATTRIBUTE_TYPES), ("string", "int", "float", "boolean", "date"), strict=True)
+)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ from collections.abc import Iterable
 from libra.errors import InputError
 
 
+def listed(names: Iterable[str]) -> str:
+    """Names in quotes, for notes and errors."""
+    return ", ".join(f'"{name}"' for name in names)
+
+
 class OpenChoice(str):
     """A note on a choice that the content left open; `remedy` names the flag that settles it."""
 

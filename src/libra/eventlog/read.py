@@ -10,13 +10,13 @@ import polars as pl
 
 from libra.errors import InputError, UsageError
 from libra.eventlog.description import FORMS, check_form, in_its_words
-from libra.eventlog.files import csv_files, input_format
+from libra.eventlog.files import FileFormat, csv_files, input_format
 from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.select import OUT_OF_ORDER, keep_lifecycle, sort_by_time
-from libra.eventlog.tables.csv_read import csv_batches, log_of, open_csv, read_csv
+from libra.eventlog.tables.csv_read import csv_batches, read_csv
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.frames import FRAME, frame_batches, from_frame, is_pattern, parquet_batches
 from libra.eventlog.tables.parquet import read_parquet
@@ -57,16 +57,12 @@ def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataF
         check_form("table", options, FRAME)
         return from_frame(source, options)
     path = Path(source)
-    if files := csv_files(path):
-        check_form("csv", options, str(path))
-        return log_of([open_csv(file, input_format(file), options) for file in files], options, str(path))
-    fmt = input_format(path)
+    files = csv_files(path)
+    fmt = FileFormat("csv") if files else input_format(path)
     check_form(FORMS[fmt.kind], options, str(path))
     if fmt.kind == "xes":
         return read_xes(path, fmt, options)
-    if fmt.kind == "parquet":
-        return read_parquet(path, options)
-    return read_csv(path, fmt, options)
+    return read_parquet(path, options) if fmt.kind == "parquet" else read_csv(files or [path], options, str(path))
 
 
 def _with_roles(log: EventLog, options: ReadOptions) -> EventLog:

@@ -10,6 +10,7 @@ import polars as pl
 from libra.errors import InputError
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, LIFECYCLE, TIMESTAMP
+from libra.eventlog.notes import listed
 
 _SHOWN = 20
 
@@ -42,8 +43,8 @@ class Transitions:
     def finish(self) -> None:
         """All events have come: some must be kept, if any are to be."""
         if self._kept and not self._found:
-            asked = ", ".join(f'"{name}"' for name in self._asked)
-            there = ", ".join(f'"{name}"' for name in sorted(self._there)[:_SHOWN])
+            asked = listed(self._asked)
+            there = listed(sorted(self._there)[:_SHOWN])
             raise InputError(f"no event is in the transition {asked}", place=self._source, remedy=f"The log has {there}")
 
 

@@ -19,9 +19,10 @@ from pathlib import Path
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.files import FileFormat, open_input
+from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ROLE_COLUMN, unnamed
+from libra.eventlog.notes import listed
 from libra.eventlog.options import Place, Progress, ReadOptions, no_progress
 from libra.eventlog.tables.csv_text import (
     Dialect,
@@ -74,18 +75,15 @@ def infer_types(
     if decimal == ",":
         typed = {name: values for name, values in typed.items() if name not in with_point}
     if decimal == "," and with_comma:
-        listed = ", ".join(f'"{name}"' for name in with_comma)
-        notes.append(f"The numbers in {listed} were read with a decimal comma.")
+        notes.append(f"The numbers in {listed(with_comma)} were read with a decimal comma.")
         for name in with_comma:
             typed[name] = columns[name].str.replace(",", ".", literal=True).cast(pl.Float64)
     grouped = [name for name, values in columns.items() if name not in typed and _has_groups(values)]
     if grouped:
-        listed = ", ".join(f'"{name}"' for name in grouped)
-        notes.append(f"The numbers in {listed} are written with thousands separators and were kept as text.")
+        notes.append(f"The numbers in {listed(grouped)} are written with thousands separators and were kept as text.")
     naive = [name for name in typed if isinstance(typed[name].dtype, pl.Datetime) and _is_naive(columns[name])]
     if naive:
-        listed = ", ".join(f'"{name}"' for name in naive)
-        notes.append(f"The dates in {listed} carry no time zone and were read as UTC.")
+        notes.append(f"The dates in {listed(naive)} carry no time zone and were read as UTC.")
     return frame.with_columns(values.alias(name) for name, values in typed.items()), notes
 
 
@@ -242,14 +240,9 @@ _BLOCK = 1 << 22
 _HEADER = 1 << 16
 
 
-def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
-    """Read a CSV or TSV file as a log."""
-    return log_of([open_csv(path, fmt, options)], options, str(path))
-
-
-def log_of(files: Sequence[OpenCsv], options: ReadOptions, source: str) -> EventLog:
-    """The log that files hold together: one table, whatever else is in the file in which a row stands."""
-    table = together(files, source)
+def read_csv(files: Sequence[Path], options: ReadOptions, source: str) -> EventLog:
+    """The log that CSV or TSV files hold together: one table, whatever else is in the file in which a row stands."""
+    table = together([open_csv(file, input_format(file), options) for file in files], source)
     roles = find_roles(table.frame, options, source)
     playing = {name for role in roles for name in role.columns}
     frame, more = infer_types(table.frame, table.text | playing, options.decimal, table.dialect.delimiter)

@@ -17,7 +17,7 @@ from libra.eventlog.ids import alike_notes, told_apart
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, ROLE_COLUMN, unnamed, without
-from libra.eventlog.notes import LeftOut
+from libra.eventlog.notes import LeftOut, listed
 from libra.eventlog.options import Place, ReadOptions
 from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
@@ -171,7 +171,7 @@ def from_flat(
     rows = TableRows(columns, options, source, lambda frame, place: _moments(frame, "timestamp", columns, options, place, said))
     if not frame.height:
         rows.finish()
-    clocks = ", ".join(f'"{name}"' for name in unused_clocks(frame, roles, options))
+    clocks = listed(unused_clocks(frame, roles, options))
     if clocks:
         said.append(
             f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column to use it."
@@ -270,8 +270,7 @@ def _attributes(frame: pl.DataFrame, columns: Mapping[str, tuple[str, ...]], sai
     taken = {ROLE_COLUMN[role] for role in columns if role in ROLE_COLUMN} - used
     pushed_out = [name for name in frame.columns if name in taken]
     if pushed_out:
-        listed = ", ".join(f'"{name}"' for name in pushed_out)
-        said.append(f"Another column plays the part of {listed}, which was left out.")
+        said.append(f"Another column plays the part of {listed(pushed_out)}, which was left out.")
     attributes, more = as_attributes(without(frame, *used, *pushed_out))
     said.extend(more)
     return attributes

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from queue import Empty, Full, Queue
@@ -25,14 +24,11 @@ from libra.errors import InputError
 from libra.eventlog.files import parquet_files
 from libra.eventlog.in_parts import PART_SCHEMA, LogInParts
 from libra.eventlog.log import EventLog, FoundRole
-from libra.eventlog.metadata import Attribute, LogMetadata
+from libra.eventlog.metadata import VALUE_TYPES, Attribute, LogMetadata
 from libra.eventlog.options import Progress, ReadOptions, no_progress
 from libra.eventlog.tables.flat import from_flat
 
 KEY = "libra"
-_VALUES: dict[str, type | tuple[type, ...]] = {
-    "string": str, "id": str, "date": datetime, "int": int, "float": (int, float), "boolean": bool, "list": (), "container": (),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,8 +70,8 @@ def remembered(plain: object) -> Remembered:
 
 
 def _is_sound(attribute: Attribute) -> bool:
-    fits = attribute.value is None or isinstance(attribute.value, _VALUES.get(attribute.type, ()))
-    return isinstance(attribute.key, str) and attribute.type in _VALUES and fits and all(map(_is_sound, attribute.children))
+    fits = attribute.value is None or isinstance(attribute.value, VALUE_TYPES.get(attribute.type, ()))
+    return isinstance(attribute.key, str) and attribute.type in VALUE_TYPES and fits and all(map(_is_sound, attribute.children))
 
 
 def read_parquet(path: Path, options: ReadOptions) -> EventLog:

@@ -16,6 +16,7 @@ import polars as pl
 from libra.errors import InputError, MissingColumnError
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN, unnamed
+from libra.eventlog.notes import listed
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.dates import DAY_ZERO, TIME_OF_DAY
 from libra.eventlog.tables.timestamps import are_days, looks_like_timestamps
@@ -147,7 +148,7 @@ def _unrecognised(
     """What to say where a role that every event must have could not be given to a column."""
     dated = [name for name in free if looks_like_timestamps(frame[name], options, epochs=False)]
     if missing == ["timestamp"] and dated:
-        columns = ", ".join(f'"{name}"' for name in dated)
+        columns = listed(dated)
         what, remedy = f"several columns hold dates ({columns})", "Name the one that says when an event happened with --timestamp"
     elif missing == ["timestamp"] and options.timestamp_format:
         what = f'no column is written in the --timestamp-format "{options.timestamp_format}"'
@@ -207,7 +208,7 @@ def _hint(role: str, name: str, columns: Sequence[str]) -> str:
 
 
 def _listed(columns: Sequence[str]) -> str:
-    shown = ", ".join(f'"{name}"' for name in columns[:40])
+    shown = listed(columns[:40])
     return f"the columns {shown}, …" if len(columns) > 40 else f"the columns {shown}"
 
 
