@@ -20,6 +20,7 @@ from libra.eventlog.log import EventLog
 Integers = npt.NDArray[np.int64]
 MINUTE = 60_000_000  # microseconds
 DAY = 24 * 60 * MINUTE
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,9 +76,6 @@ def together(parts: Sequence[Cases]) -> Cases:
         np.concatenate([part.variant for part in parts]),
         parts[0].n_activities,
     )
-
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

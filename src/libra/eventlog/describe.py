@@ -216,7 +216,8 @@ def _times(
         detected[name], notes[name] = read_moments(column, ours, known)
         usable_moments(detected[name], column, options, place, optional=name != when)  # refuses what cannot be read
     held: Zone = "utc" if zone is not None else options.zone or "utc"
-    zone = zone or options.zone or _zone_by(notes[when], when)
+    found: Zone = "utc" if zone_is_open(when) in notes[when] else "none" if naive_note(when) in notes[when] else "file"
+    zone = zone or options.zone or found
     reasons = {"zone": _why_zone(zone)}
     said: dict[str, Any] = {"zone": zone}
     way = None
@@ -244,10 +245,6 @@ def _times(
     if options.day_first is not None:
         said["day_first"] = options.day_first
     return said, reasons
-
-
-def _zone_by(notes: Sequence[str], column: str) -> Zone:
-    return "utc" if zone_is_open(column) in notes else "none" if naive_note(column) in notes else "file"
 
 
 def _ways(values: pl.Series, options: ReadOptions) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,8 @@ import polars as pl
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
 
+_NUMBER = r"^\+?(-?)0*([0-9]+)(?:[.,]0*)?$"  # a whole number, however it is written
+
 
 def told_apart(ids: pl.Series) -> pl.Series:
     """The ids, with a number behind every repeated one, so that each is unique.
@@ -25,9 +27,6 @@ def told_apart(ids: pl.Series) -> pl.Series:
         numbered = pl.when(number > 1).then(pl.format("{} ({})", "id", number)).otherwise("id")
         ids = pl.DataFrame({"id": ids}).select(numbered).to_series().alias(ids.name)
     return ids
-
-
-_NUMBER = r"^\+?(-?)0*([0-9]+)(?:[.,]0*)?$"  # a whole number, however it is written
 
 
 def alike_notes(individuals: Mapping[str, pl.Series], cases: Mapping[str, pl.Series]) -> Iterator[str]:

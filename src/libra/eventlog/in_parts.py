@@ -13,6 +13,11 @@ from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, TIMESTAMP
 
+MakePart = Callable[[int], EventLog]
+PART_SCHEMA = {CASE_PREFIX + CASE_NAME: pl.String(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}  # of its flat table
+SLICE_BYTES = 2_000_000  # of the log in memory; as text it is some five times as long
+SLICE_EVENTS = 50_000
+
 
 class EventBatches(Protocol):
     """The events of a source in file order, some at a time; they can be gone through again, which reads the source again.
@@ -39,10 +44,6 @@ class EventBatches(Protocol):
 
     def notes(self) -> tuple[str, ...]:
         """What is worth knowing about what was read so far; complete after the last batch."""
-
-
-MakePart = Callable[[int], EventLog]
-PART_SCHEMA = {CASE_PREFIX + CASE_NAME: pl.String(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}  # of its flat table
 
 
 class LogInParts(EventLog):
@@ -140,10 +141,6 @@ class LogInParts(EventLog):
     def __repr__(self) -> str:
         """A short form without any figure of the log: it may end up in a log file."""
         return f"LogInParts({ACTIVITY}, {TIMESTAMP})"
-
-
-SLICE_BYTES = 2_000_000  # of the log in memory; as text it is some five times as long
-SLICE_EVENTS = 50_000
 
 
 def slices(log: EventLog) -> Iterator[pl.DataFrame]:

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+UTC_MICROSECONDS = pl.Datetime("us", "UTC")
+HOUR = 3_600_000_000  # microseconds
+ATTRIBUTE_TYPES: tuple[pl.DataType, ...] = (pl.String(), pl.Int64(), pl.Float64(), pl.Boolean(), UTC_MICROSECONDS)
+XES_TYPES: dict[type[pl.DataType], AttributeType] = dict(
+    zip((dtype.base_type() for dtype in ATTRIBUTE_TYPES), ("string", "int", "float", "boolean", "date"), strict=True)
+)
 
 
 def frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
@@ -114,14 +120,6 @@ def directly_follows(
     edges, step_edge, counts = np.unique(pair, return_inverse=True, return_counts=True)
     source, target = np.divmod(edges, max(n_activities, 1))
     return DirectlyFollows(*map(frozen, (source, target, counts, step_edge, micros_taken)))
-
-
-UTC_MICROSECONDS = pl.Datetime("us", "UTC")
-HOUR = 3_600_000_000  # microseconds
-ATTRIBUTE_TYPES: tuple[pl.DataType, ...] = (pl.String(), pl.Int64(), pl.Float64(), pl.Boolean(), UTC_MICROSECONDS)
-XES_TYPES: dict[type[pl.DataType], AttributeType] = dict(
-    zip((dtype.base_type() for dtype in ATTRIBUTE_TYPES), ("string", "int", "float", "boolean", "date"), strict=True)
-)
 
 
 @dataclass(frozen=True)

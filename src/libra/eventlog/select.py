@@ -13,6 +13,7 @@ from libra.eventlog.names import ACTIVITY, CASE_INDEX, LIFECYCLE, TIMESTAMP
 from libra.eventlog.notes import listed
 
 _SHOWN = 20
+OUT_OF_ORDER = "Some cases have events out of time order. File order is kept; --sort-by-time orders them by time."
 
 
 class Transitions:
@@ -46,9 +47,6 @@ class Transitions:
             asked = listed(self._asked)
             there = listed(sorted(self._there)[:_SHOWN])
             raise InputError(f"no event is in the transition {asked}", place=self._source, remedy=f"The log has {there}")
-
-
-OUT_OF_ORDER = "Some cases have events out of time order. File order is kept; --sort-by-time orders them by time."
 
 
 def keep_lifecycle(log: EventLog, transitions: Sequence[str], source: str = "") -> EventLog:

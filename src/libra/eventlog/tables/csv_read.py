@@ -52,6 +52,12 @@ _GROUP = r"^-?[1-9][0-9]{0,2}[.,'\s][0-9]{3}(?:[^0-9]|$)"
 _TRUTH = r"^(?:true|false|True|False|TRUE|FALSE)$"
 _ISO_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}"
 _SAMPLE = 50
+_GUARDED = r"^'+[=+\-@\t\r]"
+_BLOCK = 1 << 22
+_HEADER = 1 << 16
+HEAD = 1 << 23  # bytes to decide on
+PIECE = 1 << 23  # bytes at a time
+_QUOTE = b'"'
 
 
 def infer_types(
@@ -68,7 +74,9 @@ def infer_types(
             typed[name] = found
         elif _all(values, _COMMA_NUMBER):
             with_comma.append(name)
-    with_point = [name for name in typed if typed[name].dtype == pl.Float64 and _any_point(columns[name])]
+    with_point = [
+        name for name in typed if typed[name].dtype == pl.Float64 and columns[name].str.contains(".", literal=True).any()
+    ]
     if decimal is None:
         points = any(not _all(columns[name], _POINT_GROUPS) for name in with_point)
         decimal = "," if delimiter != "," and with_comma and not points else "."
@@ -115,16 +123,9 @@ def _has_groups(values: pl.Series) -> bool:
     return _all(values, _WITH_GROUPS) and bool(values.str.contains(_GROUP).any())
 
 
-def _any_point(values: pl.Series) -> bool:
-    return bool(values.str.contains(".", literal=True).any())
-
-
 def _is_naive(values: pl.Series) -> bool:
     first = values.drop_nulls()[0]
     return not first.endswith("Z") and "+" not in first and "-" not in first[10:]
-
-
-_GUARDED = r"^'+[=+\-@\t\r]"
 
 
 def parse_rows(
@@ -165,7 +166,8 @@ def column_names(dialect: Dialect, source: str, *, sure: bool = False) -> list[s
     """The names of the header, each its own; blank ones get a number. It may look like data where it is `sure` to be one."""
     header = [unguarded(pl.Series([name]))[0] for name in dialect.header]
     place = f"{source}, line 1"
-    if not sure and not any(_is_known(name) for name in header) and any(_is_data(name) for name in header):
+    known = (name in ROLE_COLUMN.values() or any(rank(role, name) for role in ROLE_COLUMN) for name in header)
+    if not sure and not any(known) and any(_is_data(name) for name in header):
         raise InputError("the first line looks like data, not like column names", place=place, remedy="Add a header line")
     names = [name if name.strip() else f"column_{i}" for i, name in enumerate(header, 1)]
     twice = [f'"{name}"' for name in dict.fromkeys(names) if names.count(name) > 1]
@@ -178,10 +180,6 @@ def column_names(dialect: Dialect, source: str, *, sure: bool = False) -> list[s
             remedy="Remove any lines above the header, or name what separates the fields with --delimiter",
         )
     return names
-
-
-def _is_known(name: str) -> bool:
-    return name in ROLE_COLUMN.values() or any(rank(role, name) is not None for role in ROLE_COLUMN)
 
 
 def _is_data(name: str) -> bool:
@@ -234,10 +232,6 @@ def unguarded(values: pl.Series) -> pl.Series:
         return values
     guarded = text.str.contains(_GUARDED).fill_null(False)
     return text.str.slice(1).zip_with(guarded, text).alias(values.name)
-
-
-_BLOCK = 1 << 22
-_HEADER = 1 << 16
 
 
 def read_csv(files: Sequence[Path], options: ReadOptions, source: str) -> EventLog:
@@ -322,11 +316,6 @@ def has_standard_header(path: Path, fmt: FileFormat) -> bool:
     with open_input(path, fmt.compression) as stream:
         header = stream.read(_HEADER).split(b"\n")[0]
     return all(ROLE_COLUMN[role].encode() in header for role in REQUIRED)
-
-
-HEAD = 1 << 23  # bytes to decide on
-PIECE = 1 << 23  # bytes at a time
-_QUOTE = b'"'
 
 
 def csv_batches(path: Path, fmt: FileFormat, options: ReadOptions) -> TableBatches:

@@ -26,6 +26,11 @@ _BOMS = (
 _BLANK = b" \t\r\n"
 _IN_UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CUT_OFF = "unexpected end of data"
+_SLICE = 1 << 21
+_CARRIAGE_RETURN = 13
+_DELIMITERS = (",", ";", "\t", "|")
+_FIRST_BYTES = 1 << 16
+_FIRST_ROWS = 100
 
 
 def refuse_blank(text: bytes, source: str) -> None:
@@ -134,10 +139,6 @@ class Utf8Decoder:
                 place=f"{self._source}, line {line}",
                 remedy="Export the log as CSV, or name the encoding with --encoding (such as utf-16-le)",
             )
-
-
-_SLICE = 1 << 21
-_CARRIAGE_RETURN = 13
 
 
 @dataclass(frozen=True)
@@ -282,11 +283,6 @@ def _field_ends(chunk: npt.NDArray[np.uint8], dialect: Dialect) -> npt.NDArray[n
     outside = (np.cumsum(quotes, dtype=np.uint8) & 1) == 0
     ends: npt.NDArray[np.int64] = places[outside & ~quotes]
     return ends
-
-
-_DELIMITERS = (",", ";", "\t", "|")
-_FIRST_BYTES = 1 << 16
-_FIRST_ROWS = 100
 
 
 def find_dialect(data: bytes, options: ReadOptions, *, tabs: bool, source: str) -> Dialect:

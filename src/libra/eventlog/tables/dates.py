@@ -45,6 +45,26 @@ _ZONE_HOURS = {  # only abbreviations that mean one thing
     "z": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 1, "cet": 1, "cest": 2, "mez": 1, "mesz": 2, "eet": 2, "eest": 3, "msk": 3,
     "est": -5, "edt": -4, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
 }  # fmt: skip
+_TWO = "[0-9]{1,2}"
+_REGEX_OF = {
+    "Y": "(?P<year>[0-9]{4})", "y": "(?P<year>[0-9]{2})", "m": f"(?P<month>{_TWO})", "d": f"(?P<day>{_TWO})",
+    "H": f"(?P<hour>{_TWO})", "I": f"(?P<hour>{_TWO})", "M": f"(?P<minute>{_TWO})", "S": f"(?P<second>{_TWO})",
+    "b": r"(?P<name>\p{L}{3,9})\.?", "B": r"(?P<name>\p{L}{3,9})", "a": r"\p{L}+\.?", "A": r"\p{L}+",
+    "p": r"(?P<half>[AaPp]\.?[Mm]\.?)", "f": "(?P<fraction>[0-9]{1,9})", "%": "%",
+    "z": r"(?P<zone>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)", "Z": "(?P<zone>[A-Za-z]{1,5})",
+}  # fmt: skip
+_SHORT = {"%T": "%H:%M:%S", "%R": "%H:%M", "%F": "%Y-%m-%d", "%D": "%m/%d/%y", "%e": "%d", "%h": "%b", "%:z": "%z", "%#z": "%z"}
+_CODE_OF = {
+    "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "fraction": "%f", "half": "%p",
+}  # fmt: skip
+_ORDERS = ({"one": "%d", "two": "%m"}, {"one": "%m", "two": "%d"}, {"one": "%y", "two": "%m", "year": "%d"})
+DAY_ZERO = r"(?:1899-12-3[01]|1900-01-0[01]|12/3[01]/1899|3[01][./-]12[./-]1899)[T\s]+"
+TIME_OF_DAY = (
+    rf"(?i)^\s*(?:{DAY_ZERO})?([0-9]{{1,2}})[:.h]?([0-9]{{2}})(?:[:.]?([0-9]{{2}})(?:[.,]([0-9]+))?)?"
+    r"\s*(?:uhr|h)?\s*([ap]\.?m\.?)?\s*$"
+)
+ZONE_OF_ISO = r"(?i)[T ].*?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
+ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
 
 
 @dataclass(frozen=True)
@@ -217,17 +237,6 @@ def _offset(zone: str) -> int | None:
     return None if size > 18 * 60 else (-size if sign == "-" else size)
 
 
-_TWO = "[0-9]{1,2}"
-_REGEX_OF = {
-    "Y": "(?P<year>[0-9]{4})", "y": "(?P<year>[0-9]{2})", "m": f"(?P<month>{_TWO})", "d": f"(?P<day>{_TWO})",
-    "H": f"(?P<hour>{_TWO})", "I": f"(?P<hour>{_TWO})", "M": f"(?P<minute>{_TWO})", "S": f"(?P<second>{_TWO})",
-    "b": r"(?P<name>\p{L}{3,9})\.?", "B": r"(?P<name>\p{L}{3,9})", "a": r"\p{L}+\.?", "A": r"\p{L}+",
-    "p": r"(?P<half>[AaPp]\.?[Mm]\.?)", "f": "(?P<fraction>[0-9]{1,9})", "%": "%",
-    "z": r"(?P<zone>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)", "Z": "(?P<zone>[A-Za-z]{1,5})",
-}  # fmt: skip
-_SHORT = {"%T": "%H:%M:%S", "%R": "%H:%M", "%F": "%Y-%m-%d", "%D": "%m/%d/%y", "%e": "%d", "%h": "%b", "%:z": "%z", "%#z": "%z"}
-
-
 def needs_own_reading(pattern: str) -> bool:
     """Whether a format has codes that Polars would read otherwise: a fraction that follows no point, or a zone's name."""
     return "%f" in pattern.replace("%%", "").replace(".%f", "") or "%Z" in pattern.replace("%%", "")
@@ -250,12 +259,6 @@ def as_regex(pattern: str) -> str | None:
     parts = re.findall(r"\?P<(\w+)>", regex)
     tells_a_day = {"year", "day"} <= set(parts) and ("month" in parts or "name" in parts)
     return f"^{regex}$" if tells_a_day and len(set(parts)) == len(parts) else None
-
-
-_CODE_OF = {
-    "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "fraction": "%f", "half": "%p",
-}  # fmt: skip
-_ORDERS = ({"one": "%d", "two": "%m"}, {"one": "%m", "two": "%d"}, {"one": "%y", "two": "%m", "year": "%d"})
 
 
 def formats_like(value: str) -> Iterator[str]:
@@ -299,13 +302,6 @@ def _written(match: re.Match[str], codes: Mapping[str, str]) -> str:
     return text + match.string[at:].replace("%", "%%")
 
 
-DAY_ZERO = r"(?:1899-12-3[01]|1900-01-0[01]|12/3[01]/1899|3[01][./-]12[./-]1899)[T\s]+"
-TIME_OF_DAY = (
-    rf"(?i)^\s*(?:{DAY_ZERO})?([0-9]{{1,2}})[:.h]?([0-9]{{2}})(?:[:.]?([0-9]{{2}})(?:[.,]([0-9]+))?)?"
-    r"\s*(?:uhr|h)?\s*([ap]\.?m\.?)?\s*$"
-)
-
-
 def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Place) -> pl.Series:
     """The time since midnight; null where it is missing. One that cannot be read is an error, or null under drop_invalid."""
     name, values = values.name, unnamed(values)
@@ -330,12 +326,6 @@ def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Place) -
     return read
 
 
-ZONE_OF_ISO = r"(?i)[T ].*?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
-
-
-ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
-
-
 def read_iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
     """ISO 8601 text as UTC timestamps, null where it is none; and which of them have no zone."""
     read = values.str.to_datetime("%+", time_unit="us", strict=False).cast(UTC_MICROSECONDS)
@@ -354,8 +344,3 @@ def read_iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
             found = found.dt.replace_time_zone("UTC")
         read = read.scatter(rest, found.cast(UTC_MICROSECONDS))
     return read, pl.Series(naive)
-
-
-def values_with_zone(values: pl.Series) -> pl.Series:
-    """For every ISO 8601 text whether it carries a zone."""
-    return values.str.contains(ZONE_OF_ISO)

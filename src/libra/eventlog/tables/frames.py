@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 
 FRAME = "the data frame"
+BATCH = 1 << 18  # rows at a time
+SAMPLE = 1 << 16  # rows to decide on
+_ELSEWHERE = 4  # places behind the first rows that more rows to decide on come from, an eighth of the sample each
 
 
 def from_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions) -> EventLog:
@@ -161,11 +164,6 @@ def _texts(values: list[object], kind: str) -> list[str | None]:
         short = (text.rstrip("0").rstrip(".") if "." in text else text for text in fixed)
         return ["0" if text == "-0" else text for text in short]
     return as_text(pl.Series(values, strict=True)).to_list()
-
-
-BATCH = 1 << 18  # rows at a time
-SAMPLE = 1 << 16  # rows to decide on
-_ELSEWHERE = 4  # places behind the first rows that more rows to decide on come from, an eighth of the sample each
 
 
 def parquet_batches(source: str | Path, options: ReadOptions) -> EventBatches:

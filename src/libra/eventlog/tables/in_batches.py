@@ -34,6 +34,11 @@ from libra.eventlog.tables.timestamps import (
     usable_moments,
 )
 
+_NEVER_DATES = ((10**9, 10**10), (10**12, 10**13), (10**15, 10**16))  # as many digits as epochs have and no date has
+_REMEDY = "Give the format with --timestamp-format, or say --day-first or --month-first if it is their order that is open"
+_MARKED = "^[\0\1]"  # begins like the individuals that `individuals_apart` makes up, which no name may be taken for
+_SURE = ("named in the call", DESCRIBED, "its name is the XES standard's")
+
 
 def first_misfit(count: int, fits: Callable[[int], bool]) -> int:
     """The first of `count` values that does not fit those before it, where `fits(n)` says it of the first n and not of all."""
@@ -45,10 +50,6 @@ def first_misfit(count: int, fits: Callable[[int], bool]) -> int:
         else:
             breaking = middle
     return breaking - 1
-
-
-_NEVER_DATES = ((10**9, 10**10), (10**12, 10**13), (10**15, 10**16))  # as many digits as epochs have and no date has
-_REMEDY = "Give the format with --timestamp-format, or say --day-first or --month-first if it is their order that is open"
 
 
 class Times:
@@ -190,10 +191,6 @@ def _merged(seen: pl.Series, more: pl.Series) -> pl.Series:
         return seen
     dates = pl.concat([seen, more]).str.strip_chars().unique(maintain_order=True)
     return dates[telling_dates(dates, dates.is_null())]
-
-
-_MARKED = "^[\0\1]"  # begins like the individuals that `individuals_apart` makes up, which no name may be taken for
-_SURE = ("named in the call", DESCRIBED, "its name is the XES standard's")
 
 
 class RowsInBatches:

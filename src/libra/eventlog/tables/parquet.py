@@ -29,6 +29,9 @@ from libra.eventlog.options import Progress, ReadOptions, no_progress
 from libra.eventlog.tables.flat import from_flat
 
 KEY = "libra"
+ROW_GROUP = 500_000  # rows that are packed together, and the unit in which others read
+WAITING = 2  # frames that may wait to be packed
+PATIENCE = 0.2  # seconds after which whoever waits for the other side looks whether it is still there
 
 
 @dataclass(frozen=True)
@@ -122,11 +125,6 @@ def intact(source: str) -> Iterator[None]:
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"this is not an intact Parquet file ({reason})", place=source, remedy="Export it again") from error
-
-
-ROW_GROUP = 500_000  # rows that are packed together, and the unit in which others read
-WAITING = 2  # frames that may wait to be packed
-PATIENCE = 0.2  # seconds after which whoever waits for the other side looks whether it is still there
 
 
 def write_parquet(log: EventLog, stream: BinaryIO, progress: Progress = no_progress) -> None:

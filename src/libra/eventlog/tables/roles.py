@@ -61,6 +61,15 @@ _WEAK = {"case_id": "id key number nr", "activity": "status state procedure name
 TIERS = tuple({role: tier.get(role, "").split() for role in _SURE} for tier in (_SURE, _LIKELY, _WEAK))
 ENDS = frozenset(f"{_COMPLETE} {_END}".split())  # beside a start these name the timestamp; alone, _END may be that of the case
 WEAK = 2  # the tier of names that count only where the content fits
+FLAGS = {role: "--" + role.replace("_", "-") for role in (*ROLE_COLUMN, "individual")}
+DESCRIBED = "named in the description"
+REQUIRED = ("case_id", "activity", "timestamp")
+WORDS = {"case_id": "case id", "start_timestamp": "start timestamp"}
+_CLOCK_NAMES = (
+    *("time", "clock", "clocktime", "timeofday", "hour", "eventtime", "uhrzeit", "zeit", "tijd", "heure"),
+    *("utime", "uzeit", "erzet", "cputm"),  # SAP's
+)
+_CLOCK_WORDS = ("time", "clock", "hour", "zeit", "tijd", "heure")
 
 
 def normal(name: str) -> str:
@@ -75,12 +84,6 @@ def rank(role: str, name: str) -> tuple[int, int] | None:
         if normal(name) in names[role]:
             return tier, names[role].index(normal(name))
     return None
-
-
-FLAGS = {role: "--" + role.replace("_", "-") for role in (*ROLE_COLUMN, "individual")}
-DESCRIBED = "named in the description"
-REQUIRED = ("case_id", "activity", "timestamp")
-WORDS = {"case_id": "case id", "start_timestamp": "start timestamp"}
 
 
 def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[FoundRole, ...]:
@@ -313,15 +316,6 @@ def _by_repeats(frame: pl.DataFrame, free: Sequence[str], options: ReadOptions) 
 def _by_few_labels(frame: pl.DataFrame, free: Sequence[str], options: ReadOptions) -> tuple[str, str] | None:
     labels = [name for name in free if not name.startswith(CASE_PREFIX) and _few_labels(frame[name], options)]
     return (labels[0], "the only column with a few recurring labels") if len(labels) == 1 else None
-
-
-_CLOCK_NAMES = (
-    *("time", "clock", "clocktime", "timeofday", "hour", "eventtime", "uhrzeit", "zeit", "tijd", "heure"),
-    *("utime", "uzeit", "erzet", "cputm"),  # SAP's
-)
-
-
-_CLOCK_WORDS = ("time", "clock", "hour", "zeit", "tijd", "heure")
 
 
 def is_named_clock(name: str) -> bool:

@@ -27,7 +27,6 @@ from libra.eventlog.tables.dates import (
     read_dates,
     read_iso_dates,
     read_pattern,
-    values_with_zone,
 )
 from libra.eventlog.tables.values import as_text, utc_moments
 
@@ -42,6 +41,10 @@ _EPOCH_UNITS: dict[
     "us": ("microseconds", 10**17, 1),
     "ns": ("nanoseconds", 10**20, 0.001),
 }
+FIRST_YEAR, LAST_YEAR = 1678, 2261  # what nanosecond tools such as pandas can hold
+_FIRST, _LAST = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (FIRST_YEAR, LAST_YEAR + 1))
+_SAMPLE = 300
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def _read_text(values: pl.Series, options: ReadOptions, column: Column) -> _Read
     if read is not None:
         endings = values.drop_nulls().str.tail(6).unique().str.extract(ISO_ZONE).unique()  # a missing time carries no zone
         notes = _zone_notes(endings.to_list(), column.name)
-        return _Read(read, True if options.zone is None else values_with_zone(values), notes)
+        return _Read(read, True if options.zone is None else values.str.contains(ZONE_OF_ISO), notes)
     reading = read_dates(values, options.day_first)
     if reading.micros.null_count() == values.len() and values.null_count() < values.len():
         return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name))
@@ -277,12 +280,6 @@ def _zone_notes(offsets: list[str | None], column: str) -> list[str]:
 def naive_note(column: str) -> str:
     """What is said about a column whose times are in no zone."""
     return f'The timestamps in "{column}" carry no time zone and were read as UTC.'
-
-
-FIRST_YEAR, LAST_YEAR = 1678, 2261  # what nanosecond tools such as pandas can hold
-_FIRST, _LAST = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (FIRST_YEAR, LAST_YEAR + 1))
-_SAMPLE = 300
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 def read_timestamps(

@@ -20,6 +20,11 @@ from libra.eventlog.options import Place
 from libra.eventlog.tables.dates import read_iso_dates
 from libra.eventlog.tables.values import as_text
 
+NAIVE = "Some timestamps carry no time zone and were read as UTC."
+BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+FLOATS = {"INF": "inf", "+INF": "inf", "-INF": "-inf", "Infinity": "inf", "-Infinity": "-inf", "nan": "NaN"}
+_EXACT = 2**53
+
 
 @dataclass(frozen=True)
 class Part:
@@ -39,13 +44,6 @@ class Piece:
     case_of_event: npt.NDArray[np.int64]
     case_parts: Sequence[Part]
     event_parts: Sequence[Part]
-
-
-NAIVE = "Some timestamps carry no time zone and were read as UTC."
-BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
-FLOATS = {"INF": "inf", "+INF": "inf", "-INF": "-inf", "Infinity": "inf", "-Infinity": "-inf", "nan": "NaN"}
-
-_EXACT = 2**53
 
 
 class Columns:

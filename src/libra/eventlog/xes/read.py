@@ -55,6 +55,8 @@ STRETCH = 4_000_000  # bytes of text at a time: few enough for the processor's c
 AHEAD = 2  # stretches under way at a time
 TRACE, TRACE_END = b"<trace", b"</trace>"
 DECLARED = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([A-Za-z0-9._-]+)""")
+_TRACE = "@trace"
+SAMPLE = 50_000  # events to decide on
 
 
 def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
@@ -210,9 +212,6 @@ def _is_utf8(head: bytes, encoding: str | None) -> bool:
     return name.lower() in ("utf-8", "utf8")
 
 
-_TRACE = "@trace"
-
-
 class _Zone:
     """Whether the times under a key carry a zone, as the first of them show; None where times are no dates yet."""
 
@@ -363,9 +362,6 @@ def _times(piece: Piece, key: str, place: Place, options: ReadOptions, has_zone:
             raise zone_misfit(text[row], options.zone, place(row))
         raise mixed_zones(text[row], place(row), has_zone=not has_zone)
     return read
-
-
-SAMPLE = 50_000  # events to decide on
 
 
 class XesBatches:

@@ -43,6 +43,7 @@ UUID = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _ESCAPE_TABLE = {ord(character): reference for character, reference in ESCAPES.items()}
 NOT_XML = "[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
+AWKWARD = '[&<>"\x00-\x1f\ufffe\uffff]'
 
 
 def column_type(column: pl.Series) -> AttributeType:
@@ -179,9 +180,6 @@ def _plain(value: AttributeValue) -> str:
 def escape(text: str) -> str:
     """Text as it stands between the quotes of an XML attribute; what XML 1.0 cannot hold becomes U+FFFD."""
     return re.sub(NOT_XML, "\ufffd", text).translate(_ESCAPE_TABLE)
-
-
-AWKWARD = '[&<>"\x00-\x1f\ufffe\uffff]'
 
 
 def write_xes(log: EventLog, stream: BinaryIO, progress: Progress = no_progress) -> list[str]:
