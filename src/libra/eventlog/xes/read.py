@@ -1,7 +1,7 @@
 """Reading XES at once or in batches: most of it on a fast way, all of it with an XML parser's strictness.
 
-The file is taken in stretches of whole traces. A stretch of the plain form goes through `xes.tokens`; the header, the end, and
-every stretch that is not plain go through the expat parser of `xes.exact`, which sees the document as if the plain traces were
+The file is taken in stretches of whole traces. A stretch of the plain form goes through `read_plain`; the header, the end, and
+every stretch that is not plain go through the expat parser `XesParser`, which sees the document as if the plain traces were
 not there, and so still finds what is cut off, wrongly nested or not XML. In batches every trace is a case of its own, roles and
 types are found in the first traces, and what does not fit them further on is an `InputError`.
 """
@@ -48,8 +48,7 @@ from libra.eventlog.xes.assemble import (
     without_events,
 )
 from libra.eventlog.xes.columns import NAIVE, Columns, Piece, XesColumns, spread, texts
-from libra.eventlog.xes.exact import RefusedError, XesParser, not_xml
-from libra.eventlog.xes.tokens import read_plain
+from libra.eventlog.xes.parsers import RefusedError, XesParser, not_xml, read_plain
 
 STRETCH = 4_000_000  # bytes of text at a time: few enough for the processor's cache, enough to vectorize
 AHEAD = 2  # stretches under way at a time
