@@ -138,12 +138,6 @@ def concatenated(parts: Sequence[Traces]) -> Traces:
     return Traces(codes, np.concatenate(([0], np.cumsum(lengths))))
 
 
-def order_of(numbers: Integers) -> Integers:
-    """The positions of these numbers from the smallest up, equal ones in their order; fast where all are below 65,536."""
-    small = len(numbers) and numbers.min() >= 0 and numbers.max() < 2**16  # those are sorted digit by digit
-    return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
-
-
 def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Splitmix64: every bit of a word shakes every bit of the result."""
     words = words * _ODD
