@@ -76,7 +76,7 @@ def output_format(path: Path) -> FileFormat:
 
 def input_format(path: Path) -> FileFormat:
     """The format of an existing file, by its name or else by its first bytes, or of a folder of Parquet files."""
-    with _told_of(path):
+    with _read_errors(path):
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             if parquet_files(path):
@@ -98,12 +98,12 @@ def input_format(path: Path) -> FileFormat:
 
 def read_text(path: Path) -> str:
     """The text of a small file in UTF-8, such as a list or a description."""
-    with _told_of(path):
+    with _read_errors(path):
         return path.read_text(encoding="utf-8-sig")
 
 
 @contextlib.contextmanager
-def _told_of(path: Path) -> Iterator[None]:
+def _read_errors(path: Path) -> Iterator[None]:
     """What keeps a file from being read, as an error for people."""
     try:
         yield
