@@ -104,13 +104,10 @@ def batches_of(source: str | Path | pl.LazyFrame | pl.DataFrame, options: ReadOp
     if isinstance(source, pl.LazyFrame | pl.DataFrame):
         check_form("table", options, FRAME)
         return frame_batches(source.lazy(), options)
-    if isinstance(source, str) and "://" in source:
-        check_form("table", options, source)
-        return parquet_batches(source, options)
     path = Path(source)
-    if is_pattern(path):
-        check_form("table", options, str(path))
-        return parquet_batches(path, options)
+    if (isinstance(source, str) and "://" in source) or is_pattern(path):
+        check_form("table", options, str(source))
+        return parquet_batches(source, options)
     fmt = input_format(path)
     check_form(FORMS[fmt.kind], options, str(path))
     if fmt.kind == "parquet":

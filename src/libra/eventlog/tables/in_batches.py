@@ -7,6 +7,7 @@ how one of them was read is an `InputError`. Whatever else a row says depends on
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import time
@@ -38,18 +39,6 @@ _NEVER_DATES = ((10**9, 10**10), (10**12, 10**13), (10**15, 10**16))  # as many 
 _REMEDY = "Give the format with --timestamp-format, or say --day-first or --month-first if it is their order that is open"
 _MARKED = "^[\0\1]"  # begins like the individuals that `individuals_apart` makes up, which no name may be taken for
 _SURE = ("named in the call", DESCRIBED, "its name is the XES standard's")
-
-
-def first_misfit(count: int, fits: Callable[[int], bool]) -> int:
-    """The first of `count` values that does not fit those before it, where `fits(n)` says it of the first n and not of all."""
-    fitting, breaking = 0, count
-    while breaking - fitting > 1:
-        middle = (fitting + breaking) // 2
-        if fits(middle):
-            fitting = middle
-        else:
-            breaking = middle
-    return breaking - 1
 
 
 class Times:
@@ -92,27 +81,24 @@ class Times:
     def read(self, values: pl.Series, beside: pl.Series | None, place: Place) -> pl.Series:
         """The moments of the next values, null where there is none to be used; `place` says where a row of them stands."""
         continued, self._begun = self._begun, self._begun or len(values) > 0
-        if isinstance(values.dtype, pl.Date | pl.Datetime):
-            values, alone = unnamed(values), True
-        else:
-            values, alone = stripped(values, self._column, place), bool(self._options.described)
-        if alone:  # then every value is read by itself
+        values = stripped(values, self._column, place)
+        if self._options.described or isinstance(values.dtype, pl.Date | pl.Datetime):  # then every value is read by itself
             read, _ = read_moments(values, self._options, Column(self._column, place_in(values, place)))
             return usable_moments(read, values, self._options, place, continued=continued)[0]
         before = (self._values, self._moments, self._beside)
 
-        def fits(count: int) -> bool:
+        def contradicts(count: int) -> bool:
             self._values, self._moments, self._beside = before
             try:
                 self._remember(values[:count], None if beside is None else beside[:count])
             except _ContradictionError:
-                return False
-            return True
+                return True
+            return False
 
         try:
             moments = self._remember(values, beside)
         except _ContradictionError:
-            row = first_misfit(len(values), fits)
+            row = bisect_left(range(1, len(values)), True, key=contradicts)  # the last of the fewest that contradict
             what = f"timestamp {quoted(values[row])} does not fit the way those before it were read"
             raise InputError(what, place=place(row), remedy=_REMEDY) from None
         return usable_moments(moments, values, self._options, place, continued=continued)[0]
