@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from libra.eventlog.summary import Summary
     from libra.measures import Utility
     from libra.measures.audit import Audit
-    from libra.mechanisms.release import Release
+    from libra.release import Release
 
     SparkFrame: TypeAlias = Any  # a pyspark.sql.DataFrame: PySpark is an extra
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
@@ -196,6 +196,7 @@ def anonymize(
     from libra.mechanisms.mechanism import parameters_of
     from libra.origins import engine_of_release, opened, release_of
     from libra.privacy.randomness import Randomness
+    from libra.release import Release
 
     refuse_unknown("libra.anonymize", keywords, AnonymizeKeywords, parameters_of(mechanism))
     reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
@@ -211,7 +212,7 @@ def anonymize(
         log = read(source, **cast("ReadKeywords", reading))
         if mechanism == SOUND:
             refuse_open(log.notes, place)
-        return replace(made.anonymize(log, random, progress), original=log)
+        return Release.of(made.anonymize(log, random, progress), original=log)
     with opened(source, chosen, read_options(**cast("ReadKeywords", reading)), master) as beyond_memory:
         return release_of(beyond_memory, made, random, chosen, master, progress, place=place)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
@@ -20,9 +19,9 @@ from libra.eventlog.options import Progress, ReadOptions, no_progress
 
 if TYPE_CHECKING:
     from libra.eventlog.log import FoundRole
-    from libra.mechanisms.release import Release
     from libra.privacy.randomness import Randomness
     from libra.privacy.unit import Unit
+    from libra.release import Release
 
 EngineName = Literal["polars", "polars-streaming", "spark"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
@@ -128,15 +127,17 @@ def release_of(
         >>> release.guarantee.kind
         'proved'
     """
+    from libra.release import Release
+
     refuse_open((note for note in log.notes if engine == "spark" or not getattr(note, "may_close", False)), place)
-    release: Release = made.anonymize(log, random, progress)
+    release = made.anonymize(log, random, progress)
     refuse_open(log.notes, place)  # now that all of it has been read
     writer = None
     if engine == "spark":
         from libra.engines.spark.writing import SparkWriter
 
         writer = SparkWriter(master)
-    return replace(release, notes=(*log.notes, *release.notes), roles=log.roles, writer=writer)
+    return Release.of(release, notes=(*log.notes, *release.notes), roles=log.roles, writer=writer)
 
 
 def is_address(source: str | Path) -> bool:

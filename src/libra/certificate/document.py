@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from libra.certificate.minisign import SecretKey
 from libra.certificate.signing import signature_of, signature_text
-from libra.errors import InputError
+from libra.errors import InputError, UsageError
 from libra.eventlog.files import atomic_output, open_input
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.release import DOCUMENT
+from libra.targets import check_writable
 
 if TYPE_CHECKING:
     from fastjsonschema import JsonSchemaValueException
@@ -77,6 +78,19 @@ def write_certificate(statement: Mapping[str, Any], released: Path, path: Path, 
         if key is not None:
             signature = signature_text(key, content, path).encode()
             written.enter_context(atomic_output(signature_of(path))).write(signature)
+
+
+def check_certificate(source: object, output: str | Path, certificate: str | Path, *, signed: bool = False) -> None:
+    """Refuse a certificate that cannot be written, or that would replace the source or the output; likewise its signature."""
+    files = {"certificate": Path(certificate), **({"signature": signature_of(certificate)} if signed else {})}
+    for what, file in files.items():
+        check_writable(source, file, what=what)
+        if file.resolve() == Path(output).resolve():
+            raise UsageError(f"{file}: the {what} would replace the output. Name another file.")
+    if not signed and signature_of(certificate).exists():
+        what = "there is a signature by this name, which would not fit the new certificate"
+        remedy = "Sign it as well (--sign-key), remove the old signature, or name another certificate"
+        raise InputError(what, place=str(signature_of(certificate)), remedy=remedy)
 
 
 def fingerprint(released: Path, progress: Progress = no_progress) -> dict[str, Any]:

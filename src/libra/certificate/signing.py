@@ -27,6 +27,7 @@ from libra.certificate.minisign import (
 )
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import atomic_output, open_input
+from libra.targets import check_writable
 
 ENDING = ".minisig"  # of a signature, after the name of what is signed
 PASSWORD = "LIBRA_KEY_PASSWORD"  # noqa: S105  # the name of a variable
@@ -188,8 +189,6 @@ def check_new_keys(path: Path) -> None:
     Raises:
         InputError: The text names the place and the remedy.
     """
-    from libra.targets import check_writable
-
     for target in (path, public_name(path)):
         if os.path.lexists(target):
             raise InputError("this file exists, and keys are never overwritten", place=str(target), remedy="Name another one")

@@ -14,8 +14,8 @@ from libra.keywords import ReadKeywords, read_options
 
 if TYPE_CHECKING:
     from libra.mechanisms.mechanism import Mechanism
-    from libra.mechanisms.release import Release
     from libra.origins import EngineName
+    from libra.release import Release
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,11 @@ class Asked:
 @contextmanager
 def released(asked: Asked, watch: Stopwatch) -> Iterator[Release]:
     """The release; what holds raw cases beyond memory is there until the block ends, so that it can also write the log."""
-    from dataclasses import replace
-
     from libra.eventlog.open_choices import refuse_open
     from libra.eventlog.read import read
     from libra.origins import SOUND, opened, release_of
     from libra.privacy.randomness import Randomness
+    from libra.release import Release
 
     options, random, name = asked.options.copy(), Randomness(asked.seed), asked.log.name
     if getattr(asked.made, "accepts_empty", False):
@@ -57,8 +56,8 @@ def released(asked: Asked, watch: Stopwatch) -> Iterator[Release]:
     if asked.made.name == SOUND:
         refuse_open(log.notes, str(asked.log))
     with watch.stage("anonymize"), progress_bar(f"anonymizing {name}", quiet=asked.quiet) as progress:
-        release = asked.made.anonymize(log, random, progress)
-    yield replace(release, original=log, roles=log.roles, notes=(*log.notes, *release.notes))
+        made = asked.made.anonymize(log, random, progress)
+    yield Release.of(made, original=log, roles=log.roles, notes=(*log.notes, *made.notes))
 
 
 def _source(log: Path) -> str | Path:

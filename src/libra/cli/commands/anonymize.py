@@ -23,7 +23,7 @@ from libra.shell import libra_command
 
 if TYPE_CHECKING:
     from libra.mechanisms.mechanism import Mechanism
-    from libra.mechanisms.release import Release
+    from libra.release import Release
     from libra.reporting.build import Draft
     from libra.reporting.report import Report
 
@@ -134,13 +134,14 @@ def anonymize(
     Libra as published, for research; where it leaves nothing of a log the exit code is 1, and the text says what would have kept
     something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md says what each is worth.
     """
+    from libra.certificate.document import check_certificate
     from libra.certificate.signing import signature_of
     from libra.eventlog.log import role_columns
     from libra.mechanisms.mechanism import mechanism as make
     from libra.mechanisms.mechanism import parameters_of
     from libra.origins import engine_of_release
     from libra.privacy.randomness import Randomness
-    from libra.targets import check_certificate, check_model, check_report, check_target
+    from libra.targets import check_model, check_report, check_target
 
     described = described_by(options.get("description"))
     if described is not None:
