@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from libra.certificate.document import canonical
-from libra.privacy.gaussian import mu_of
+from libra.privacy.gaussian import mu_of, upper_tail
 from libra.privacy.guarantee import Guarantee, from_even_odds
-from libra.privacy.normal import upper_tail
 from libra.privacy.plain_words import FURTHER, beliefs, in_plain_words, odds
 from libra.privacy.unit import Unit
 

@@ -22,8 +22,8 @@ from libra.keywords import MechanismKeywords
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.mechanism import HOMES, parameters_of
+from libra.privacy.gaussian import upper_tail
 from libra.privacy.guarantee import Guarantee, from_even_odds
-from libra.privacy.normal import upper_tail
 
 from .conftest import Run
 

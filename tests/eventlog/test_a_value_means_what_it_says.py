@@ -15,7 +15,7 @@ from neighbouring_files import READ, START, Row, as_csv, as_frame, as_pandas, as
 
 import libra
 from libra.engines.control_flow_tables import Size
-from libra.engines.polars.source import LogInMemory
+from libra.engines.polars import LogInMemory
 from libra.engines.polars_streaming.source import StreamedLog
 from libra.errors import InputError
 from libra.eventlog.batches.batches import batches_of

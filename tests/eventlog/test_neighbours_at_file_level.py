@@ -34,7 +34,7 @@ from neighbouring_files import (
 )
 
 from libra.engines.control_flow_tables import Lengths, Size
-from libra.engines.polars.source import LogInMemory
+from libra.engines.polars import LogInMemory
 from libra.engines.polars_streaming.source import StreamedLog
 from libra.engines.time_tables import CaseDurations, Granularity, StartHours
 from libra.errors import InputError

@@ -19,7 +19,7 @@ from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.calibration import calibrate
 from libra.privacy.gate import Gate, Seconds
 from libra.privacy.ledger import Entry
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Integers = NDArray[np.int64]

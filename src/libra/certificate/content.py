@@ -20,7 +20,7 @@ import polars as pl
 
 from libra.certificate.check import SHOWN, Check, judged
 from libra.certificate.document import data_files
-from libra.engines.prefix_tables import PrefixLevel
+from libra.engines.control_flow_tables import PrefixLevel
 from libra.errors import LibraError
 from libra.eventlog.files import input_format, open_input
 from libra.eventlog.formats import FileFormat
@@ -34,7 +34,7 @@ from libra.eventlog.tables.parquet_write import remembering
 from libra.eventlog.tables.remembered import KEY
 from libra.eventlog.xes.header import header_lines, written_metadata
 from libra.mechanisms.fresh_log import PLACEHOLDERS, SEEDED_PREFIX, fresh_metadata, id_prefix, placeholder_times
-from libra.mechanisms.libra.parts import first_cases
+from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.libra.releases import RELEASES, TIMES
 from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.release import WITH_ATTRIBUTES

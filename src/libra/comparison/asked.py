@@ -77,7 +77,7 @@ def subsampled_laplace_scale(epsilon: float, rate: float, times: int, delta: flo
         >>> round(subsampled_laplace_scale(0.2996, 0.05, 20, 1e-4), 2)
         2.0
     """
-    from libra.privacy.loss_distribution import subsampled_laplace_epsilon
+    from libra.privacy.renyi import subsampled_laplace_epsilon
 
     def is_enough(scale: float) -> bool:
         return subsampled_laplace_epsilon(scale, rate, times, delta) <= epsilon

@@ -18,9 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from libra.engines.counting.continuations import continuations
+from libra.engines.control_flow_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
+from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import PolarsEngine
-from libra.engines.prefix_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
 from libra.errors import UsageError
 from libra.eventlog.traces import Integers
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
@@ -42,8 +42,7 @@ from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import DISCRETE_LAPLACE, Entry, Ledger
-from libra.privacy.noise_table import LARGEST_SCALE, SMALLEST_SCALE
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import LARGEST_SCALE, SMALLEST_SCALE, NoisyTable
 from libra.privacy.randomness import Randomness
 
 SOURCE = (

@@ -115,7 +115,7 @@ def grow(query: Query, n_labels: int, levels: int) -> Grown:
         levels: How many symbols the longest prefix has, the end counting as one.
 
     Example:
-        >>> from libra.engines.counting.continuations import continuations
+        >>> from libra.engines.counting.control_flow import continuations
         >>> from libra.eventlog.traces import traces_of
         >>> log = traces_of([[0, 1], [0, 1, 1], [1]]), np.array([5, 3, 2])
         >>> grown = grow(lambda prefixes, last: continuations(*log, prefixes, 2), n_labels=2, levels=3)

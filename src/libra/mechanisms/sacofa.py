@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from libra.engines.counting.continuations import continuations
+from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
 from libra.eventlog.traces import Integers, Traces, concatenated

@@ -28,7 +28,7 @@ from libra.privacy.arguments import checked_whole
 from libra.privacy.gate import Gate, geometric_entry
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import Entry, Ledger
-from libra.privacy.noise_table import NoiseTable, truncated_geometric
+from libra.privacy.noise import NoiseTable, truncated_geometric
 from libra.privacy.randomness import Randomness
 
 MOST_REPEATS = 100

@@ -23,8 +23,7 @@ from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.traces import Traces
 from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_log, log_of, placeholder_times
 from libra.mechanisms.libra.algorithm import notes_on_delta, notes_on_zone
-from libra.mechanisms.libra.arguments import checked_budget, checked_time_zone
-from libra.mechanisms.libra.plan import DEFAULT_BUDGET, SMALLEST_MU, Budget
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, SMALLEST_MU, Budget, checked_budget, checked_time_zone
 from libra.mechanisms.libra.releases import CLOSE, RELEASES, TIMES
 from libra.mechanisms.libra.times import generate_times, release_times
 from libra.mechanisms.peers import PeerMechanism

@@ -12,9 +12,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from libra.privacy.guarantee import Guarantee, certainty, factor
+from libra.privacy.guarantee import Guarantee, Strength, certainty, doubt_left, factor, strength
 from libra.privacy.randomness import SEEDED
-from libra.privacy.strength import Strength, doubt_left, strength
 from libra.privacy.unit import CASE
 
 NOTHING_PROVED = "Nothing is proved about how well this log protects anyone: treat it as if it showed real cases."

@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.eventlog.traces import Traces
-from libra.privacy.noise import rounded_gaussian
-from libra.privacy.noise_table import NoiseTable
-from libra.privacy.normal import upper_tail
+from libra.privacy.gaussian import upper_tail
+from libra.privacy.noise import NoiseTable, rounded_gaussian
 from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
@@ -102,7 +101,7 @@ class BoundedRule:
     """A variant passes if its noisy count is above the largest noise; what nobody follows never is.
 
     Example:
-        >>> from libra.privacy.noise_table import truncated_geometric
+        >>> from libra.privacy.noise import truncated_geometric
         >>> rows, noisy = BoundedRule(truncated_geometric(1.0, 1e-9)).passing(np.array([900, 1]), Randomness())
         >>> rows.tolist(), bool(abs(noisy[0] - 900) < 30)
         ([0], True)

@@ -12,9 +12,8 @@ from typing import Any, Literal
 
 from libra.certificate.check import MECHANISM, RANDOMNESS, Check, Verification
 from libra.charts.text import shown
-from libra.privacy.guarantee import NAMES_PUBLIC
+from libra.privacy.guarantee import NAMES_PUBLIC, Level
 from libra.privacy.plain_words import TOO_WEAK, beliefs, odds, strength_of
-from libra.privacy.strength import Level
 from libra.privacy.unit import CASE, Unit
 
 Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unsigned", "unknown"]

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from libra.engines.control_flow_tables import Size
-from libra.engines.polars.engine import engine_of as in_memory
+from libra.engines.polars import engine_of as in_memory
 from libra.engines.spark.engine import open_log
 from libra.engines.spark.session import Spark
 from libra.engines.time_tables import StartDays

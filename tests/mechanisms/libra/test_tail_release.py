@@ -15,7 +15,7 @@ from libra.engines.polars import engine_of
 from libra.eventlog.traces import traces_of
 from libra.mechanisms.libra.tail import release_tail
 from libra.privacy.gate import Gate
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 FIRST = [table.purpose for table in (Size, Lengths, BaseNorms)]

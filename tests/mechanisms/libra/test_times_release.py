@@ -14,7 +14,7 @@ from libra.engines.contract import Table
 from libra.eventlog.traces import Traces, traces_of
 from libra.mechanisms.libra.times import TimeFigures, generate_times, release_times
 from libra.privacy.gate import Gate
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 

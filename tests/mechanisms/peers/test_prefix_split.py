@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 from cases_for_peers import cases_from, log_from
 
-from libra.engines.polars import engine_of
-from libra.engines.polars.engine import PolarsEngine
-from libra.engines.prefix_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
+from libra.engines.control_flow_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
+from libra.engines.polars import PolarsEngine, engine_of
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.example.simulate import simulate
@@ -20,7 +19,7 @@ from libra.mechanisms.prefix_laplace import PrefixLaplace, Split, average_of
 from libra.privacy.accounting import delta_of_ledger, epsilon_of_ledger
 from libra.privacy.gate import Gate
 from libra.privacy.ledger import DISCRETE_LAPLACE, Entry, Ledger
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 ASKED: dict[str, Any] = {"epsilon": 2.0, "prune": 60, "max_length": 6, "split_budget": True}

@@ -20,11 +20,23 @@ from libra.engines.polars import LogInMemory
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.mechanisms.libra.arguments import PRIVATE, PUBLIC, checked_budget, checked_labels, checked_rate_of, checked_time_zone
 from libra.mechanisms.libra.figures import Figures
-from libra.mechanisms.libra.generate import sharing_cases
-from libra.mechanisms.libra.parts import planned
-from libra.mechanisms.libra.plan import DEFAULT_BUDGET, TAILS, Budget, Labels, Plan, Tail, make_plan
+from libra.mechanisms.libra.generate import planned, sharing_cases
+from libra.mechanisms.libra.plan import (
+    DEFAULT_BUDGET,
+    PRIVATE,
+    PUBLIC,
+    TAILS,
+    Budget,
+    Labels,
+    Plan,
+    Tail,
+    checked_budget,
+    checked_labels,
+    checked_rate_of,
+    checked_time_zone,
+    make_plan,
+)
 from libra.mechanisms.libra.release_run import STAGES, Output, release_run
 from libra.mechanisms.libra.releases import departures_from_plan
 from libra.mechanisms.promises import AS_READ, LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, NOTHING_ELSE, individuals
@@ -33,10 +45,9 @@ from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.arguments import checked_whole, delta_of_guarantee
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
-from libra.privacy.guarantee import A_SECOND_RUN, Guarantee, from_even_odds
+from libra.privacy.guarantee import A_SECOND_RUN, MODERATE, Guarantee, from_even_odds
 from libra.privacy.ledger import Entry, Ledger
 from libra.privacy.randomness import SEED_NOTE, Randomness
-from libra.privacy.strength import MODERATE
 from libra.privacy.unit import CASE, Unit
 
 MOST_CASES = 100_000_000

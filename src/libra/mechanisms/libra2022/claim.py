@@ -24,8 +24,7 @@ from libra.privacy.arguments import (
     delta_of_guarantee,
 )
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.loss_distribution import subsampled_laplace_epsilon
-from libra.privacy.renyi import BestOrder, compose, laplace_epsilon, subsampled_bound, to_epsilon
+from libra.privacy.renyi import BestOrder, compose, laplace_epsilon, subsampled_bound, subsampled_laplace_epsilon, to_epsilon
 
 SOURCE = "G. Elkoumy and M. Dumas: Libra: High-Utility Anonymization of Event Logs for Process Mining via Subsampling, ICPM 2022"
 PRINTED: dict[float, float] = {2: 0.04, 10: 0.37, 100: 4.7}  # the paper's epsilon' by alpha; b = 2, 20 subsamples of rate 0.05

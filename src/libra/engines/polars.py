@@ -1,4 +1,8 @@
-"""The engine in memory: cases as arrays, their variants found once, every table counted in one block."""
+"""The engine for logs that fit into memory: cases as arrays, counted with Polars and NumPy.
+
+The promise that guarantees for individuals rest on: which cases of somebody are drawn depends on chance and on that somebody
+alone, never on anybody else, and there are never more than so many of them.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,40 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from libra.engines.contract import Integers, Table, VariantRule
-from libra.engines.counting.blocks import VariantBlock
+from libra.engines.counting.blocks import VariantBlock, codes_among, relabelled, relabelled_block
 from libra.engines.counting.count import count_cases, count_variants, needs_cases
-from libra.engines.counting.labels import codes_among, relabelled, relabelled_block
-from libra.engines.polars.individuals import drawn_cases
 from libra.engines.sampling import chosen
 from libra.eventlog.cases import Cases, cases_of
+from libra.eventlog.individuals import individuals_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.select import keep_labels
 from libra.eventlog.traces import Traces
 from libra.eventlog.variants import Variants
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
+
+
+def drawn_cases(individual: pl.Series, most: int, random: Randomness, rate: float = 1.0) -> npt.NDArray[np.int64]:
+    """The numbers of at most so many cases of each individual; one without an entry is an individual of its own.
+
+    With a `rate` below 1, of those individuals alone that are in a Poisson subsample.
+
+    Example:
+        >>> drawn_cases(pl.Series(["ann", "bert", "ann", None, None]), 1, Randomness(seed=1)).tolist()
+        [1, 2, 3, 4]
+    """
+    n, whose = len(individual), individuals_of(individual)
+    order = np.lexsort((random.words(n), whose))
+    whose = whose[order]
+    first = np.searchsorted(whose, whose)
+    counts = np.arange(n) - first < most
+    if rate < 1:
+        counts &= chosen(random.words(n), rate)[first]  # the word at an individual's first place is the individual's
+    return np.sort(order[counts])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,3 +167,31 @@ def _engine(cases: Cases, found: Variants, labels: tuple[str, ...]) -> PolarsEng
     codes = found.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64)
     offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     return PolarsEngine(cases, np.arange(len(found)), Traces(codes, offsets), found.counts, labels)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogInMemory:
+    """A log in memory.
+
+    Example:
+        >>> from libra.engines.control_flow_tables import Size
+        >>> from libra.example.simulate import simulate
+        >>> LogInMemory(simulate(cases=50)).engine(Unit(), Randomness()).count(Size()).tolist()
+        [50]
+    """
+
+    log: EventLog
+
+    @property
+    def has_individual(self) -> bool:
+        """Whether the log says whose case is whose."""
+        return self.log.individual is not None
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether its times are in a zone."""
+        return self.log.has_zone
+
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> PolarsEngine:
+        """The engine of all cases, or of a Poisson subsample of them."""
+        return engine_of(self.log, unit, random, rate, labels)

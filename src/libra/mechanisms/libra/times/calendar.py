@@ -1,15 +1,14 @@
-"""Hours of activities: events that had been waited for are moved a little, to hours in which their activity happens.
+"""When things happen: a week, a day and an hour for the start of each case, and events moved into the hours of their activities.
 
-In: local times of a generated log and the shares of hours of every activity. Out: longer or shorter waits. An event that is
-stuck in an hour in which its activity does not happen exchanges its wait with another one of the same edge, if that serves both.
-Then an event keeps its hour with the probability that makes hours that are as common as expected stay; otherwise it moves, within
-half of its wait and 36 hours at most, to an hour that is more common than that; out of an hour in which its activity does not
-happen, to any other in reach. Events that follow soon move along.
+In: noisy tables of years, weeks, days and hours. Out: local times, evenly spread over the weeks that were released as active.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +16,113 @@ import numpy.typing as npt
 from libra.engines import time_tables as tables
 from libra.eventlog.ordering import Ladder, stable_order
 from libra.eventlog.traces import Traces
-from libra.mechanisms.libra.times.histogram import TINY
+from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, above, busy_spans, combined, denoise, tree
+from libra.mechanisms.libra.times.release import TimeFigures
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+BLOCKS = tables.WEEKS_A_YEAR // tables.WEEKS_A_BLOCK
+PADDED_BLOCKS = 16  # the next power of two
+
+
+def _week_shares(figures: TimeFigures) -> Floats:
+    """The share of cases that start in each week of the active years, one year after the other."""
+    n_years = len(figures.years)
+    padded_years = 1 << (n_years - 1).bit_length()
+    blocks, years, weeks = figures.noisy["blocks"], figures.noisy["years"], figures.noisy.get("weeks")
+    shape = (n_years, BLOCKS, tables.WEEKS_A_BLOCK)
+    single = np.zeros(shape) if weeks is None else weeks.values.reshape(shape)
+    single_sd = math.sqrt(UNKNOWN) if weeks is None else weeks.sd
+    month = Level(blocks.values, np.full((n_years, BLOCKS), blocks.sd**2))
+    together = combined(month, Level(single.sum(2), np.full((n_years, BLOCKS), tables.WEEKS_A_BLOCK * single_sd**2)))
+    real = np.zeros((padded_years, PADDED_BLOCKS, tables.WEEKS_A_BLOCK))
+    real[:n_years, :BLOCKS] = 1.0
+    levels = [_laid_out(single, single_sd, real)]
+    while levels[0].values.shape[1] > padded_years * PADDED_BLOCKS:
+        levels.insert(0, above(levels[0]))
+    levels[0] = combined(levels[0], _laid_out(blocks.values, blocks.sd, real[:, :, 0]))
+    while levels[0].values.shape[1] > padded_years:
+        levels.insert(0, above(levels[0]))
+    levels[0] = combined(levels[0], _laid_out(years.values[list(figures.years)], years.sd, real.max((1, 2))))
+    while levels[0].values.shape[1] > 1:
+        levels.insert(0, above(levels[0]))
+    root = levels[0]
+    shares = denoise(levels, real.ravel(), np.maximum(root.values, np.sqrt(root.variances))[:, 0])
+    busy = busy_spans(figures.years, together.values / np.sqrt(together.variances))
+    starting = shares.reshape(real.shape)[:n_years, :BLOCKS]
+    within = starting * busy[:, :, None]
+    return np.asarray(within if within.any() else starting).ravel()
+
+
+def _laid_out(values: Floats, sd: float, real: Floats) -> Level:
+    """Noisy cells at their place in a tree whose other cells are empty for sure."""
+    padded = np.zeros(real.shape)
+    padded[tuple(slice(size) for size in values.shape)] = values
+    padded, variances = np.where(real > 0, padded, 0.0), np.where(real > 0, sd**2, KNOWN)
+    return Level(padded.reshape(1, -1), variances.reshape(1, -1))
+
+
+def hour_shares(noisy: NoisyTable, expected: Floats | None = None) -> Floats:
+    """Rows of 48 shares (hours of weekdays, then of weekends) from noisy counts; thin rows follow what is expected.
+
+    Example:
+        >>> counts = np.zeros(48, np.int64)
+        >>> counts[9:17] = 5000
+        >>> hour_shares(NoisyTable(counts, 1, 3.0))[0, 8:11].round(1).tolist()
+        [0.0, 0.1, 0.1]
+    """
+    values = np.atleast_2d(noisy.values)
+    padded = np.zeros((len(values), 2, 32))
+    padded[:, :, :24] = values.reshape(len(values), 2, 24)
+    wanted = np.zeros((2, 32))
+    wanted[:, :24] = [[5.0], [2.0]] if expected is None else expected.reshape(2, 24)
+    totals = np.maximum(values.sum(1), 0)
+    shares = denoise(tree(padded.reshape(len(values), -1), noisy.sd**2), wanted.ravel(), totals)
+    return shares.reshape(len(values), 2, 32)[:, :, :24].reshape(len(values), -1)
+
+
+def _day_shares(noisy: NoisyTable) -> Floats:
+    """The share of each day of the week."""
+    padded, wanted = np.zeros((1, 8)), np.zeros(8)
+    padded[0, :7], wanted[:7] = noisy.values, 1.0
+    return denoise(tree(padded, noisy.sd**2), wanted, np.maximum(padded.sum(1), 0))[0, :7]
+
+
+class _Starts(NamedTuple):
+    """What starts are drawn from: the weeks in a line, the days of a week, the hours of weekdays and of weekends."""
+
+    weeks: Floats
+    days: Floats
+    hours: Floats
+
+
+@lru_cache(maxsize=8)
+def _starts(figures: TimeFigures) -> _Starts:
+    """The cumulated shares; the same for all parts of a log."""
+    weeks = np.cumsum(_week_shares(figures))
+    days = np.cumsum(_day_shares(figures.noisy["start_days"]))
+    hours = np.cumsum(hour_shares(figures.noisy["start_hours"])[0].reshape(2, 24) + 1e-12, axis=1)
+    laid = (hours / hours[:, -1:] + np.arange(2)[:, None]).ravel()
+    return _Starts(weeks[:-1] / weeks[-1], days[:-1] / days[-1], laid)
+
+
+def draw_starts(figures: TimeFigures, n_cases: int, random: Randomness) -> Integers:
+    """A local start time for every case."""
+    shares = _starts(figures)
+    quantiles = (np.arange(n_cases) + random.uniform(n_cases)) / max(n_cases, 1)
+    week = np.searchsorted(shares.weeks, quantiles, side="right")
+    years = np.array(figures.years)
+    week = years[week // tables.WEEKS_A_YEAR] * tables.WEEKS_A_YEAR + week % tables.WEEKS_A_YEAR
+    day = Ladder(shares.days).places(random.uniform(n_cases))
+    kind = (day >= 5).astype(np.int64)
+    hour = np.minimum(Ladder(shares.hours).places(random.uniform(n_cases) + kind) - 24 * kind, 23)
+    within = (random.uniform(n_cases) * tables.HOUR).astype(np.int64)
+    local = tables.FIRST_MONDAY + week * tables.WEEK + day * tables.DAY + hour * tables.HOUR + within
+    return np.asarray(local[random.permutation(n_cases)], np.int64)
+
+
 A_WEEK = 168  # hours
 FARTHEST = 36 * tables.HOUR
 ALIKE = 3.0  # how different waits may be that are exchanged: in days, or, below a day, in logarithms
