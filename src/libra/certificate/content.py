@@ -151,13 +151,7 @@ def _other_control_flow(document: Mapping[str, Any], log: EventLog) -> Iterator[
 
 
 def departures_of_file(output: Path, log: EventLog, *, seeded: bool) -> Iterator[str]:
-    """What a file holds besides this log, which was read from it.
-
-    Args:
-        output: The file, or a folder.
-        log: The log in it.
-        seeded: Whether it was drawn with a seed, and says so in its header.
-    """
+    """What a file holds besides this log, which was read from it."""
     files = list(data_files(output).values()) if output.is_dir() else [output]
     for file in files:
         form = input_format(file)

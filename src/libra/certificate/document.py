@@ -58,16 +58,7 @@ LONGEST = 40  # characters of a name that is not ours
 
 
 def write_certificate(statement: Mapping[str, Any], released: Path, path: Path, key: SecretKey | None = None) -> None:
-    """Write the certificate of a released file, or of a folder of files that hold one log; with a key, its signature beside it.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> _ = (folder / "log.csv").write_text("case,activity")
-        >>> write_certificate({"mechanism": "libra"}, folder / "log.csv", folder / "log.json")
-        >>> read_certificate(folder / "log.json")["output"]["bytes"]
-        13
-    """
+    """Write the certificate of a released file, or of a folder of files that hold one log; with a key, its signature too."""
     name = released.name.encode(errors="backslashreplace").decode()
     document = {"document": DOCUMENT, "format": FORMAT} | dict(statement) | {"output": {"file": name} | fingerprint(released)}
     document[CHECKSUM] = checksum(document)
@@ -98,14 +89,6 @@ def fingerprint(released: Path, progress: Progress = no_progress) -> dict[str, A
 
     For a folder that is the SHA-256 of one line a file, sorted: its own SHA-256 and its name within the folder. Files whose name
     begins with "_" or "." are none of the data: Spark marks there that it is done.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> _ = (folder / "part-0.csv").write_text("case,activity")
-        >>> (folder / "_SUCCESS").touch()
-        >>> fingerprint(folder)["bytes"], fingerprint(folder) == fingerprint(folder / "part-0.csv")
-        (13, False)
     """
     if not released.is_dir():
         return _of_file(released, progress)

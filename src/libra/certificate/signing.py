@@ -201,14 +201,7 @@ def public_name(path: Path) -> Path:
 
 
 def write_keys(path: Path, password: str | None) -> PublicKey:
-    """Write a new pair of keys, both or none: the secret one, readable for its owner alone, and the public one beside it.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "hospital"
-        >>> write_keys(file, None) == public_key(file.with_name("hospital.pub"))
-        True
-    """
+    """Write a new pair of keys, both or none: the secret one, readable for its owner alone, and the public one beside it."""
     check_new_keys(path)
     key, public = SecretKey.new(), public_name(path)
     try:

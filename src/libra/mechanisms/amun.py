@@ -88,7 +88,6 @@ class Amun(PeerMechanism):
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
         if self.guessing_advantage is not None and self.epsilon is not None:
             raise UsageError("guessing_advantage and epsilon stand for each other. Give one of them.")
         if self.epsilon is not None:
@@ -164,12 +163,7 @@ def advantage_of(epsilon: float) -> float:
 
 
 def epsilon_of_guess(prior: Reals, advantage: float) -> Reals:
-    """The epsilon that keeps a guess of this prior, above 0, within the advantage; infinite where any does.
-
-    Example:
-        >>> epsilon_of_guess(np.array([0.3, 0.7]), 0.4).round(4).tolist()
-        [1.6946, inf]
-    """
+    """The epsilon that keeps a guess of this prior, above 0, within the advantage; infinite where any does."""
     bounded = prior + advantage < 1
     p = np.where(bounded, prior, 0.5 * (1 - advantage))
     return np.where(bounded, -np.log(p / (1 - p) * (1 / (advantage + p) - 1)), np.inf)
@@ -263,12 +257,6 @@ def noise_scales(relative: Integers, transition: Integers, first: Integers, adva
     within 10 minutes, or one day, of the true one. So no noise goes where nearly all agree, and a rare value gets *less* than
     others: to guess it was unlikely before. A gap alone on its transition has no others to be guessed from: it gets noise as if
     its prior were the worst and its range the precision.
-
-    Args:
-        relative: Starts and gaps.
-        transition: Of every event.
-        first: Which events are the first of their case.
-        advantage: What a guess may gain.
     """
     group = transition.copy()
     group[first] = transition.max(initial=-1) + 1

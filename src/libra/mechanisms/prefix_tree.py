@@ -171,11 +171,6 @@ class Growth:
         n_labels: How many labels there are.
         levels: How many symbols the longest prefix has.
         n_cases: How many cases there are, or a bound on their variants; None where it is not known.
-
-    Example:
-        >>> growth = Growth(truncated_tail, scale=1.0, least=2, n_labels=16, levels=15)
-        >>> round(growth.made_up, 2), replace(growth, least=3).made_up < 1
-        (1.08, True)
     """
 
     tail: Tail
@@ -208,14 +203,7 @@ class Growth:
 
 
 def refuse_runaway(growth: Growth, remedy: Callable[[int], str]) -> None:
-    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words.
-
-    Example:
-        >>> refuse_runaway(Growth(truncated_tail, 10.0, 10, n_labels=16, levels=15), lambda least: f"Ask for --prune {least}.")
-        Traceback (most recent call last):
-        libra.errors.UsageError: Noise alone would make 2.9 prefixes of each at every level, so the tree would run away.
-        Ask for --prune 21.
-    """
+    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words."""
     if not growth.runs_away:
         return
     why = (
@@ -238,22 +226,12 @@ def smallest_threshold(growth: Growth) -> int:
 
 
 def threshold(prune: float, n_cases: float) -> int:
-    """The smallest whole count that is kept: none is kept of which there is no case.
-
-    Example:
-        >>> threshold(0.01, 1650), threshold(20.0, 1650), threshold(0.0, 1650)
-        (17, 20, 1)
-    """
+    """The smallest whole count that is kept: none is kept of which there is no case."""
     return max(math.ceil(prune * n_cases if prune < 1 else prune), 1)
 
 
 def longest_of(average: float) -> int:
-    """How many events the longest trace has where nobody says: the average of a case, rounded up.
-
-    Example:
-        >>> longest_of(4.2), longest_of(4.0), longest_of(0.0)
-        (5, 4, 1)
-    """
+    """How many events the longest trace has where nobody says: the average of a case, rounded up."""
     return min(max(math.ceil(average), 1), LONGEST)
 
 

@@ -68,7 +68,6 @@ class Travas(VariantQuery):
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
         self._check(repeats=checked_whole("repeats", self.repeats, 1, MOST_REPEATS))
         if delta_of_ledger(Ledger(tuple(self.entries())), self.epsilon) > self.delta:  # makes the noise, which may refuse too
             raise UsageError(

@@ -66,7 +66,6 @@ class Counted:
     counts: Integers
 
     def __len__(self) -> int:
-        """How many different traces there are."""
         return len(self.traces)
 
     @property
@@ -166,15 +165,7 @@ class VariantQuery(PeerMechanism):
         """The answer of the query, in codes of the labels of the engine; a proved one asks the gate alone."""
 
     def variants(self, cases: Cases, random: Randomness) -> Counted:
-        """The answer of the query about some cases.
-
-        Example:
-            >>> from libra.eventlog.cases import cases_of
-            >>> from libra.example.simulate import simulate
-            >>> from libra.mechanisms.travas import Travas
-            >>> Travas(epsilon=2.0).variants(cases_of(simulate(cases=500)), Randomness()).n_cases > 0
-            True
-        """
+        """The answer of the query about some cases."""
         counted, labels = counted_of(cases), tuple(map(str, range(cases.n_activities)))
         engine = PolarsEngine(cases, np.unique(cases.variant), counted.traces, counted.counts, labels)
         return self._answer(engine, Gate(engine, random), random)
@@ -292,14 +283,7 @@ def checked_max_length(max_length: int | None) -> int | None:
 
 
 def in_names(counted: Counted, labels: Sequence[str]) -> tuple[Counted, tuple[str, ...]]:
-    """Traces in codes of the labels that occur in them, so that nothing depends on what does not: the most frequent come first.
-
-    Example:
-        >>> from libra.eventlog.traces import traces_of
-        >>> found, names = in_names(Counted(traces_of([[2], [], [1, 2]]), np.array([3, 9, 5])), ["admit", "leave", "call"])
-        >>> found.traces.to_lists(), found.counts.tolist(), names
-        ([[1, 0], [0]], [5, 3], ('call', 'leave'))
-    """
+    """Traces in codes of the labels that occur in them, so that nothing depends on others: the most frequent come first."""
     present = np.flatnonzero((counted.traces.lengths > 0) & (counted.counts > 0))
     traces, counts = counted.traces.take(present), counted.counts[present]
     used, codes = np.unique(traces.codes, return_inverse=True)

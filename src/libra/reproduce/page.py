@@ -26,15 +26,7 @@ HEADINGS = (
 
 
 def page(found: Reproduction) -> list[str]:
-    """The lines of the page.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.reproduce.run import reproduce
-        >>> lines = page(reproduce({"emergency": simulate(cases=200)}, alphas=[10], seeds=[0]))
-        >>> [line for line in lines if line.startswith("## ")][-1]
-        '## Table 2: seconds at alpha 10'
-    """
+    """The lines of the page."""
     runs = f"{len(found.seeds)} runs" if len(found.seeds) > 1 else "one run"
     lines = [
         "# The tables of the paper, computed again",

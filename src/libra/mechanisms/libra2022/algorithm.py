@@ -83,7 +83,6 @@ class Libra2022(PeerMechanism):
     anonymizer: Anonymizer | str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
         default_subsamples(self.gamma)
         for name, value in (
             ("alpha", checked_order(self.alpha, "alpha")),
@@ -223,13 +222,7 @@ def named_anonymizer(name: str, delta: float) -> Callable[[Cases, float, Randomn
 
 
 def refuse_other(name: str) -> None:
-    """A `UsageError` for what cannot anonymize a subsample.
-
-    Example:
-        >>> refuse_other("libra")
-        Traceback (most recent call last):
-        libra.errors.UsageError: "libra" cannot anonymize a subsample. There is: amun, pripel, prefix-laplace, sacofa, travas.
-    """
+    """A `UsageError` for what cannot anonymize a subsample."""
     if name not in _possible():
         raise UsageError(f'"{name}" cannot anonymize a subsample. There is: {", ".join(_possible())}.')
 
@@ -243,14 +236,6 @@ def with_times_of(counted: Counted, cases: Cases, random: Randomness) -> Cases:
 
     A trace takes over the times of a random case that follows it; one that no case follows starts when a random case does, and
     each event comes as long after the one before as a random event of its activity.
-
-    Example:
-        >>> from libra.eventlog.cases import cases_of
-        >>> from libra.example.simulate import simulate
-        >>> cases = cases_of(simulate(cases=50))
-        >>> timed = with_times_of(counted_of(cases), cases, Randomness())
-        >>> len(timed), sorted(timed.lengths.tolist()) == sorted(cases.lengths.tolist())
-        (50, True)
     """
     keep = np.flatnonzero(counted.traces.lengths)
     counted = Counted(counted.traces.take(keep), counted.counts[keep])
@@ -299,14 +284,7 @@ def _drawn(cases: Cases, gaps: Integers, traces: Traces, random: Randomness) -> 
 
 
 def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float, b: float, delta: float) -> str:
-    """All variants are rare: the threshold in use, the one that was needed, and the parameters that give it.
-
-    Example:
-        >>> print(explain_clipping(39, 35, 846, 10, 2, 1e-4))
-        All variants of this log are rare: only those with 39 cases or more are kept, and none has more than 35.
-        The threshold would have to be 35 or lower, which --b 1.8 or --delta 0.00052 gives, for less protection.
-        These figures are of your log: keep them to yourself.
-    """
+    """All variants are rare: the threshold in use, the one that was needed, and the parameters that give it."""
     scale = _fitting_scale(math.log(2 * n_variants / delta) / needed, alpha, b)
     remedies = [f"--b {_two_digits(scale, math.floor)}"]
     least_delta = 2 * n_variants * math.exp(-laplace_epsilon(alpha, b) * needed)

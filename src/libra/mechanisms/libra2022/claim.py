@@ -162,18 +162,7 @@ class Libra2022Claim:
 
 
 def guarantee(claim: Libra2022Claim, *, trace_noise: bool, individuals: bool, anonymizer: str | None = None) -> Guarantee:
-    """The claim in words, with what the steps that ran leave out of it.
-
-    Args:
-        claim: The figure.
-        trace_noise: Whether the paper's trace noise ran.
-        individuals: Whether cases belong to individuals who may have several.
-        anonymizer: The name of the mechanism that anonymized the subsamples, if one did.
-
-    Example:
-        >>> guarantee(Libra2022Claim(10, 2, 0.05, 1e-4, 20), trace_noise=True, individuals=False).kind
-        'claimed'
-    """
+    """The claim in words, with what the steps that ran leave out of it."""
     caveats = tuple(_caveats(claim.own_anonymizer, trace_noise, anonymizer))
     return claimed(_statement(claim), SOURCE, "the activity labels are public", caveats, individuals=individuals)
 

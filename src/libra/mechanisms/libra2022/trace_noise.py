@@ -103,14 +103,7 @@ def cover(
 
 
 def changed(group: Integers, counts: Integers, change: Integers, random: Randomness) -> Integers:
-    """The rows of the cases that stay, then of those copied: both chosen at random within their variant.
-
-    Args:
-        group: The variant of each case.
-        counts: The cases of each variant.
-        change: How many of them to copy, or to delete where negative.
-        random: Where the draws come from.
-    """
+    """The rows of the cases that stay, then of those copied: both chosen at random within their variant."""
     shuffled = random.permutation(len(group))
     by_group = shuffled[np.argsort(group[shuffled], kind="stable")]
     begin = np.cumsum(counts) - counts
@@ -166,15 +159,7 @@ class Automaton:
 
 
 def minimal_automaton(traces: Iterable[Trace]) -> Automaton:
-    """The smallest automaton that accepts exactly these sequences.
-
-    Example:
-        >>> automaton = minimal_automaton([[0, 1, 2], [0, 3, 2], [0, 3]])
-        >>> automaton.n_states, automaton.n_transitions
-        (5, 5)
-        >>> automaton.accepts([0, 3]), automaton.accepts([0, 1])
-        (True, False)
-    """
+    """The smallest automaton that accepts exactly these sequences."""
     children: list[dict[int, int]] = [{}]
     final: set[int] = set()
     known: dict[tuple[object, ...], int] = {}
