@@ -22,7 +22,7 @@ from libra.targets import check_target
 
 if TYPE_CHECKING:
     from libra.api import Source
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
 
 class LogWriter(Protocol):

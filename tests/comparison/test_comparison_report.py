@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from libra.charts.numbers import MISSING, number
 from libra.comparison.comparison import CONFIDENTIAL, MEASURES, ComparedLog, Comparison
 from libra.comparison.outcome import Missing, Result
-from libra.comparison.report import MOST_EPSILONS, MOST_LOGS, MOST_SETTINGS
-from libra.comparison.tables import table_of
+from libra.reporting.comparison_page import MOST_EPSILONS, MOST_LOGS, MOST_SETTINGS
+from libra.reporting.comparison_tables import table_of
+from libra.reporting.numbers import MISSING, number
 
 from .some_outcomes import BUDGETS, EMPTY, comparison, result
 
@@ -191,7 +191,7 @@ def _many(labels: Iterable[str], epsilons: Iterable[float], logs: Iterable[str],
 
 @pytest.mark.slow
 def test_however_large_the_comparison_the_page_is_small_and_says_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.measures.audit.known.outcome_of", lambda *_: "not refuted")  # which takes its time
+    monkeypatch.setattr("libra.measures.audit.outcome.outcome_of", lambda *_: "not refuted")  # which takes its time
     labels = [f"libra:gamma=0.{place + 10}:subsamples=20:labels=public:tail=drop" for place in range(30)]
     both = [result(0.1234567), result(0.7654321)]
     found = _many(labels, range(1, 31), (f"log {place}" + "x" * 200 for place in range(30)), both)

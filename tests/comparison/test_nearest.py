@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from libra.comparison.comparison import Comparison
-from libra.comparison.nearest import nearest_of
 from libra.comparison.outcome import Missing, Result
 from libra.privacy.unit import Unit
+from libra.reporting.comparison_page import nearest_of
 
 from .some_outcomes import comparison, result
 

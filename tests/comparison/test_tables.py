@@ -13,10 +13,9 @@ import pytest
 from libra.comparison.comparison import CONFIDENTIAL, MEASURES
 from libra.comparison.folder import plot_names
 from libra.comparison.outcome import Missing
-from libra.comparison.pages import HEADER
-from libra.comparison.tables import ESSENTIAL, FAVOURABLE, HEADINGS, table_of
 from libra.errors import InputError
 from libra.privacy.unit import CASE, Unit
+from libra.reporting.comparison_tables import ESSENTIAL, FAVOURABLE, HEADER, HEADINGS, table_of
 
 from .some_outcomes import comparison, result
 
@@ -173,7 +172,7 @@ def test_the_json_holds_rows_and_runs_and_no_nan() -> None:
 
 
 def test_what_audits_found_stands_in_the_row() -> None:
-    from libra.measures.audit.known import outcome_of
+    from libra.measures.audit.outcome import outcome_of
 
     assert FOUND.rows("sepsis")[0].audit == outcome_of("libra", {})
 

@@ -18,7 +18,7 @@ from some_engines import Case, Trace, clips
 from libra.engines import control_flow_tables as flow
 from libra.engines import time_tables as times
 from libra.engines.contract import Integers
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import traces_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST, LAST, *MOMENTS = (

@@ -12,7 +12,7 @@ from libra.engines.contract import Engine
 from libra.engines.counting.blocks import codes_among
 from libra.engines.counting.count import TABLES, needs_cases
 from libra.engines.polars import PolarsEngine
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Traces, traces_of
 
 ZONE = "Europe/Amsterdam"
 

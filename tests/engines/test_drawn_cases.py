@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from libra.engines.polars import drawn_cases, engine_of
 from libra.eventlog.log import EventLog
-from libra.measures.audit.cases import Case, log_of_cases
+from libra.measures.audit.canaries import Case, log_of_cases
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
 

@@ -22,9 +22,9 @@ from libra.engines.control_flow_tables import BaseEdges, Contexts, ExcessEdges, 
 from libra.engines.counting.clipping import add_clipped
 from libra.engines.polars import PolarsEngine, engine_of
 from libra.engines.time_tables import ActivityHours, EdgeCells, EdgeDurations, StepDurations
+from libra.eventlog.cases import traces_of
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.frames import from_frame
-from libra.eventlog.traces import traces_of
 
 TABLES = {
     found

@@ -17,10 +17,9 @@ from libra.engines.control_flow_tables import Size
 from libra.engines.counting.blocks import distinct
 from libra.engines.polars import LogInMemory, engine_of
 from libra.engines.polars_streaming import StreamedLog, StreamingEngine, spill
-from libra.eventlog.batches.batches import batches_of
+from libra.eventlog.cases import Traces, traces_of
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.read import read
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.read import batches_of, read
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
 

@@ -15,8 +15,8 @@ from libra.engines.control_flow_tables import LabelWeights, Size
 from libra.engines.polars_streaming import StreamedLog, StreamingEngine, spill
 from libra.engines.sampling import KeyedSample, chosen, limit_of
 from libra.errors import InputError
-from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.read import batches_of
 from libra.example.simulate import simulate
 from libra.privacy.gate import Gate
 from libra.privacy.noise import FINE

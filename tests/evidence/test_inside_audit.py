@@ -11,7 +11,7 @@ from inside import DAY, HOUR, LABELS, MONDAY, Case, audited_epsilon, audited_noi
 from scipy.stats import binom
 
 from libra.engines.polars import PolarsEngine
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Traces, traces_of
 from libra.mechanisms.libra.plan import Budget, Plan, make_plan
 from libra.mechanisms.libra.release_run import _release_control
 from libra.mechanisms.libra.times import release_times

@@ -20,7 +20,7 @@ from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import no_progress
 from libra.measures.edges import pair_edges
-from libra.measures.emd import emd_freq, emd_time
+from libra.measures.utility import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import Libra2022Claim, accounting, default_subsamples
 from libra.mechanisms.release import Release

@@ -22,10 +22,9 @@ from some_cases import COUNTS, log_of, variants_in
 import libra
 from libra import example
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, cases_of
+from libra.eventlog.cases import Cases, Traces, cases_of, traces_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.metadata import Attribute, LogMetadata
-from libra.eventlog.traces import Traces, traces_of
 from libra.example.simulate import simulate
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.algorithm import explain_clipping, named_anonymizer, with_times_of

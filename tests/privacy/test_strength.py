@@ -26,7 +26,7 @@ from libra.mechanisms.travas import Travas
 from libra.privacy.guarantee import Guarantee, strength, suited
 from libra.privacy.plain_words import in_plain_words, strength_of
 from libra.privacy.unit import CASE, Unit
-from libra.reporting.facts.of_mechanism import of_the_promise
+from libra.reporting.facts.warnings import of_the_promise
 from libra.reporting.promise import promise_of
 
 CALLED = re.compile(r"\b(protected|strong)\b", re.IGNORECASE)

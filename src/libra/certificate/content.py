@@ -22,17 +22,15 @@ from libra.certificate.check import SHOWN, Check, judged
 from libra.certificate.document import data_files
 from libra.engines.control_flow_tables import PrefixLevel
 from libra.errors import LibraError
-from libra.eventlog.files import input_format, open_input
-from libra.eventlog.formats import FileFormat
+from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import header_of
-from libra.eventlog.tables.parquet_write import remembering
-from libra.eventlog.tables.remembered import KEY
-from libra.eventlog.xes.header import header_lines, written_metadata
+from libra.eventlog.tables.parquet import KEY, remembering
+from libra.eventlog.xes.write import header_lines, written_metadata
 from libra.mechanisms.fresh_log import PLACEHOLDERS, SEEDED_PREFIX, fresh_metadata, id_prefix, placeholder_times
 from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.libra.releases import RELEASES, TIMES

@@ -19,10 +19,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from libra._system.files import atomic_output
 from libra.certificate.minisign import SecretKey
 from libra.certificate.signing import signature_of, signature_text
 from libra.errors import InputError, UsageError
-from libra.eventlog.files import atomic_output, open_input
+from libra.eventlog.files import open_input
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.release import DOCUMENT
 from libra.targets import check_writable

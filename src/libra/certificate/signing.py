@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from libra._system.files import atomic_output
 from libra.certificate.check import SIGNATURE, Check
 from libra.certificate.minisign import (
     LONGEST_COMMENT,
@@ -26,7 +27,7 @@ from libra.certificate.minisign import (
     needs_password,
 )
 from libra.errors import InputError, UsageError
-from libra.eventlog.files import atomic_output, open_input
+from libra.eventlog.files import open_input
 from libra.targets import check_writable
 
 ENDING = ".minisig"  # of a signature, after the name of what is signed

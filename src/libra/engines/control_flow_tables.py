@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.privacy.noise import FINE
 
 SINGLE_LENGTHS = 20
@@ -196,7 +196,7 @@ def padded(traces: Traces, n_labels: int) -> Traces:
     """The traces with the artificial start before and the artificial end after them.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> padded(traces_of([[0, 1], []]), n_labels=2).to_lists()
         [[2, 0, 1, 2], [2, 2]]
     """
@@ -213,7 +213,7 @@ def edge_uses(traces: Traces, n_labels: int) -> Uses:
     """How often each trace uses each edge; edge (a, b) is cell a * (n_labels + 1) + b.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> uses = edge_uses(traces_of([[0, 0, 0, 0]]), n_labels=1)
         >>> uses.cell.tolist(), uses.times.tolist()
         ([0, 1, 2], [3, 1, 1])
@@ -226,7 +226,7 @@ def edges_of(traces: Traces, n_labels: int) -> tuple[Integers, Integers]:
     """Row and edge of every single step, start and end included, in the order of the traces.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> row, edge = edges_of(traces_of([[0, 1], [1]]), n_labels=2)
         >>> row.tolist(), edge.tolist()
         ([0, 0, 0, 1, 1], [6, 1, 5, 7, 5])
@@ -244,7 +244,7 @@ def context_uses(traces: Traces, contexts: Integers, n_labels: int) -> Uses:
     `contexts` are edges in ascending order; cell i * (n_labels + 1) + c says that c follows on `contexts[i]`.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> context_uses(traces_of([[0, 0, 0, 0]]), np.array([0]), n_labels=1).cell.tolist()
         [0, 1]
     """

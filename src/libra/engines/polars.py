@@ -18,12 +18,10 @@ from libra.engines.contract import Integers, Table, VariantRule
 from libra.engines.counting.blocks import VariantBlock, codes_among, relabelled, relabelled_block
 from libra.engines.counting.count import count_cases, count_variants, needs_cases
 from libra.engines.sampling import chosen
-from libra.eventlog.cases import Cases, cases_of
-from libra.eventlog.individuals import individuals_of
-from libra.eventlog.log import EventLog
+from libra.eventlog.cases import Cases, Traces, cases_of
+from libra.eventlog.ids import individuals_of
+from libra.eventlog.log import EventLog, Variants
 from libra.eventlog.select import keep_labels
-from libra.eventlog.traces import Traces
-from libra.eventlog.variants import Variants
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
 

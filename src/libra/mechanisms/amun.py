@@ -26,10 +26,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from libra.errors import UsageError
-from libra.eventlog.cases import DAY, MINUTE, Cases, Integers, cases_of
+from libra.eventlog.cases import DAY, MINUTE, Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.traces import Traces
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, transition_paths
 from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times, relative_times

@@ -17,7 +17,7 @@ from libra.eventlog.cases import MINUTE, Cases, Integers
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
-from libra.eventlog.xes.header import default_metadata
+from libra.eventlog.xes.write import default_metadata
 from libra.privacy.randomness import SEEDED, Randomness
 
 SEEDED_PREFIX = "seeded-"  # of every case id of a log that was drawn with a seed

@@ -22,7 +22,7 @@ from libra.engines.control_flow_tables import CASE_LENGTH_BINS, CaseLengths, Cas
 from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers
+from libra.eventlog.cases import Integers
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.prefix_tree import (
     Growth,

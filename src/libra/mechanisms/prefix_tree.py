@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms.promises import NO_GUARANTEE, EpsilonClaim, claimed
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, LONGEST, Counted, VariantQuery, checked_max_length, checked_prune
 from libra.privacy.guarantee import Guarantee
@@ -116,7 +116,7 @@ def grow(query: Query, n_labels: int, levels: int) -> Grown:
 
     Example:
         >>> from libra.engines.counting.control_flow import continuations
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> log = traces_of([[0, 1], [0, 1, 1], [1]]), np.array([5, 3, 2])
         >>> grown = grow(lambda prefixes, last: continuations(*log, prefixes, 2), n_labels=2, levels=3)
         >>> grown.finished.traces.to_lists(), grown.finished.counts.tolist(), grown.still_open.traces.to_lists()
@@ -246,7 +246,7 @@ def enough_to_prune(counted: Counted, epsilon: float, n_labels: int) -> int:
     """The default count to prune at, or the smallest with which the tree of a query of so few cases does not run away.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> many, few = (Counted(traces_of([[0], [1]]), np.array([half, half])) for half in (900, 9))
         >>> enough_to_prune(many, 1.0, n_labels=16), enough_to_prune(few, 1.0, n_labels=16)
         (18, 3)

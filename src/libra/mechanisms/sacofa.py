@@ -24,7 +24,7 @@ import numpy.typing as npt
 from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.prefix_tree import PrefixQuery, grow, longest_trace, truncated_laplace
 from libra.mechanisms.promises import EpsilonClaim

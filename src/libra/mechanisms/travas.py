@@ -19,7 +19,7 @@ import numpy as np
 
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.promises import proved
 from libra.mechanisms.variant_queries import Counted, Times, VariantQuery, largest_mu

@@ -17,10 +17,9 @@ import numpy as np
 
 from libra.engines.polars import PolarsEngine, engine_of
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, Integers
+from libra.eventlog.cases import Cases, Integers, Traces
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.traces import Traces
 from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_log, log_of, placeholder_times
 from libra.mechanisms.libra.algorithm import notes_on_delta, notes_on_zone
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, SMALLEST_MU, Budget, checked_budget, checked_time_zone
@@ -57,7 +56,7 @@ class Counted:
     """Some traces, and how many cases follow each: what a query about control flow gives.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> Counted(traces_of([[0, 1], [2]]), np.array([2, 1])).repeated().to_lists()
         [[0, 1], [0, 1], [2]]
     """

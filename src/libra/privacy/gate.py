@@ -18,7 +18,7 @@ import numpy as np
 from libra.engines.contract import Engine, Integers, Table
 from libra.engines.control_flow_tables import MOST_LABELS, LabelWeights, OneCell
 from libra.engines.counting.blocks import codes_among
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Traces
 from libra.privacy.ledger import (
     DISCRETE_LAPLACE,
     LABEL_SELECTION,

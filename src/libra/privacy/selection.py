@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Traces
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoiseTable, rounded_gaussian
 from libra.privacy.randomness import Randomness
@@ -120,7 +120,7 @@ def highest_first(kept: Traces, noisy: Integers) -> tuple[Traces, Integers]:
     """Kept variants in an order that follows from what is released: by noisy count, then by trace.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> kept, noisy = highest_first(traces_of([[1], [0, 1], [0]]), np.array([30, 40, 30]))
         >>> kept.to_lists(), noisy.tolist()
         ([[0, 1], [0], [1]], [40, 30, 30])

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from libra.errors import InputError, UsageError
-from libra.eventlog.formats import KNOWN, format_of_name
+from libra.eventlog.files import KNOWN, format_of_name
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, TIMESTAMP
 from libra.eventlog.options import Progress, ReadOptions, no_progress
 from libra.eventlog.read import read
 from libra.eventlog.select import keep_lifecycle
 from libra.measures.edges import pair_edges
-from libra.measures.emd import emd_freq, emd_time
+from libra.measures.utility import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import PRINTED, Libra2022Claim
 from libra.privacy.randomness import Randomness

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import traces_of
 from libra.mechanisms.libra.control_flow import case_counts, likeliest_counts, rounded, weighted
 from libra.mechanisms.libra.figures import ControlFigures
 from libra.mechanisms.libra.tail import TailFigures

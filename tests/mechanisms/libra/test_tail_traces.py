@@ -22,10 +22,10 @@ from libra.engines.control_flow_tables import (
     edge_uses,
 )
 from libra.engines.polars import engine_of
+from libra.eventlog.cases import traces_of
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import traces_of
-from libra.measures.control_flow import dfg_l1
 from libra.measures.edges import pair_edges
+from libra.measures.utility import dfg_l1
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.figures import ControlFigures
 from libra.mechanisms.libra.tail import generate, weighted_traces

@@ -12,7 +12,7 @@ import pytest
 import libra
 from libra import example
 from libra.errors import UsageError
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Traces, traces_of
 from libra.measures import measure
 from libra.mechanisms import variant_queries
 from libra.mechanisms.libra.times import TimeFigures, release_times

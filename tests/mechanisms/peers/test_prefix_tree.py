@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from libra.engines.counting.control_flow import continuations
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers, traces_of
+from libra.eventlog.cases import Integers, traces_of
 from libra.mechanisms.prefix_tree import (
     MOST_CELLS,
     Growth,

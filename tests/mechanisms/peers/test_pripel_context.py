@@ -12,9 +12,8 @@ from cases_for_peers import DAY, HOUR, MINUTE, START, cases_from, log_from
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.eventlog.cases import Cases
+from libra.eventlog.cases import Cases, Integers, traces_of
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import Integers, traces_of
 from libra.mechanisms.pripel import gaps_of, own_times, randomized_times, taken_after
 from libra.mechanisms.pripel.values import (
     bounded_scale,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import traces_of
 from libra.mechanisms.pripel.matching import TooLargeError, edit_distances, least_flows, matched, transported
 from libra.mechanisms.variant_queries import Counted, counted_of
 from libra.privacy.randomness import Randomness

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.errors import UsageError
-from libra.eventlog.cases import cases_of
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import cases_of, traces_of
 from libra.example.simulate import simulate
 from libra.mechanisms import sacofa
 from libra.mechanisms.sacofa import MOST_LABELS, Sacofa, _admitted, _let_in, _some_of, relations_of

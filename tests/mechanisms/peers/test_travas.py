@@ -11,8 +11,7 @@ import pytest
 import libra
 from libra import example
 from libra.errors import UsageError
-from libra.eventlog.cases import cases_of
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import cases_of, traces_of
 from libra.example.simulate import simulate
 from libra.measures import measure
 from libra.mechanisms.travas import Travas, _averaged

@@ -17,8 +17,7 @@ import polars as pl
 
 from libra.engines.contract import Integers
 from libra.engines.control_flow_tables import Uses, edge_uses
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Cases, Traces
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,7 +25,7 @@ class VariantBlock:
     """Distinct traces; `counts[i]` cases follow row i of `traces`.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> block = VariantBlock(traces_of([[0, 1], [1]]), np.array([5, 2]), n_labels=2)
         >>> block.rows_of(traces_of([[1], [0]])).tolist()
         [1, -1]
@@ -67,7 +66,7 @@ def distinct(traces: Traces, counts: Integers, n_labels: int) -> VariantBlock:
     """Every distinct trace once, in no order that means anything.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> block = distinct(traces_of([[0, 1], [1], [0, 1]]), np.array([1, 1, 5]), n_labels=2)
         >>> sorted(zip(block.traces.to_lists(), block.counts.tolist()))
         [([0, 1], 6), ([1], 1)]
@@ -134,7 +133,7 @@ def relabelled_block(block: VariantBlock, new_codes: Integers, n_labels: int) ->
     """The same traces in new codes, likewise; those that have become equal are one.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> block = VariantBlock(traces_of([[0, 1], [1], [0]]), np.array([5, 2, 1]), n_labels=2)
         >>> fewer = relabelled_block(block, np.array([-1, 0]), 1)
         >>> fewer.traces.to_lists(), fewer.counts.tolist()

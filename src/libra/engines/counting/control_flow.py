@@ -32,7 +32,7 @@ from libra.engines.control_flow_tables import (
 )
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.clipping import add_clipped
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Traces
 
 CHUNK = 1_000_000  # products of traces and kept variants that are held at once
 
@@ -136,7 +136,7 @@ def continuations(traces: Traces, counts: Integers, prefixes: Integers, n_labels
         n_labels: How many labels there are.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> continuations(traces_of([[0, 1], [0], [1, 0]]), np.array([5, 3, 2]), np.array([[0], [1]]), n_labels=2).tolist()
         [[0, 5, 3], [2, 0, 0]]
     """

@@ -36,7 +36,7 @@ def count_variants(table: Table, block: VariantBlock) -> Integers:
     Example:
         >>> import numpy as np
         >>> from libra.engines.control_flow_tables import Size
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> count_variants(Size(), VariantBlock(traces_of([[0, 1], [1]]), np.array([5, 2]), n_labels=2)).tolist()
         [7]
     """

@@ -19,8 +19,8 @@ from libra.engines.polars import drawn_cases
 from libra.engines.polars_streaming.engine import Store, StreamingEngine
 from libra.engines.polars_streaming.spill import HASH_SEED, FrameSpill, buckets_for, deal_out, grouped
 from libra.engines.sampling import KeyedSample
-from libra.eventlog.batches.batches import EventBatches
 from libra.eventlog.cases import Cases
+from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.log import FoundRole
 from libra.eventlog.select import OUT_OF_ORDER
 from libra.privacy.randomness import Randomness
@@ -74,7 +74,7 @@ class StreamedLog:
     Example:
         >>> import libra.example
         >>> from libra.engines.control_flow_tables import Size
-        >>> from libra.eventlog.batches.batches import batches_of
+        >>> from libra.eventlog.read import batches_of
         >>> from libra.eventlog.options import ReadOptions
         >>> log = StreamedLog(batches_of(libra.example.path(), ReadOptions()))
         >>> engine = log.engine(Unit(), Randomness())

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra._system.parallel import in_order
 from libra.engines.contract import Integers
 from libra.errors import InputError
-from libra.parallel import in_order
 
 HELD = 800_000_000  # bytes of pieces in memory, of one spill
 Arrays = tuple[npt.NDArray[Any], ...]

@@ -28,9 +28,9 @@ from libra.engines.spark.session import Spark, in_one_line, session_of, without_
 from libra.engines.spark.source import Events, Found, drawn_key, events_of, takes, words_of
 from libra.engines.spark.tables import open_table
 from libra.errors import InputError
+from libra.eventlog.cases import Traces, concatenated
 from libra.eventlog.log import FoundRole
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.traces import Traces, concatenated
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
 

@@ -25,9 +25,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from libra.doctor import JAVA_REMEDY, OLDEST_PYSPARK, find_java
+from libra._system.doctor import JAVA_REMEDY, OLDEST_PYSPARK, find_java
+from libra._system.shell import pip_install
 from libra.errors import InputError, LibraError, MissingExtraError
-from libra.shell import pip_install
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -19,13 +19,13 @@ from libra.engines.sampling import KEY_WORDS, limit_of
 from libra.engines.spark.session import in_one_line, without_warnings
 from libra.engines.spark.tables import FILE_NUMBER, OpenTable, is_nested
 from libra.errors import InputError, UsageError
-from libra.eventlog.batches.times import Times
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_NAME, CASE_PREFIX
-from libra.eventlog.open_choices import OpenChoice, order_is_open, refuse_open
+from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
 from libra.eventlog.options import ReadOptions, no_progress
-from libra.eventlog.tables.clock_times import read_clock_times
+from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
+from libra.eventlog.tables.times_in_batches import Times
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
 from libra.privacy.randomness import Randomness
 

@@ -19,12 +19,10 @@ import polars as pl
 from libra.engines.spark.session import Spark, in_one_line, without_warnings
 from libra.errors import InputError
 from libra.eventlog.description import FORMS, check_form
-from libra.eventlog.files import parquet_files
-from libra.eventlog.formats import FileFormat, format_of_name
+from libra.eventlog.files import FileFormat, format_of_name, parquet_files
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.csv_dialect import find_dialect
-from libra.eventlog.tables.csv_layout import Dialect
-from libra.eventlog.tables.remembered import KEY, remembered
+from libra.eventlog.tables.csv_text import Dialect, find_dialect
+from libra.eventlog.tables.parquet import KEY, remembered
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms.libra.figures import ControlFigures
 from libra.mechanisms.libra.tail import TailFigures, weighted_traces
 from libra.privacy.gaussian import upper_tail

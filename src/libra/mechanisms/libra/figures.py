@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Traces, traces_of
 from libra.mechanisms.libra.tail import TailFigures
 from libra.mechanisms.libra.times import TimeFigures
 from libra.privacy.noise import NoisyTable

@@ -12,11 +12,10 @@ from functools import partial
 
 import numpy as np
 
-from libra.eventlog.cases import Cases, together
+from libra.eventlog.cases import Cases, Integers, Traces, concatenated, together
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.eventlog.ordering import stable_order
-from libra.eventlog.traces import Integers, Traces, concatenated
 from libra.mechanisms.fresh_log import log_of
 from libra.mechanisms.libra.control_flow import Floats, case_counts, weighted
 from libra.mechanisms.libra.figures import Figures
@@ -81,7 +80,7 @@ def with_times(figures: Figures, traces: Traces, random: Randomness | None = Non
 
     Example:
         >>> import libra
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> from libra.example.simulate import simulate
         >>> (figures,) = libra.anonymize(simulate(cases=500), delta=1e-4).figures
         >>> cases = with_times(figures, traces_of([[0, 1], [2]]))
@@ -99,7 +98,7 @@ def in_order(runs: Sequence[Figures], generated: Sequence[Cases]) -> Cases:
     Example:
         >>> import libra
         >>> from libra.example.simulate import simulate
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> runs = libra.anonymize(simulate(cases=500), delta=1e-4).figures
         >>> cases = in_order(runs, [with_times(run, traces_of([[0, 1], [2], [0, 3]])) for run in runs])
         >>> bool((np.diff(cases.micros[cases.offsets[:-1]]) >= 0).all())

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from libra._system.files import atomic_output
 from libra._version import __version__
 from libra.errors import InputError, UsageError
-from libra.eventlog.files import atomic_output, open_input
+from libra.eventlog.files import open_input
 from libra.mechanisms.libra.control_flow import weighted
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.generate import PlannedLog, Weighted, planned, sharing_cases

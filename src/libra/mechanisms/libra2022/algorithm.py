@@ -14,10 +14,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, Integers, cases_of
+from libra.eventlog.cases import Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.traces import Traces
 from libra.mechanisms.libra2022.claim import Libra2022Claim, default_subsamples, guarantee
 from libra.mechanisms.libra2022.steps import (
     OMEGA_MINUTES,

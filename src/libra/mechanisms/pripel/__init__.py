@@ -16,11 +16,10 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, Integers, cases_of
-from libra.eventlog.columns import column
+from libra.eventlog.cases import Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
+from libra.eventlog.names import column
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.traces import Traces
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times
 from libra.mechanisms.prefix_laplace import PrefixLaplace

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Cases, Integers, Traces
 from libra.mechanisms.variant_queries import Counted, counted_of
 from libra.privacy.randomness import Randomness
 

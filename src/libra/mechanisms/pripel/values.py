@@ -14,10 +14,9 @@ import numpy.typing as npt
 import polars as pl
 
 from libra.eventlog.cases import Integers
-from libra.eventlog.columns import unnamed
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, TIMESTAMP, unnamed
 from libra.mechanisms.peers import Reals
 from libra.privacy.randomness import Randomness
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Integers, order_of
+from libra.eventlog.cases import Integers, order_of
 from libra.privacy.gaussian import upper_quantiles
 from libra.privacy.noise import NoisyTable
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, context_uses, edge_uses
+from libra.eventlog.cases import Integers, Traces, concatenated, order_of
 from libra.eventlog.ordering import Ladder
-from libra.eventlog.traces import Integers, Traces, concatenated, order_of
 from libra.mechanisms.libra.tail.edges import Figures, balance, believed, weak_edges
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noise import NoisyTable

@@ -27,7 +27,7 @@ from libra.engines.control_flow_tables import (
     Size,
     edge_uses,
 )
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.mechanisms.libra.tail.edges import significant_edges
 from libra.privacy.gate import Gate
 from libra.privacy.noise import NoisyTable
@@ -180,7 +180,7 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigu
 
     Example:
         >>> from libra.engines.polars import engine_of
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> from libra.example.simulate import simulate
         >>> from libra.privacy.randomness import Randomness
         >>> engine, kept = engine_of(simulate(cases=300)), traces_of([])

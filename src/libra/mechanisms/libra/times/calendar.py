@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.engines import time_tables as tables
+from libra.eventlog.cases import Traces
 from libra.eventlog.ordering import Ladder, stable_order
-from libra.eventlog.traces import Traces
 from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, above, busy_spans, combined, denoise, tree
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.privacy.noise import NoisyTable

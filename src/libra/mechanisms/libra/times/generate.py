@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.engines import time_tables as tables
+from libra.eventlog.cases import Traces
 from libra.eventlog.local_time import to_utc
 from libra.eventlog.ordering import Ladder
-from libra.eventlog.traces import Traces
 from libra.mechanisms.libra.times.calendar import draw_starts, hour_shares, nudge
 from libra.mechanisms.libra.times.durations import draw_steps, fit_totals, shorten
 from libra.mechanisms.libra.times.release import WAITED, TimeFigures
@@ -65,7 +65,7 @@ def in_utc(local: Integers, traces: Traces, time_zone: str) -> Integers:
     """Local times in UTC; where clocks are set and the order of a case would suffer, later events of it move along.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> in_utc(np.array([9 * tables.HOUR, 10 * tables.HOUR]), traces_of([[0, 0]]), "Asia/Tokyo").tolist()
         [0, 3600000000]
     """

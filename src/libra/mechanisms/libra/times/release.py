@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from libra.engines import time_tables as tables
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.mechanisms.libra.times.histogram import active_years
 from libra.mechanisms.libra.times.steps import (
     clip_of,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from libra.engines import time_tables as tables
 from libra.engines.time_tables import DURATION_BINS, duration_bounds
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Traces
 from libra.mechanisms.libra.times.histogram import KNOWN, UNKNOWN, Level, above, combined, denoise, last_believed, tree
 from libra.privacy.noise import NoisyTable
 
@@ -47,7 +47,7 @@ def steps_of(traces: Traces, n_labels: int) -> Steps:
     """The steps of traces.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> steps_of(traces_of([[0, 1, 1, 1], [2]]), 3).edge.tolist()
         [1, 4, 4]
     """
@@ -68,7 +68,7 @@ def clip_of(steps: Steps, n_labels: int, counts: Integers | None = None) -> Clip
     """The median norm of the edge counts of a case, at least 1 and at most `LARGEST`; `counts` cases follow each trace, or one.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> steps = steps_of(traces_of([[0, 1, 1, 1, 1], [0, 1], [0, 2]]), 3)
         >>> clip_of(steps, 3)
         Clip(norm=1.0, kept=0.5441518440112253)
