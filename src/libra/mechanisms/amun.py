@@ -71,8 +71,8 @@ class Amun(PeerMechanism):
     """Amun, with its parameters: one of the two.
 
     Attributes:
-        guessing_advantage: By how much, in probability, a guess about a case may gain from the release. Default: 0.2.
-        epsilon: Of control flow, in its place.
+        guessing_advantage: How much more likely, in probability, a guess about a case may become right. Default: 0.2.
+        epsilon: Epsilon of control flow, in place of `guessing_advantage`.
 
     Example:
         >>> from libra.example.simulate import simulate

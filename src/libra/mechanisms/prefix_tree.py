@@ -41,15 +41,15 @@ class PrefixQuery(VariantQuery):
     """A query that grows a tree of prefixes, with the parameters that both have and what is to be said of both as published.
 
     Attributes:
-        prune: From which noisy count on a prefix is kept: a share of the cases below 1, a whole count from 1 up.
-        max_length: The number of events of the longest trace; None for the average of a case, rounded up.
+        prune: Drop prefixes with a smaller noisy count: below 1 a fraction of all cases, otherwise a count.
+        max_length: Number of events of the longest trace; None for the average length of a case, rounded up.
     """
 
     prune: float
     max_length: int | None
 
     def _check(self, **others: Any) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant, or drawn."""
+        """Normalize the parameters and refuse invalid ones."""
         super()._check(prune=checked_prune(self.prune), max_length=checked_max_length(self.max_length), **others)
         _ = self.mu_times
 

@@ -53,13 +53,13 @@ class Sacofa(PrefixQuery):
     """SaCoFa, with its parameters.
 
     Attributes:
-        epsilon: What is claimed.
-        prune: From which noisy count on an open prefix is kept: a share of the cases below 1, a whole count from 1 up.
-        max_length: The number of events of the longest trace; None for the average of a case, rounded up.
-        times: "none" for placeholders, "model" for times from our private model.
-        budget: Shares of control flow and times, where times are modelled.
-        delta: Of the modelled times.
-        time_zone: Whose hours and days the times are in.
+        epsilon: Privacy budget as claimed.
+        prune: Drop open prefixes with a smaller noisy count: below 1 a fraction of all cases, otherwise a count.
+        max_length: Number of events of the longest trace; None for the average length of a case, rounded up.
+        times: "none" for placeholder timestamps, "model" to add Libra's private timestamps using part of the budget.
+        budget: Shares of the budget for control flow and for times, where times are modelled.
+        delta: Delta of the modelled times.
+        time_zone: Time zone used for hour and weekday patterns of modelled times.
 
     Example:
         >>> from libra.example.simulate import simulate

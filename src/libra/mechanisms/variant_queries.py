@@ -96,9 +96,9 @@ class VariantQuery(PeerMechanism):
     Attributes:
         epsilon: Of the guarantee or the claim.
         delta: Of the guarantee; of a claim, that of the modelled times.
-        times: "none" for placeholders, "model" for times from our private model.
-        budget: Shares of control flow and times, where times are modelled.
-        time_zone: Whose hours and days the times are in.
+        times: "none" for placeholder timestamps, "model" to add Libra's private timestamps using part of the budget.
+        budget: Shares of the budget for control flow and for times, where times are modelled.
+        time_zone: Time zone used for hour and weekday patterns of modelled times.
         shares: The same as `budget`.
     """
 
@@ -112,7 +112,7 @@ class VariantQuery(PeerMechanism):
     shares: Budget
 
     def _check(self, **others: Any) -> None:
-        """Bring the parameters into their one form, these others as they are, and refuse what cannot be meant."""
+        """Normalize the parameters, set these others as they are, and refuse invalid ones."""
         if self.times not in ("none", "model"):
             raise UsageError(f"times is one of none, model, not {self.times!r}.")
         budget = checked_budget(self.budget)
@@ -126,7 +126,7 @@ class VariantQuery(PeerMechanism):
         for name, value in (shared | others).items():
             object.__setattr__(self, name, value)
         if self.times == "none" and (budget != DEFAULT_BUDGET or self.time_zone != "UTC"):
-            raise UsageError("budget and time_zone are about times, and none are released. Ask for them: --times model.")
+            raise UsageError("budget and time_zone apply to modelled times only. Add --times model.")
 
     @property
     def proved(self) -> bool:

@@ -53,7 +53,7 @@ class Libra2022(PeerMechanism):
         alpha: The order of Renyi differential privacy.
         b: The scale of the Laplace mechanism in Equation 2; the noise drawn has scale 1/epsilon(alpha).
         gamma: The sampling rate of the subsamples.
-        delta: Of the clipping threshold.
+        delta: Delta of the clipping threshold.
         subsamples: How many are drawn; None for round(1/gamma), "paper" for gamma times the number of clipped cases.
         trace_noise: Whether cases are copied and deleted.
         signed_times: Whether a noisy cycle time may fall below zero, as in the text.

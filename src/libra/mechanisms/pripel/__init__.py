@@ -69,8 +69,8 @@ class Pripel(PeerMechanism):
     Attributes:
         epsilon: What is claimed: of the query, of the shift of a case, of each gap and of each value of an attribute.
         query: Where the control flow comes from.
-        prune: From which noisy count on the query keeps a prefix: a share of the cases below 1, a whole count from 1 up.
-        max_length: The number of events of the longest trace; None for the average of a case, rounded up.
+        prune: Drop prefixes of the query with a smaller noisy count: below 1 a fraction of all cases, otherwise a count.
+        max_length: Number of events of the longest trace; None for the average length of a case, rounded up.
 
     Example:
         >>> from libra.example.simulate import simulate
