@@ -123,7 +123,7 @@ def test_an_empty_log_is_released_like_any_other() -> None:
             {"time_zone": "Asia/Tokyo"},
             "budget and time_zone apply to modelled times only. Add --times model.",
         ),
-        ({"budget": "control=0.9"}, "budget and time_zone are about times"),
+        ({"budget": "control=0.9"}, "budget and time_zone apply to modelled times only"),
         ({"epsilon": 50, "delta": 1e-12}, "too small for a table"),
         ({"epsilon": 2e-6, "delta": 1e-9}, "needs too large a table"),
     ],
