@@ -199,13 +199,7 @@ def _value(value: Any) -> str:
 
 
 def html_of(page: Page) -> str:
-    """The page as one HTML document without anything from elsewhere, made to be printed on A4; all of it is shown as text.
-
-    Example:
-        >>> made = html_of(Page("Certificate", "Issued <today>", (), "Nothing is promised.", ()))
-        >>> "Issued &lt;today&gt;" in made, made.startswith("<!DOCTYPE html>")
-        (True, True)
-    """
+    """The page as one HTML document without anything from elsewhere, made to be printed on A4; all of it is shown as text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("libra.certificate", ".")
@@ -230,13 +224,7 @@ def topic_of(purpose: str, *, otherwise: str = OTHER) -> str:
 
 
 def spent_by_topic(document: Mapping[str, Any]) -> tuple[Spent, ...] | None:
-    """The shares of a certificate's ledger, in its order; None where its noise has no common share.
-
-    Example:
-        >>> entries = [{"purpose": "lengths of rare cases", "group": "tail", "share": share} for share in (0.25, 0.5)]
-        >>> spent_by_topic({"ledger": entries})
-        (Spent(topic='model of rare cases', group='tail', share=0.75),)
-    """
+    """The shares of a certificate's ledger, in its order; None where its noise has no common share."""
     entries = document.get("ledger", ())
     if not entries or any("share" not in entry for entry in entries):
         return None

@@ -48,12 +48,6 @@ class Vouched:
         key_id: Of the key that the signature says it is by; None where there is no signature.
         check: What checking it with a key gave; None where no key was given.
         stray: The name of a file that lies where the signature should, and is none; empty where there is no such file.
-
-    Example:
-        >>> Vouched().signed, Vouched().said
-        (False, 'not signed')
-        >>> Vouched("CC9458C3917C14E3").said
-        'signed by key ID CC9458C3917C14E3, not checked'
     """
 
     key_id: str | None = None
@@ -125,10 +119,6 @@ def public_key(given: str | Path) -> PublicKey:
 
     Raises:
         InputError: It cannot be read, or is no public key.
-
-    Example:
-        >>> public_key("RWTjFHyRw1iUzN1rPEtW1GmH4cUhvfQXbOWGg1bXVJoaGZC4F3v5eKGR").id
-        'CC9458C3917C14E3'
     """
     if not isinstance(given, str | Path):
         raise UsageError(f"key is the file of a public key, or its line of text, not {given!r}.")

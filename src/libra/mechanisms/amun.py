@@ -90,11 +90,11 @@ class Amun(PeerMechanism):
         if self.guessing_advantage is not None and self.epsilon is not None:
             raise UsageError("guessing_advantage and epsilon stand for each other. Give one of them.")
         if self.epsilon is not None:
-            object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+            self._set(epsilon=checked_epsilon(self.epsilon))
             _checked_advantage(self.advantage, f"epsilon {self.epsilon:g} amounts to a guessing_advantage that")
         else:
             said = DEFAULT_ADVANTAGE if self.guessing_advantage is None else self.guessing_advantage
-            object.__setattr__(self, "guessing_advantage", _checked_advantage(said, "guessing_advantage"))
+            self._set(guessing_advantage=_checked_advantage(said, "guessing_advantage"))
 
     @cached_property
     def advantage(self) -> float:
@@ -170,14 +170,7 @@ def epsilon_of_guess(prior: Reals, advantage: float) -> Reals:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OnAutomaton:
-    """Cases and their way through the minimal automaton of their variants.
-
-    Attributes:
-        cases: The cases.
-        group: The variant of each case, numbered from 0 without gaps.
-        counts: The cases of each variant.
-        paths: The transitions of each variant.
-    """
+    """Cases and their way through the minimal automaton of their variants; `group` is the variant of each case."""
 
     cases: Cases
     group: Integers

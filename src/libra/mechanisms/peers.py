@@ -34,6 +34,11 @@ class PeerMechanism:
 
     name: ClassVar[str]
 
+    def _set(self, **checked: Any) -> None:
+        """Bring parameters into their one form, while a frozen dataclass is made."""
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
     @property
     def contents(self) -> str:
         """What a release holds."""

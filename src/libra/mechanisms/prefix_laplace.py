@@ -165,11 +165,6 @@ class Split:
     where it is not said, the number of cases and their lengths are released first, for a small share of epsilon each. Which
     prefixes are open follows from counts that are released. Once noise is drawn nothing is refused: a refusal would tell of it
     what no ledger counts. Where a tree would run away, more is pruned.
-
-    Attributes:
-        epsilon: In all.
-        prune: A share of the cases below 1, a count from 1 up.
-        max_length: The number of events of the longest trace; None for the average.
     """
 
     epsilon: float

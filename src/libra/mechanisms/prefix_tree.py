@@ -38,12 +38,7 @@ TIMES = "The epsilon claimed is that of control flow and times together. What co
 
 
 class PrefixQuery(VariantQuery):
-    """A query that grows a tree of prefixes, with the parameters that both have and what is to be said of both as published.
-
-    Attributes:
-        prune: Drop prefixes with a smaller noisy count: below 1 a fraction of all cases, otherwise a count.
-        max_length: Number of events of the longest trace; None for the average length of a case, rounded up.
-    """
+    """A query that grows a tree of prefixes, with the parameters that both have and what is to be said of both as published."""
 
     prune: float
     max_length: int | None
@@ -94,12 +89,7 @@ class PrefixQuery(VariantQuery):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Grown:
-    """What came of a tree.
-
-    Attributes:
-        finished: Traces that ended, with their noisy counts.
-        still_open: Prefixes of as many events as there were levels, with theirs.
-    """
+    """Traces that ended, and prefixes of as many events as there were levels, with their noisy counts."""
 
     finished: Counted
     still_open: Counted
@@ -113,14 +103,6 @@ def grow(query: Query, n_labels: int, levels: int) -> Grown:
             codes; 0 for what is pruned. It is told whether this is the last level.
         n_labels: How many labels there are.
         levels: How many symbols the longest prefix has, the end counting as one.
-
-    Example:
-        >>> from libra.engines.counting.control_flow import continuations
-        >>> from libra.eventlog.cases import traces_of
-        >>> log = traces_of([[0, 1], [0, 1, 1], [1]]), np.array([5, 3, 2])
-        >>> grown = grow(lambda prefixes, last: continuations(*log, prefixes, 2), n_labels=2, levels=3)
-        >>> grown.finished.traces.to_lists(), grown.finished.counts.tolist(), grown.still_open.traces.to_lists()
-        ([[1], [0, 1]], [2, 5], [[0, 1, 1]])
     """
     prefixes, counts = np.zeros((1, 0), np.int64), np.zeros(1, np.int64)
     finished: list[Traces] = []
@@ -162,16 +144,7 @@ def discrete_tail(scale: float, least: int) -> float:
 
 @dataclass(frozen=True)
 class Growth:
-    """What decides how a tree grows.
-
-    Attributes:
-        tail: The probability that noise of a scale is at least so much.
-        scale: Of the noise.
-        least: The count from which on a prefix is kept.
-        n_labels: How many labels there are.
-        levels: How many symbols the longest prefix has.
-        n_cases: How many cases there are, or a bound on their variants; None where it is not known.
-    """
+    """What decides how a tree grows; `tail` is the probability that noise of a scale is at least so much."""
 
     tail: Tail
     scale: float

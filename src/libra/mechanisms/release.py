@@ -114,14 +114,7 @@ class Release:
 
 
 def counted(ledger: Ledger, delta: float) -> dict[str, Any]:
-    """The fields `ledger`, `subsampling` and `spent` of a certificate: the entries, and what they come to at a delta.
-
-    Example:
-        >>> from libra.privacy.ledger import ROUNDED_GAUSSIAN, Entry, Ledger
-        >>> made = counted(Ledger((Entry("edges", ROUNDED_GAUSSIAN, 1.0, 4.0),)), delta=1e-5)
-        >>> made["spent"]["mu"], round(made["spent"]["epsilon"], 2)
-        (0.25, 0.93)
-    """
+    """The fields `ledger`, `subsampling` and `spent` of a certificate: the entries, and what they come to at a delta."""
     from libra.privacy.accounting import epsilon_of_ledger
 
     plain = ledger.to_dict()

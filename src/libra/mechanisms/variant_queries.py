@@ -91,16 +91,7 @@ def counted_of(cases: Cases) -> Counted:
 
 
 class VariantQuery(PeerMechanism):
-    """A mechanism made of a query: a frozen dataclass with these parameters, among others, and `_answer`.
-
-    Attributes:
-        epsilon: Of the guarantee or the claim.
-        delta: Of the guarantee; of a claim, that of the modelled times.
-        times: "none" for placeholder timestamps, "model" to add Libra's private timestamps using part of the budget.
-        budget: Shares of the budget for control flow and for times, where times are modelled.
-        time_zone: Time zone used for hour and weekday patterns of modelled times.
-        shares: The same as `budget`.
-    """
+    """A mechanism made of a query: a frozen dataclass with these parameters, among others, and `_answer`."""
 
     private_labels: ClassVar[bool] = False
 
@@ -116,15 +107,14 @@ class VariantQuery(PeerMechanism):
         if self.times not in ("none", "model"):
             raise UsageError(f"times is one of none, model, not {self.times!r}.")
         budget = checked_budget(self.budget)
-        shared = {
-            "epsilon": checked_epsilon(self.epsilon),
-            "delta": delta_of_guarantee(self.delta),
-            "budget": dict(vars(budget)),
-            "time_zone": checked_time_zone(self.time_zone),
-            "shares": budget,
-        }
-        for name, value in (shared | others).items():
-            object.__setattr__(self, name, value)
+        self._set(
+            epsilon=checked_epsilon(self.epsilon),
+            delta=delta_of_guarantee(self.delta),
+            budget=dict(vars(budget)),
+            time_zone=checked_time_zone(self.time_zone),
+            shares=budget,
+            **others,
+        )
         if self.times == "none" and (budget != DEFAULT_BUDGET or self.time_zone != "UTC"):
             raise UsageError("budget and time_zone apply to modelled times only. Add --times model.")
 

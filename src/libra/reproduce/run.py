@@ -130,14 +130,7 @@ def _compared(values: Sequence[float], printed: float | None, empty: float) -> C
 
 @dataclass(frozen=True)
 class Compared:
-    """A measure of our runs, of the paper and of an empty log.
-
-    Attributes:
-        mean: Over the runs; None where all of them gave an empty log.
-        spread: The standard deviation over the runs; None where there are fewer than two, or no mean.
-        printed: The paper's value; None where it has none.
-        empty: What an empty log scores.
-    """
+    """A measure of our runs, of the paper and of an empty log; None where all runs were empty, or the paper has no value."""
 
     mean: float | None
     spread: float | None
@@ -158,21 +151,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Row:
-    """One log in one setting at one alpha.
-
-    Attributes:
-        log: Its name.
-        in_paper: Whether the paper has this log and this alpha; a printed value of None is then its "N/A".
-        setting: The name of the setting.
-        alpha: The order of Renyi differential privacy.
-        renyi_epsilon: The figure that follows from the parameters, composed over the subsamples.
-        printed_epsilon: The epsilon' that the paper prints for this alpha.
-        emd_freq: The paper's EMD Freq.
-        emd_time: The paper's EMD Time.
-        empty_runs: How many runs gave an empty log.
-        seconds: Of anonymizing, the mean over the runs.
-        printed_seconds: What Table 2 has for this log and alpha.
-    """
+    """One log in one setting at one alpha, beside what the paper prints; a printed None is its "N/A" if the log is `in_paper`."""
 
     log: str
     in_paper: bool

@@ -42,6 +42,8 @@ from libra.privacy.renyi import laplace_epsilon
 
 Anonymizer: TypeAlias = Callable[[Cases, float, Randomness], Cases]
 MOST_EVENTS = 50_000_000  # of all subsamples together: beyond this, memory would run out before the end
+NO_DRAW = "None of the few cases was drawn, or all were deleted again: run it anew, or ask for more with --subsamples or --gamma."
+NONE_BACK = "No case was drawn, or the anonymizer gave back none."
 NEXT_TO_NONE = 0.5  # a scale below which a release of sensitivity 1 costs an epsilon above 2
 
 
@@ -83,15 +85,14 @@ class Libra2022(PeerMechanism):
 
     def __post_init__(self) -> None:
         default_subsamples(self.gamma)
-        for name, value in (
-            ("alpha", checked_order(self.alpha, "alpha")),
-            ("b", checked_scale(self.b, "b")),
-            ("gamma", float(self.gamma)),
-            ("delta", checked_delta(self.delta)),
-            ("subsamples", self._checked_subsamples()),
-            ("omega", checked("omega", self.omega, lambda omega: omega >= 0, "of minutes from 0 on")),
-        ):
-            object.__setattr__(self, name, value)
+        self._set(
+            alpha=checked_order(self.alpha, "alpha"),
+            b=checked_scale(self.b, "b"),
+            gamma=float(self.gamma),
+            delta=checked_delta(self.delta),
+            subsamples=self._checked_subsamples(),
+            omega=checked("omega", self.omega, lambda omega: omega >= 0, "of minutes from 0 on"),
+        )
         for name in ("trace_noise", "signed_times"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} is either True or False, not {getattr(self, name)!r}.")
@@ -178,7 +179,7 @@ class Libra2022(PeerMechanism):
         if not len(cases):
             return {"shortfall": "There was no case to begin with.", "confidential": confidential}
         if n_clipped:
-            return {"shortfall": explain_draws(own_anonymizer=self.anonymizer is None), "confidential": confidential}
+            return {"shortfall": NO_DRAW if self.anonymizer is None else NONE_BACK, "confidential": confidential}
         needed = largest_count(cases)
         shortfall = explain_clipping(threshold, needed, len(log.variants), self.alpha, self.b, self.delta)
         return {"shortfall": shortfall, "confidential": confidential | {"needed_threshold": needed}}
@@ -294,15 +295,6 @@ def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float,
         f"All variants of this log are rare: only those with {_whole(threshold)} cases or more are kept, and none has more than "
         f"{needed}. The threshold would have to be {needed} or lower, which {' or '.join(remedies)} gives, for {price}. "
         "These figures are of your log: keep them to yourself."
-    )
-
-
-def explain_draws(*, own_anonymizer: bool) -> str:
-    """Some variants were kept, and none of their cases came through: not drawn, deleted again, or lost in another anonymizer."""
-    if not own_anonymizer:
-        return "No case was drawn, or the anonymizer gave back none."
-    return (
-        "None of the few cases was drawn, or all were deleted again: run it anew, or ask for more with --subsamples or --gamma."
     )
 
 

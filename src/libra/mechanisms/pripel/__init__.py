@@ -87,12 +87,8 @@ class Pripel(PeerMechanism):
     max_length: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (
-            ("epsilon", checked_epsilon(self.epsilon)),
-            ("prune", checked_prune(self.prune)),
-            ("max_length", checked_max_length(self.max_length)),
-        ):
-            object.__setattr__(self, name, value)
+        max_length = checked_max_length(self.max_length)
+        self._set(epsilon=checked_epsilon(self.epsilon), prune=checked_prune(self.prune), max_length=max_length)
         if self.query not in QUERIES:
             raise UsageError(f"query is one of {', '.join(QUERIES)}, not {self.query!r}.")
 
