@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from libra.measures import Utility
     from libra.measures.audit import Audit
     from libra.measures.summary import Summary
-    from libra.mechanisms.release import Release
+    from libra.release import Release
 
     SparkFrame: TypeAlias = Any  # a pyspark.sql.DataFrame: PySpark is an extra
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
