@@ -10,7 +10,7 @@ from libra.certificate.spent import Spent, spent_by_topic
 from libra.reporting.bars import budget_bar, gauge, paired_bars
 from libra.reporting.charts import dotted_chart, heat_map, histogram_pair, line_pair
 from libra.reporting.drawing import Chart
-from libra.reporting.facts.aspects import Aspect, factor
+from libra.reporting.facts.aspects import Aspect, days, factor, hours
 from libra.reporting.facts.facts import Facts
 from libra.reporting.facts.histograms import Histogram
 from libra.reporting.numbers import count, duration, number, share
@@ -20,12 +20,11 @@ DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 HOURS = tuple(f"{hour}" for hour in range(24))
 LABEL = 40  # characters of an activity in a caption
 Log = Literal["original", "anonymized"]
-HOUR, DAY = 3600.0, 86400.0
 WORDS: dict[str, Callable[[float], str]] = {
     "lengths": lambda events: f"{number(events)} events",
     "step_durations": factor,
-    "case_durations": lambda hours: duration(HOUR * hours),
-    "arrivals": lambda days: duration(DAY * days),
+    "case_durations": hours,
+    "arrivals": days,
 }
 
 

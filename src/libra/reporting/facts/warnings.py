@@ -31,6 +31,7 @@ class Warning:  # noqa: A001  # the word of the page; nothing is raised here
     points: tuple[str, ...] = ()
 
 
+EMPTY = Warning("The anonymized log is empty", "That says nothing about the process: the original may be full of cases.")
 UNKNOWN = Warning(
     "Nothing is known of how this log was made",
     "No certificate that holds says how well this log protects anyone. Treat it as if it showed real cases.",
@@ -88,6 +89,8 @@ NO_TIMES = Warning(
 TAILS = {"model": MADE_UP, "nearest": NEAREST, "drop": LEFT_OUT}
 TRACES = {"travas": (LEFT_OUT, NOISE), "prefix-laplace": (PREFIXES,), "sacofa": (PREFIXES,), "pripel": (PREFIXES,)}
 KNOWN = ("libra", "libra2022", "amun", *TRACES)
+BLURRED = 0.6  # of the way to an even week: as for verdicts
+MOST_LABELS, MOST_STEPS, MOST_NOTES = 20, 10, 20
 
 
 def of_the_promise(certificate: Mapping[str, Any] | None) -> Iterator[Warning]:
@@ -129,12 +132,6 @@ def of_mechanism(certificate: Mapping[str, Any] | None, *, has_times: bool) -> I
         yield INDEPENDENT
 
 
-BLURRED = 0.6  # of the way to an even week: as for verdicts
-MOST_LABELS = 20
-MOST_STEPS = 10
-MOST_NOTES = 20
-
-
 def warnings_of(
     pair: Pair,
     aspects: Sequence[Aspect] = (),
@@ -155,11 +152,11 @@ def warnings_of(
     promise = tuple(of_the_promise(certificate))
     notes = [note for note in notes if note not in {one.text for one in promise}]
     if not pair.anonymized.n_cases:
-        return (*promise, *_of_nothing(pair), *_of_notes(notes))
+        return (*promise, EMPTY, *_of_notes(notes))
     return (
         *_of_another_process(pair),
         *promise,
-        *_of_what_is_lost(pair, aspects),
+        *_of_what_is_lost(aspects),
         *_of_activities(pair),
         *_of_steps(pair),
         *_of_variants(aspects),
@@ -168,11 +165,6 @@ def warnings_of(
         *_of_attributes(pair),
         *_of_notes(notes),
     )
-
-
-def _of_nothing(pair: Pair) -> Iterator[Warning]:
-    if not pair.anonymized.n_cases:
-        yield Warning("The anonymized log is empty", "That says nothing about the process: the original may be full of cases.")
 
 
 def _of_another_process(pair: Pair) -> Iterator[Warning]:
@@ -203,16 +195,16 @@ def _of_hours(pair: Pair) -> Iterator[Warning]:
         )
 
 
-def _of_what_is_lost(pair: Pair, aspects: Sequence[Aspect]) -> Iterator[Warning]:
+def _of_what_is_lost(aspects: Sequence[Aspect]) -> Iterator[Warning]:
     lost = tuple(f"{aspect.title}: {aspect.sentence}" for aspect in aspects if aspect.verdict == "lost")
-    if lost and pair.anonymized.n_cases:
+    if lost:
         text = "In these respects the anonymized log is nearer to an empty log than to the original."
         yield Warning("Not to be relied on", text, lost)
 
 
 def _of_activities(pair: Pair) -> Iterator[Warning]:
     """Activities that vanished, the most frequent first."""
-    if pair.original is None or not pair.anonymized.n_cases:
+    if pair.original is None:
         return
     labels, released = pair.original.activities, set(pair.anonymized.activities)
     gone = np.array([place for place, label in enumerate(labels) if label not in released], np.int64)
