@@ -16,6 +16,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk import Certified
 from libra.mechanisms.peers.placeholders import PLACEHOLDERS
+from libra.reporting.commands import Names
 from libra.reporting.drawn import Drawn, drawn_of
 from libra.reporting.facts.facts import Facts, facts_of
 from libra.reporting.facts.pair import Pair
@@ -23,7 +24,7 @@ from libra.reporting.maps import MapPair, map_pair
 from libra.reporting.page import Report, page
 from libra.reporting.promise import Checked, Promise, promise_of, verification_of, with_signature
 from libra.reporting.style import MAP_STYLE, PALETTE, STYLE
-from libra.reporting.words import Names, good_of, notes_of, reading_flags, said_of, what_survives
+from libra.reporting.words import good_of, notes_of, said_of, what_survives
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
@@ -33,8 +34,6 @@ UNPROTECTED = {False: "An anonymized log beside its original", True: "An event l
 HANDING_OUT, PROMISED, GOOD_FOR = "May I hand it out?", "What is promised of it?", "Is it any good?"
 STAGES = 3
 NOT_KNOWN = "This release does not know the log that it was made from. Give it: release.report(original), or ask for public=True."
-
-__all__ = ["Draft", "Names", "draft_of", "draft_of_release", "reading_flags", "report_of", "report_of_release"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from libra.certificate.spent import Spent, spent_by_topic
+from libra.certificate.spent import spent_by_topic
 from libra.reporting.bars import budget_bar, gauge, paired_bars
 from libra.reporting.charts import dotted_chart, heat_map, histogram_pair, line_pair
 from libra.reporting.drawing import Chart
@@ -79,12 +79,12 @@ def budget_of(document: Mapping[str, Any] | None) -> Chart | None:
     if parts is None:
         return None
     kept, tail = ([part for part in parts if part.group == group] for group in ("kept", "tail"))
-    dearer, other = (kept, tail) if _sum(kept) >= _sum(tail) else (tail, kept)
+    dearer, other = (kept, tail) if sum(part.share for part in kept) >= sum(part.share for part in tail) else (tail, kept)
     counted = [part for part in parts if part.group == "all"] + dearer
     return budget_bar(
         "How the privacy budget was spent",
         [(part.topic, part.share) for part in counted],
-        left=max(1.0 - _sum(counted), 0.0),
+        left=max(1.0 - sum(part.share for part in counted), 0.0),
         alternative=[(part.topic, part.share) for part in other],
     )
 
@@ -92,10 +92,6 @@ def budget_of(document: Mapping[str, Any] | None) -> Chart | None:
 def words_of(aspect: Aspect) -> Callable[[float], str]:
     """How the figure that an aspect is judged by is written."""
     return WORDS.get(aspect.key, share)
-
-
-def _sum(parts: list[Spent]) -> float:
-    return sum(part.share for part in parts)
 
 
 def _gauge(aspect: Aspect) -> Chart | None:
@@ -121,7 +117,7 @@ def _both(before: float | None, after: float | None, facts: Histogram, words: Ca
 
 def _arrivals(facts: Facts) -> Chart | None:
     series = facts.arrivals
-    if series is None or not series.starts:
+    if not series.starts:
         return None
     title = f"Cases that begin, by {series.every}"
     chart = line_pair(title, series.starts, series.original, series.anonymized, every=series.every, unit="cases")
@@ -136,7 +132,7 @@ def _logs(facts: Facts) -> tuple[Log, ...]:
 
 def _hours(facts: Facts) -> list[Chart]:
     found = facts.hours
-    if found is None or not found.most:
+    if not found.most:
         return []
     whose = "as the log has them" if found.time_zone is None else f"in {found.time_zone}"
     charts = (
@@ -148,7 +144,7 @@ def _hours(facts: Facts) -> list[Chart]:
 
 def _dots(facts: Facts) -> list[Chart]:
     found = facts.dots
-    if found is None or not found.most:
+    if not found.most:
         return []
     return [
         dotted_chart(

@@ -20,6 +20,8 @@ from libra.reporting.style import MAP_STYLE, palette
 from libra.reporting.text import xml
 from libra.targets import check_writable
 
+View: TypeAlias = Literal["frequency", "duration"]
+NAMES = tuple(detail.name for detail in DETAILS)
 SECONDS = 8.0  # for a layout: a fraction of one is usual, and a busy machine is no reason to go without a map
 
 
@@ -99,10 +101,6 @@ def laid_out(logs: Sequence[EventLog], details: Sequence[Detail], seconds: float
     lacking = " and ".join(list(shown.values())[len(layouts) :]) if layouts else ""
     note = f"The map{lacking and f' ({lacking})'} is not drawn: {why}. The table has its edges." if why else ""
     return LaidOut(levels, table, note)
-
-
-View: TypeAlias = Literal["frequency", "duration"]
-NAMES = tuple(detail.name for detail in DETAILS)
 
 
 @dataclass(frozen=True, repr=False)

@@ -187,7 +187,8 @@ def anonymize(
             document = release.to_dict() if as_json else {}
         draft = None
         if report is not None:
-            from libra.reporting.build import Names, draft_of_release, reading_flags
+            from libra.reporting.build import draft_of_release
+            from libra.reporting.commands import Names, reading_flags
 
             with watch.stage("report"), progress_bar(f"reporting on {output.name}", quiet=quiet) as progress:
                 names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))
