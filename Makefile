@@ -57,7 +57,7 @@ browser:
 
 # Tests of the Spark engine need Java 17 or newer. Where there is none and it cannot be installed they are skipped, with the reason.
 java:
-	@$(BIN)/python -c 'import sys; from libra.doctor import find_java; sys.exit(not find_java()[0])' 2>/dev/null && exit 0; \
+	@$(BIN)/python -c 'import sys; from libra._system.doctor import find_java; sys.exit(not find_java()[0])' 2>/dev/null && exit 0; \
 	command -v apt-get >/dev/null || { echo "There is no Java 17 here: tests of the Spark engine are skipped" >&2; exit 0; }; \
 	echo "Installing Java, in which the Spark engine runs"; \
 	$(APT_INSTALL) openjdk-17-jre-headless </dev/null >/dev/null 2>&1 \

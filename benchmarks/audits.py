@@ -20,7 +20,7 @@ from typing import Any
 import libra
 from libra import example
 from libra.measures.audit import Audit, Finding
-from libra.measures.audit.known import form_of
+from libra.measures.audit.outcome import form_of
 
 KNOWN = Path(libra.__file__).parent / "measures" / "audit" / "known.json"
 BUDGET = ("epsilon", "delta")

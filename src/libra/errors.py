@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from libra.shell import pip_install
+from libra._system.shell import pip_install
 
 
 class LibraError(Exception):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from libra.measures.risk.assess import LogRisk
-    from libra.measures.risk.copies import Copies
+    from libra.measures.risk.figures import Copies
     from libra.measures.risk.membership import GroupAdvantage, Membership
 
 KNOWN = {
@@ -88,7 +88,7 @@ def whose_variant(group: GroupAdvantage) -> str:
     """Which cases a group has.
 
     Example:
-        >>> from libra.measures.risk.estimate import exactly
+        >>> from libra.measures.risk.figures import exactly
         >>> from libra.measures.risk.membership import GroupAdvantage
         >>> whose_variant(GroupAdvantage("1", exactly(0.0))), whose_variant(GroupAdvantage("2 to 9", exactly(0.0)))
         ('whose variant 1 case has', 'whose variant 2 to 9 cases have')

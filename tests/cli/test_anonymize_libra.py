@@ -14,10 +14,10 @@ import pytest
 
 import libra
 from libra import example
+from libra._system.shell import libra_command
 from libra.mechanisms.libra import Libra
 from libra.privacy.accounting import epsilon_of_ledger
 from libra.privacy.ledger import Ledger
-from libra.shell import libra_command
 
 from .conftest import Run, write_rare
 

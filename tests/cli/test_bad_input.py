@@ -102,7 +102,7 @@ def test_a_full_disk_is_bad_input_and_keeps_the_old_file(table: Path, run: Run, 
     def full(_descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("libra.eventlog.files.os.fsync", full)
+    monkeypatch.setattr("libra._system.files.os.fsync", full)
     answer = run("convert", table, target)
     assert answer.code == 3
     assert "disk is full" in answer.err

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import libra
 from libra import example
-from libra.shell import libra_command
+from libra._system.shell import libra_command
 
 from .conftest import Run
 

@@ -14,11 +14,11 @@ import pytest
 from typer.main import get_command
 
 from libra import __version__
+from libra._system.shell import libra_command
 from libra.cli.app import app
 from libra.errors import MissingExtraError
-from libra.eventlog.formats import KINDS
+from libra.eventlog.files import KINDS
 from libra.eventlog.tables.roles import FLAGS
-from libra.shell import libra_command
 
 from .conftest import Run
 
@@ -153,7 +153,7 @@ def test_doctor_names_the_pip_of_the_python_that_runs(run: Run, monkeypatch: pyt
     def absent(name: str) -> str:
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr("libra.doctor.metadata.version", absent)
+    monkeypatch.setattr("libra._system.doctor.metadata.version", absent)
     checks = {check["name"]: check for check in json.loads(run("doctor", "--json").out)["checks"]}
     assert checks["pandas"]["remedy"] == f'{shlex.quote(sys.executable)} -m pip install "libra-pm[pandas]"'
     assert str(MissingExtraError("pandas", "pandas")).endswith(checks["pandas"]["remedy"])
@@ -162,7 +162,7 @@ def test_doctor_names_the_pip_of_the_python_that_runs(run: Run, monkeypatch: pyt
 
 @pytest.mark.parametrize(("version", "ok"), [("3.5.1", False), ("4.0.0", True)])
 def test_doctor_knows_a_pyspark_that_is_too_old(version: str, ok: bool, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.doctor.metadata.version", lambda _name: version)
+    monkeypatch.setattr("libra._system.doctor.metadata.version", lambda _name: version)
     checks = {check["name"]: check for check in json.loads(run("doctor", "--json").out)["checks"]}
     assert checks["PySpark"]["ok"] is ok
     assert (checks["PySpark"]["found"] == "pyspark 3.5.1 is too old") is not ok
@@ -178,8 +178,8 @@ def test_advice_says_libra_the_way_it_was_called(tmp_path: Path, monkeypatch: py
     assert libra_command() == f"'{program}'"
     monkeypatch.setenv("PATH", str(program.parent))
     assert libra_command() == "libra"
-    monkeypatch.setattr(sys, "argv", ["/somewhere/libra/cli/__main__.py"])
-    assert libra_command() == f"{shlex.quote(sys.executable)} -m libra.cli"
+    monkeypatch.setattr(sys, "argv", ["/somewhere/libra/__main__.py"])
+    assert libra_command() == f"{shlex.quote(sys.executable)} -m libra"
 
 
 def test_doctor_and_usage_errors_advise_in_the_same_words(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

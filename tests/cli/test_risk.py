@@ -13,12 +13,9 @@ import libra
 from libra import example
 from libra.errors import InputError, UsageError
 from libra.measures.risk import LogRisk, ReleaseRisk
-from libra.measures.risk.bound import Bound
-from libra.measures.risk.copies import Copies
-from libra.measures.risk.estimate import Estimate
-from libra.measures.risk.linkage import Linkage, Matches
+from libra.measures.risk.certified import Bound
+from libra.measures.risk.figures import Copies, Estimate, Linkage, Matches, SingledOut
 from libra.measures.risk.membership import GroupAdvantage, Membership
-from libra.measures.risk.singled_out import SingledOut
 from libra.risk_words import KNOWN
 
 from .conftest import Run

@@ -190,7 +190,7 @@ def test_all_code_that_a_run_loads_is_part_of_the_fingerprint() -> None:
     assert answer[:3] == ["dict_keys(['result'])"] * 3
     loaded = {name.removeprefix("libra.") for name in answer[3].split()}
     told = {module.removesuffix(".py").replace("/", ".") for module in MODULES}
-    about_us = {"_version", "shell", "comparison", "example", "keywords"}  # what reads, prints and plans, and what made the log
+    about_us = {"_version", "comparison", "example", "keywords"}  # what reads, prints and plans, and what made the log
     others = {name for name in loaded - told if name.split(".")[0] not in {*ROOMS, *about_us}}
     assert {name.split(".")[0] for name in loaded} >= set(ROOMS)
     assert others == set()

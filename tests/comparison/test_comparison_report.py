@@ -191,7 +191,7 @@ def _many(labels: Iterable[str], epsilons: Iterable[float], logs: Iterable[str],
 
 @pytest.mark.slow
 def test_however_large_the_comparison_the_page_is_small_and_says_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.measures.audit.known.outcome_of", lambda *_: "not refuted")  # which takes its time
+    monkeypatch.setattr("libra.measures.audit.outcome.outcome_of", lambda *_: "not refuted")  # which takes its time
     labels = [f"libra:gamma=0.{place + 10}:subsamples=20:labels=public:tail=drop" for place in range(30)]
     both = [result(0.1234567), result(0.7654321)]
     found = _many(labels, range(1, 31), (f"log {place}" + "x" * 200 for place in range(30)), both)

@@ -172,7 +172,7 @@ def test_the_json_holds_rows_and_runs_and_no_nan() -> None:
 
 
 def test_what_audits_found_stands_in_the_row() -> None:
-    from libra.measures.audit.known import outcome_of
+    from libra.measures.audit.outcome import outcome_of
 
     assert FOUND.rows("sepsis")[0].audit == outcome_of("libra", {})
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.engines.polars import engine_of
-from libra.engines.polars.individuals import drawn_cases
+from libra.engines.polars import drawn_cases, engine_of
 from libra.eventlog.log import EventLog
-from libra.measures.audit.cases import Case, log_of_cases
+from libra.measures.audit.canaries import Case, log_of_cases
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
 

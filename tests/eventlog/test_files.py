@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from libra._system.files import atomic_output
 from libra.errors import InputError
-from libra.eventlog.files import atomic_output, input_format, open_input
-from libra.eventlog.formats import Compression
+from libra.eventlog.files import Compression, compressed, input_format, open_input
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 
@@ -120,7 +120,8 @@ def test_an_error_while_writing_leaves_nothing_and_is_told_once(
     tmp_path: Path, compression: Compression, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted() -> None:
-        with atomic_output(tmp_path / "out", compression) as stream:
+        out = tmp_path / "out"
+        with atomic_output(out) as file, compressed(file, compression, out) as stream:
             stream.write(os.urandom(10_000))
             raise KeyboardInterrupt
 

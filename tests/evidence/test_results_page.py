@@ -9,7 +9,7 @@ from benchmarks.audits import SETTINGS, Setting
 
 from libra.eventlog.options import no_progress
 from libra.example.simulate import simulate
-from libra.measures.audit.known import outcome_of
+from libra.measures.audit.outcome import outcome_of
 from libra.mechanisms.mechanism import HOMES, mechanism, parameters_of
 from libra.privacy.randomness import Randomness
 

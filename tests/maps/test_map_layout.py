@@ -129,10 +129,14 @@ def test_without_pygraphviz_there_is_a_table_and_a_remedy(monkeypatch: pytest.Mo
 
 
 def test_the_child_needs_next_to_nothing_of_libra() -> None:
-    needed = "import json, sys; import libra.orphans; print(json.dumps([name for name in sys.modules if name[:5] == 'libra']))"
+    needed = (
+        "import json, sys; import libra._system.workers; print(json.dumps([name for name in sys.modules if name[:5] == 'libra']))"
+    )
     loaded = json.loads(subprocess.run(said_by(needed), capture_output=True, text=True, check=True).stdout)
-    assert set(loaded) == {"libra", "libra._version", "libra.orphans"}
-    assert re.findall("from libra.* import|import libra.*", Path(child.__file__).read_text()) == ["from libra.orphans import"]
+    assert set(loaded) == {"libra", "libra._version", "libra._system", "libra._system.workers"}
+    assert re.findall("from libra.* import|import libra.*", Path(child.__file__).read_text()) == [
+        "from libra._system.workers import"
+    ]
 
 
 def busy(folder: Path) -> dict[str, str]:

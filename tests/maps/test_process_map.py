@@ -95,7 +95,7 @@ def test_a_map_that_cannot_be_written_is_an_error_for_people_and_leaves_nothing_
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("libra.eventlog.files.os.fsync", full)
+    monkeypatch.setattr("libra._system.files.os.fsync", full)
     with pytest.raises(InputError, match="the disk is full, nothing was written"):
         drawn.save(target)
     assert target.read_text() == "as it was"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import libra
-from libra.certificate.canonical import checksum
 from libra.certificate.check import Check, Verification
+from libra.certificate.document import checksum
 from libra.errors import InputError, UsageError
 from libra.example.simulate import simulate
 from libra.reporting.promise import Checked, certificate_of, promise_of

@@ -20,7 +20,7 @@ import pytest
 
 from libra.errors import InputError, UsageError
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.tables.parquet_write import ROW_GROUP, parquet_table, remembering
+from libra.eventlog.tables.parquet import ROW_GROUP, parquet_table, remembering
 from libra.eventlog.write import write, write_rows
 from libra.example.at_scale import Department
 
@@ -101,14 +101,14 @@ def test_a_failing_disk_leaves_the_old_file_and_says_so(tmp_path: Path, monkeypa
         os.close(handle)
         return Full(1000)
 
-    monkeypatch.setattr("libra.eventlog.files.os.fdopen", full)
+    monkeypatch.setattr("libra._system.files.os.fdopen", full)
     for writes in (
         lambda: write_rows(Department(2000, seed=1).in_order_of_time(), target, LogMetadata()),
         lambda: write(Department(2000, seed=1).case_by_case(), target),
     ):
         with pytest.raises(InputError, match="the disk is full, nothing was written"):
             writes()
-    monkeypatch.setattr("libra.eventlog.files.os.fdopen", fdopen)
+    monkeypatch.setattr("libra._system.files.os.fdopen", fdopen)
     assert target.read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["log.parquet"]
 
@@ -122,7 +122,7 @@ def test_rows_in_any_order_are_no_xes(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the signals of POSIX")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_an_interrupt_ends_it_soon_and_leaves_nothing(number: signal.Signals, code: int, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "libra.cli", "simulate", "--cases", "2000000000", "-o", str(tmp_path / "log.parquet")]
+    command = [sys.executable, "-m", "libra", "simulate", "--cases", "2000000000", "-o", str(tmp_path / "log.parquet")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     deadline = time.monotonic() + 600
     while not any(path.stat().st_size for path in tmp_path.iterdir()) and time.monotonic() < deadline:

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from libra._system.files import atomic_output
 from libra.errors import InputError, UsageError
 from libra.eventlog import write as write_module
-from libra.eventlog.files import atomic_output
-from libra.eventlog.formats import Compression
+from libra.eventlog.files import Compression, compressed
 from libra.eventlog.log import EventLog
 from libra.eventlog.write import write
 
@@ -80,7 +80,7 @@ def test_a_full_disk_leaves_the_old_file(name: str, folder: Path, small_log: Eve
 
         return Full()
 
-    monkeypatch.setattr("libra.eventlog.files.os.fdopen", full)
+    monkeypatch.setattr("libra._system.files.os.fdopen", full)
     with pytest.raises(InputError, match="the disk is full, nothing was written") as caught:
         write(small_log, folder / name)
     assert str(folder / name) in str(caught.value)
@@ -125,7 +125,8 @@ def test_any_failure_leaves_the_old_file(failure: type[BaseException], compressi
     (folder / "log").write_bytes(b"old")
 
     def interrupted() -> None:
-        with atomic_output(folder / "log", compression) as stream:
+        log = folder / "log"
+        with atomic_output(log) as file, compressed(file, compression, log) as stream:
             stream.write(b"new")
             raise failure
 

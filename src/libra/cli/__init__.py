@@ -110,7 +110,7 @@ def _fail(line: str, code: int) -> int:
 
 def _usage_hint(error: Exception) -> str:
     """What typer has to say, as one line that ends with where to read on."""
-    from libra.shell import libra_command
+    from libra._system.shell import libra_command
 
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "libra"

@@ -18,17 +18,18 @@ from hashlib import sha256
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
+from libra._system.files import atomic_output, reason
 from libra._version import __version__
 from libra.comparison.outcome import LIMITS, Missing, Result
 from libra.comparison.plan import Run
 from libra.comparison.processes import Limits
+from libra.errors import InputError
 
 FORM = 1  # of the files; a change of it makes all of them old
-ROOMS = ("engines", "eventlog", "measures", "mechanisms", "privacy")  # what decides the outcome of a run
-MODULES = ("comparison/child.py", "comparison/handover.py", "comparison/memory.py", "errors.py", "parallel.py", "seeds.py")
+ROOMS = ("_system", "engines", "eventlog", "measures", "mechanisms", "privacy")  # what decides the outcome of a run
+MODULES = ("comparison/child.py", "comparison/handover.py", "errors.py", "seeds.py")
 LIBRARIES = ("numpy", "polars", "scipy")
 
 
@@ -93,20 +94,11 @@ class Cache:
             return
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._write(self._file(run, content), json.dumps(plain, indent=1, allow_nan=False).encode())
-        except OSError as error:
-            reason = error.strerror or str(error)
-            self.trouble = f"Finished runs could not be kept in {self.folder} ({reason.rstrip('.')}). Name a folder with --cache."
-
-    def _write(self, file: Path, data: bytes) -> None:
-        """Put a file in its place, whole; nobody but the user may read it, whoever may look into the folder."""
-        part = NamedTemporaryFile(dir=self.folder, prefix=".libra-", suffix=".part", delete=False)  # noqa: SIM115  # closed below
-        try:
-            with part:
-                part.write(data)
-            Path(part.name).replace(file)
-        finally:
-            Path(part.name).unlink(missing_ok=True)
+            with atomic_output(self._file(run, content), private=True) as stream:
+                stream.write(json.dumps(plain, indent=1, allow_nan=False).encode())
+        except (OSError, InputError) as error:
+            why = error.what if isinstance(error, InputError) else reason(error)
+            self.trouble = f"Finished runs could not be kept in {self.folder} ({why}). Name a folder with --cache."
 
     def _file(self, run: Run, content: str) -> Path:
         return self.folder / f"{sha256(self._identity(run, content).encode()).hexdigest()}.json"
@@ -145,7 +137,7 @@ def source_fingerprint() -> str:
 
 def _plug_ins(run: Run) -> dict[str, str]:
     """Of the mechanisms from other packages that a run names, itself or in a parameter: their versions and their source."""
-    from libra.mechanisms.plugins import plugins
+    from libra.mechanisms.mechanism import plugins
 
     named = {run.setting.mechanism, *(value for value in run.parameters.values() if isinstance(value, str))}
     found = {}

@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from threading import Thread
 from time import perf_counter
-from typing import Any, BinaryIO
+from typing import Any
 
-from libra.comparison.memory import peak_megabytes
+from libra._system.workers import end_with_parent, peak_megabytes
 from libra.errors import BrokenMechanismError, LibraError, MissingExtraError
 
 
@@ -26,7 +25,7 @@ def main() -> None:
         data = asked.read(job["size"]) if job else b""
         if not job or len(data) < job["size"]:
             os._exit(1)
-        _end_with_parent(asked, job["parent"])
+        end_with_parent(job["parent"], lambda: os.read(asked.fileno(), 1))
         found = _found(job, data)
         answer.write(json.dumps(found, allow_nan=False).encode())
 
@@ -74,19 +73,6 @@ def _result(job: dict[str, Any], data: bytes) -> dict[str, Any]:
 
 def _missing(why: str, reason: str) -> dict[str, Any]:
     return {"missing": {"why": why, "reason": reason}}
-
-
-def _end_with_parent(asked: BinaryIO, parent: int) -> None:
-    """End when the parent does: Linux sees to it even in the middle of a long computation, elsewhere the closed pipe tells."""
-    from libra.orphans import end_with_parent
-
-    end_with_parent(parent)
-    Thread(target=_end_when_closed, args=(asked.fileno(),), daemon=True).start()
-
-
-def _end_when_closed(asked: int) -> None:
-    os.read(asked, 1)
-    os._exit(1)
 
 
 if __name__ == "__main__":

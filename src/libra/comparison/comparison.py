@@ -135,7 +135,7 @@ class Row:
     @property
     def audit(self) -> str | None:
         """What is known from audits of this mechanism with these parameters."""
-        from libra.measures.audit.known import outcome_of
+        from libra.measures.audit.outcome import outcome_of
 
         run = self.outcomes[0].run
         return outcome_of(run.setting.mechanism, run.parameters) if run.refusal is None else None

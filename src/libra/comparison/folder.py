@@ -12,9 +12,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from libra._system.files import atomic_output
 from libra.comparison.comparison import DOCUMENT, MEASURES, Comparison
 from libra.errors import InputError
-from libra.eventlog.files import atomic_output
 from libra.reporting.curves import CONFIDENTIAL, curves_of
 
 TABLE = "comparison.json"

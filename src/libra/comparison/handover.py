@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from libra.eventlog.columns import unnamed
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.names import unnamed
 
 if TYPE_CHECKING:
     from hashlib import _Hash

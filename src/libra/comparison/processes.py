@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,14 +18,12 @@ from itertools import islice
 from threading import Thread
 from typing import Any
 
-from libra.comparison.memory import megabytes_of
+from libra._system.workers import KILLED, kill, megabytes_of, start_child
 from libra.comparison.outcome import Missing, Result
 from libra.comparison.plan import Run
-from libra.measures.audit.runs import ONE_THREAD
 from libra.privacy.arguments import checked
 
 PAUSE = 0.05  # seconds between looks at the processes
-KILLED = 9  # the signal that nothing survives
 LAST_WORDS = 2_000  # bytes of what a process said before it broke down
 
 
@@ -102,14 +99,7 @@ class _Process:
         asked = json.dumps(job | {"size": len(data), "parent": os.getpid()}).encode() + b"\n" + data
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  # closed when the process has ended
         self._deadline = time.monotonic() + limits.seconds
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "libra.comparison.child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            env=os.environ | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONPATH": _search_path()},
-            **_APART,
-        )
+        self._process = start_child((sys.executable, "-P", "-m", "libra.comparison.child"), self._said)
         self._answer = b""
         self._talk = Thread(target=self._talk_to, args=(asked,), daemon=True)
         self._talk.start()
@@ -131,7 +121,7 @@ class _Process:
             if over is not None:
                 self.end()
             return over
-        self._kill()  # what it started may hold the pipe open
+        kill(self._process)  # what it started may hold the pipe open
         self._talk.join()
         found = self._parsed()
         self.end()
@@ -169,27 +159,10 @@ class _Process:
 
     def end(self) -> None:
         """Kill what is still there, and close what was open to it."""
-        self._kill()
+        kill(self._process)
         self._process.wait()
         self._talk.join()
         for stream in (self._process.stdin, self._process.stdout, self._said):
             with contextlib.suppress(OSError):
                 if stream is not None:
                     stream.close()
-
-    def _kill(self) -> None:
-        """Kill the process and whatever it started, if it is still there."""
-        with contextlib.suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, KILLED)
-            else:
-                self._process.kill()
-
-
-# An interrupt at the terminal is for the parent alone, which ends the others.
-_APART: dict[str, Any] = {"process_group": 0} if hasattr(os, "killpg") else {}
-
-
-def _search_path() -> str:
-    """Where Python finds modules here, so that it finds the same plug-ins there."""
-    return os.pathsep.join(dict.fromkeys(folder or os.getcwd() for folder in sys.path))  # noqa: PTH109  # text is wanted

@@ -1,31 +1,72 @@
-"""The edge to the file system: compressed input as a stream, output that appears whole or not at all.
+"""Files with a log in them: which format they have, and their bytes, packed or not, as a stream.
 
-`open_input` yields the bytes of a log whatever it is packed in and turns every way a file can be broken into an
-`InputError` with its name. `atomic_output` writes beside the target and renames at the end, so that a full disk, an error or an
-interrupt leaves nothing behind.
+The name of a file tells its format (`log.csv.gz` is gzipped CSV); where it does not, the first bytes do. Every way in which a
+file can be broken becomes an `InputError` with its name.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import gzip
 import io
 import lzma
-import os
-import secrets
 import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from typing import BinaryIO, Literal, cast
 
 from zlib_ng import gzip_ng, zlib_ng
 
-from libra.errors import InputError
-from libra.eventlog.formats import KINDS, Compression, FileFormat, Kind, format_of_name, unknown_format
+from libra._system.files import reason
+from libra.errors import InputError, UsageError
 from libra.eventlog.options import Progress, no_progress
+
+Kind = Literal["xes", "csv", "tsv", "parquet"]
+Compression = Literal["none", "gz", "zip"]
+KINDS: dict[str, Kind] = {".xes": "xes", ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
+KNOWN = ".xes, .csv, .tsv (each also .gz or .zip) or .parquet"
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A format with its compression."""
+
+    kind: Kind
+    compression: Compression = "none"
+
+
+def format_of_name(path: Path) -> FileFormat | None:
+    """What the file name says, or None where it says nothing.
+
+    Example:
+        >>> format_of_name(Path("sepsis.xes.gz"))
+        FileFormat(kind='xes', compression='gz')
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    compression: Compression = "none"
+    if suffixes and suffixes[-1] in (".gz", ".zip"):
+        compression = "gz" if suffixes.pop() == ".gz" else "zip"
+    elif suffixes and suffixes[-1] == ".xez":  # what some tools call a gzipped XES
+        return FileFormat("xes", "gz")
+    kind = KINDS.get(suffixes[-1]) if suffixes else None
+    return FileFormat(kind, compression) if kind else None
+
+
+def output_format(path: Path) -> FileFormat:
+    """The format to write, from the file name; an error that lists the choices where it says none."""
+    found = format_of_name(path)
+    if found is None or (found.kind == "parquet" and found.compression != "none"):
+        raise UsageError(f"{path.name}: cannot tell the format to write from this name. End it in {KNOWN}.")
+    return found
+
+
+def unknown_format(path: Path) -> InputError:
+    """The error for a file that is none of ours."""
+    return InputError("this is not a format Libra reads", place=str(path), remedy=f"Use a file that ends in {KNOWN}")
+
 
 HEAD = 4096  # bytes that tell a format
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -206,46 +247,8 @@ class _Counted(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def atomic_output(path: Path, compression: Compression = "none", *, private: bool = False) -> Iterator[BinaryIO]:
-    """A stream whose bytes become the file `path` when the block ends well, and vanish when it does not.
-
-    A private file is for its owner alone to read.
-
-    Example:
-        >>> import tempfile
-        >>> target = Path(tempfile.mkdtemp()) / "log.csv"
-        >>> with atomic_output(target) as stream:
-        ...     _ = stream.write(b"case,activity")
-        >>> target.read_bytes()
-        b'case,activity'
-    """
-    target = Path(os.path.realpath(path))
-    try:
-        before = target.stat() if target.exists() else None
-        if before and not stat.S_ISREG(before.st_mode):
-            raise InputError("this is not a file that can be written", place=str(path), remedy="Name another output file")
-    except OSError as error:
-        raise _cannot_write(path, error) from error
-    beside = target.parent / f".libra-{secrets.token_hex(8)}.part"  # named before it is made: an interrupt cannot lose it
-    try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            with _compressed(file, compression, path) as stream:
-                yield stream
-            file.flush()
-            os.fsync(file.fileno())
-        if not private:
-            beside.chmod(stat.S_IMODE(before.st_mode) if before else 0o666 & ~_umask())  # a private file stays private
-        beside.replace(target)
-    except OSError as error:
-        raise _cannot_write(path, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _compressed(file: BinaryIO, compression: Compression, path: Path) -> Iterator[BinaryIO]:
-    """The same log gives the same bytes: no name and no time goes into the packing."""
+def compressed(file: BinaryIO, compression: Compression, path: Path) -> Iterator[BinaryIO]:
+    """A stream that packs what goes into a file. The same log gives the same bytes: no name and no time goes into the packing."""
     if compression == "gz":
         packer = _Packer(file)
         yield cast("BinaryIO", packer)
@@ -275,12 +278,6 @@ class _Packer:
         self._file.write(self._compressor.flush())
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def _workbook(path: Path) -> InputError:
     return InputError("this is a spreadsheet", place=str(path), remedy="Open it there and save the sheet with the log as CSV")
 
@@ -288,14 +285,24 @@ def _workbook(path: Path) -> InputError:
 def _cannot_read(path: Path, error: OSError) -> InputError:
     if error.errno is None:  # what unpacking bzip2 says
         return InputError("this is not an intact file", place=str(path), remedy="Copy or export it again")
-    return InputError(f"cannot be read ({_reason(error)})", place=str(path), remedy="Check the path and its permissions")
+    return InputError(f"cannot be read ({reason(error)})", place=str(path), remedy="Check the path and its permissions")
 
 
-def _cannot_write(path: Path, error: OSError) -> InputError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return InputError("the disk is full, nothing was written", place=str(path), remedy="Free some space or write elsewhere")
-    return InputError(f"cannot be written ({_reason(error)})", place=str(path), remedy="Choose a folder you may write to")
+def labels_in(path: Path) -> tuple[str, ...]:
+    r"""The labels that a file lists, in UTF-8; empty lines do not count.
 
+    Raises:
+        InputError: The file cannot be read, is not text, or lists nothing.
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "labels.txt"
+        >>> _ = file.write_text("Triage\n\nBlood test\n")
+        >>> labels_in(file)
+        ('Triage', 'Blood test')
+    """
+    lines = (line.removesuffix("\r") for line in read_text(path).split("\n"))
+    labels = tuple(line for line in lines if line.strip())
+    if not labels:
+        raise InputError("the list of labels is empty", place=str(path), remedy="Write one activity name per line")
+    return labels

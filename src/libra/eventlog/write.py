@@ -10,17 +10,16 @@ from pathlib import Path
 
 import polars as pl
 
+from libra._system.files import atomic_output
 from libra.errors import InputError, UsageError
-from libra.eventlog.files import atomic_output
-from libra.eventlog.formats import output_format
-from libra.eventlog.in_parts import PART_SCHEMA, LogInParts
+from libra.eventlog.files import compressed, output_format
+from libra.eventlog.in_parts import PART_SCHEMA, SLICE_EVENTS, LogInParts
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_PREFIX, TIMESTAMP
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.slices import SLICE_EVENTS
 from libra.eventlog.tables.csv_write import CsvTable, write_csv
-from libra.eventlog.tables.parquet_write import parquet_table, remembering, write_parquet
+from libra.eventlog.tables.parquet import parquet_table, remembering, write_parquet
 from libra.eventlog.xes.write import write_xes
 
 
@@ -41,7 +40,7 @@ def write(log: EventLog, path: Path | str, progress: Progress = no_progress) -> 
     form = output_format(path)
     if form.kind != "xes":
         _refuse_clash(log, path)
-    with atomic_output(path, form.compression) as stream:
+    with atomic_output(path) as file, compressed(file, form.compression, path) as stream:
         if form.kind == "xes":
             return tuple(write_xes(log, stream, progress))
         if form.kind == "parquet":
@@ -65,7 +64,7 @@ def write_rows(rows: Iterable[pl.DataFrame], path: Path | str, metadata: LogMeta
     form = output_format(path)
     if form.kind == "xes":
         raise UsageError(f"{path.name}: XES holds whole cases, one after the other. Write Parquet or CSV.")
-    with atomic_output(path, form.compression) as stream:
+    with atomic_output(path) as file, compressed(file, form.compression, path) as stream:
         if form.kind == "parquet":
             with parquet_table(stream, PART_SCHEMA, remembering(metadata)) as write_some:
                 for some in rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from typing import BinaryIO, cast
 
-from libra.eventlog.files import atomic_output
+from libra._system.files import atomic_output
 from libra.eventlog.xes.write import write_xes
 from libra.example import path
 from libra.example.simulate import simulate

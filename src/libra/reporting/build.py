@@ -15,7 +15,7 @@ from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk import Certified
-from libra.mechanisms.peers.placeholders import PLACEHOLDERS
+from libra.mechanisms.fresh_log import PLACEHOLDERS
 from libra.reporting.commands import Names
 from libra.reporting.drawn import Drawn, drawn_of
 from libra.reporting.facts.facts import Facts, facts_of

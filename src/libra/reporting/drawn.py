@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from libra.certificate.spent import spent_by_topic
+from libra.certificate.page import spent_by_topic
 from libra.reporting.bars import budget_bar, gauge, paired_bars
 from libra.reporting.charts import dotted_chart, heat_map, histogram_pair, line_pair
 from libra.reporting.drawing import Chart

@@ -10,7 +10,7 @@ import json
 import signal
 import sys
 
-from libra.orphans import end_with_parent
+from libra._system.workers import end_with_parent
 
 
 def main() -> None:

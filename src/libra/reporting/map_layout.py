@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from libra._system.workers import kill, start_child
 from libra.reporting import graphviz_child
 
 POINTS = 72.0  # in an inch; a point is a pixel here
@@ -78,31 +79,24 @@ def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str
     asked = json.dumps({"parent": os.getpid(), **limits, "graphs": [dot_of(sketch) for sketch in sketches]})
     too_long = f"it took Graphviz more than {seconds:g} seconds"
     try:
-        process = subprocess.Popen(  # noqa: S603  # our own interpreter and file
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            encoding="utf-8",
-        )
+        process = start_child(command, subprocess.DEVNULL)
     except OSError as error:
         return [], f"no process could be started for Graphviz ({error.strerror or error})"
     with process:
         try:
-            said, _ = process.communicate(asked, timeout=BUSY * seconds)
+            said, _ = process.communicate(asked.encode(), timeout=BUSY * seconds)
         except subprocess.TimeoutExpired:
-            process.kill()
+            kill(process)
             said, _ = process.communicate()
             why = too_long
         except BaseException:
-            process.kill()
+            kill(process)
             raise
         else:
             broken = f"Graphviz broke down (code {process.returncode}); another version of pygraphviz may help"
             why = too_long if process.returncode == OUT_OF_TIME else broken
     layouts = []
-    for sketch, answer in zip(sketches, said.splitlines(), strict=False):
+    for sketch, answer in zip(sketches, said.decode().splitlines(), strict=False):
         try:
             layouts.append(_layout(sketch, json.loads(answer)))
         except (ValueError, KeyError, TypeError, IndexError):  # the last line may be half a line

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from libra._system.files import atomic_output
 from libra.errors import LibraError, UsageError
-from libra.eventlog.files import atomic_output
 from libra.eventlog.log import EventLog
 from libra.reporting.map_drawing import EdgeRows, Picture, drawing, names_of, rows_of, said_of_level
 from libra.reporting.map_graph import DETAILS, Detail, Shown, graph_of, shown_at

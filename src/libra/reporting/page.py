@@ -20,8 +20,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from libra._system.files import atomic_output
 from libra._version import __version__
-from libra.eventlog.files import atomic_output
 from libra.reporting import numbers
 from libra.reporting.text import shown
 from libra.targets import check_page_name

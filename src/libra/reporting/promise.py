@@ -12,19 +12,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from libra.certificate.canonical import CHECKSUM, checksum
-from libra.certificate.check import MECHANISM, Check, Verification
+from libra.certificate.check import MECHANISM, RANDOMNESS, Check, Verification
 from libra.certificate.content import content_check, content_of_log
-from libra.certificate.document import DOCUMENT, FORMAT, certificate_bytes, parsed_certificate
+from libra.certificate.document import CHECKSUM, FORMAT, certificate_bytes, checksum, parsed_certificate
 from libra.certificate.minisign import PublicKey
-from libra.certificate.of_any import RANDOMNESS
 from libra.certificate.signing import Vouched, vouched
 from libra.certificate.verify import self_checks, verify_document
-from libra.certificate.words import TOO_WEAK, beliefs, odds, strength_of
 from libra.errors import InputError, UsageError
 from libra.mechanisms.mechanism import HOMES
-from libra.privacy.guarantee import NAMES_PUBLIC
-from libra.privacy.strength import Level
+from libra.mechanisms.release import DOCUMENT
+from libra.privacy.guarantee import NAMES_PUBLIC, Level
+from libra.privacy.plain_words import TOO_WEAK, beliefs, odds, strength_of
 from libra.privacy.unit import CASE, Unit
 from libra.reporting.text import shown
 

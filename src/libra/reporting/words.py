@@ -7,8 +7,7 @@ from typing import Any
 
 from markupsafe import escape
 
-from libra.certificate.page import TRUSTED, TWO_GROUPS, parameters_of, protected
-from libra.certificate.spent import spent_by_topic
+from libra.certificate.page import TRUSTED, TWO_GROUPS, parameters_of, protected, spent_by_topic
 from libra.engines.control_flow_tables import BaseEdges
 from libra.errors import LibraError
 from libra.mechanisms.libra import Libra

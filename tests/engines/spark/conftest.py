@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from libra.doctor import find_java
+from libra._system.doctor import find_java
 
 if TYPE_CHECKING:
     from libra.engines.spark.session import Spark

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, norm
 
-from libra.measures.audit.bounds import MOST_RUNS, Bound, bound_of, runs_needed
-from libra.measures.audit.events import Event, Floats
+from libra.measures.audit.events import MOST_RUNS, Bound, Event, bound_of, runs_needed
+from libra.measures.distances import Floats
 from libra.measures.intervals import clopper_pearson
 from libra.privacy.gaussian import mu_of
 

@@ -32,10 +32,11 @@ from libra.measures.audit.canaries import (
     VALUE,
     YEAR,
     Canary,
+    Case,
     Setting,
+    log_of_cases,
     setting_of,
 )
-from libra.measures.audit.cases import Case, log_of_cases
 
 AT_THRESHOLD = (0, 1, 5, 40)
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.measures.audit.events import Event, Floats, telling_event
+from libra.measures.audit.events import Event, telling_event
+from libra.measures.distances import Floats
 
 N_FIGURES = 6
 

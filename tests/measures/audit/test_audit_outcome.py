@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.measures.audit.bounds import Bound, runs_needed
 from libra.measures.audit.canaries import FREQUENT, LONG, PERSON
+from libra.measures.audit.events import Bound, runs_needed
 from libra.measures.audit.outcome import Audit, Claim, Finding
 
 CLAIM = Claim(1.0, 0.01, "by hand")

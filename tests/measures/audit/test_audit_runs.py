@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import time
 from itertools import count
 from types import SimpleNamespace
@@ -12,10 +13,10 @@ import numpy as np
 import pytest
 from toys import ODD, Counting, Failing, Threads, Timed
 
+from libra._system.workers import ONE_THREAD
 from libra.errors import EmptyReleaseError, InputError, LibraError, MissingColumnError, MissingExtraError, UsageError
-from libra.measures.audit import runs as runs_module
+from libra.measures.audit.audit import AT_ONCE, Runs
 from libra.measures.audit.canaries import Canary
-from libra.measures.audit.runs import AT_ONCE, ONE_THREAD, Runs
 from libra.measures.audit.sight import Sight
 from libra.mechanisms.mechanism import Mechanism
 
@@ -90,7 +91,7 @@ def test_what_fits_into_the_first_few_runs_is_not_cut_short() -> None:
 
 def test_no_run_is_begun_after_the_deadline_and_no_log_is_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = count()
-    monkeypatch.setattr(runs_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(sys.modules[Runs.__module__], "time", SimpleNamespace(monotonic=lambda: next(clock)))
     runs = Runs(Timed(), 1)
     seen = runs.seen(LOGS, {0: 100, 1: 300}, SIGHT, deadline=6)
     assert [len(rows) for rows in seen] == [2 * AT_ONCE, 6 * AT_ONCE]  # two in any case, then six looks at the clock

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.metadata import LogMetadata
-from libra.measures.audit.canaries import Canary
-from libra.measures.audit.cases import Case, log_of_cases
+from libra.measures.audit.canaries import Canary, Case, log_of_cases
 from libra.measures.audit.sight import MOST_EDGES, OF_LOG, WEEK, Figure, Sight, figures_of
 
 CANARY = Case(("a", "b", "a", "c"), (0, HOUR, HOUR, 10 * HOUR), value="rare")

@@ -26,10 +26,10 @@ from libra.errors import InputError, LibraError, UsageError
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures.audit import NAMES, Audit, Claim, Effort, Finding, audit, implied_claim
 from libra.measures.audit.audit import MISTAKEN, PROBES, stated_claim
-from libra.measures.audit.bounds import bound_of
 from libra.measures.audit.canaries import FREQUENT, LONG, PERSON, RARE_PERSON, SLOW, THRESHOLD, UNIQUE, VALUE
-from libra.measures.audit.events import Event, Floats, telling_event
+from libra.measures.audit.events import Event, bound_of, telling_event
 from libra.measures.audit.sight import Sight
+from libra.measures.distances import Floats
 from libra.mechanisms.mechanism import Mechanism
 from libra.mechanisms.release import Release
 from libra.privacy.guarantee import Guarantee

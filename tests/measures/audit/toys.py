@@ -11,7 +11,7 @@ from typing import ClassVar
 from libra.errors import MissingExtraError
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.options import Progress
-from libra.measures.audit.cases import ATTRIBUTE, PERSON, Case, log_of_cases
+from libra.measures.audit.canaries import ATTRIBUTE, OWNER, Case, log_of_cases
 from libra.measures.audit.outcome import Claim
 from libra.mechanisms.release import Release
 from libra.privacy.guarantee import Guarantee
@@ -75,7 +75,7 @@ class Odds:
     name: ClassVar[str] = "odds"
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
-        cases = int((log.cases[PERSON] == "somebody").sum())
+        cases = int((log.cases[OWNER] == "somebody").sum())
         yes = random.uniform(1)[0] < 1 / (1 + math.exp(self.epsilon * (1.5 - cases)))
         return released(YES if yes else NO, self.name, random)
 
@@ -88,7 +88,7 @@ class Leaking:
     name: ClassVar[str] = "leaking"
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
-        cases = int((log.cases[PERSON] == "somebody").sum())
+        cases = int((log.cases[OWNER] == "somebody").sum())
         yes = bool((random.uniform(cases) < self.delta).any())
         return released(YES if yes else NO, self.name, random)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,21 +11,13 @@ from tiny_logs import log_of, owned, traces
 
 import libra
 from libra.eventlog.log import EventLog
-from libra.measures.audit.cases import PERSON, Case, log_of_cases
+from libra.measures.audit.canaries import OWNER, Case, log_of_cases
 from libra.measures.risk import risk_of_log, risk_of_release
-from libra.measures.risk.linkage import Linkage
+from libra.measures.risk.figures import Linkage, SingledOut
 from libra.measures.risk.membership import play
-from libra.measures.risk.singled_out import SingledOut
 from libra.privacy.randomness import Randomness
 
 HOUR = 3_600_000_000
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A release of the log as it is."""
-
-    log: EventLog
 
 
 def _visits() -> EventLog:
@@ -36,9 +28,9 @@ def _visits() -> EventLog:
 def test_all_cases_of_somebody_are_members_or_none_is() -> None:
     seen: list[pl.Series] = []
 
-    def anonymize(part: EventLog, random: Randomness) -> Kept:
-        seen.append(part.cases[PERSON])
-        return Kept(part)
+    def anonymize(part: EventLog, random: Randomness) -> EventLog:
+        seen.append(part.cases[OWNER])
+        return part
 
     advantage, _ = play(_visits(), anonymize, Randomness(seed=1), rounds=5)
     assert all((persons.value_counts()["count"] == 5).all() for persons in seen)
@@ -132,6 +124,6 @@ def test_nobody_is_judged_by_what_was_learned_from_their_other_cases(persons: in
         )
         for n in range(400)
     ]
-    nothing = Kept(log_of_cases(cases[:1]))
+    nothing = log_of_cases(cases[:1])
     advantage, _ = play(log_of_cases(cases, individuals=True), lambda part, random: nothing, Randomness(seed=7))
     assert advantage.lowest < 0 < advantage.highest

@@ -10,9 +10,9 @@ from hypothesis import given
 from tiny_logs import Event, log_from, log_of, owned, some_cases
 
 from libra.eventlog.cases import MINUTE
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
-from libra.measures.risk.copies import ANY_GAP, MICROSECOND, Copies, copies, same_cases
+from libra.measures.risk.figures import ANY_GAP, MICROSECOND, Copies, copies, same_cases
 
 
 def found(original: EventLog, anonymized: EventLog) -> Copies:

@@ -12,15 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_logs import DAY, Event, log_from, log_of, owned, pair_of, people_of, some_cases, traces
 
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.ids import whose_cases
 from libra.measures.distances import Integers
-from libra.measures.risk import block, dated, owners
 from libra.measures.risk import crowds as module
-from libra.measures.risk import fits as ways
-from libra.measures.risk.crowds import crowds, search
+from libra.measures.risk import knowledge
+from libra.measures.risk.crowds import Crowds, crowds, owners_of, search
 from libra.measures.risk.knowledge import KINDS, NONE, SIZES, Kind, Knowledge, draw
-from libra.measures.risk.owners import owners_of
-from libra.measures.risk.population import Crowds
 from libra.privacy.randomness import Randomness
 
 
@@ -118,11 +115,11 @@ def test_a_search_case_by_case_finds_the_same(
     sample = draw(one, 10, Randomness(seed))
     with pytest.MonkeyPatch.context() as small:
         small.setattr(module, "CELLS", cells)
-        small.setattr(owners, "CELLS", cells)
-        small.setattr(dated, "AT_ONCE", at_once)
-        small.setattr(ways, "DEARER", dearer)
-        small.setattr(ways, "AN_ACTIVITY", 0)
-        small.setattr(block, "KEPT", kept)
+        small.setattr(module, "OWNERS_CELLS", cells)
+        small.setattr(module, "DATED_AT_ONCE", at_once)
+        small.setattr(knowledge, "DEARER", dearer)
+        small.setattr(knowledge, "AN_ACTIVITY", 0)
+        small.setattr(knowledge, "KEPT", kept)
         for people in (own, theirs, replace(own, owners=owners_of(own.variant, whose))):
             plain = [
                 list(zip(people.codes[begin:end], people.timestamps[begin:end] // (DAY * 60_000_000), strict=True))

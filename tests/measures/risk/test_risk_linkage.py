@@ -11,7 +11,7 @@ from tiny_logs import DAY, Event, log_from, log_of, some_cases, traces
 
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures.risk import risk_of_release
-from libra.measures.risk.linkage import Linkage
+from libra.measures.risk.figures import Linkage
 
 
 def links(original: EventLog, anonymized: EventLog) -> dict[tuple[str, int | None], Linkage]:

@@ -13,15 +13,9 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures.risk import certified, risk_of_release
 from libra.measures.risk.assess import NO_CERTIFICATE, TOO_FEW
-from libra.measures.risk.attack import guesses, scores
-from libra.measures.risk.membership import membership, play
+from libra.measures.risk.membership import guesses, membership, play, scores
 from libra.mechanisms.mechanism import mechanism
 from libra.privacy.randomness import Randomness
-
-
-@dataclass(frozen=True)
-class Made:
-    log: EventLog
 
 
 @dataclass
@@ -30,9 +24,9 @@ class Copies:
 
     seen: list[EventLog]
 
-    def __call__(self, log: EventLog, random: Randomness) -> Made:
+    def __call__(self, log: EventLog, random: Randomness) -> EventLog:
         self.seen.append(log)
-        return Made(log)
+        return log
 
 
 LOG = simulate(cases=400)
@@ -48,13 +42,13 @@ def test_against_a_copy_the_attack_is_certain() -> None:
 def test_against_a_log_that_has_nothing_to_do_with_it_the_attack_guesses() -> None:
     other = simulate(cases=200, seed=99)
     assert not other.equals(simulate(cases=200))
-    advantage, _ = play(LOG, lambda log, random: Made(other), Randomness(seed=1), rounds=20)
+    advantage, _ = play(LOG, lambda log, random: other, Randomness(seed=1), rounds=20)
     assert abs(advantage.value) < 0.05
     assert advantage.lowest < 0 < advantage.highest
 
 
 def test_against_an_empty_log_the_attack_says_nobody_was_there() -> None:
-    advantage, _ = play(LOG, lambda log, random: Made(empty_log(LOG)), Randomness(seed=1), rounds=3)
+    advantage, _ = play(LOG, lambda log, random: empty_log(LOG), Randomness(seed=1), rounds=3)
     assert advantage.value == 0
 
 
@@ -71,9 +65,9 @@ def test_members_alone_are_anonymized_each_by_the_toss_of_a_coin() -> None:
 
 
 def test_the_bounds_hold_the_truth_of_a_mechanism_whose_advantage_is_known() -> None:
-    def half(log: EventLog, random: Randomness) -> Made:
+    def half(log: EventLog, random: Randomness) -> EventLog:
         """Releases everything or nothing: an advantage of one half, and all cases of a round stand and fall together."""
-        return Made(log if random.uniform(1)[0] < 0.5 else empty_log(log))
+        return log if random.uniform(1)[0] < 0.5 else empty_log(log)
 
     found = [play(LOG, half, Randomness(seed=seed), rounds=10)[0] for seed in range(10)]
     assert sum(one.lowest <= 0.5 <= one.highest for one in found) >= 9
@@ -137,8 +131,8 @@ def test_the_same_holds_on_public_logs(shared_logs: object, name: str) -> None:
 def test_the_game_can_be_repeated() -> None:
     made = mechanism("libra", {})
 
-    def anonymize(log: EventLog, random: Randomness) -> Made:
-        return Made(made.anonymize(log, random, lambda done, total: None).log)
+    def anonymize(log: EventLog, random: Randomness) -> EventLog:
+        return made.anonymize(log, random, lambda done, total: None).log
 
     assert play(LOG, anonymize, Randomness(seed=5), rounds=2) == play(LOG, anonymize, Randomness(seed=5), rounds=2)
 

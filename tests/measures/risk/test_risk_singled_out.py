@@ -7,8 +7,7 @@ from tiny_logs import DAY, log_from, log_of, traces
 
 from libra.measures.risk import risk_of_log
 from libra.measures.risk.assess import QUICK, SAMPLES, THOROUGH, Effort, risk_of_release
-from libra.measures.risk.estimate import Estimate
-from libra.measures.risk.singled_out import SingledOut
+from libra.measures.risk.figures import Estimate, SingledOut
 
 
 def found(log_cases: tuple[str, ...], **how: bool) -> dict[tuple[str, int | None], SingledOut]:

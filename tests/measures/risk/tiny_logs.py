@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from libra.eventlog.log import EventLog
 from libra.measures.edges import common_codes
-from libra.measures.risk.population import Population, population_of
+from libra.measures.risk.crowds import Population, population_of
 
 START = datetime(2024, 5, 6, tzinfo=UTC)
 DAY = 24 * 60  # minutes

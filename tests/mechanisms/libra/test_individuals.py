@@ -10,7 +10,7 @@ import pytest
 import libra
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
-from libra.measures.audit.cases import Case, log_of_cases
+from libra.measures.audit.canaries import Case, log_of_cases
 from libra.mechanisms.libra import Libra
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.randomness import Randomness

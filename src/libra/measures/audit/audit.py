@@ -9,20 +9,22 @@ claim that is not refuted may still be false: an audit can only find what it loo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
+from libra._system.workers import pooled
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.audit.bounds import bound_of
-from libra.measures.audit.canaries import NAMES, THRESHOLD, Canary, Setting, setting_of
-from libra.measures.audit.cases import Case, log_of_cases
-from libra.measures.audit.events import Event, Floats, telling_event
+from libra.measures.audit.canaries import NAMES, THRESHOLD, Canary, Case, Setting, log_of_cases, setting_of
+from libra.measures.audit.events import Event, bound_of, telling_event
 from libra.measures.audit.outcome import Audit, Claim, Finding
-from libra.measures.audit.runs import Runs
 from libra.measures.audit.sight import Figure, Sight
+from libra.measures.distances import Floats
 from libra.mechanisms.mechanism import Mechanism
 from libra.privacy.arguments import checked, checked_whole, delta_of_guarantee
 from libra.privacy.gaussian import checked_epsilon
@@ -40,6 +42,9 @@ LONGEST = 7 * 24 * 3600.0
 PROBES = 24  # runs at each number of cases that is tried for the threshold
 LARGEST_THRESHOLD = 256
 SHOWS = 0.2  # a variant that shows less often is not worth a canary
+AT_ONCE = 20  # runs handed to a process at a time
+Job: TypeAlias = tuple[int, int, int, int | None]  # its number, which log, how many runs, and the seed
+Seen: TypeAlias = tuple[int, int, Floats]  # the number of the job, which log, and the figures that are seen of it, one row a run
 
 
 @dataclass(frozen=True)
@@ -123,13 +128,7 @@ def audit(
 
 
 def stated_claim(release: Release) -> Claim:
-    """The guarantee that a release states of itself.
-
-    Example:
-        >>> import libra, libra.example
-        >>> stated_claim(libra.anonymize(libra.example.path(), epsilon=0.5, delta=0.01))
-        Claim(epsilon=0.5, delta=0.01, source='proved by Libra', of_individuals=False)
-    """
+    """The guarantee that a release states of itself."""
     promised = release.guarantee
     if promised.epsilon is None or promised.delta is None:
         raise UsageError(f"{release.mechanism} states no epsilon. Say which one to test: --epsilon.")
@@ -138,14 +137,7 @@ def stated_claim(release: Release) -> Claim:
 
 
 def implied_claim(release: Release, epsilon: float | None, delta: float) -> Claim:
-    """The claim to test at this delta: the guarantee that is stated, or what the figure of the authors implies, or more.
-
-    Example:
-        >>> import libra, libra.example
-        >>> release = libra.anonymize(libra.example.path(), mechanism="libra2022")
-        >>> round(implied_claim(release, None, 0.01).epsilon, 2), implied_claim(release, 1.0, 0.01).epsilon
-        (0.66, 1.0)
-    """
+    """The claim to test at this delta: the guarantee that is stated, or what the figure of the authors implies, or more."""
     if release.guarantee.epsilon is not None:
         return stated_claim(release)
     implied = None if release.claimed is None else release.claimed.implied_epsilon(delta)
@@ -272,3 +264,72 @@ def _in_words(event: Event, figures: Sequence[Figure]) -> str:
         return f"all figures, weighed together, are {'high' if event.above else 'low'}"
     figure = figures[event.figure]
     return f"{figure}: {'at least' if event.above else 'below'} {figure.told(event.threshold)}"
+
+
+@dataclass
+class Runs:
+    """Runs of a mechanism on small logs.
+
+    When time is up, no more are begun and those under way count: the clock decides, never what comes out.
+
+    Attributes:
+        mechanism: What runs.
+        processes: How many at once; 1 is this one.
+        seed: For the same draws again; None takes the operating system's.
+        individuals: Whether the logs say whose case is whose.
+    """
+
+    mechanism: Mechanism
+    processes: int = 1
+    seed: int | None = None
+    individuals: bool = False
+    done: int = field(default=0, init=False)
+    cut_short: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        """Make the seeds of the jobs follow from the one seed."""
+        self._seeds = None if self.seed is None else np.random.Generator(np.random.PCG64(self.seed))
+
+    def seen(
+        self,
+        logs: Sequence[Sequence[Case]],
+        wanted: Mapping[int, int],
+        sight: Sight,
+        deadline: float,
+        told: Callable[[int], None] = lambda done: None,
+    ) -> list[Floats]:
+        """What is seen of each log in so many runs of it; fewer where the deadline comes first."""
+        events = [log_of_cases(cases, individuals=self.individuals) for cases in logs]
+        results: list[Seen] = []
+        run = partial(_run, self.mechanism, events, sight)
+        jobs = self._jobs(wanted)
+        with pooled(run, _until(jobs, deadline, at_least=len(wanted)), self.processes) as finished:
+            for seen in finished:
+                results.append(seen)
+                self.done += len(seen[2])
+                told(self.done)
+        results.sort(key=lambda seen: seen[0])
+        nothing = np.zeros((0, len(sight.figures)))
+        seen_of_each = [np.concatenate([nothing, *(rows for _, of, rows in results if of == log)]) for log in range(len(logs))]
+        self.cut_short |= any(len(seen_of_each[log]) < n for log, n in wanted.items())
+        return seen_of_each
+
+    def _jobs(self, wanted: Mapping[int, int]) -> Iterator[Job]:
+        """All runs, a few at a time and the logs in turn, so that none is behind when time is up."""
+        jobs = [(begin / n, log, min(AT_ONCE, n - begin)) for log, n in wanted.items() for begin in range(0, n, AT_ONCE)]
+        for number, (_, log, n) in enumerate(sorted(jobs)):
+            yield number, log, n, None if self._seeds is None else int(self._seeds.integers(LARGEST_SEED))
+
+
+def _until(jobs: Iterator[Job], deadline: float, at_least: int) -> Iterator[Job]:
+    """The jobs that are begun before the deadline; so many of them in any case."""
+    for number, job in enumerate(jobs):
+        if number >= at_least and time.monotonic() >= deadline:
+            return
+        yield job
+
+
+def _run(mechanism: Mechanism, logs: Sequence[EventLog], sight: Sight, job: Job) -> Seen:
+    number, log, n, seed = job
+    random = Randomness(seed)
+    return number, log, np.array([sight.of(mechanism.anonymize(logs[log], random, no_progress).log) for _ in range(n)])

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle, islice
+from itertools import chain, cycle, islice, pairwise
 
 import numpy as np
+import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.log import HOUR, EventLog
-from libra.measures.audit.cases import Case
+from libra.eventlog import names
+from libra.eventlog.log import HOUR, UTC_MICROSECONDS, EventLog
 
 FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON, RARE_PERSON = (
     "joins a frequent variant",
@@ -43,16 +44,74 @@ FEWEST_FREQUENT = 30  # cases of the frequent variant
 RARE_VARIANTS, RARE_CASES = 3, 4
 MANY_VARIANTS = 50  # of which short ones are taken
 NEW_ACTIVITY = "something new"
+ATTRIBUTE, AMOUNT, OWNER = "group", "amount", "person"  # columns of the small logs
+COMMON_VALUE = "common"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case.
+
+    Attributes:
+        trace: Its activities.
+        micros: When each happened, in microseconds since 1970.
+        value: Of the attribute that all cases have.
+        amount: Of the number that all cases have.
+        person: Whose case it is; None for a person with no other case.
+    """
+
+    trace: tuple[str, ...]
+    micros: tuple[int, ...]
+    value: str = COMMON_VALUE
+    amount: float = 1.0
+    person: str | None = None
+
+    @property
+    def start(self) -> int:
+        """When the earliest event happened."""
+        return min(self.micros)
+
+    @property
+    def seconds(self) -> float:
+        """From the earliest event to the latest."""
+        return (max(self.micros) - self.start) / 1e6
+
+    @property
+    def longest_gap(self) -> float:
+        """The longest time between two events that follow each other, in seconds."""
+        return max((later - earlier for earlier, later in pairwise(self.micros)), default=0) / 1e6
+
+
+def case_id(number: int) -> str:
+    """The id of the case with this number."""
+    return f"original {number}"
+
+
+def log_of_cases(cases: Sequence[Case], *, individuals: bool = False) -> EventLog:
+    """The event log of these cases; with a column that says whose case is whose, where that is asked for."""
+    ids = [case_id(number) for number in range(len(cases))]
+    activities, micros = (list(chain.from_iterable(parts)) for parts in ([c.trace for c in cases], [c.micros for c in cases]))
+    events = pl.DataFrame(
+        {
+            names.CASE_INDEX: np.repeat(np.arange(len(cases)), [len(case.trace) for case in cases]),
+            names.ACTIVITY: pl.Series(activities, dtype=pl.String),
+            names.TIMESTAMP: pl.Series(micros, dtype=pl.Int64).cast(UTC_MICROSECONDS),
+        }
+    )
+    frame = pl.DataFrame(
+        {
+            names.CASE_NAME: pl.Series(ids, dtype=pl.String),
+            ATTRIBUTE: pl.Series([case.value for case in cases], dtype=pl.String),
+            AMOUNT: pl.Series([case.amount for case in cases], dtype=pl.Float64),
+            OWNER: pl.Series([case.person or own for case, own in zip(cases, ids, strict=True)], dtype=pl.String),
+        }
+    )
+    return EventLog(events, frame, individual=OWNER) if individuals else EventLog(events, frame.drop(OWNER))
 
 
 @dataclass(frozen=True)
 class Canary:
-    """What is added to the log: one case, or all cases of one person.
-
-    Example:
-        >>> Canary("joins a frequent variant", (Case(("triage", "leave"), (0, 60)),)).size
-        1
-    """
+    """What is added to the log: one case, or all cases of one person."""
 
     name: str
     cases: tuple[Case, ...]
@@ -73,12 +132,6 @@ class Setting:
         rare: All other cases.
         labels_public: Whether the set of labels is public, so that every label is in the log without the canary as well.
         of_a_person: How many cases a person has who has several.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> setting = setting_of(simulate(cases=500), labels_public=True)
-        >>> len(setting.base(at_threshold=12)), [canary.name for canary in setting.canaries(12)][:2]
-        (55, ['joins a frequent variant', 'sits at the threshold of a variant'])
     """
 
     frequent: tuple[Case, ...]

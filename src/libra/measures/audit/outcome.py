@@ -1,28 +1,30 @@
 """What an audit found, for people and for JSON.
 
 An `Audit` says what claim was tested, what each canary proved, and how much would have been needed to prove more. It is computed
-from the cases of a log and therefore confidential.
+from the cases of a log and therefore confidential. `outcome_of` tells what audits found when this version was made: `make audit`
+writes known.json together with docs/audit-results.md.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
-from libra.measures.audit.bounds import OVERSPEND, POWER, Bound, runs_needed
+from libra.measures.audit.events import OVERSPEND, POWER, Bound, runs_needed
+from libra.mechanisms.mechanism import HOMES, mechanism
 from libra.privacy.gaussian import LARGEST_EXPONENT
+
+FORM = ("tail", "private_labels", "split_budget", "times", "query", "trace_noise", "anonymizer", "repeats", "gamma", "subsamples")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The claim under test, and whose it is: for one case, or for one individual with all cases.
-
-    Example:
-        >>> Claim(1.0, 0.01, "proved by Libra").of_group(3).delta > 0.1
-        True
-    """
+    """The claim under test, and whose it is: for one case, or for one individual with all cases."""
 
     epsilon: float
     delta: float
@@ -49,12 +51,6 @@ class Finding:
         likelier_with: Whether the event is likelier with the canary.
         bound: What the fresh runs say about it.
         mistaken: How likely it is, at most, that this bound is wrong.
-
-    Example:
-        >>> claim = Claim(1.0, 0.01, "proved by Libra")
-        >>> sure = Bound(900, 1000, 0, 1000, 0.87, 0.007)
-        >>> Finding("is very long", 1, claim, "the number of cases is 41 or more", True, sure, 0.001).refutes
-        True
     """
 
     canary: str
@@ -156,3 +152,31 @@ class Audit:
             "findings": [finding.to_dict() for finding in self.findings],
             "notes": list(self.notes),
         }
+
+
+def outcome_of(name: str, parameters: Mapping[str, Any]) -> str | None:
+    """What audits found of a mechanism in the form that these parameters give it; None where none was made.
+
+    Example:
+        >>> outcome_of("libra2022", {"alpha": 2.0}), outcome_of("libra2022", {"anonymizer": "travas"})
+        ('refuted', None)
+    """
+    if name not in HOMES:
+        return None
+    form = form_of(name, parameters)
+    found = [one["refuted"] for one in _known() if one["mechanism"] == name and one["form"] == form]
+    if not found:
+        return None
+    return "refuted" if any(found) else "not refuted"
+
+
+def form_of(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What these parameters make of a mechanism, budgets and sizes aside."""
+    made = mechanism(name, parameters)
+    return {field: getattr(made, field) for field in FORM if hasattr(made, field)}
+
+
+@cache
+def _known() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(files("libra.measures.audit").joinpath("known.json").read_text(encoding="utf-8"))
+    return found

@@ -9,63 +9,27 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 import polars.selectors as cs
 
+from libra.eventlog.cases import Traces, traces_of
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME
-from libra.eventlog.traces import Traces, traces_of
-from libra.measures.audit.canaries import Canary
-from libra.measures.audit.cases import Case, case_id
+from libra.measures.audit.canaries import Canary, Case, case_id
+from libra.measures.distances import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 WEEK = 168 * HOUR
 MOST_EDGES = 24  # of a canary that are looked at one by one
 UNITS = (("years", 31_557_600.0), ("days", 86_400.0), ("hours", 3_600.0), ("minutes", 60.0))
 SHOWN_LABELS = 4  # of a variant, where it is named
-OfLog = Literal[
-    "cases",
-    "events",
-    "variants",
-    "unknown variant",
-    "longest trace",
-    "longest case",
-    "longest step",
-    "earliest start",
-    "latest start",
-    "columns",
-    "header",
-    "largest number",
-]
-OfCanary = Literal[
-    "variant",
-    "edge",
-    "own edges",
-    "length",
-    "as long",
-    "as slow",
-    "step as slow",
-    "week",
-    "before",
-    "after",
-    "moments",
-    "gaps",
-    "hour",
-    "first",
-    "id",
-    "value",
-]
-Kind: TypeAlias = OfLog | OfCanary
-OF_LOG: tuple[OfLog, ...] = get_args(OfLog)
-WORDS: dict[Kind, str] = {
+WORDS: dict[str, str] = {
     "cases": "the number of cases",
     "events": "the number of events",
     "variants": "the number of variants",
@@ -99,14 +63,9 @@ WORDS: dict[Kind, str] = {
 
 @dataclass(frozen=True)
 class Figure:
-    """One thing to look at.
+    """One thing to look at: a key of `WORDS`, and what of the canary it is about."""
 
-    Example:
-        >>> str(Figure("edge", ("triage", "leave")))
-        'occurrences of triage > leave'
-    """
-
-    kind: Kind
+    kind: str
     of: tuple[str, ...] | tuple[int, ...] | float | None = None
 
     def __str__(self) -> str:
@@ -144,13 +103,7 @@ def _duration(seconds: float) -> str:
 
 
 def figures_of(canary: Canary) -> list[Figure]:
-    """What to look at for a canary: the log as a whole, and everything that the canary would add to.
-
-    Example:
-        >>> figures = figures_of(Canary("usual", (Case(("triage", "leave"), (0, HOUR)),)))
-        >>> print(figures[0], figures[len(OF_LOG)], sep=", ")
-        the number of cases, cases of the variant triage > leave
-    """
+    """What to look at for a canary: the log as a whole, and everything that the canary would add to."""
     case = canary.cases[0]
     edges = list(dict.fromkeys(_edges(case.trace)))[:MOST_EDGES]
     week = case.start // WEEK
@@ -176,16 +129,7 @@ def figures_of(canary: Canary) -> list[Figure]:
 
 
 class Sight:
-    """Looks at released logs, always for the same figures.
-
-    Example:
-        >>> from libra.measures.audit.cases import log_of_cases
-        >>> case = Case(("triage", "leave"), (0, HOUR))
-        >>> sight = Sight([case], [Canary("usual", (case,))])
-        >>> seen = sight.of(log_of_cases([case, case]))
-        >>> {str(figure): value for figure, value in zip(sight.figures, seen.tolist())}["occurrences of triage > leave"]
-        2.0
-    """
+    """Looks at released logs, always for the same figures."""
 
     def __init__(self, base: Sequence[Case], canaries: Sequence[Canary]) -> None:
         """Settle what to look at: the figures of all canaries, each once."""
@@ -205,41 +149,35 @@ class Sight:
 
     def of(self, log: EventLog) -> Floats:
         """The figures of a released log; an empty one has a 0 wherever something is counted."""
-        seen = _Seen(log, self._labels)
-        return np.array([self._look(seen, figure) for figure in self.figures])
+        seen = _Seen(log, self._labels, self._known)
+        return np.array([self._look(seen, figure) for figure in self.figures], np.float64)
 
     def _codes(self, labels: Sequence[str]) -> list[int]:
         return [self._labels.get(label, len(self._labels)) for label in labels]
 
-    def _look(self, seen: _Seen, figure: Figure) -> float:
+    def _look(self, seen: _Seen, figure: Figure) -> Any:
         of: Any = figure.of
         match figure.kind:
             case "variant":
-                return float((seen.prints == self._variants[of]).sum())
-            case "unknown variant":
-                return float((~np.isin(seen.prints, self._known)).sum())
+                return (seen.prints == self._variants[of]).sum()
             case "edge":
-                return seen.edges(*self._codes(of))
+                return seen.edges[*self._codes(of)]
             case "own edges":
-                return sum(seen.edges(*self._codes(edge)) for edge in {*_edges(of)} - self._usual_edges)
-            case "value":
-                return seen.value(*of)
+                return sum(seen.edges[*self._codes(edge)] for edge in {*_edges(of)} - self._usual_edges)
             case "first":
-                return float(np.append(np.flatnonzero(seen.prints == self._variants[of]), -1)[0])
+                return np.append(np.flatnonzero(seen.prints == self._variants[of]), -1)[0]
             case "id":
-                return float((seen.log.cases[CASE_NAME] == self._id).sum())
-            case "moments":
-                return float(np.isin(seen.micros, of).sum())
-            case "gaps":
-                return float(np.isin(seen.gaps, of).sum())
-        return seen.whole(figure.kind) if of is None else seen.counted(figure.kind, of)
+                return (seen.log.cases[CASE_NAME] == self._id).sum()
+        if figure.kind in HITS:
+            return HITS[figure.kind](seen, of).sum()
+        return OF_LOG[figure.kind](seen) if len(seen.lengths) or figure.kind in ("columns", "header") else 0
 
 
 class _Seen:
     """One released log, taken apart once."""
 
-    def __init__(self, log: EventLog, labels: dict[str, int]) -> None:
-        self.log = log
+    def __init__(self, log: EventLog, labels: dict[str, int], known: npt.NDArray[np.uint64]) -> None:
+        self.log, self.known = log, known
         n = len(labels) + 1  # what is unknown or beyond the ends comes last
         codes = np.array([labels.get(label, n - 1) for label in log.activities], np.int64)[log.activity_codes]
         offsets, micros = log.case_offsets, log.timestamps
@@ -248,70 +186,50 @@ class _Seen:
         first, last = np.isin(np.arange(len(codes)), offsets[:-1]), np.isin(np.arange(len(codes)), offsets[1:] - 1)
         earlier = np.concatenate((np.where(first, n - 1, np.roll(codes, 1)), codes[last]))
         later = np.concatenate((codes, np.full(last.sum(), n - 1)))
-        self._edges = np.bincount(earlier * n + later, minlength=n * n).reshape(n, n)
+        self.edges = np.bincount(earlier * n + later, minlength=n * n).reshape(n, n)
         self.micros, self.gaps = micros, np.diff(micros)[~first[1:]]
         earliest, latest = log.case_spans
         self.weeks, self.hours = earliest // WEEK, earliest // HOUR % 24
         self.seconds = (latest - earliest) / 1e6
 
-    def edges(self, earlier: int, later: int) -> float:
-        return float(self._edges[earlier, later])
 
-    def value(self, value: str) -> float:
-        frames = ((self.log.events, ACTIVITY), (self.log.cases, CASE_NAME))
-        columns = [column for frame, own in frames for column in frame if column.dtype == pl.String and column.name != own]
-        return float(sum((column == value).sum() for column in columns))
+def _largest_number(seen: _Seen) -> float:
+    frames = seen.log.events.drop(CASE_INDEX), seen.log.cases
+    largest = [column.max() for frame in frames for column in frame.select(cs.numeric())]
+    return max((float(value) for value in largest if isinstance(value, int | float)), default=0.0)
 
-    def whole(self, kind: Kind) -> float:
-        """A figure of the log as a whole."""
-        if not len(self.lengths) and kind not in ("columns", "header"):
-            return 0.0
-        match kind:
-            case "cases":
-                return float(len(self.lengths))
-            case "events":
-                return float(self.lengths.sum())
-            case "variants":
-                return float(len(np.unique(self.prints)))
-            case "longest trace":
-                return float(self.lengths.max())
-            case "longest case":
-                return float(np.log10(1 + self.seconds.max()))
-            case "longest step":
-                return float(np.log10(1 + max(self.gaps.max(initial=0), 0) / 1e6))
-            case "columns":
-                return float(zlib.crc32(repr((self.log.events.columns, self.log.cases.columns)).encode()))
-            case "header":
-                return float(zlib.crc32(repr(self.log.metadata).encode()))
-            case "largest number":
-                return self._largest_number()
-            case "earliest start":
-                return float(self.weeks.min())
-            case _:
-                return float(self.weeks.max())
 
-    def _largest_number(self) -> float:
-        frames = self.log.events.drop(CASE_INDEX), self.log.cases
-        largest = [column.max() for frame in frames for column in frame.select(cs.numeric())]
-        return max((float(value) for value in largest if isinstance(value, int | float)), default=0.0)
+def _with_value(seen: _Seen, of: tuple[str]) -> Integers:
+    """For each column of text, how often it has a value."""
+    frames = ((seen.log.events, ACTIVITY), (seen.log.cases, CASE_NAME))
+    columns = [column for frame, own in frames for column in frame if column.dtype == pl.String and column.name != own]
+    return np.array([(column == of[0]).sum() for column in columns], np.int64)
 
-    def counted(self, kind: Kind, of: float) -> float:
-        """How many cases, or steps, are like that."""
-        match kind:
-            case "length":
-                hits = self.lengths == of
-            case "as long":
-                hits = self.lengths >= of
-            case "as slow":
-                hits = self.seconds >= of
-            case "step as slow":
-                hits = self.gaps >= 1e6 * of
-            case "hour":
-                hits = self.hours == of
-            case "week":
-                hits = self.weeks == of
-            case "before":
-                hits = self.weeks < of
-            case _:
-                hits = self.weeks > of
-        return float(hits.sum())
+
+OF_LOG: dict[str, Callable[[_Seen], float]] = {  # of the log as a whole
+    "cases": lambda seen: len(seen.lengths),
+    "events": lambda seen: seen.lengths.sum(),
+    "variants": lambda seen: len(np.unique(seen.prints)),
+    "unknown variant": lambda seen: (~np.isin(seen.prints, seen.known)).sum(),
+    "longest trace": lambda seen: seen.lengths.max(),
+    "longest case": lambda seen: np.log10(1 + seen.seconds.max()),
+    "longest step": lambda seen: np.log10(1 + max(seen.gaps.max(initial=0), 0) / 1e6),
+    "earliest start": lambda seen: seen.weeks.min(),
+    "latest start": lambda seen: seen.weeks.max(),
+    "columns": lambda seen: zlib.crc32(repr((seen.log.events.columns, seen.log.cases.columns)).encode()),
+    "header": lambda seen: zlib.crc32(repr(seen.log.metadata).encode()),
+    "largest number": _largest_number,
+}
+HITS: dict[str, Callable[[_Seen, Any], Any]] = {  # the cases, events or steps that are like the canary's
+    "length": lambda seen, of: seen.lengths == of,
+    "as long": lambda seen, of: seen.lengths >= of,
+    "as slow": lambda seen, of: seen.seconds >= of,
+    "step as slow": lambda seen, of: seen.gaps >= 1e6 * of,
+    "week": lambda seen, of: seen.weeks == of,
+    "before": lambda seen, of: seen.weeks < of,
+    "after": lambda seen, of: seen.weeks > of,
+    "moments": lambda seen, of: np.isin(seen.micros, of),
+    "gaps": lambda seen, of: np.isin(seen.gaps, of),
+    "hour": lambda seen, of: seen.hours == of,
+    "value": _with_value,
+}

@@ -14,20 +14,26 @@ from typing import Literal
 import numpy as np
 
 from libra.eventlog.cases import MINUTE
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.distances import Integers
 from libra.measures.edges import common_codes
 from libra.measures.risk.certified import Certified
-from libra.measures.risk.copies import ANY_GAP, MICROSECOND, Copies, copies, same_cases
-from libra.measures.risk.crowds import search
+from libra.measures.risk.crowds import Population, owners_of, population_of, search
+from libra.measures.risk.figures import (
+    ANY_GAP,
+    MICROSECOND,
+    Copies,
+    Linkage,
+    SingledOut,
+    copies,
+    linkage,
+    same_cases,
+    singled_out,
+)
 from libra.measures.risk.knowledge import draw
-from libra.measures.risk.linkage import Linkage, linkage
 from libra.measures.risk.membership import FEWEST, Membership, membership
-from libra.measures.risk.owners import owners_of
-from libra.measures.risk.population import Population, population_of
-from libra.measures.risk.singled_out import SingledOut, singled_out
 from libra.privacy.randomness import Randomness
 
 SAMPLES = 5_000
@@ -41,12 +47,7 @@ class Effort:
     fewest: int
 
     def samples(self, variants: int) -> int:
-        """How many cases to draw, where every draw is compared with so many variants.
-
-        Example:
-            >>> THOROUGH.samples(10), THOROUGH.samples(50_000), QUICK.samples(50_000)
-            (5000, 2000, 800)
-        """
+        """How many cases to draw, where every draw is compared with so many variants."""
         return min(SAMPLES, max(self.fewest, self.work // max(variants, 1)))
 
 

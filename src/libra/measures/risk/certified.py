@@ -7,21 +7,35 @@ parameters and the bound that its guarantee gives. What is no certificate, does 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from libra.certificate.canonical import CHECKSUM
-from libra.certificate.document import fingerprint, read_certificate
-from libra.certificate.of_any import RANDOMNESS
+from libra.certificate.check import RANDOMNESS
+from libra.certificate.document import CHECKSUM, fingerprint, read_certificate
 from libra.certificate.verify import self_checks
 from libra.errors import InputError, LibraError, UsageError
-from libra.measures.risk.bound import Bound, bound_of
 from libra.mechanisms.mechanism import Mechanism, mechanism, names
 from libra.privacy.unit import CASE
 
 WRITES = "Give the file that libra anonymize --certificate FILE wrote"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The largest advantage that a promise allows.
+
+    Attributes:
+        advantage: The bound, between 0 and 1.
+        kind: Whether the promise is proved, or claimed by the authors of the mechanism.
+        promise: What it follows from.
+    """
+
+    advantage: float
+    kind: Literal["proved", "claimed"]
+    promise: str
 
 
 @dataclass(frozen=True)
@@ -102,3 +116,47 @@ def _refuse_unsound(document: dict[str, Any], place: str) -> None:
             place=place,
             remedy="Run libra verify with it and the released file: it says what is wrong",
         )
+
+
+def bound_of(certificate: Mapping[str, Any]) -> Bound | None:
+    """The bound that follows from a certificate.
+
+    A guess between even odds that is right with probability 1/2 + d at most has an advantage of 2 d at most.
+    """
+    guarantee, claimed = certificate.get("guarantee") or {}, certificate.get("claimed") or {}
+    kind: Literal["proved", "claimed"] = "proved" if guarantee.get("kind") == "proved" else "claimed"
+    if "anonymizer" in (certificate.get("parameters") or {}):
+        return None  # nothing is claimed of another anonymizer than the paper's
+    guess = claimed.get("guessing_advantage")
+    if kind == "claimed" and guess is not None:
+        return Bound(min(2 * guess, 1.0), kind, f"a guessing advantage of {guess:g}")
+    said = guarantee if kind == "proved" else claimed
+    epsilon, delta = said.get("epsilon"), said.get("delta")
+    if epsilon is not None and delta is not None:
+        return Bound(of_differential_privacy(epsilon, delta), kind, f"({epsilon:g}, {delta:g})-differential privacy")
+    order, divergence = claimed.get("renyi_order"), claimed.get("renyi_epsilon")
+    if order is not None and divergence is not None:
+        return Bound(of_renyi(order, divergence), kind, f"a Renyi divergence of {divergence:.4g} at order {order:g}")
+    return None
+
+
+def of_differential_privacy(epsilon: float, delta: float) -> float:
+    """The largest advantage under (epsilon, delta)-differential privacy: (e^epsilon - 1 + 2 delta) / (e^epsilon + 1)."""
+    return min(math.tanh(epsilon / 2) + delta * (1 - math.tanh(epsilon / 2)), 1.0)
+
+
+def of_renyi(order: float, divergence: float) -> float:
+    """The largest advantage where the Renyi divergence at this order is bounded both ways.
+
+    What an attack says is yes or no, with probabilities p and q; the divergence of the two answers is no larger. It is
+    quasi-convex and does not change when p and q become 1 - q and 1 - p, so the largest p - q is found at q = 1 - p.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        advantage = (low + high) / 2
+        p, q = math.log1p(advantage) - math.log(2), math.log1p(-advantage) - math.log(2)
+        one, other = order * p + (1 - order) * q, order * q + (1 - order) * p
+        largest = max(one, other)
+        reached = (largest + math.log(math.exp(one - largest) + math.exp(other - largest))) / (order - 1)
+        low, high = (low, advantage) if reached > divergence else (advantage, high)
+    return high

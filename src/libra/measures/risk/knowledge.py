@@ -1,20 +1,22 @@
-"""What an attacker may know about a case: some of its events, drawn at random, more or less of each.
+"""What an attacker may know about a case, and which variants fit it.
 
-In: a log. Out: `Knowledge`, for cases drawn with replacement a few of their events in random order. Knowing k of them means the
-first k, so that whoever knows more knows all that was known before. What is known of these events is one of `KINDS`; each holds
-what those before it hold, but for `days`, which adds days to `multiset` and leaves the order within a day open.
+For cases drawn with replacement, a few of their events become known in random order. Knowing k of them means the first k, so that
+whoever knows more knows all that was known before. What is known of these events is one of `KINDS`; each holds what those before
+it hold, but for `days`, which adds days to `multiset` and leaves the order within a day open.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
-from libra.eventlog.cases import DAY
+from libra.eventlog.cases import DAY, Traces, order_of
 from libra.eventlog.log import EventLog
-from libra.measures.distances import Integers
+from libra.measures.distances import Floats, Integers
 from libra.privacy.randomness import Randomness
 
 Kind = Literal["set", "multiset", "sequence", "days"]
@@ -23,6 +25,9 @@ SIZES = (1, 2, 3, 5)
 NONE = -1
 AT_ONCE = 4_000_000  # events that are shuffled together
 ROOM = 16  # times as many events as are needed are shuffled, where a case has more
+KEPT = 20_000_000  # places that are kept for later questions
+DEARER, AN_ACTIVITY = 25, 10_000  # what it costs to look up one pair by itself, and an activity for all, in cells
+Fits = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,14 +63,7 @@ class Sample:
 
 
 def draw(log: EventLog, n: int, random: Randomness, most: int = SIZES[-1]) -> Sample:
-    """Draw n cases, each as likely as any other every time, and `most` of the events of each, or all where it has fewer.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> sample = draw(simulate(cases=20), 50, Randomness(seed=1))
-        >>> sample.case.shape, sample.events.shape
-        ((50,), (50, 5))
-    """
+    """Draw n cases, each as likely as any other every time, and `most` of the events of each, or all where it has fewer."""
     case = random.below(log.n_cases, n)
     begin, lengths = log.case_offsets[case], np.diff(log.case_offsets)[case]
     ends = np.cumsum(lengths)
@@ -105,3 +103,139 @@ def how_manieth(questions: Integers) -> Integers:
     """
     same = questions[:, :, None] == questions[:, None, :]
     return np.where(questions == NONE, 0, np.tril(same).sum(axis=2))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Block:
+    """Some variants.
+
+    Attributes:
+        traces: The variants.
+        weights: For each the number of its cases and the sum of their numbers.
+        activities: Those that are asked for, ascending.
+    """
+
+    traces: Traces
+    weights: Floats
+    activities: Integers
+
+    @cached_property
+    def _uses(self) -> tuple[Integers, Integers, Integers]:
+        """The events ordered by activity: the place of each, the row of its variant, and its activity."""
+        order = order_of(self.traces.codes)
+        rows = self.traces.rows[order]
+        return order + rows, rows, self.traces.codes[order]
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.uint8]:
+        """How often, up to 255 times, each variant has the activities that are asked for: a row an activity."""
+        _, variants, ordered = self._uses
+        row = np.searchsorted(self.activities, ordered)
+        asked = self.activities[np.minimum(row, len(self.activities) - 1)] == ordered
+        cells = row[asked] * len(self.traces) + variants[asked]
+        counts = np.bincount(cells, minlength=len(self.activities) * len(self.traces))
+        return np.minimum(counts, 255).astype(np.uint8).reshape(len(self.activities), len(self.traces))
+
+    @cached_property
+    def begins(self) -> Integers:
+        """The place where each variant begins."""
+        return self.traces.offsets[:-1] + np.arange(len(self.traces))
+
+    @property
+    def given_up(self) -> int:
+        """The place of those who did not find an activity: nothing comes after it."""
+        return len(self.traces.codes) + len(self.traces)
+
+    @cached_property
+    def _kept(self) -> dict[int, Integers]:
+        return {}
+
+    def after_next(self, activity: int) -> Integers:
+        """For every place, the one after the next use of this activity in the variant; `given_up` where there is none."""
+        if activity in self._kept:
+            return self._kept[activity]
+        places, variants, ordered = self._uses
+        these = slice(*np.searchsorted(ordered, (activity, activity + 1)))
+        after = places[these] + 1
+        reached = np.maximum(self.begins[variants[these]], np.concatenate(([0], after[:-1])))  # from there on it is the next
+        bounds = np.concatenate(([0], np.column_stack((reached, after)).ravel(), [self.given_up + 1]))
+        values = np.full(len(bounds) - 1, self.given_up)
+        values[1::2] = after
+        found = np.repeat(values, np.diff(bounds))
+        if (len(self._kept) + 1) * len(found) <= KEPT:
+            self._kept[activity] = found
+        return found
+
+    def after_next_of(self, activities: Integers, places: Integers, variants: Integers) -> Integers:
+        """The same for single places in variants, each with an activity of its own."""
+        used, rows, ordered = self._uses
+        at = np.searchsorted(self._ordered_places, activities * (self.given_up + 1) + places)
+        found = np.minimum(at, len(used) - 1)
+        there = (at < len(used)) & (ordered[found] == activities) & (rows[found] == variants)
+        return np.where(there, used[found] + 1, self.given_up)
+
+    @cached_property
+    def _ordered_places(self) -> Integers:
+        """For every event its activity and its place in one number, ascending."""
+        places, _, ordered = self._uses
+        return ordered * (self.given_up + 1) + places
+
+
+def as_set(block: Block, questions: Integers) -> Fits:
+    """Whether a variant has all these activities."""
+    return _often_enough(block, questions, (questions != NONE).astype(np.int64))
+
+
+def as_multiset(block: Block, questions: Integers) -> Fits:
+    """Whether a variant has all these activities, each at least as often."""
+    return _often_enough(block, questions, how_manieth(questions))
+
+
+def in_order(block: Block, questions: Integers) -> Fits:
+    """Whether a variant has these activities in this order, whatever lies between: each is sought from after the one before."""
+    fit = as_multiset(block, questions)
+    pairs, activities = np.flatnonzero(fit), len(np.unique(questions))
+    if DEARER * len(pairs) < fit.size + activities * (AN_ACTIVITY + block.given_up):
+        fit[:] = False
+        fit[_those_in_order(block, questions, *np.divmod(pairs, fit.shape[1]))] = True
+        return fit
+    place, before = block.begins[None], np.zeros(len(questions), np.int64)
+    for known in range(questions.shape[1]):  # questions that begin alike go the same way so far
+        ways, first, way = np.unique(questions[:, : known + 1], axis=0, return_index=True, return_inverse=True)
+        place = np.stack(
+            [_after(block, activity, place[row]) for activity, row in zip(ways[:, -1].tolist(), before[first], strict=True)]
+        )
+        before = way
+    return np.not_equal(place, block.given_up)[before]
+
+
+def sums(fit: Fits, weights: Floats) -> Floats:
+    """For each question the summed weights of the variants that fit."""
+    if DEARER * np.count_nonzero(fit) > fit.size:
+        return fit @ weights
+    question, variant = np.divmod(np.flatnonzero(fit), fit.shape[1])
+    return np.column_stack([np.bincount(question, one, minlength=len(fit)) for one in weights[variant].T])
+
+
+def _often_enough(block: Block, questions: Integers, times: Integers) -> Fits:
+    rows, small = np.searchsorted(block.activities, questions), times.astype(np.uint8)
+    fit = np.ones((len(questions), len(block.traces)), bool)
+    for column in range(questions.shape[1]):
+        fit &= block.counts[rows[:, column]] >= small[:, column, None]
+    return fit
+
+
+def _after(block: Block, activity: int, place: Integers) -> Integers:
+    """The places after the next use of an activity."""
+    return place if activity == NONE else block.after_next(activity)[place]
+
+
+def _those_in_order(block: Block, questions: Integers, question: Integers, variant: Integers) -> tuple[Integers, Integers]:
+    """Of these questions and variants those that fit, each looked up by itself."""
+    place = block.begins[variant]
+    for column in questions.T:
+        activity = column[question]
+        place = np.where(activity == NONE, place, block.after_next_of(activity, place, variant))
+        goes_on = place != block.given_up
+        question, variant, place = question[goes_on], variant[goes_on], place[goes_on]
+    return question, variant

@@ -1,6 +1,5 @@
 """Membership inference as a game: how much a release of this log by this mechanism gives away about who is in it.
 
-In: a log and a mechanism with its parameters. Out: `Membership`, the advantage of the attack against the bound of the guarantee.
 In each of several rounds every case is a member or an outsider by the toss of a coin, the members alone are anonymized, and the
 attack guesses for some cases which they are. Its advantage is the share of members called members less the share of
 outsiders called members: 0 is guessing, 1 is certainty. The coins make each case's presence independent of all others, so that
@@ -8,29 +7,27 @@ the bound of the guarantee holds for the advantage as it is.
 
 The cases of one round are all judged by one release, so they are not independent of each other: the rounds are. So each round
 counts as a single figure, and the bounds are Student's for the mean of the rounds; or those of Clopper and Pearson for
-independent cases, where these are wider.
+independent cases, where these are wider. The attack does not know the mechanism: a better one may find more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.cases import DAY, MINUTE
+from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.distances import Integers
+from libra.measures.distances import Floats, Integers
 from libra.measures.intervals import clopper_pearson, student
-from libra.measures.risk.attack import guesses, scores
-from libra.measures.risk.bound import Bound
-from libra.measures.risk.certified import Certified
-from libra.measures.risk.estimate import MISTAKEN, Estimate
+from libra.measures.risk.certified import Bound, Certified
+from libra.measures.risk.figures import ANY_GAP, MISTAKEN, Estimate, same_cases
 from libra.privacy.randomness import Randomness
 
 ROUNDS = 10
@@ -39,18 +36,9 @@ FEWEST = 40  # cases for a game; with fewer, a round says next to nothing
 FEWEST_OF_A_KIND = 10  # members, and outsiders, of a group in each round
 GROUPS = ("1", "2 to 9", "10 to 99", "100 and more")
 FROM = (2, 10, 100)
+CELLS = 500_000  # cases times released cases times events that are compared together
+WAYS = ("gaps", "start", "gaps and start", "number of cases")
 Yes = npt.NDArray[np.bool_]
-
-
-class Released(Protocol):
-    """What a mechanism gives back, as far as it matters here."""
-
-    @property
-    def log(self) -> EventLog:
-        """The anonymized log."""
-
-
-Anonymize = Callable[[EventLog, Randomness], Released]
 
 
 @dataclass(frozen=True)
@@ -99,8 +87,8 @@ def membership(log: EventLog, certified: Certified, random: Randomness, progress
         (False, 'proved')
     """
 
-    def anonymize(part: EventLog, own: Randomness) -> Released:
-        return certified.mechanism.anonymize(part, own, no_progress)
+    def anonymize(part: EventLog, own: Randomness) -> EventLog:
+        return certified.mechanism.anonymize(part, own, no_progress).log
 
     if not certified.of_individuals:
         log = replace(log, individual=None)
@@ -115,7 +103,7 @@ def membership(log: EventLog, certified: Certified, random: Randomness, progress
 
 def play(
     log: EventLog,
-    anonymize: Anonymize,
+    anonymize: Callable[[EventLog, Randomness], EventLog],
     random: Randomness,
     *,
     rounds: int = ROUNDS,
@@ -129,20 +117,13 @@ def play(
 
     Returns:
         The advantage over all cases, and over those of each group.
-
-    Example:
-        >>> from types import SimpleNamespace
-        >>> from libra.example.simulate import simulate
-        >>> advantage, _ = play(simulate(cases=100), lambda log, _: SimpleNamespace(log=log), Randomness(seed=1))
-        >>> advantage.value
-        1.0
     """
     whose = whose_cases(log)
     group = np.searchsorted(FROM, log.variants.counts[log.variants.of_case], side="right")
     tallies = np.zeros((len(GROUPS), rounds, 4), np.int64)
     for number in range(rounds):
         member = (random.uniform(log.n_cases) < 0.5)[whose]
-        released = anonymize(_part(log, member), Randomness(int(random.words(1)[0] >> np.uint64(1)))).log
+        released = anonymize(_part(log, member), Randomness(int(random.words(1)[0] >> np.uint64(1))))
         judged = _one_of_each(random.permutation(log.n_cases), whose)[:targets]
         said = guesses(scores(judged, log, released), member[judged], group[judged])
         answers = 2 * ~member[judged] + ~said  # members called so, others; outsiders called members, others
@@ -183,3 +164,83 @@ def _estimate(tally: Integers, mistaken: float) -> Estimate:
     return Estimate(
         float(of_rounds.mean()), max(min(lowest, least - most_false), -1.0), min(max(highest, most - least_false), 1.0)
     )
+
+
+def scores(targets: Integers, cases: EventLog, released: EventLog) -> Floats:
+    """How much these of the cases look like members: a row for each of `WAYS`, the lower the more.
+
+    The first three look for the released case of the same trace that is nearest: in minutes between events, in days of the start,
+    on logarithmic scales and averaged, and in both. The last asks how many cases with this trace were released, given how many
+    there are. Where nothing was released of a trace, the score is infinite.
+    """
+    same = same_cases(cases, released, ANY_GAP)
+    found = np.full((len(WAYS), len(targets)), np.inf)
+    if not released.n_cases:
+        return found
+    known = np.bincount(same.original, minlength=int(same.anonymized.max()) + 1)
+    shown = np.bincount(same.anonymized, minlength=len(known))
+    trace = same.original[targets]
+    there = shown[trace] > 0
+    found[3, there] = -(shown / np.maximum(known, 1))[trace[there]]
+    by_trace, released_by_trace = np.argsort(trace, kind="stable"), np.argsort(same.anonymized, kind="stable")
+    ends, released_ends = np.cumsum(np.bincount(trace, minlength=len(known))), np.cumsum(shown)
+    for one in np.unique(trace[there]):
+        rows = by_trace[ends[one - 1] if one else 0 : ends[one]]
+        others = released_by_trace[released_ends[one] - shown[one] : released_ends[one]]
+        found[:3, rows] = _nearest(_times(cases, targets[rows]), _times(released, others))
+    return found
+
+
+def _times(log: EventLog, cases: Integers) -> Integers:
+    """The times of cases of equally many events: a row a case, its first event and then what is between one and the next."""
+    begin = log.case_offsets[cases]
+    length = int(log.case_offsets[cases[0] + 1] - begin[0])
+    times = log.timestamps[begin[:, None] + np.arange(length)]
+    return np.column_stack((times[:, 0], np.diff(times, axis=1)))
+
+
+def _nearest(times: Integers, released: Integers) -> Floats:
+    """For each case how far the nearest of the released ones is, by gaps, by start and by both."""
+    units = np.full((times.shape[1], 1, 1), MINUTE, np.float32)
+    units[0] = DAY
+    parts = []
+    at_once = max(CELLS // released.size, 1)
+    for begin in range(0, len(times), at_once):
+        apart = (times[begin : begin + at_once].T[:, :, None] - released.T[:, None]).astype(np.float32)
+        apart = np.log(np.abs(apart) / units + 1)
+        start, gaps = apart[0], apart[1:].sum(axis=0)
+        parts.append(np.stack([way.min(axis=1) for way in (gaps, start, gaps + start)]))
+    nearest: Floats = np.concatenate(parts, axis=1) / np.float64(times.shape[1])
+    return nearest
+
+
+def guesses(found: Floats, member: Yes, group: Integers) -> Yes:
+    """Say of each case whether it was a member, having seen which cases of the other half were.
+
+    The cases are in random order. For each half and each group, the way to look and the threshold are those that serve best in
+    the other half.
+    """
+    said = np.zeros(len(member), bool)
+    half = np.arange(len(member)) < len(member) // 2
+    for one in np.unique(group):
+        for first in (half, ~half):
+            learn, judge = np.flatnonzero(first & (group == one)), np.flatnonzero(~first & (group == one))
+            if len(learn) and len(judge):
+                way, threshold = _best(found[:, learn], member[learn])
+                said[judge] = found[way, judge] <= threshold
+    return said
+
+
+def _best(found: Floats, member: Yes) -> tuple[int, float]:
+    """The way to look and the threshold with the largest advantage; where nothing helps, a threshold that nobody reaches."""
+    best, way, threshold = 0.0, 0, -np.inf
+    for number, score in enumerate(found):
+        order = np.argsort(score, kind="stable")
+        ordered = score[order]
+        yes, no = np.cumsum(member[order]), np.cumsum(~member[order])
+        advantage = yes / max(yes[-1], 1) - no / max(no[-1], 1)
+        advantage[:-1][ordered[:-1] == ordered[1:]] = -1  # equal scores get the same answer
+        top = int(np.argmax(advantage))
+        if advantage[top] > best:
+            best, way, threshold = float(advantage[top]), number, float(ordered[top])
+    return way, threshold

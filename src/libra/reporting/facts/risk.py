@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, ReleaseRisk, risk_of_release
 from libra.measures.risk.certified import Certified
-from libra.measures.risk.estimate import Estimate
-from libra.measures.risk.linkage import Linkage
+from libra.measures.risk.figures import Estimate, Linkage, SingledOut
 from libra.measures.risk.membership import Membership
-from libra.measures.risk.singled_out import SingledOut
 from libra.reporting.facts.pair import Pair
 from libra.reporting.numbers import share
 from libra.risk_words import KNOWN, what_a_match_tells, what_is_copied, what_singles_out, what_the_attack_found, whose_variant

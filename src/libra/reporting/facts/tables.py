@@ -13,9 +13,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from libra.eventlog.columns import column, unnamed
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP, column, unnamed
 from libra.measures.distances import Floats, Integers, sort_grouped
 from libra.measures.edges import EdgeUse, PairedEdges, common_codes, pair_edges
 from libra.reporting.facts.pair import SECOND, Pair, shares

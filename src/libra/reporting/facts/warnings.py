@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from libra.certificate.words import TOO_WEAK, strength_of
 from libra.measures.distances import total_variation
+from libra.privacy.plain_words import TOO_WEAK, strength_of
 from libra.reporting.facts.aspects import Aspect
 from libra.reporting.facts.calendar import week_counts
 from libra.reporting.facts.pair import Pair

@@ -11,12 +11,11 @@ from statistics import median
 
 import numpy as np
 
-from libra.eventlog.cases import cases_of
+from libra.eventlog.cases import DAY, cases_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures import Utility, measure
 from libra.measures.distances import Integers, total_variation
 from libra.measures.edges import common_codes
-from libra.measures.times import DAY
 from libra.mechanisms.fresh_log import log_of
 from libra.privacy.randomness import Randomness
 from libra.reporting.facts.pair import Pair

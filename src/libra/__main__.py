@@ -1,0 +1,10 @@
+"""`python -m libra` does what the command `libra` does."""
+
+from __future__ import annotations
+
+import sys
+
+from libra.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What touches the machine, and knows nothing of logs: files, processes, threads, what is installed, commands to copy."""

@@ -1,0 +1,111 @@
+"""`libra audit`: an attempt to refute what a mechanism claims, and what it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from libra.cli.options import Json, LogPath, MechanismName, Quiet, examples, option, takes_log_options, takes_mechanism_options
+from libra.cli.output import Stages, print_json, print_notes, say, table
+from libra.keywords import OtherParameters, ReadKeywords
+
+if TYPE_CHECKING:
+    from libra.measures.audit import Audit, Finding
+
+
+REFUTED = 1
+
+
+@examples(
+    "libra audit log.xes.gz",
+    "libra audit log.xes.gz --mechanism libra2022 --alpha 10 --epsilon 1",
+    "libra audit log.csv --tail nearest --runs 100000 --time-limit 1800 --json",
+)
+@takes_log_options
+@takes_mechanism_options
+def audit(
+    log: LogPath,
+    options: ReadKeywords,
+    parameters: OtherParameters,
+    *,
+    mechanism: MechanismName = "libra",
+    epsilon: Annotated[float | None, option("--epsilon", "The claim. Default: 1; of others: what their figure implies.")] = None,
+    delta: Annotated[float, typer.Option("--delta", help="Delta of the claim. A tiny one cannot be tested by running.")] = 1e-2,
+    runs: Annotated[int, typer.Option("--runs", help="How many runs in all, of both sides and all canaries.")] = 10_000,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", metavar="SECONDS", help="When to stop, once some hundred runs are done.")
+    ] = 240.0,
+    processes: Annotated[int | None, option("--processes", "How many runs at once. Default: one a core.")] = None,
+    canary: Annotated[list[str] | None, option("--canary", "Try this one only. May be repeated. Default: all.", "NAME")] = None,
+    seed: Annotated[int | None, option("--seed", "The same audit again.")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try to refute what a mechanism claims: a lower bound on its epsilon, from runs with and without one case.
+
+    The exit code is 1 if the claim is refuted. A claim that is not refuted may still be wrong: docs/guarantees.md has the proofs.
+    """
+    import os
+
+    from libra import api
+
+    options["progress"] = Stages(quiet=quiet)
+    found = api.audit(
+        log,
+        mechanism=mechanism,
+        epsilon=epsilon,
+        delta=delta,
+        runs=runs,
+        time_limit=time_limit,
+        processes=(os.cpu_count() or 1) if processes is None else processes,
+        canary=canary or None,
+        seed=seed,
+        **options,
+        **parameters,
+    )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        show_audit(found)
+    print_notes(found.notes, quiet=quiet)
+    if found.refuted:
+        raise typer.Exit(REFUTED)
+
+
+def show_audit(found: Audit) -> None:
+    """The claim, what each canary proved, and what that means."""
+    claim = found.claim
+    unit = "individual" if claim.of_individuals else "case"
+    title = f"{found.mechanism}, at ({claim.epsilon:.4g}, {claim.delta:.4g}) for one {unit}, {claim.source}"
+    header = ("a canary that", "epsilon at least", "claim", "told by", "with it", "without")
+    table(title, header, [_row(finding) for finding in found.findings], right=(1, 2, 4, 5))
+    for sentence in verdict(found):
+        say(sentence)
+
+
+def _row(finding: Finding) -> tuple[str, ...]:
+    proved = f"{finding.epsilon_low:.2f}" + (" !" if finding.refutes else "")
+    return finding.canary, proved, f"{finding.claim.epsilon:.4g}", finding.event, *finding.times
+
+
+def verdict(found: Audit) -> list[str]:
+    """What the figures mean, in a few sentences."""
+    from libra.measures.audit.events import MOST_RUNS
+
+    claimed = f"({found.claim.epsilon:.4g}, {found.claim.delta:.6g})"
+    took = f"{found.runs:,} runs in {found.seconds:,.0f} seconds."
+    if found.refuted:
+        worst = next(finding for finding in found.findings if finding.refutes)
+        proved = (
+            f"Refuted: {found.mechanism} is not {claimed}-differentially private. A canary that {worst.canary} gives itself away "
+            f"by {worst.event}. At delta {worst.claim.delta:.3g} epsilon is at least {worst.epsilon_low:.2f}; at epsilon "
+            f"{worst.claim.epsilon:.3g} delta is at least {worst.delta_low:.2g}."
+        )
+        return [proved, f"A true claim is refuted like this with a probability of {found.mistaken:g} at most. {took}"]
+    needed = f"{'more than' if found.runs_needed == MOST_RUNS else 'about'} {found.runs_needed:,}"
+    return [
+        f"Not refuted: nothing was found that {claimed}-differential privacy forbids. This is no proof. {took}",
+        f"An epsilon a quarter above the claim would take {needed} runs a side to be found nine times of ten, "
+        "if a single figure of the release shows all of it, and more otherwise.",
+    ]

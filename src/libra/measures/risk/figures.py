@@ -1,0 +1,255 @@
+"""The figures of risk: who is singled out in a log, what is found again in an anonymized one, and which cases it copies.
+
+That one released case fits is not a harm by itself, in a made-up log it happens; and what is told may be what the case has in
+common with others. So beside it stands what the same attacker finds in the original when the case itself is taken out, with all
+others of its individual. Confidential, as the log is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from libra.eventlog.log import EventLog, variants_of
+from libra.measures.distances import Integers
+from libra.measures.edges import common_codes
+from libra.measures.intervals import clopper_pearson
+from libra.measures.risk.crowds import Crowds, Found, Population, own_alike
+from libra.measures.risk.knowledge import Kind
+
+MISTAKEN = 0.025  # each bound on its own: together they hold with 95 %
+MICROSECOND = 1
+ANY_GAP = 2**62  # a unit in which every gap is none: only the activities count
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value, and between which bounds the truth lies with a confidence of 95 %.
+
+    Example:
+        >>> found = share(7, 10)
+        >>> found.value, round(found.lowest, 4), round(found.highest, 4)
+        (0.7, 0.3475, 0.9333)
+    """
+
+    value: float
+    lowest: float
+    highest: float
+
+
+def share(hits: int, tries: int) -> Estimate:
+    """How often something happens, from independent tries (Clopper and Pearson)."""
+    return Estimate(hits / tries, *clopper_pearson(hits, tries, MISTAKEN))
+
+
+def exactly(value: float) -> Estimate:
+    """A figure that was counted, not sampled."""
+    return Estimate(value, value, value)
+
+
+@dataclass(frozen=True)
+class SingledOut:
+    """What one kind of knowledge does.
+
+    Attributes:
+        knowledge: "set", "multiset", "sequence" or "days" of so many events, or the whole "variant".
+        events: How many events are known; None for the variant.
+        share: Of the cases, how many such knowledge singles out: no other case fits it, or where it is known whose case is
+            whose, none of another individual.
+        crowd_mean: How many cases fit, this one included, on average over cases and knowledge; or how many individuals.
+        crowd_median: The median of the same.
+    """
+
+    knowledge: Kind | Literal["variant"]
+    events: int | None
+    share: Estimate
+    crowd_mean: float
+    crowd_median: float
+
+
+def singled_out(population: Population, found: Sequence[Found]) -> tuple[SingledOut, ...]:
+    """The figures of a population, from a search of it for cases of its own."""
+    owners = population.owners
+    sizes = (population.counts if owners is None else owners.with_variant)[population.variant]
+    sampled = (
+        SingledOut(one.knowledge, one.events, share(int((units == 1).sum()), len(units)), *_middle(units))
+        for one, units in ((one, one.crowds.units) for one in found)
+    )
+    return *sampled, SingledOut("variant", None, exactly(float((sizes == 1).mean())), *_middle(sizes))
+
+
+def _middle(sizes: Integers) -> tuple[float, float]:
+    return float(sizes.mean()), float(np.median(sizes))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SameCases:
+    """For the cases of two logs, numbers that are equal where the activities and the times between them are."""
+
+    original: Integers
+    anonymized: Integers
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The share of cases that repeat the activities and the gaps of an original case. Confidential.
+
+    Attributes:
+        exact: Released cases that repeat an original one to the microsecond; None where no case was released.
+        exact_by_chance: Original cases that repeat another original one, or one of another individual where it is known whose
+            case is whose: what cases of the same process, but not of this log, would be expected to show.
+        to_the_minute: As `exact`, with each gap rounded to whole minutes.
+        to_the_minute_by_chance: As `exact_by_chance`, with each gap rounded to whole minutes.
+    """
+
+    exact: float | None
+    exact_by_chance: float | None
+    to_the_minute: float | None
+    to_the_minute_by_chance: float | None
+
+
+def copies(exactly_same: SameCases, same_to_the_minute: SameCases, whose: Integers) -> Copies:
+    """Count the copies; `whose` has a number for every case of the original, the same for the same individual."""
+    return Copies(*_shares(exactly_same, whose), *_shares(same_to_the_minute, whose))
+
+
+def same_cases(original: EventLog, anonymized: EventLog, unit: int, within: SameCases | None = None) -> SameCases:
+    """Compare all cases of two logs at once; gaps are rounded to whole units, which are microseconds or more.
+
+    Args:
+        original: One log.
+        anonymized: The other.
+        unit: Of the gaps.
+        within: Cases that are the same in a larger unit, where somebody knows; only those are compared.
+    """
+    logs = (original, anonymized)
+    recoded = zip(common_codes(*logs), logs, strict=True)
+    codes = np.concatenate([np.zeros(0, np.int64), *(code[log.activity_codes] for code, log in recoded if log.n_events)])
+    gaps = np.concatenate([_gaps(log) for log in logs])
+    lengths = np.concatenate([np.diff(log.case_offsets) for log in logs])
+    compared = np.ones(len(lengths), bool)
+    if within is not None:
+        coarse = np.concatenate((within.original, within.anonymized))
+        compared = (np.bincount(coarse) > 1)[coarse]
+        codes, gaps = (one[np.repeat(compared, lengths)] for one in (codes, gaps))
+    gap = _numbered((gaps + unit // 2) // unit)
+    steps = _numbered(codes * (gap.max(initial=0) + 1) + gap)
+    same = np.arange(len(lengths), 2 * len(lengths))
+    same[compared] = variants_of(steps.astype(np.uint32), np.concatenate(([0], np.cumsum(lengths[compared])))).of_case
+    return SameCases(same[: original.n_cases], same[original.n_cases :])
+
+
+def _numbered(values: Integers) -> Integers:
+    """Numbers from 0 on and below 2^32, equal where the values are: with gaps, where that saves sorting them."""
+    lowest = int(values.min(initial=0))
+    if int(values.max(initial=0)) - lowest < 2**32:
+        return values - lowest
+    return np.unique(values, return_inverse=True)[1]
+
+
+def _gaps(log: EventLog) -> Integers:
+    """For every event the microseconds since the one before; 0 for the first of a case."""
+    gaps = np.diff(log.timestamps, prepend=0)
+    gaps[log.case_offsets[:-1]] = 0
+    return gaps
+
+
+def _shares(same: SameCases, whose: Integers) -> tuple[float | None, float | None]:
+    """Of the released cases those with an original like them, and of the original ones those with another's."""
+    counts = np.bincount(same.original, minlength=int(same.anonymized.max(initial=-1)) + 1)
+    released = float((counts[same.anonymized] > 0).mean()) if len(same.anonymized) else None
+    others = counts[same.original] - own_alike(same.original, whose).size
+    original = float((others > 0).mean()) if len(others) else None
+    return released, original
+
+
+@dataclass(frozen=True)
+class Matches:
+    """How often a search finds one case, and what that one tells about the case that was sought.
+
+    Attributes:
+        once: How often exactly one case fits.
+        none: How often no case fits.
+        several: How often more than one fits.
+        same_activities: Of the single matches, those with all the activities of the case that was sought, in its order; None
+            where there is no single match.
+        same_gaps: Of the single matches, those that also have all its times between events, to the microsecond.
+        same_gaps_to_the_minute: Of the single matches, those that have these times in whole minutes.
+    """
+
+    once: Estimate
+    none: float
+    several: float
+    same_activities: Estimate | None
+    same_gaps: Estimate | None
+    same_gaps_to_the_minute: Estimate | None
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """What one kind of knowledge finds. Confidential.
+
+    Attributes:
+        knowledge: "set", "multiset", "sequence" or "days" of so many events, or the whole "variant".
+        events: How many events are known; None for the variant.
+        released: What is found in the anonymized log.
+        by_chance: What is found among all other cases of the original, or those of other individuals where it is known whose
+            case is whose: what cases of the same process tell about one that is not there.
+    """
+
+    knowledge: Kind | Literal["variant"]
+    events: int | None
+    released: Matches
+    by_chance: Matches
+
+
+Same: TypeAlias = tuple[SameCases, SameCases, SameCases]  # in activities; in gaps as well; in gaps to the minute
+
+
+def linkage(
+    released: Sequence[Found], original: Sequence[Found], sought: Integers, same: Same, whose: Integers
+) -> tuple[Linkage, ...]:
+    """What two searches for the same cases of the original found, in the anonymized log and in the original itself.
+
+    Args:
+        released: What was found in the anonymized log.
+        original: What was found in the original.
+        sought: The cases that both looked for.
+        same: Which cases of the two logs are the same.
+        whose: For every case of the original a number, the same for the same individual.
+    """
+    figures = (
+        Linkage(found.knowledge, found.events, *_both(found.crowds, before.crowds, sought, same))
+        for found, before in zip(released, original, strict=True)
+    )
+    traces, own = same[0].original, own_alike(same[0].original, whose)
+    there, here = (_with_the_trace(traces[sought], among) for among in (same[0].anonymized, traces))
+    here = replace(here, others=Crowds(here.size - own.size[sought], here.total - own.total[sought]))
+    return *figures, Linkage("variant", None, *_both(there, here, sought, same))
+
+
+def _with_the_trace(sought: Integers, traces: Integers) -> Crowds:
+    """The crowds of those who know the whole trace of a case."""
+    n_traces = int(max(sought.max(), traces.max(initial=0))) + 1
+    size = np.bincount(traces, minlength=n_traces)
+    total = np.bincount(traces, np.arange(len(traces)), minlength=n_traces).astype(np.int64)
+    return Crowds(size[sought], total[sought])
+
+
+def _both(released: Crowds, original: Crowds, sought: Integers, same: Same) -> tuple[Matches, Matches]:
+    """What was found in the anonymized log, and in the original without the case that was sought."""
+    return (
+        _matches(released, sought, [(one.original, one.anonymized) for one in same]),
+        _matches(original.without(sought), sought, [(one.original, one.original) for one in same]),
+    )
+
+
+def _matches(found: Crowds, sought: Integers, same: list[tuple[Integers, Integers]]) -> Matches:
+    once = found.size == 1
+    match, case = found.total[once], sought[once]
+    told = (share(int((theirs[match] == ours[case]).sum()), len(match)) if len(match) else None for ours, theirs in same)
+    none, several = float((found.size == 0).mean()), float((found.size > 1).mean())
+    return Matches(share(len(match), len(sought)), none, several, *told)
