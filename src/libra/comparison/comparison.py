@@ -7,7 +7,7 @@ that anybody can draw from again: it is confidential, and says so.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from libra.comparison.outcome import Missing, Outcome, Result
 from libra.comparison.processes import Limits
 from libra.comparison.setting import Setting
 from libra.errors import UsageError
-from libra.measures.utility import Utility
+from libra.measures.utility import FIGURES, Utility
 
 if TYPE_CHECKING:
     from libra.reporting.page import Report
@@ -41,8 +41,6 @@ MEASURES = {
     "case_duration_w1_hours": "case durations, hours",
     "arrival_w1_days": "arrivals, days",
 }
-
-FIGURES = tuple(field.name for field in fields(Utility) if field.name not in ("empty", "risk"))
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from libra.comparison.asked import PUBLISHED
-from libra.comparison.comparison import CONFIDENTIAL, FIGURES, MEASURES, ComparedLog, Comparison, Mean, Row
+from libra.comparison.comparison import CONFIDENTIAL, MEASURES, ComparedLog, Comparison, Mean, Row
 from libra.comparison.outcome import OF_TIMES, Outcome
 from libra.eventlog.tables.csv_write import FORMULA
+from libra.measures.utility import FIGURES
 from libra.privacy.unit import CASE, Unit
 from libra.reporting.numbers import number
 
