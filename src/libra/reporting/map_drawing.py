@@ -226,7 +226,7 @@ def _box(picture: Picture, place: int, middle: Point, which: int) -> str:
     events = [int(use.events[node]) for use in graph.uses]
     change = change_of_count(*events, *(use.cases for use in graph.uses)) if len(events) == 2 else ""
     most = int(graph.uses[which].events[list(picture.shown.nodes)].max())
-    step = min(int(len(FILLS) * math.sqrt(events[which] / most)), len(FILLS) - 1) if most else 0
+    step = min(int(FILLS * math.sqrt(events[which] / most)), FILLS - 1) if most else 0
     name, below = picture.names[node], y - tall / 2 + PADDING / 2 + 11
     texts = [
         f'<text class="lc-label" x="{x:g}" y="{below + LINE_HEIGHT * row:.1f}">{xml(line)}</text>'

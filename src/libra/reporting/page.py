@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from markupsafe import Markup
 from libra._system.files import atomic_output
 from libra._version import __version__
 from libra.reporting import numbers
+from libra.reporting.style import resource
 from libra.reporting.text import shown
 from libra.targets import check_page_name
 
@@ -44,8 +44,8 @@ def page(template: str, *, title: str, styles: Sequence[str] = (), **values: Any
         >>> "<title>Figures of &lt;b&gt;</title>" in made, "Content-Security-Policy" in made
         (True, True)
     """
-    style = Markup("\n".join((*styles, _resource("style.css"))))  # noqa: S704  # our own files
-    script = Markup(_resource("script.js"))  # noqa: S704  # our own file
+    style = Markup("\n".join((*styles, resource("style.css").strip())))  # noqa: S704  # our own files
+    script = Markup(resource("script.js").strip())  # noqa: S704  # our own file
     values |= {"title": title, "style": style, "script": script, "policy": policy(style, script), "version": __version__}
     return _environment().get_template(template).render(**values)
 
@@ -63,10 +63,6 @@ def _unbroken(value: Any) -> Any:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _resource(name: str) -> str:
-    return (files("libra.reporting") / "templates" / name).read_text(encoding="utf-8").strip()
 
 
 @cache
