@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from libra.comparison.comparison import CONFIDENTIAL, MEASURES
-from libra.comparison.folder import plot_names
 from libra.comparison.outcome import Missing
 from libra.errors import InputError
 from libra.privacy.unit import CASE, Unit
-from libra.reporting.comparison_tables import ESSENTIAL, FAVOURABLE, HEADER, HEADINGS, table_of
+from libra.reporting.comparison_files import HEADER, plot_names
+from libra.reporting.comparison_tables import ESSENTIAL, FAVOURABLE, HEADINGS, table_of
 
 from .some_outcomes import comparison, result
 

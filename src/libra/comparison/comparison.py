@@ -247,13 +247,13 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """A page with one table a log."""
-        from libra.reporting.comparison_tables import markdown
+        from libra.reporting.comparison_files import markdown
 
         return markdown(self)
 
     def to_csv(self) -> str:
         """One line a run, with a heading."""
-        from libra.reporting.comparison_tables import csv_text
+        from libra.reporting.comparison_files import csv_text
 
         return csv_text(self)
 
@@ -275,6 +275,6 @@ class Comparison:
         Returns:
             The files that were written.
         """
-        from libra.comparison.folder import write
+        from libra.reporting.comparison_files import write
 
         return write(self, Path(folder))
