@@ -116,13 +116,7 @@ def report_of(
 ) -> Report:
     """The page of an anonymized log; without the original it is public.
 
-    Args:
-        original: The log as it was.
-        anonymized: The anonymized log.
-        checked: Its certificate, and what checking that gave.
-        names: What the files are called.
-        certified: The mechanism, where membership is to be attacked.
-        progress: Called with what is done and what there is in all.
+    It goes by the certificate that was `checked`, and attacks membership where it is given the mechanism (`certified`).
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -150,17 +144,10 @@ def draft_of(
     certified: Certified | None = None,
     progress: Progress = no_progress,
 ) -> Draft:
-    """Compute and draw all that a page shows.
+    """Compute and draw all that a page shows; without the original the page is public.
 
-    Args:
-        original: The log as it was; without it the page is public.
-        anonymized: The anonymized log.
-        certificate: Its certificate. One that does not hold, or that cannot be checked, counts for nothing.
-        promise: What is promised by it.
-        names: What the files are called.
-        notes: What the release says to its custodian, beside what follows from the certificate.
-        certified: The mechanism, where membership is to be attacked.
-        progress: Called with what is done and what there is in all.
+    A certificate that does not hold, or that cannot be checked, counts for nothing. Notes are what the release says to its
+    custodian, beside what follows from the certificate. Membership is attacked where the mechanism is given (`certified`).
     """
     document = None if promise.standing in ("broken", "unchecked") else certificate
     has_times = document is None or document["contents"] != PLACEHOLDERS

@@ -180,14 +180,7 @@ def _label_size(graph: Graph, edge: int) -> Point:
 
 
 def drawing(picture: Picture, layout: Layout, which: int, looks: str) -> str:
-    """The map of one of the graph's logs as a fragment of SVG.
-
-    Args:
-        picture: What is drawn.
-        layout: Where.
-        which: The place of the log among those of the graph.
-        looks: Whose colours it has: "original" or "anonymized".
-    """
+    """The map of one of the graph's logs as a fragment of SVG, in the colours of "original" or "anonymized"."""
     use, shown = picture.graph.uses[which], picture.shown
     left = min(0.0, *(x - picture.cases_width / 2 for x, _ in layout.nodes[:2])) - MARGIN
     right = max(layout.width, *(x + picture.cases_width / 2 for x, _ in layout.nodes[:2])) + MARGIN

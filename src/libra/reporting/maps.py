@@ -54,13 +54,9 @@ class LaidOut:
 
 
 def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool = True, seconds: float = SECONDS) -> MapPair:
-    """The maps of two logs, or of the anonymized one alone.
+    """The maps of two logs, or of the anonymized one alone, with so many seconds for Graphviz.
 
-    Args:
-        original: The original; None leaves it out, and all comparison with it.
-        anonymized: The anonymized log.
-        has_times: Whether the anonymized log's timestamps mean anything; otherwise no duration of it is shown.
-        seconds: How long Graphviz may take for all levels together.
+    `has_times` says whether the anonymized log's timestamps mean anything; otherwise no duration of it is shown.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -162,16 +158,9 @@ class ProcessMap:
 def process_map(
     log: EventLog, *, level: int | str = "main paths", view: View = "frequency", seconds: float = SECONDS
 ) -> ProcessMap:
-    """The process map of a log.
+    """The process map of a log at a level of detail ("overview", "main paths" or "detailed", or 0, 1 or 2).
 
-    Args:
-        log: The log.
-        level: How much of it: "overview", "main paths" or "detailed", or 0, 1 or 2.
-        view: What the edges are labelled with: how often, or how long on average.
-        seconds: How long Graphviz may take.
-
-    Raises:
-        LibraError: There is no such level or view.
+    The view is what the edges are labelled with: how often, or how long on average.
 
     Example:
         >>> from libra.example.simulate import simulate

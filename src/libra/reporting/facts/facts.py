@@ -67,15 +67,8 @@ def facts_of(
 ) -> Facts:
     """Compute all facts.
 
-    Args:
-        pair: The logs; without an original in public mode.
-        certificate: The certificate of the anonymized log.
-        notes: What the release says of itself.
-        has_times: Whether the anonymized log's timestamps mean anything.
-        time_zone: Whose hours and weekdays to show.
-        with_risk: Whether to assess the risk, which takes longer than all else.
-        certified: The mechanism, if membership is to be attacked, which takes minutes.
-        progress: Called with the rounds of that attack done and the rounds in all.
+    `has_times` says whether the anonymized log's timestamps mean anything. The risk takes longer than all else; membership is
+    attacked, which takes minutes, where the mechanism is given (`certified`), and `progress` hears of the rounds of that attack.
 
     Example:
         >>> from libra.example.simulate import simulate

@@ -58,13 +58,7 @@ class RiskFacts:
 
 
 def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress = no_progress) -> RiskFacts | None:
-    """Assess the risk; None in public mode.
-
-    Args:
-        pair: The logs.
-        certified: The mechanism, if membership is to be attacked.
-        progress: Called with the rounds of the attack done and the rounds in all.
-    """
+    """Assess the risk, and attack membership if the mechanism is given; None in public mode."""
     if pair.original is None:
         return None
     found = risk_of_release(pair.original, pair.anonymized, certified=certified, effort=QUICK, progress=progress)

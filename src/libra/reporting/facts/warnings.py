@@ -140,15 +140,7 @@ def warnings_of(
     notes: Sequence[str] = (),
     has_times: bool = True,
 ) -> tuple[Warning, ...]:
-    """Collect what holds of this log.
-
-    Args:
-        pair: The logs.
-        aspects: What was judged; none in public mode.
-        certificate: The certificate of the anonymized log; None where there is none.
-        notes: What the release says of itself.
-        has_times: Whether the anonymized log's timestamps mean anything.
-    """
+    """Collect what holds of this log; `has_times` says whether the anonymized log's timestamps mean anything."""
     promise = tuple(of_the_promise(certificate))
     notes = [note for note in notes if note not in {one.text for one in promise}]
     if not pair.anonymized.n_cases:
