@@ -9,11 +9,13 @@ import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from libra.errors import LibraError
-from libra.keywords import ReadKeywords
 from libra.mechanisms.mechanism import mechanism, parameters_of
+
+if TYPE_CHECKING:
+    from libra.keywords import ReadKeywords
 
 FLAGS = ("epsilon", "delta")  # parameters that are flags of every mechanism
 NOT_SAID = ("progress", "allow_empty")  # keywords that are no flags
