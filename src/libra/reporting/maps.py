@@ -20,6 +20,7 @@ from libra.reporting.style import MAP_STYLE, palette
 from libra.reporting.text import xml
 from libra.targets import check_writable
 
+Levels: TypeAlias = tuple[tuple[str, Picture, Layout], ...]
 View: TypeAlias = Literal["frequency", "duration"]
 NAMES = tuple(detail.name for detail in DETAILS)
 SECONDS = 8.0  # for a layout: a fraction of one is usual, and a busy machine is no reason to go without a map
@@ -44,15 +45,6 @@ class MapPair:
     note: str
 
 
-@dataclass(frozen=True)
-class LaidOut:
-    """Levels with their positions, as many as were found in time; the edges of the most detailed one are in the table."""
-
-    levels: tuple[tuple[str, Picture, Layout], ...]
-    table: EdgeRows
-    note: str
-
-
 def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool = True, seconds: float = SECONDS) -> MapPair:
     """The maps of two logs, or of the anonymized one alone, with so many seconds for Graphviz.
 
@@ -65,7 +57,8 @@ def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool
         >>> [level.name for level in maps.levels]
         ['overview', 'main paths', 'detailed']
     """
-    found = laid_out([log for log in (original, anonymized) if log is not None], DETAILS, seconds, last_has_times=has_times)
+    logs = [log for log in (original, anonymized) if log is not None]
+    found, table, note = laid_out(logs, DETAILS, seconds, last_has_times=has_times)
     levels = tuple(
         MapLevel(
             name,
@@ -73,13 +66,18 @@ def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool
             drawing(picture, layout, 0, "original") if original is not None else None,
             drawing(picture, layout, len(picture.graph.uses) - 1, "anonymized"),
         )
-        for name, picture, layout in found.levels
+        for name, picture, layout in found
     )
-    return MapPair(levels, found.table, found.note)
+    return MapPair(levels, table, note)
 
 
-def laid_out(logs: Sequence[EventLog], details: Sequence[Detail], seconds: float, *, last_has_times: bool = True) -> LaidOut:
-    """The levels of the map that the logs have together, without those that show no more than the one before."""
+def laid_out(
+    logs: Sequence[EventLog], details: Sequence[Detail], seconds: float, *, last_has_times: bool = True
+) -> tuple[Levels, EdgeRows, str]:
+    """The levels that the logs have together, without those that show no more than the one before, as far as laid out in time.
+
+    With them the edges of the most detailed level, and why a level is missing, if one is.
+    """
     graph = graph_of(*logs)
     if not last_has_times:
         graph = replace(graph, uses=(*graph.uses[:-1], graph.uses[-1].without_times()))
@@ -90,13 +88,13 @@ def laid_out(logs: Sequence[EventLog], details: Sequence[Detail], seconds: float
     names = dict(zip(largest.nodes, names_of([graph.labels[node] for node in largest.nodes]), strict=True))
     table = rows_of(graph, largest, names)
     if not graph.labels:
-        return LaidOut((), table, "There is no map, because there is no event.")
+        return (), table, "There is no map, because there is no event."
     pictures = [Picture(graph, part, names) for part in shown]
     layouts, why = layouts_of([picture.sketch for picture in pictures], seconds)
     levels = tuple(zip(shown.values(), pictures, layouts, strict=False))
     lacking = " and ".join(list(shown.values())[len(layouts) :]) if layouts else ""
     note = f"The map{lacking and f' ({lacking})'} is not drawn: {why}. The table has its edges." if why else ""
-    return LaidOut(levels, table, note)
+    return levels, table, note
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,9 +170,9 @@ def process_map(
         raise UsageError(f"There is no level {level!r} of a map. There is: {', '.join(NAMES)}.")
     if view not in get_args(View):
         raise UsageError(f"There is no view {view!r} of a map. There is: {', '.join(get_args(View))}.")
-    found = laid_out([log], [DETAILS[wanted]], seconds)
-    if not found.levels:
-        return ProcessMap("", found.table, found.note)
-    _, picture, layout = found.levels[0]
+    levels, table, note = laid_out([log], [DETAILS[wanted]], seconds)
+    if not levels:
+        return ProcessMap("", table, note)
+    _, picture, layout = levels[0]
     looks = "anonymized lm-show-duration" if view == "duration" else "anonymized"
-    return ProcessMap(said_of_level(picture.graph, picture.shown), found.table, "", drawing(picture, layout, 0, looks))
+    return ProcessMap(said_of_level(picture.graph, picture.shown), table, "", drawing(picture, layout, 0, looks))

@@ -22,10 +22,7 @@ from libra.reporting.facts.tables import (
     edge_table,
     top_variants,
 )
-from libra.reporting.facts.warnings import (
-    Warning,  # noqa: A004  # the word of the page; nothing is raised here
-    warnings_of,
-)
+from libra.reporting.facts.warnings import Caution, warnings_of
 from libra.reporting.facts.yardsticks import yardsticks_of
 
 
@@ -51,7 +48,7 @@ class Facts:
     attributes: tuple[AttributeRow, ...]  # up to a limit
     attributes_left_out: int  # how many more there are
     risk: RiskFacts | None  # what an attacker finds; None in public mode and where it was not asked for
-    warnings: tuple[Warning, ...]  # what not to conclude
+    warnings: tuple[Caution, ...]  # what not to conclude
 
 
 def facts_of(
