@@ -21,7 +21,7 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.release import Release
 from libra.reporting.build import report_of, report_of_release
-from libra.reporting.words import Names, commands_of
+from libra.reporting.commands import Names, commands_of
 
 SECTIONS = ("answers", "guarantee", "kept", "maps", "variants", "lengths", "steps", "calendar", "risk", "warnings", "again")
 

@@ -170,7 +170,7 @@ def anonymize(
         draft = None
         if report is not None:
             from libra.reporting.build import draft_of_release
-            from libra.reporting.words import Names, reading_flags
+            from libra.reporting.commands import Names, reading_flags
 
             with stages.stage("report", output.name) as progress:
                 names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))

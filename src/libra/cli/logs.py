@@ -63,7 +63,7 @@ def inspect(
     else:
         show_summary(log, read, summary)
         if "description" not in options:
-            from libra.reporting.words import reading_flags
+            from libra.reporting.commands import reading_flags
 
             command = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
             print()

@@ -38,7 +38,7 @@ def demo(
     from libra.measures import measure
     from libra.measures.summary import summarize
     from libra.reporting.build import draft_of_release
-    from libra.reporting.words import Names
+    from libra.reporting.commands import Names
 
     try:
         out.mkdir(parents=True, exist_ok=True)

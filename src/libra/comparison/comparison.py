@@ -7,7 +7,7 @@ that anybody can draw from again: it is confidential, and says so.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from libra.comparison.outcome import Missing, Outcome, Result
 from libra.comparison.processes import Limits
 from libra.comparison.setting import Setting
 from libra.errors import UsageError
-from libra.measures.utility import Utility
+from libra.measures.utility import FIGURES, Utility
 
 if TYPE_CHECKING:
     from libra.reporting.page import Report
@@ -41,8 +41,6 @@ MEASURES = {
     "case_duration_w1_hours": "case durations, hours",
     "arrival_w1_days": "arrivals, days",
 }
-
-FIGURES = tuple(field.name for field in fields(Utility) if field.name not in ("empty", "risk"))
 
 
 @dataclass(frozen=True)
@@ -249,13 +247,13 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """A page with one table a log."""
-        from libra.reporting.comparison_tables import markdown
+        from libra.reporting.comparison_files import markdown
 
         return markdown(self)
 
     def to_csv(self) -> str:
         """One line a run, with a heading."""
-        from libra.reporting.comparison_tables import csv_text
+        from libra.reporting.comparison_files import csv_text
 
         return csv_text(self)
 
@@ -277,6 +275,6 @@ class Comparison:
         Returns:
             The files that were written.
         """
-        from libra.comparison.folder import write
+        from libra.reporting.comparison_files import write
 
         return write(self, Path(folder))
