@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from libra.charts.numbers import MISSING, number
-from libra.comparison.comparison import CONFIDENTIAL, MEASURES, ComparedLog, Comparison
-from libra.comparison.outcome import Missing, Result
+from libra.comparison.comparison import CONFIDENTIAL, MEASURES, ComparedLog, Comparison, Missing, Result
 from libra.comparison.report import MOST_EPSILONS, MOST_LOGS, MOST_SETTINGS
 from libra.comparison.tables import table_of
 

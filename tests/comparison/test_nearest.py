@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from libra.comparison.comparison import Comparison
+from libra.comparison.comparison import Comparison, Missing, Result
 from libra.comparison.nearest import nearest_of
-from libra.comparison.outcome import Missing, Result
 from libra.privacy.unit import Unit
 
 from .some_outcomes import comparison, result

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.charts.style import SERIES
+from libra.comparison.comparison import Missing
 from libra.comparison.folder import plots
-from libra.comparison.outcome import Missing
 from libra.comparison.plot import LABEL_HEIGHT, lines_of, placed
 from libra.errors import UsageError
 

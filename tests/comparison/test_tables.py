@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from libra.comparison.comparison import CONFIDENTIAL, MEASURES
+from libra.comparison.comparison import CONFIDENTIAL, MEASURES, Missing
 from libra.comparison.folder import plot_names
-from libra.comparison.outcome import Missing
 from libra.comparison.pages import HEADER
 from libra.comparison.tables import ESSENTIAL, FAVOURABLE, HEADINGS, table_of
 from libra.errors import InputError

@@ -11,8 +11,7 @@ import json
 import re
 from typing import Any
 
-from libra.comparison.comparison import CONFIDENTIAL, FIGURES, Comparison
-from libra.comparison.outcome import Outcome
+from libra.comparison.comparison import CONFIDENTIAL, FIGURES, Comparison, Outcome
 from libra.comparison.tables import FIRST, LEGEND, Table, table_of
 from libra.eventlog.tables.csv_write import FORMULA
 

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from libra.charts.numbers import number
-from libra.comparison.asked import PUBLISHED
-from libra.comparison.comparison import MEASURES, ComparedLog, Comparison, Mean, Row
-from libra.comparison.outcome import OF_TIMES
+from libra.comparison.comparison import MEASURES, OF_TIMES, ComparedLog, Comparison, Mean, Row
+from libra.comparison.plan import PUBLISHED
 from libra.privacy.unit import CASE, Unit
 
 NONE = "-"

@@ -105,12 +105,11 @@ def compare(
     is confidential: it compares with the original. The exit code is 1 if no run gave a result.
     """
     from libra import api
-    from libra.comparison.compare import cache_of, checked_processes
+    from libra.comparison.compare import cache_of, checked_processes, named
     from libra.comparison.compare import compare as run_all
+    from libra.comparison.comparison import Limits
     from libra.comparison.folder import check_folder
-    from libra.comparison.names import named
     from libra.comparison.plan import plan_of
-    from libra.comparison.processes import Limits
     from libra.comparison.setting import parsed_parameters, settings_of
     from libra.targets import check_page, check_page_name
 
