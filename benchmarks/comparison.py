@@ -17,11 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import libra
-from libra.charts.numbers import number
 from libra.comparison import Comparison, Row
 from libra.comparison.folder import plots
-from libra.comparison.pages import markdown_table
-from libra.comparison.tables import LEGEND, NO_TIMES, NONE, table_of
+from libra.reporting.comparison_tables import LEGEND, NO_TIMES, NONE, markdown_table, table_of
+from libra.reporting.numbers import number
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "comparison.md"

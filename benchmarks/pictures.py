@@ -12,8 +12,8 @@ import sys
 
 import libra
 from libra import example
-from libra.charts.style import PALETTE
-from libra.maps import STYLE, map_pair
+from libra.reporting.maps import map_pair
+from libra.reporting.style import MAP_STYLE, PALETTE
 
 GAP, TOP, MARGIN = 28.0, 34.0, 16.0
 SIZE = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')
@@ -31,7 +31,8 @@ def main() -> None:
     sys.stdout.write(
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lm" viewBox="0 0 {wide:g} {tall:g}" width="{wide:g}" height="{tall:g}" '
         'role="img" aria-label="The process maps of the bundled log and of an anonymized copy of it, side by side on one layout">'
-        f"<style>{PALETTE}{STYLE}.ground{{fill:var(--panel)}}.lm .title{{text-anchor:start;font:600 15px system-ui,sans-serif}}"
+        f"<style>{PALETTE}{MAP_STYLE}.ground{{fill:var(--panel)}}"
+        f".lm .title{{text-anchor:start;font:600 15px system-ui,sans-serif}}"
         f'</style><rect class="ground" width="100%" height="100%" rx="10"/>'
     )
     left = MARGIN

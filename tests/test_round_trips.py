@@ -17,7 +17,7 @@ from libra.eventlog.metadata import Attribute, Classifier, LogMetadata
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.write import write
-from libra.eventlog.xes.header import written_metadata
+from libra.eventlog.xes.write import written_metadata
 from strategies import event_logs
 
 LOGS = ("bpic12", "bpic13", "bpic14f", "bpic20", "hospital", "roadtraffic", "sepsis", "urineweginfectie")

@@ -191,7 +191,7 @@ def anonymize(
         >>> release.guarantee.kind, release.guarantee.epsilon
         ('proved', 1.0)
     """
-    from libra.eventlog.open_choices import refuse_open
+    from libra.eventlog.notes import refuse_open
     from libra.mechanisms.mechanism import mechanism as make
     from libra.mechanisms.mechanism import parameters_of
     from libra.origins import engine_of_release, opened, release_of

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 from libra.engines.contract import Engine, Origin
 from libra.errors import UsageError
 from libra.eventlog.description import in_its_words
-from libra.eventlog.open_choices import refuse_open
+from libra.eventlog.notes import refuse_open
 from libra.eventlog.options import Progress, ReadOptions, no_progress
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _streamed(source: Any, options: ReadOptions) -> OpenLog:
     import polars as pl
 
     from libra.engines.polars_streaming import StreamedLog
-    from libra.eventlog.batches.batches import batches_of
+    from libra.eventlog.read import batches_of
 
     if not isinstance(source, str | Path | pl.DataFrame | pl.LazyFrame):
         raise UsageError("The engine polars-streaming reads files and frames of Polars.")
@@ -208,7 +208,7 @@ def free_memory() -> int | None:
 
 def _fits(source: str | Path) -> bool:
     """Whether a file most likely fits into memory; where that cannot be told, it is taken to."""
-    from libra.eventlog.formats import format_of_name
+    from libra.eventlog.files import format_of_name
 
     path = Path(source)
     try:

@@ -16,8 +16,8 @@ from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
     from libra.api import Source
-    from libra.maps import ProcessMap
-    from libra.reporting.report import Report
+    from libra.reporting.maps import ProcessMap
+    from libra.reporting.page import Report
 
 NO_ORIGINAL = "A report compares with the original. Give it, or ask for what can be said without it: public=True (--public)."
 KEY_NEEDS = "A key checks the signature of a certificate. Give the certificate as well."
@@ -60,9 +60,9 @@ def report(
     """
     from libra.certificate.signing import public_key
     from libra.pairs import read_pair, read_released
-    from libra.reporting.again import Names, reading_flags
     from libra.reporting.build import report_of
-    from libra.reporting.certified import certificate_of
+    from libra.reporting.promise import certificate_of
+    from libra.reporting.words import Names, reading_flags
 
     for name, value in (("public", public), ("attack", attack)):
         if not isinstance(value, bool):
@@ -118,6 +118,6 @@ def process_map(
         True
     """
     from libra.api import read
-    from libra.maps import process_map as draw
+    from libra.reporting.maps import process_map as draw
 
     return draw(read(source, **keywords), level=level, view=view)

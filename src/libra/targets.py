@@ -32,7 +32,7 @@ def check_target(source: Source, target: str | Path) -> None:
         libra.errors.UsageError: log.docx: cannot tell the format to write from this name.
         End it in .xes, .csv, .tsv (each also .gz or .zip) or .parquet.
     """
-    from libra.eventlog.formats import output_format
+    from libra.eventlog.files import output_format
 
     output_format(Path(target))
     check_writable(source, target)

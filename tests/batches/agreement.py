@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 from libra.errors import InputError
-from libra.eventlog.batches.batches import batches_of
-from libra.eventlog.individuals import individuals_of
+from libra.eventlog.ids import individuals_of
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.read import read
+from libra.eventlog.read import batches_of, read
 
 Source = Path | pl.DataFrame | pl.LazyFrame
 Cases = list[tuple[list[str], list[int], int | None]]
@@ -21,11 +20,11 @@ ENOUGH = 1 << 20
 
 def read_little(monkeypatch: pytest.MonkeyPatch, rows: int, sample_rows: int, piece_bytes: int, head_bytes: int) -> None:
     """Set how many rows or bytes are read at a time and decided on."""
-    monkeypatch.setattr("libra.eventlog.batches.frames.BATCH", rows)
-    monkeypatch.setattr("libra.eventlog.batches.frames.SAMPLE", sample_rows)
-    monkeypatch.setattr("libra.eventlog.batches.csv_file.PIECE", piece_bytes)
-    monkeypatch.setattr("libra.eventlog.batches.csv_file.HEAD", head_bytes)
-    monkeypatch.setattr("libra.eventlog.batches.xes_file.SAMPLE", sample_rows)
+    monkeypatch.setattr("libra.eventlog.tables.frames.BATCH", rows)
+    monkeypatch.setattr("libra.eventlog.tables.frames.SAMPLE", sample_rows)
+    monkeypatch.setattr("libra.eventlog.tables.csv_read.PIECE", piece_bytes)
+    monkeypatch.setattr("libra.eventlog.tables.csv_read.HEAD", head_bytes)
+    monkeypatch.setattr("libra.eventlog.xes.batches.SAMPLE", sample_rows)
     monkeypatch.setattr("libra.eventlog.xes.read.STRETCH", piece_bytes)
 
 

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from libra.errors import InputError
-from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.read import batches_of
 from libra.eventlog.write import write
 from strategies import event_logs
 

@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 from libra.errors import InputError
-from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.read import read
+from libra.eventlog.read import batches_of, read
 from libra.eventlog.write import write
 
 from .agreement import agree, in_batches
@@ -103,7 +102,7 @@ def test_batches_can_be_gone_through_again(tmp_path: Path, small_log: EventLog) 
 
 
 def test_only_a_few_batches_may_be_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.eventlog.batches.frames.BATCH", 1)
+    monkeypatch.setattr("libra.eventlog.tables.frames.BATCH", 1)
     write(read(frame("x", *"abcdefgh"), ReadOptions()), tmp_path / "log.parquet")
     batches = iter(batches_of(tmp_path / "log.parquet", ReadOptions()))
     assert next(batches)["activity"].to_list() == ["a"]
@@ -125,8 +124,8 @@ def test_public_logs_are_read_as_in_memory(name: str, shared_logs: Path, tmp_pat
     expected = log.events.select(
         case=pl.col("@case"), activity=pl.col("concept:name"), micros=pl.col("time:timestamp").to_physical()
     )
-    monkeypatch.setattr("libra.eventlog.batches.csv_file.PIECE", 300_000)
-    monkeypatch.setattr("libra.eventlog.batches.frames.BATCH", 10_007)
+    monkeypatch.setattr("libra.eventlog.tables.csv_read.PIECE", 300_000)
+    monkeypatch.setattr("libra.eventlog.tables.frames.BATCH", 10_007)
     targets = (tmp_path / "log.csv", tmp_path / "log.parquet")
     for target in targets:
         write(log, target)

@@ -56,8 +56,8 @@ def test_what_the_first_rows_do_not_tell_is_refused_and_never_read_otherwise(tmp
 
 
 def test_one_row_tells_enough_of_an_ordinary_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.eventlog.batches.frames.SAMPLE", 1)
-    monkeypatch.setattr("libra.eventlog.batches.frames.BATCH", 1)
+    monkeypatch.setattr("libra.eventlog.tables.frames.SAMPLE", 1)
+    monkeypatch.setattr("libra.eventlog.tables.frames.BATCH", 1)
     for name in ("plain", "iso text", "iso text in zones", "whole case ids", "seconds", "words", "individuals"):
         frame, options = TABLES[name]
         roles = replace(options.roles, case_id=("case",), activity=("activity",), timestamp="time")

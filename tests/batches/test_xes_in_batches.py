@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.read import read
+from libra.eventlog.read import batches_of, read
 
 from .agreement import ENOUGH, agree, in_batches, in_memory, outcome, read_little
 

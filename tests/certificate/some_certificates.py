@@ -13,8 +13,8 @@ from tempfile import mkdtemp
 from typing import Any
 
 import libra
-from libra.certificate.canonical import checksum
 from libra.certificate.check import Check
+from libra.certificate.document import checksum
 from libra.certificate.verify import self_checks
 from libra.example.simulate import simulate
 from libra.mechanisms.release import Release

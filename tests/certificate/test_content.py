@@ -8,9 +8,9 @@ from pathlib import Path
 from some_certificates import files, with_checksum
 
 from libra.certificate.content import content
-from libra.certificate.counted import counted
-from libra.certificate.releases import RELEASES, TIMES
 from libra.certificate.verify import verify
+from libra.mechanisms.libra.releases import RELEASES, TIMES
+from libra.mechanisms.release import counted
 from libra.privacy.ledger import Ledger
 
 

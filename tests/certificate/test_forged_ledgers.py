@@ -12,16 +12,15 @@ from some_certificates import Document, all_checks, changed, document, failed, w
 
 import libra
 from libra.certificate.check import Check
-from libra.certificate.counted import counted
-from libra.certificate.of_libra import not_as_planned
-from libra.certificate.releases import RELEASES
-from libra.certificate.words import in_plain_words
-from libra.engines.counting import prefixes
+from libra.engines.control_flow_tables import CaseLengths, CaseNumber, PrefixLevel
 from libra.engines.counting.count import TABLES
 from libra.example.simulate import simulate
 from libra.mechanisms.libra import Libra
+from libra.mechanisms.libra.releases import RELEASES
+from libra.mechanisms.release import counted
 from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
 from libra.privacy.ledger import LAPLACE, Entry, Ledger
+from libra.privacy.plain_words import in_plain_words
 
 Forge = Callable[[Entry], Entry | None]
 
@@ -117,7 +116,7 @@ def test_entries_that_no_run_makes_are_refused_with_the_reason(forge: Forge, tol
 def _problems(forge: Forge) -> list[str]:
     """All that is wrong with a forged ledger, where the check lists the first few only."""
     found = _forged("libra", forge)
-    return list(not_as_planned(Ledger.from_dict(found).entries, Libra(**found["parameters"])))
+    return list(Libra(**found["parameters"]).departures(Ledger.from_dict(found).entries))
 
 
 def test_releases_about_rare_cases_do_not_go_with_a_tail_that_is_dropped() -> None:
@@ -147,7 +146,7 @@ def test_a_stronger_promise_with_all_its_sentences_is_refused_by_the_ledger() ->
 
 def test_every_table_that_an_engine_counts_is_known_here_with_its_sensitivity() -> None:
     tables: dict[str, Any] = {table.purpose: table for table in TABLES}  # type: ignore[attr-defined]  # of the protocol `Table`
-    of_prefixes = {table.purpose: table for table in prefixes.COUNTERS}  # type: ignore[attr-defined]  # likewise
+    of_prefixes = {table.purpose: table for table in (CaseNumber, CaseLengths, PrefixLevel)}
     tables = {purpose: table for purpose, table in tables.items() if purpose not in of_prefixes}  # which libra never asks for
     assert set(RELEASES) == {*tables, KEPT_LABELS, KEPT_VARIANTS}
     for purpose, table in tables.items():
@@ -163,4 +162,4 @@ def test_real_ledgers_pass_whatever_was_released(epsilon: float, cases: int) -> 
             asked: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-4, "tail": tail, "labels": labels}
             ledger = libra.anonymize(simulate(cases=cases), seed=2, **asked).ledger
             assert ledger is not None
-            assert list(not_as_planned(ledger.entries, Libra(**asked))) == []
+            assert list(Libra(**asked).departures(ledger.entries)) == []

@@ -8,8 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from some_certificates import OPTIONS, all_checks, changed, document
 
-from libra.certificate.html import html_of
-from libra.certificate.page import Page, page_of
+from libra.certificate.page import Page, html_of, page_of
 
 
 def _page(name: str) -> Page:

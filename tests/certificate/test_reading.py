@@ -11,8 +11,7 @@ import pytest
 from some_certificates import Place, changed, document, files
 
 import libra
-from libra.certificate.document import LARGEST, read_certificate
-from libra.certificate.schema import schema, why_invalid
+from libra.certificate.document import LARGEST, read_certificate, schema, why_invalid
 from libra.errors import InputError, UsageError
 
 SURE = '"document": "Libra certificate", "format": 1'

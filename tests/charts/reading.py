@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from libra.charts import Chart
+from libra.reporting.drawing import Chart
 
 HOSTILE = (
     "<script>alert(1)</script>",

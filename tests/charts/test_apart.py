@@ -7,8 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.charts.apart import numbers_behind, shown_apart
-from libra.charts.text import shown
+from libra.reporting.text import numbers_behind, shown, shown_apart
 
 PIECES = st.sampled_from(["a", "b", " ", "…", " (1)", " (2)", "(3)", "\x00", "\u202e", "\u200b", "e\u0301", "🏥", "\ud800", ""])
 LABELS = st.lists(st.one_of(st.lists(PIECES, max_size=9).map("".join), st.text(max_size=12)), max_size=40)

@@ -6,11 +6,8 @@ import math
 
 import pytest
 
-from libra.charts import numbers
-from libra.charts.bars import LONGEST, paired_bars
-from libra.charts.budget import WIDTH, budget_bar
-from libra.charts.gauge import EDGE, gauge
-from libra.charts.gauge import WIDTH as STRIP
+from libra.reporting import numbers
+from libra.reporting.bars import BUDGET_WIDTH, EDGE, GAUGE_WIDTH, LONGEST, budget_bar, gauge, paired_bars
 
 from .reading import of_class, read, size, texts, titles
 
@@ -61,13 +58,13 @@ def test_pieces_of_a_budget_lie_end_to_end_and_what_is_left_is_an_outline() -> N
     chart = budget_bar("Budget", parts, left=0.15)
     image = read(chart.svg)
     pieces = [piece for piece in of_class(image, "lc-spent") if piece.find("title") is not None]
-    starts = [1 + (WIDTH - 2) * share for share in (0, 0.5, 0.8)]
+    starts = [1 + (BUDGET_WIDTH - 2) * share for share in (0, 0.5, 0.8)]
     assert [size(piece, "x") for piece in pieces] == pytest.approx(starts, abs=0.11)
     assert [size(piece, "width") for piece in pieces] == pytest.approx(
-        [(WIDTH - 2) * share - 1.5 for _, share in parts], abs=0.11
+        [(BUDGET_WIDTH - 2) * share - 1.5 for _, share in parts], abs=0.11
     )
     (left,) = (piece for piece in of_class(image, "lc-left") if piece.find("title") is not None)
-    assert size(left, "x") == pytest.approx(1 + (WIDTH - 2) * 0.85, abs=0.11)
+    assert size(left, "x") == pytest.approx(1 + (BUDGET_WIDTH - 2) * 0.85, abs=0.11)
     assert chart.rows == (
         ("1", "variants", "50 %"),
         ("2", "lengths", "30 %"),
@@ -103,14 +100,14 @@ def _needle(chart_svg: str) -> float:
 @pytest.mark.parametrize(("value", "reach"), [(0.0, 0.0), (0.2, 0.25), (0.8, 1.0), (-3.0, 0.0)])
 def test_the_needle_stands_where_the_figure_is(value: float, reach: float) -> None:
     chart = gauge("Edges", value, sample=None, empty=0.8, words=numbers.share)
-    assert _needle(chart.svg) == pytest.approx(EDGE + (STRIP - 2 * EDGE) * reach, abs=0.11)
+    assert _needle(chart.svg) == pytest.approx(EDGE + (GAUGE_WIDTH - 2 * EDGE) * reach, abs=0.11)
     assert chart.rows == (("this log", numbers.share(value)), ("nothing left", "80 %"))
 
 
 def test_what_is_worse_than_nothing_is_an_arrow_at_the_end() -> None:
     chart = gauge("Edges", 3.0, sample=0.1, empty=1.0, words=numbers.share)
     (arrow,) = of_class(read(chart.svg), "lc-needle")
-    assert float(arrow.attrib["d"].removeprefix("M").split()[0]) == pytest.approx(STRIP - EDGE - 1)
+    assert float(arrow.attrib["d"].removeprefix("M").split()[0]) == pytest.approx(GAUGE_WIDTH - EDGE - 1)
     assert "300 %" in chart.svg
 
 
@@ -118,7 +115,7 @@ def test_the_sample_is_a_band_from_zero_with_a_tick_at_its_end() -> None:
     image = read(gauge("Edges", 0.5, sample=0.25, empty=1.0, words=numbers.share).svg)
     (band,), (tick,) = of_class(image, "lc-sample"), of_class(image, "lc-tick")
     end = size(band, "x") + size(band, "width")
-    assert end == pytest.approx(EDGE + (STRIP - 2 * EDGE) / 4, abs=0.11)
+    assert end == pytest.approx(EDGE + (GAUGE_WIDTH - 2 * EDGE) / 4, abs=0.11)
     assert float(tick.attrib["d"].removeprefix("M").split()[0]) == pytest.approx(end, abs=0.11)
     assert "random sample: 25 %" in titles(image)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.charts.numbers import count, date, duration, number, share, signed_share
+from libra.reporting.numbers import count, date, duration, number, share, signed_share
 
 UNIT = {"s": 1.0, "min": 60.0, "h": 3600.0, "day": 86400.0, "days": 86400.0, "year": 31557600.0, "years": 31557600.0}
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.charts.scale import ROOM, scale_of
+from libra.reporting.drawing import ROOM, scale_of
 
 
 @given(st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=1, max_size=8))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.charts.text import EMPTY, MOST_MARKS, shown, width, wrapped, xml
+from libra.reporting.text import EMPTY, MOST_MARKS, shown, width, wrapped, xml
 
 from .reading import HOSTILE
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from libra.charts.style import DARK, LIGHT, PALETTE, SERIES, STYLE, palette
+from libra.reporting.style import DARK, LIGHT, PALETTE, SERIES, STYLE, palette
 
 TEXT = ("ink", "faint", "original", "anonymized", "accent", "more", "less", "false", "lost", "good", "fair", "poor", "bad")
 

@@ -13,10 +13,10 @@ import pytest
 
 import libra
 from libra import example, origins
-from libra.engines.polars_streaming import grouping, spill
+from libra.engines.polars_streaming import spill
 from libra.errors import UsageError
 from libra.eventlog.in_parts import LogInParts
-from libra.mechanisms.libra import parts
+from libra.mechanisms.libra import generate
 
 from .conftest import Run
 
@@ -34,18 +34,18 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def _little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """So little that everything spills, and logs come in many parts."""
-    monkeypatch.setattr(grouping, "DEALT", 500)
-    monkeypatch.setattr(grouping, "BUCKET_EVENTS", 1000)
+    monkeypatch.setattr(spill, "DEALT", 500)
+    monkeypatch.setattr(spill, "BUCKET_EVENTS", 1000)
     monkeypatch.setattr(spill, "HELD", 50_000)
-    monkeypatch.setattr(parts, "PART_EVENTS", 2_000)
+    monkeypatch.setattr(generate, "PART_EVENTS", 2_000)
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv", "out.csv.gz", "out.xes", "out.xes.gz"])
 def test_a_release_is_written_certified_and_verified_in_every_format(
     lake: Path, tmp_path: Path, run: Run, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts.planned, "__kwdefaults__", {"part_events": 2_000})
-    monkeypatch.setattr(parts, "PART_EVENTS", 2_000)
+    monkeypatch.setattr(generate.planned, "__kwdefaults__", {"part_events": 2_000})
+    monkeypatch.setattr(generate, "PART_EVENTS", 2_000)
     out, certificate = tmp_path / name, tmp_path / "certificate.json"
     answer = run("anonymize", lake, "-o", out, *STREAMING, "--certificate", certificate, "--json")
     assert answer.code == 0, answer.err

@@ -17,7 +17,7 @@ from libra import __version__
 from libra._system.shell import libra_command
 from libra.cli.app import app
 from libra.errors import MissingExtraError
-from libra.eventlog.formats import KINDS
+from libra.eventlog.files import KINDS
 from libra.eventlog.tables.roles import FLAGS
 
 from .conftest import Run

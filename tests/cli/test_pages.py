@@ -14,7 +14,7 @@ import pytest
 from typer.main import get_command
 
 from libra import example
-from libra.certificate.schema import schema
+from libra.certificate.document import schema
 from libra.cli.app import app
 from libra.cli.commands.anonymize import EXAMPLES
 from libra.cli.mechanism_options import BOTH, GUARANTEE, PEERS, PUBLISHED, SOUND
@@ -22,8 +22,8 @@ from libra.keywords import MechanismKeywords
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.mechanism import HOMES, parameters_of
+from libra.privacy.gaussian import upper_tail
 from libra.privacy.guarantee import Guarantee, from_even_odds
-from libra.privacy.normal import upper_tail
 
 from .conftest import Run
 

@@ -13,7 +13,7 @@ import pytest
 
 import libra
 from libra.errors import InputError
-from libra.reporting.report import Report
+from libra.reporting.page import Report
 
 from .conftest import TABLE, Run
 

@@ -9,8 +9,7 @@ import pytest
 
 import libra
 from libra import example
-from libra.certificate.canonical import checksum
-from libra.certificate.schema import schema
+from libra.certificate.document import checksum, schema
 
 from .conftest import LIBRA2022, Run
 

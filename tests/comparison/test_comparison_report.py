@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from libra.charts.numbers import MISSING, number
 from libra.comparison.comparison import CONFIDENTIAL, MEASURES, ComparedLog, Comparison, Missing, Result
-from libra.comparison.report import MOST_EPSILONS, MOST_LOGS, MOST_SETTINGS
-from libra.comparison.tables import table_of
+from libra.reporting.comparison_page import MOST_EPSILONS, MOST_LOGS, MOST_SETTINGS
+from libra.reporting.comparison_tables import table_of
+from libra.reporting.numbers import MISSING, number
 
 from .some_outcomes import BUDGETS, EMPTY, comparison, result
 

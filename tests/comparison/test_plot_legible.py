@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.charts.marks import DASHES, MARKS
-from libra.comparison.labels import LONGEST, labels_of
 from libra.comparison.setting import Setting, settings_of
+from libra.reporting.curves import LONGEST_LABEL, labels_of
+from libra.reporting.drawing import DASHES, MARKS
 
 from .some_outcomes import comparison, result
 
@@ -31,7 +31,7 @@ def test_nothing_is_left_out_where_a_mechanism_is_alone_or_its_settings_share_no
     alone, *_ = _labels(f"{LONG}drop", "travas")
     beside, *_ = _labels(f"{LONG}drop", "libra")
     assert "".join(alone) == "".join(beside) == f"{LONG}drop"
-    assert max(map(len, alone)) <= LONGEST
+    assert max(map(len, alone)) <= LONGEST_LABEL
 
 
 values = st.one_of(st.booleans(), st.integers(), st.text(max_size=80))
@@ -42,7 +42,7 @@ parameters = st.dictionaries(st.sampled_from(["tail", "budget", "gamma", "cases"
 def test_no_two_settings_are_called_alike_and_every_line_has_room(settings: Sequence[Setting]) -> None:
     labels = labels_of(settings)
     assert len({"".join(lines) for lines in labels}) == len(settings)
-    assert all(0 < len(line) <= LONGEST for lines in labels for line in lines)
+    assert all(0 < len(line) <= LONGEST_LABEL for lines in labels for line in lines)
     assert all(lines[0].startswith("libra") for lines in labels)
 
 

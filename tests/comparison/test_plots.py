@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.charts.style import SERIES
 from libra.comparison.comparison import Missing
 from libra.comparison.folder import plots
-from libra.comparison.plot import LABEL_HEIGHT, lines_of, placed
 from libra.errors import UsageError
+from libra.reporting.curves import LABEL_HEIGHT, curves_of, placed
+from libra.reporting.style import SERIES
 
 from .some_outcomes import BUDGETS, comparison, result
 
@@ -134,7 +134,7 @@ def test_a_setting_that_decides_epsilon_itself_is_a_level_line() -> None:
     assert level["stroke-dasharray"]
     assert "libra2022:b=2, as set" in _texts(image)
     alone = comparison({"libra2022:b=2": [[result(0.3)]]})
-    assert [line.is_level for line in lines_of(alone, "sepsis", "dfg_l1")] == [True]
+    assert [line.is_level for _, line in curves_of(alone, "sepsis", "dfg_l1")] == [True]
     assert "sepsis-dfg_l1.svg" in plots(alone)
 
 

@@ -12,7 +12,7 @@ from libra.comparison.setting import Setting, parsed_parameters, settings_of
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.mechanisms.mechanism import names
-from libra.privacy.loss_distribution import subsampled_laplace_epsilon
+from libra.privacy.renyi import subsampled_laplace_epsilon
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ import pytest
 
 from libra.comparison.comparison import CONFIDENTIAL, MEASURES, Missing
 from libra.comparison.folder import plot_names
-from libra.comparison.pages import HEADER
-from libra.comparison.tables import ESSENTIAL, FAVOURABLE, HEADINGS, table_of
 from libra.errors import InputError
 from libra.privacy.unit import CASE, Unit
+from libra.reporting.comparison_tables import ESSENTIAL, FAVOURABLE, HEADER, HEADINGS, table_of
 
 from .some_outcomes import comparison, result
 

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from some_engines import Case, Trace, clips
 
 from libra.engines import control_flow_tables as flow
-from libra.engines import prefix_tables
 from libra.engines import time_tables as times
 from libra.engines.contract import Integers
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import traces_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST, LAST, *MOMENTS = (
@@ -130,13 +129,13 @@ def edge_cells(draw: st.DrawFn, released: Released) -> times.EdgeCells:
 
 
 @st.composite
-def prefix_levels(draw: st.DrawFn, released: Released) -> prefix_tables.PrefixLevel:
+def prefix_levels(draw: st.DrawFn, released: Released) -> flow.PrefixLevel:
     """Prefixes of one length: of kept variants, and others."""
     depth = draw(st.integers(0, 4))
     some = st.lists(st.integers(0, released.n_labels - 1), min_size=depth, max_size=depth).map(tuple)
     chosen = [trace[:depth] for trace in released.kept if len(trace) >= depth] + draw(st.lists(some, max_size=4))
     prefixes = np.array(list(dict.fromkeys(chosen)), np.int64).reshape(len(set(chosen)), depth)
-    return prefix_tables.PrefixLevel(prefixes, released.n_labels)
+    return flow.PrefixLevel(prefixes, released.n_labels)
 
 
 parts = digits(7, times.TOTAL_BINS - 2).map(lambda some: (0, 0, *some))
@@ -163,9 +162,9 @@ REQUESTS: dict[type, Callable[[Released], Request]] = {
     flow.BaseEdges: lambda released: st.builds(flow.BaseEdges, st.just(released.n_labels), clips),
     flow.ExcessEdges: lambda released: st.builds(flow.ExcessEdges, st.just(released.n_labels), clips, edges(released)),
     flow.Contexts: lambda released: st.builds(flow.Contexts, st.just(released.n_labels), edges(released), clips),
-    prefix_tables.CaseNumber: lambda _: st.builds(prefix_tables.CaseNumber),
-    prefix_tables.CaseLengths: lambda _: st.builds(prefix_tables.CaseLengths),
-    prefix_tables.PrefixLevel: prefix_levels,
+    flow.CaseNumber: lambda _: st.builds(flow.CaseNumber),
+    flow.CaseLengths: lambda _: st.builds(flow.CaseLengths),
+    flow.PrefixLevel: prefix_levels,
     times.StartYears: lambda _: st.builds(times.StartYears, zones),
     times.StartWeeks: lambda _: st.builds(times.StartWeeks, years, widths, zones),
     times.StartHours: lambda _: st.builds(times.StartHours, zones),

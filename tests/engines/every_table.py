@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from libra.engines import control_flow_tables as flow
-from libra.engines import prefix_tables
 from libra.engines import time_tables as times
 from libra.engines.contract import Engine
+from libra.engines.counting.blocks import codes_among
 from libra.engines.counting.count import TABLES, needs_cases
-from libra.engines.counting.labels import codes_among
-from libra.engines.polars.engine import PolarsEngine
-from libra.eventlog.traces import Traces, traces_of
+from libra.engines.polars import PolarsEngine
+from libra.eventlog.cases import Traces, traces_of
 
 ZONE = "Europe/Amsterdam"
 
@@ -35,9 +34,9 @@ def every_table(engine: PolarsEngine, kept: Traces) -> list[Any]:
         flow.BaseEdges(n, 2.5),
         flow.ExcessEdges(n, 1.5, cells),
         flow.Contexts(n, cells[cells % (n + 1) != n][:50], 2.0),
-        prefix_tables.CaseNumber(),
-        prefix_tables.CaseLengths(),
-        prefix_tables.PrefixLevel(np.arange(n).reshape(n, 1), n),
+        flow.CaseNumber(),
+        flow.CaseLengths(),
+        flow.PrefixLevel(np.arange(n).reshape(n, 1), n),
         times.StartYears(ZONE),
         times.StartWeeks((40, 41, 54), 4, ZONE),
         times.StartHours(ZONE),

@@ -8,8 +8,8 @@ import numpy as np
 from adversarial_logs import FIRST, LAST, Neighbours
 from some_engines import START, control_flow_tables
 
-from libra.engines import prefix_tables
 from libra.engines import time_tables as tables
+from libra.engines.control_flow_tables import CaseLengths, CaseNumber, PrefixLevel
 
 LABELS = 4
 ZONES = ("UTC", "Europe/Amsterdam", "Asia/Kathmandu")
@@ -33,10 +33,10 @@ TIME_TABLES: list[tables.TimeTable] = [
 ]
 ALL_TABLES: list[Any] = [  # each of them is a Table
     *TIME_TABLES,
-    prefix_tables.CaseNumber(),
-    prefix_tables.CaseLengths(),
+    CaseNumber(),
+    CaseLengths(),
     *(
-        prefix_tables.PrefixLevel(np.array(prefixes, np.int64).reshape(len(prefixes), -1), LABELS)
+        PrefixLevel(np.array(prefixes, np.int64).reshape(len(prefixes), -1), LABELS)
         for prefixes in ([()], [(0,), (3,)], [(0, 0), (0, 1)], [(0,) * 20_000], [(0, 1) * 500, (0, 1, 2, 3) * 250])
     ),
     *(

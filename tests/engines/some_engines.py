@@ -28,9 +28,9 @@ from libra.engines.control_flow_tables import (
     Size,
     VariantCounts,
 )
-from libra.engines.polars.engine import PolarsEngine, engine_of
+from libra.engines.polars import PolarsEngine, engine_of
+from libra.eventlog.cases import traces_of
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.traces import traces_of
 
 Trace = tuple[int, ...]
 Case = tuple[tuple[int, int], ...]  # codes and times

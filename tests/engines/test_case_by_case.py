@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from some_engines import Scene, Trace, cases_in, engine_from, names, scenes
 
 from libra.engines.control_flow_tables import LabelWeights, Size
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import traces_of
 from libra.privacy.randomness import Randomness
 
 

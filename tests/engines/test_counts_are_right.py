@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from some_engines import Scene, counted_plainly, edges_plainly, engine_from, scenes
 
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import traces_of
 
 
 @given(scenes())

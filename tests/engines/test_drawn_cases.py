@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.engines.polars import engine_of
-from libra.engines.polars.individuals import drawn_cases
+from libra.engines.polars import drawn_cases, engine_of
 from libra.eventlog.log import EventLog
 from libra.measures.audit.canaries import Case, log_of_cases
 from libra.privacy.randomness import Randomness

@@ -17,18 +17,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from some_engines import Case, Scene, Trace, engine_from, largest_square, log_from, names, scenes, square_norm
 
-from libra.engines import control_flow_tables, prefix_tables, time_tables
+from libra.engines import control_flow_tables, time_tables
 from libra.engines.control_flow_tables import BaseEdges, Contexts, ExcessEdges, OneCell, VariantCounts
 from libra.engines.counting.clipping import add_clipped
-from libra.engines.polars.engine import PolarsEngine, engine_of
+from libra.engines.polars import PolarsEngine, engine_of
 from libra.engines.time_tables import ActivityHours, EdgeCells, EdgeDurations, StepDurations
+from libra.eventlog.cases import traces_of
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.frames import from_frame
-from libra.eventlog.traces import traces_of
 
 TABLES = {
     found
-    for module in (control_flow_tables, prefix_tables, time_tables)
+    for module in (control_flow_tables, time_tables)
     for found in vars(module).values()
     if isinstance(found, type) and hasattr(found, "purpose")
 }

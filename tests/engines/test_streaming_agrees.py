@@ -14,13 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from libra.engines.control_flow_tables import Size
-from libra.engines.counting.distinct import distinct
+from libra.engines.counting.blocks import distinct
 from libra.engines.polars import LogInMemory, engine_of
-from libra.engines.polars_streaming import StreamedLog, StreamingEngine, grouping, spill
-from libra.eventlog.batches.batches import batches_of
+from libra.engines.polars_streaming import StreamedLog, StreamingEngine, spill
+from libra.eventlog.cases import Traces, traces_of
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.read import read
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.read import batches_of, read
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
 
@@ -32,8 +31,8 @@ START = 1_714_982_400_000_000  # a Monday of May 2024, in microseconds
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """So little in memory that everything is dealt out, spilled and merged many times."""
     with monkeypatch.context() as patch:
-        patch.setattr(grouping, "DEALT", 7_000)
-        patch.setattr(grouping, "BUCKET_EVENTS", 20_000)
+        patch.setattr(spill, "DEALT", 7_000)
+        patch.setattr(spill, "BUCKET_EVENTS", 20_000)
         patch.setattr(spill, "HELD", 300_000)
         yield
 
@@ -111,14 +110,14 @@ def test_any_interleaving_of_cases_agrees(rows: list[tuple[int, int, int]], sort
     frame = table([f"case {case}" for case, _, _ in rows], ["abcd"[code] for _, code, _ in rows], [START + t for *_, t in rows])
     options = ReadOptions(sort_by_time=sort_by_time)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouping, "DEALT", size)
+        patch.setattr(spill, "DEALT", size)
         patch.setattr(spill, "HELD", 500)
         assert_same_tables(streamed(frame, options), engine_of(read(frame, options)))
 
 
 @pytest.mark.parametrize("hashes", [lambda n: np.zeros(n, np.uint64), lambda n: np.full(n, 2**64 - 1, np.uint64)])
 def test_cases_that_share_a_hash_stay_two_cases(monkeypatch: pytest.MonkeyPatch, hashes: Any) -> None:
-    monkeypatch.setattr(grouping, "_hashes", lambda ids: hashes(len(ids)))
+    monkeypatch.setattr(spill, "_hashes", lambda ids: hashes(len(ids)))
     frame = HOSTILE["equal times"]
     assert_same_tables(streamed(frame), engine_of(read(frame, ReadOptions())))
 
@@ -146,7 +145,7 @@ def test_tables_about_times_are_not_asked_of_a_tail() -> None:
 
 def test_batches_of_any_size_give_the_same_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = HOSTILE["every case its own variant"]
-    monkeypatch.setattr(grouping, "DEALT", 1)
+    monkeypatch.setattr(spill, "DEALT", 1)
     assert_same_tables(streamed(frame), engine_of(read(frame, ReadOptions())))
 
 
@@ -161,7 +160,7 @@ def test_of_each_individual_no_more_cases_count_than_said_and_as_many_as_in_memo
     )
     options = ReadOptions(roles=RoleNames(individual="person"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouping, "BUCKET_EVENTS", 30)
+        patch.setattr(spill, "BUCKET_EVENTS", 30)
         engine = streamed(frame, options, Unit(most))
     memory = LogInMemory(read(frame, options)).engine(Unit(most), Randomness(seed=1))
     had = np.unique(list(whose.values()), return_counts=True)[1]

@@ -12,14 +12,14 @@ import pytest
 
 import libra
 from libra.engines.control_flow_tables import LabelWeights, Size
-from libra.engines.polars_streaming import StreamedLog, StreamingEngine, grouping, spill
+from libra.engines.polars_streaming import StreamedLog, StreamingEngine, spill
 from libra.engines.sampling import KeyedSample, chosen, limit_of
 from libra.errors import InputError
-from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.read import batches_of
 from libra.example.simulate import simulate
 from libra.privacy.gate import Gate
-from libra.privacy.noisy import FINE
+from libra.privacy.noise import FINE
 from libra.privacy.randomness import Randomness
 from libra.privacy.selection import GaussianRule
 from libra.privacy.unit import CASE, Unit
@@ -80,7 +80,7 @@ def test_a_subsample_of_what_was_read_has_whole_cases_at_its_rate(rate: float) -
 
 def test_the_noise_on_variants_is_that_of_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every variant passes at a threshold far below; what is on top of the true counts is the noise."""
-    monkeypatch.setattr(grouping, "BUCKET_EVENTS", 100)
+    monkeypatch.setattr(spill, "BUCKET_EVENTS", 100)
     n, mu, scale = 4000, 0.5, 8
     frame = pl.DataFrame(
         {
@@ -114,7 +114,7 @@ def test_the_number_of_cases_is_that_of_the_log() -> None:
 
 
 def test_a_label_passes_by_what_all_buckets_have_of_it_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grouping, "BUCKET_EVENTS", 100)
+    monkeypatch.setattr(spill, "BUCKET_EVENTS", 100)
     engine = log()
     assert len(engine.store) > 16
     (weights,) = engine.count_all([LabelWeights(len(engine.labels), np.zeros(0, np.int64))])

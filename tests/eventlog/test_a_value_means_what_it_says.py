@@ -15,14 +15,13 @@ from neighbouring_files import READ, START, Row, as_csv, as_frame, as_pandas, as
 
 import libra
 from libra.engines.control_flow_tables import Size
-from libra.engines.polars.source import LogInMemory
+from libra.engines.polars import LogInMemory
 from libra.engines.polars_streaming.source import StreamedLog
 from libra.errors import InputError
-from libra.eventlog.batches.batches import batches_of
-from libra.eventlog.batches.whose import own_where_none, whose_events
 from libra.eventlog.options import RoleNames
-from libra.eventlog.read import read
-from libra.eventlog.tables.attributes import as_text
+from libra.eventlog.read import batches_of, read
+from libra.eventlog.tables.flat import own_where_none, whose_events
+from libra.eventlog.tables.values import as_text
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import Unit
 
@@ -150,8 +149,8 @@ def test_ids_that_join_alike_in_different_files_of_a_folder_stay_two_cases(tmp_p
 
 
 def test_one_letter_in_another_encoding_changes_nobody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.eventlog.batches.csv_file.PIECE", 40)
-    monkeypatch.setattr("libra.eventlog.batches.csv_file.HEAD", 40)
+    monkeypatch.setattr("libra.eventlog.tables.csv_read.PIECE", 40)
+    monkeypatch.setattr("libra.eventlog.tables.csv_read.HEAD", 40)
     letters = ("\u00fc".encode(), "\u00fc".encode("cp1252"))
     for first, second in (letters, letters[::-1]):
         lines = [f"{i},X,2024-05-06 08:00:00,p,x".encode() for i in range(9)]

@@ -14,10 +14,10 @@ import pytest
 import libra
 from libra import example
 from libra.errors import InputError, MissingColumnError, UsageError
-from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.description import Description
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
+from libra.eventlog.read import batches_of
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 TIMES: dict[str, tuple[list[str], dict[str, Any]]] = {

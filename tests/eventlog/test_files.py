@@ -12,8 +12,7 @@ import pytest
 
 from libra._system.files import atomic_output
 from libra.errors import InputError
-from libra.eventlog.files import compressed, input_format, open_input
-from libra.eventlog.formats import Compression
+from libra.eventlog.files import Compression, compressed, input_format, open_input
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 

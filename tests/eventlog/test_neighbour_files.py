@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import libra
 from libra.errors import LibraError
-from libra.eventlog.batches.batches import batches_of
 from libra.eventlog.description import Description
 from libra.eventlog.options import ReadOptions
+from libra.eventlog.read import batches_of
 
 HEAD = "case;activity;time;note"
 OTHERS = ["a;Röntgen;{};x", "a;leave;{};y", "b;Röntgen;{};z"]

@@ -34,14 +34,13 @@ from neighbouring_files import (
 )
 
 from libra.engines.control_flow_tables import Lengths, Size
-from libra.engines.polars.source import LogInMemory
+from libra.engines.polars import LogInMemory
 from libra.engines.polars_streaming.source import StreamedLog
 from libra.engines.time_tables import CaseDurations, Granularity, StartHours
 from libra.errors import InputError
-from libra.eventlog.batches.batches import batches_of
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.ids import whose_cases
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.read import read
+from libra.eventlog.read import batches_of, read
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
 
@@ -76,11 +75,11 @@ def _seen(activity: pl.Series, micros: pl.Series, case: pl.Series, whose: pl.Ser
 @pytest.fixture
 def _little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of a few rows, and a few rows to decide on."""
-    monkeypatch.setattr("libra.eventlog.batches.frames.BATCH", 2)
-    monkeypatch.setattr("libra.eventlog.batches.frames.SAMPLE", 2)
-    monkeypatch.setattr("libra.eventlog.batches.csv_file.PIECE", 80)
-    monkeypatch.setattr("libra.eventlog.batches.csv_file.HEAD", 120)
-    monkeypatch.setattr("libra.eventlog.batches.xes_file.SAMPLE", 2)
+    monkeypatch.setattr("libra.eventlog.tables.frames.BATCH", 2)
+    monkeypatch.setattr("libra.eventlog.tables.frames.SAMPLE", 2)
+    monkeypatch.setattr("libra.eventlog.tables.csv_read.PIECE", 80)
+    monkeypatch.setattr("libra.eventlog.tables.csv_read.HEAD", 120)
+    monkeypatch.setattr("libra.eventlog.xes.batches.SAMPLE", 2)
     monkeypatch.setattr("libra.eventlog.xes.read.STRETCH", 200)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import libra
 from libra.errors import InputError
-from libra.eventlog.open_choices import OpenChoice, encoding_is_open
+from libra.eventlog.notes import OpenChoice, encoding_is_open
 
 SHOWN = "2024-05-27T08:00:00Z"
 OPEN: dict[str, tuple[list[str], dict[str, Any], str]] = {

@@ -18,16 +18,16 @@ import pytest
 
 from libra.engines.contract import Table
 from libra.engines.control_flow_tables import LabelWeights
-from libra.engines.polars.engine import PolarsEngine, engine_of
+from libra.engines.polars import PolarsEngine, engine_of
+from libra.eventlog.cases import Traces, traces_of
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.traces import Traces, traces_of
 from libra.measures.audit.events import bound_of, telling_event
 from libra.measures.distances import Floats
 from libra.mechanisms.libra.plan import Budget, Plan, make_plan
 from libra.mechanisms.libra.release_run import _release_control
 from libra.privacy.gate import Gate
-from libra.privacy.noisy import NoisyTable
-from libra.privacy.normal import upper_tail
+from libra.privacy.gaussian import upper_tail
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 LABELS = ("a", "b", "c", "z")  # the last is in no case but perhaps the canary

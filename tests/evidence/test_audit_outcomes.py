@@ -10,7 +10,7 @@ import pytest
 
 import libra
 from libra import example
-from libra.engines.polars import engine
+from libra.engines import polars
 from libra.measures.audit.canaries import FREQUENT, LONG, PERSON, SLOW, THRESHOLD, UNIQUE
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -44,7 +44,7 @@ def test_a_person_with_several_cases_is_protected_where_individuals_are(most_cas
 
 @pytest.mark.slow
 def test_the_audit_notices_if_all_cases_of_a_person_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "drawn_cases", lambda individual, *_: np.arange(len(individual)))
+    monkeypatch.setattr(polars, "drawn_cases", lambda individual, *_: np.arange(len(individual)))
     assert libra.audit(PATIENTS, runs=1000, seed=1, most_cases=1, **OF_A_PERSON).refuted
 
 

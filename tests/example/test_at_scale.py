@@ -10,10 +10,8 @@ import pytest
 
 from libra.eventlog.log import EventLog
 from libra.example import at_scale
-from libra.example.at_scale import Department
-from libra.example.crowds import LABELS, crowd, walk
-from libra.example.patients import COMPLAINTS
-from libra.example.simulate import simulate
+from libra.example.at_scale import LABELS, Department, crowd, walk
+from libra.example.simulate import COMPLAINTS, simulate
 from libra.measures.edges import pair_edges
 from libra.privacy.randomness import Randomness
 

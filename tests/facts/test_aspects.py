@@ -13,9 +13,8 @@ import libra
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures import measure
-from libra.reporting.facts.aspects import GOOD_FOR, Aspect, aspects_of, overall, summary_of
+from libra.reporting.facts.aspects import GOOD_FOR, Aspect, Verdict, aspects_of, overall, summary_of
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.verdicts import Verdict
 from libra.reporting.facts.yardsticks import activity_tv, sample_of, yardsticks_of
 
 KEYS = ["cases", "activities", "edges", "variants", "lengths", "step_durations", "case_durations", "arrivals"]

@@ -10,10 +10,8 @@ from logs_by_hand import HANDLING, RELEASED, log_of, steps, traces
 
 from libra.example.simulate import simulate
 from libra.measures import measure
-from libra.reporting.facts.edges import edge_table
-from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.sizes import sizes_of
-from libra.reporting.facts.variants import LONGEST, MOST_UNSEEN, top_variants
+from libra.reporting.facts.pair import Pair, sizes_of
+from libra.reporting.facts.tables import LONGEST, MOST_UNSEEN, edge_table, top_variants
 
 BOTH = Pair(log_of(HANDLING), log_of(RELEASED))
 

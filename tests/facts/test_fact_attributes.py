@@ -11,8 +11,8 @@ from logs_by_hand import HANDLING, log_of
 
 from libra.eventlog.log import EventLog
 from libra.example.simulate import simulate
-from libra.reporting.facts.attributes import FEWEST_CASES, TOP, attribute_count, attributes_of, held_back
 from libra.reporting.facts.pair import Pair
+from libra.reporting.facts.tables import FEWEST_CASES, TOP, attribute_count, attributes_of, held_back
 
 
 def with_events(n: int, attributes: Mapping[str, Sequence[Any]]) -> EventLog:

@@ -11,8 +11,7 @@ import pytest
 from logs_by_hand import BEGIN, HANDLING, RELEASED, all_finite, log_of
 
 from libra.example.simulate import simulate
-from libra.reporting.facts.calendar import MOST_POINTS, arrivals, hours_of_week
-from libra.reporting.facts.dots import FEWEST, dotted
+from libra.reporting.facts.calendar import FEWEST, MOST_POINTS, arrivals, dotted, hours_of_week
 from libra.reporting.facts.pair import Pair
 
 DAY = 86400.0

@@ -10,11 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from logs_by_hand import HANDLING, RELEASED, Cases, log_of, steps
 
-from libra.reporting.facts.duration_bins import BOUNDS, N_BINS, SECOND, WORDS, bins_for, counted
-from libra.reporting.facts.durations import case_durations, step_durations
-from libra.reporting.facts.histogram import Histogram
-from libra.reporting.facts.lengths import MOST_BINS, trace_lengths
-from libra.reporting.facts.pair import Pair
+from libra.reporting.facts.histograms import (
+    BOUNDS,
+    MOST_BINS,
+    N_BINS,
+    WORDS,
+    Histogram,
+    bins_for,
+    case_durations,
+    counted,
+    step_durations,
+    trace_lengths,
+)
+from libra.reporting.facts.pair import SECOND, Pair
 
 YEAR = 31_557_600
 

@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from logs_by_hand import log_of
 
-from libra.charts.numbers import share
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures.risk import certified, risk_of_release
 from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.risk import RiskFacts, risk_of
 from libra.reporting.facts.yardsticks import sample_of
+from libra.reporting.numbers import share
 
 
 def risk(original: EventLog, anonymized: EventLog) -> RiskFacts:

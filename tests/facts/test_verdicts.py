@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from libra.reporting.facts.verdicts import FROM_BEST, MEANINGS, Verdict, middle, verdict_of
+from libra.reporting.facts.aspects import FROM_BEST, MEANINGS, Verdict, middle, verdict_of
 
 
 @pytest.mark.parametrize(

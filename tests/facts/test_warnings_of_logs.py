@@ -12,10 +12,14 @@ from libra.eventlog.log import EventLog
 from libra.example.simulate import simulate
 from libra.mechanisms.mechanism import HOMES
 from libra.reporting.facts.aspects import aspects_of
-from libra.reporting.facts.of_mechanism import KNOWN, REAL_CASES
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.warning import Warning  # noqa: A004  # the word of the page; nothing is raised here
-from libra.reporting.facts.warnings import MOST_LABELS, warnings_of
+from libra.reporting.facts.warnings import (
+    KNOWN,
+    MOST_LABELS,
+    REAL_CASES,
+    Warning,  # noqa: A004  # the word of the page; nothing is raised here
+    warnings_of,
+)
 from libra.reporting.facts.yardsticks import yardsticks_of
 
 PROVED = {"kind": "proved", "seeded": False}

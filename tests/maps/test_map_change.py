@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from libra.maps.change import change_of_count, change_of_mean
+from libra.reporting.map_graph import change_of_count, change_of_mean
 
 
 @pytest.mark.parametrize(

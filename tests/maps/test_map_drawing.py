@@ -13,17 +13,15 @@ import numpy as np
 import pytest
 
 import libra
-from libra.charts.numbers import count
-from libra.charts.text import width
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
-from libra.maps import STYLE, MapPair, legend, map_pair
-from libra.maps.draw import drawing
-from libra.maps.graph import graph_of
-from libra.maps.layout import layouts_of
-from libra.maps.levels import DETAILS, shown_at
-from libra.maps.names import Name
-from libra.maps.sketch import Picture
+from libra.reporting.map_drawing import Name, Picture, drawing
+from libra.reporting.map_graph import DETAILS, graph_of, shown_at
+from libra.reporting.map_layout import layouts_of
+from libra.reporting.maps import MapPair, map_pair
+from libra.reporting.numbers import count
+from libra.reporting.style import MAP_STYLE, map_legend
+from libra.reporting.text import width
 from maps.tiny_logs import SVG, figure, groups, log_of
 
 PATIENCE = 60.0  # seconds; how long a layout takes is not what is tested
@@ -240,13 +238,13 @@ def test_without_an_original_nothing_is_compared() -> None:
 
 def test_fragments_hold_nothing_that_the_policy_forbids(pair: MapPair, example: tuple[EventLog, EventLog, MapPair]) -> None:
     drawn = [svg for maps in (pair, example[2]) for level in maps.levels for svg in (level.original, level.anonymized)]
-    for fragment in (*drawn, legend(public=True), legend(public=False)):
+    for fragment in (*drawn, map_legend(public=True), map_legend(public=False)):
         assert fragment is not None
         assert not FORBIDDEN.search(fragment)
     used = {name for svg in drawn for classes in re.findall('class="([^"]*)"', svg or "") for name in classes.split()}
     assert {name for name in used if not name.startswith(("lm", "lc-"))} == set()
-    assert "url(" not in STYLE
-    assert "<" not in STYLE
+    assert "url(" not in MAP_STYLE
+    assert "<" not in MAP_STYLE
 
 
 def test_the_same_logs_give_the_same_maps(pair: MapPair) -> None:
@@ -318,7 +316,7 @@ def test_two_empty_logs_have_no_map_and_a_note() -> None:
 
 
 def test_text_is_large_enough_and_every_image_is_named(example: tuple[EventLog, EventLog, MapPair]) -> None:
-    assert all(float(size) >= 11 for size in re.findall(r"font(?:-size)?:(?:\d+ )?(\d+)px", STYLE))
+    assert all(float(size) >= 11 for size in re.findall(r"font(?:-size)?:(?:\d+ )?(\d+)px", MAP_STYLE))
     for level in example[2].levels:
         root = ElementTree.fromstring(level.anonymized)
         assert root.get("role") == "img"

@@ -12,7 +12,7 @@ import pytest
 
 import libra
 from libra.eventlog.log import empty_log
-from libra.maps.graph import Graph, graph_of
+from libra.reporting.map_graph import Graph, graph_of
 from maps.tiny_logs import log_of
 
 

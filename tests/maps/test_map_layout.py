@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from libra.charts.numbers import MISSING
-from libra.maps import child, layout, map_pair, process_map
-from libra.maps.layout import ROW, Line, Sketch, dot_of, layouts_of
+from libra.reporting import graphviz_child as child
+from libra.reporting import map_layout as layout
+from libra.reporting.map_layout import ROW, Line, Sketch, dot_of, layouts_of
+from libra.reporting.maps import map_pair, process_map
+from libra.reporting.numbers import MISSING
 from maps.tiny_logs import log_of
 
 PATIENCE = 60.0
@@ -175,7 +177,7 @@ def test_the_child_does_not_outlive_its_parent(sent: signal.Signals, tmp_path: P
     asks = (
         "import signal\n"
         "signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which whoever runs the tests may have switched off\n"
-        "from libra.maps.layout import Line, Sketch, layouts_of\n"
+        "from libra.reporting.map_layout import Line, Sketch, layouts_of\n"
         "layouts_of([Sketch(((20.0, 20.0),) * 2, (Line(0, 1, 1, False, (0.0, 0.0)),))], 600.0)"
     )
     parent = subprocess.Popen(said_by(asks), env=busy(tmp_path), stderr=subprocess.DEVNULL)

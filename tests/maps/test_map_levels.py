@@ -10,8 +10,7 @@ import pytest
 
 import libra
 from libra.eventlog.log import EventLog, empty_log
-from libra.maps.graph import Graph, graph_of
-from libra.maps.levels import DETAILS, Detail, Shown, shown_at
+from libra.reporting.map_graph import DETAILS, Detail, Graph, Shown, graph_of, shown_at
 from maps.tiny_logs import log_of
 
 

@@ -12,7 +12,7 @@ import pytest
 from libra.errors import InputError, LibraError, UsageError
 from libra.eventlog.log import empty_log
 from libra.example.simulate import simulate
-from libra.maps import process_map
+from libra.reporting.maps import process_map
 from maps.tiny_logs import SVG, groups, log_of
 
 PATIENCE = 60.0

@@ -8,8 +8,8 @@ import math
 import pytest
 
 from libra.errors import UsageError
-from libra.mechanisms.libra2022.accounting import accounting, default_subsamples
-from libra.privacy.loss_distribution import subsampled_laplace_epsilon
+from libra.mechanisms.libra2022.claim import accounting, default_subsamples
+from libra.privacy.renyi import subsampled_laplace_epsilon
 
 
 @pytest.mark.parametrize(("gamma", "subsamples"), [(0.05, 20), (1, 1), (0.7, 1), (0.3, 3), (1e-6, 1_000_000)])

@@ -8,12 +8,11 @@ import pytest
 import libra
 from libra import example
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, cases_of
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Cases, Traces, cases_of, traces_of
 from libra.example.simulate import simulate
 from libra.mechanisms.libra2022 import Libra2022
-from libra.mechanisms.libra2022.anonymizers import named_anonymizer, with_times_of
-from libra.mechanisms.peers.counted import Counted, counted_of
+from libra.mechanisms.libra2022.algorithm import named_anonymizer, with_times_of
+from libra.mechanisms.variant_queries import Counted, counted_of
 from libra.privacy.randomness import Randomness
 
 PEERS = ("amun", "pripel", "prefix-laplace", "sacofa", "travas")

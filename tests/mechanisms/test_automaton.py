@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.mechanisms.libra2022.automaton import START, Automaton, minimal_automaton
+from libra.mechanisms.libra2022.trace_noise import START, Automaton, minimal_automaton
 
 Word = tuple[int, ...]
 LETTERS = (0, 1, 2)

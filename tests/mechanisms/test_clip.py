@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from some_cases import as_lists, cases_from
 
-from libra.mechanisms.libra2022.clip import clip, clipping_threshold, largest_count
+from libra.mechanisms.libra2022.steps import clip, clipping_threshold, largest_count
 from libra.privacy.renyi import laplace_epsilon
 
 ONE, OTHER, THIRD = [0, 1], [0, 1, 1], [2]

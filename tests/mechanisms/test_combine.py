@@ -12,7 +12,7 @@ from some_cases import as_lists, cases_from
 from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
-from libra.mechanisms.libra2022.combine import combine
+from libra.mechanisms.libra2022.steps import combine
 from libra.privacy.randomness import SEEDED, Randomness
 
 LABELS = ["admit", "bill", "cure", "discharge"]

@@ -15,7 +15,7 @@ from libra.eventlog.metadata import Attribute, Classifier, LogMetadata
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.write import write
-from libra.eventlog.xes.header import written_metadata
+from libra.eventlog.xes.write import written_metadata
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.libra2022 import Libra2022
 from libra.privacy.randomness import SEEDED, Randomness

@@ -14,7 +14,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.example.simulate import simulate
 from libra.mechanisms.libra2022 import Libra2022
-from libra.mechanisms.libra2022.clip import clipping_threshold
+from libra.mechanisms.libra2022.steps import clipping_threshold
 from libra.privacy.randomness import SEEDED, Randomness
 from libra.privacy.renyi import laplace_epsilon
 

@@ -18,8 +18,8 @@ from libra.measures.edges import pair_edges
 from libra.measures.utility import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
 from libra.privacy.randomness import Randomness
-from libra.reproduce.folder import read_logs
-from libra.reproduce.paper import TABLE_1
+from libra.reproduce import TABLE_1
+from libra.reproduce.run import read_logs
 
 PublicLog: TypeAlias = Callable[[Path, str], EventLog]
 

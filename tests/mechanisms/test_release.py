@@ -12,8 +12,7 @@ import pytest
 from some_cases import COUNTS, log_of
 
 from libra import __version__
-from libra.certificate.canonical import checksum
-from libra.certificate.document import write_certificate
+from libra.certificate.document import checksum, write_certificate
 from libra.errors import InputError, UsageError
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read

@@ -17,7 +17,7 @@ from some_cases import DAY, MINUTE, InOrder, as_lists, cases_from
 
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases
-from libra.mechanisms.libra2022.relevance import ALL, Abstraction, relevant_cases, sufficient_after
+from libra.mechanisms.libra2022.steps import ALL, Abstraction, relevant_cases, sufficient_after
 from libra.privacy.randomness import Randomness
 
 Case = tuple[tuple[int, ...], tuple[int, ...]]

@@ -15,8 +15,8 @@ from some_cases import COUNTS, log_of
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import empty_log
 from libra.mechanisms.libra2022 import Libra2022
-from libra.mechanisms.libra2022.clip import clipping_threshold
-from libra.mechanisms.libra2022.shortfall import explain_clipping
+from libra.mechanisms.libra2022.algorithm import explain_clipping
+from libra.mechanisms.libra2022.steps import clipping_threshold
 from libra.privacy.randomness import Randomness
 from libra.privacy.renyi import laplace_epsilon
 

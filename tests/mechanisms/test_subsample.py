@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from some_cases import as_lists, cases_from
 
-from libra.mechanisms.libra2022.subsample import number_of_subsamples, poisson_subsample
+from libra.mechanisms.libra2022.steps import number_of_subsamples, poisson_subsample
 from libra.privacy.randomness import Randomness
 
 RATE, CASES, DRAWS = 0.2, 150, 6000

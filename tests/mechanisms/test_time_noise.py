@@ -10,8 +10,8 @@ from scipy import stats
 from some_cases import DAY, MINUTE, as_lists, cases_from
 
 from libra.eventlog.cases import Cases
-from libra.mechanisms.libra2022.time_noise import time_noise
-from libra.mechanisms.relative_times import EARLIEST, LATEST, MILLISECOND
+from libra.mechanisms.libra2022.steps import time_noise
+from libra.mechanisms.peers import EARLIEST, LATEST, MILLISECOND
 from libra.privacy.randomness import Randomness
 
 CHANCE = 1e-3

@@ -15,9 +15,7 @@ from libra import example
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.mechanisms import plugins
-from libra.mechanisms.mechanism import Mechanism, mechanism, names, parameters_of
-from libra.mechanisms.plugins import GROUP, Outside
+from libra.mechanisms.mechanism import GROUP, Mechanism, Outside, mechanism, names, parameters_of
 from libra.mechanisms.release import Release
 from libra.mechanisms.travas import Travas
 from libra.privacy.guarantee import Guarantee
@@ -83,7 +81,7 @@ def put(monkeypatch: pytest.MonkeyPatch) -> Put:
 
     def _put(kind: str) -> None:
         entries = [EntryPoint("boastful", f"{__name__}:{kind}", GROUP), EntryPoint("libra", f"{__name__}:{kind}", GROUP)]
-        monkeypatch.setattr(plugins, "entry_points", lambda group: entries if group == GROUP else [])
+        monkeypatch.setattr("libra.mechanisms.mechanism.entry_points", lambda group: entries if group == GROUP else [])
 
     return _put
 

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from libra.errors import UsageError
-from libra.privacy.composition import before_subsampling, composed_delta, repeated, subsampled
+from libra.privacy.accounting import before_subsampling, composed_delta, repeated, subsampled
 from libra.privacy.gaussian import delta_of, mu_of
-from libra.privacy.noise_table import discrete_laplace, truncated_geometric
+from libra.privacy.noise import discrete_laplace, truncated_geometric
 
 Floats = NDArray[np.float64]
 

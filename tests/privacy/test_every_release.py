@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import libra
-from libra.engines import control_flow_tables, prefix_tables, time_tables
+from libra.engines import control_flow_tables, time_tables
 from libra.engines.counting.count import TABLES as COUNTED
 from libra.example.simulate import simulate
 from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
@@ -17,7 +17,7 @@ from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guarantees.md"
 TABLES = {
     found.purpose: found
-    for module in (control_flow_tables, prefix_tables, time_tables)
+    for module in (control_flow_tables, time_tables)
     for found in vars(module).values()
     if isinstance(found, type) and hasattr(found, "purpose")
 }

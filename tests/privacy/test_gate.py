@@ -14,12 +14,12 @@ from scipy.stats import chi2, norm
 
 from libra.engines.contract import Table, VariantRule
 from libra.engines.control_flow_tables import LabelWeights
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Traces, traces_of
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.calibration import calibrate
 from libra.privacy.gate import Gate, Seconds
 from libra.privacy.ledger import Entry
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Integers = NDArray[np.int64]

@@ -10,10 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from libra.privacy import discrete_losses
-from libra.privacy.accounting import UnknownReleaseError, delta_of_ledger, epsilon_of_ledger
+from libra.privacy import accounting
+from libra.privacy.accounting import UnknownReleaseError, delta_of_ledger, epsilon_of_ledger, losses_of
 from libra.privacy.calibration import calibrate, selections_delta
-from libra.privacy.discrete_losses import losses_of
 from libra.privacy.gaussian import delta_of
 from libra.privacy.ledger import (
     DISCRETE_LAPLACE,
@@ -25,7 +24,7 @@ from libra.privacy.ledger import (
     Entry,
     Ledger,
 )
-from libra.privacy.loss_distribution import subsampled_laplace_epsilon
+from libra.privacy.renyi import subsampled_laplace_epsilon
 
 
 def gaussian(mu: float, group: str = "all") -> Entry:
@@ -115,7 +114,7 @@ def test_releases_of_more_losses_than_can_be_written_down_are_counted_on_a_grid(
     entries = tuple(Entry("a count", DISCRETE_LAPLACE, 1.0, 5 + number / 7) for number in range(11))
     on_a_grid = delta_of_ledger(Ledger(entries), 1.0)
     assert losses_of(entries) is None
-    monkeypatch.setattr(discrete_losses, "MOST_VALUES", 3_000)
+    monkeypatch.setattr(accounting, "MOST_VALUES", 3_000)
     written_down = delta_of_ledger(Ledger(entries), 1.0)
     assert losses_of(entries) is not None
     assert written_down < on_a_grid < written_down * 1.01

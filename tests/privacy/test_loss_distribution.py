@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from libra.errors import UsageError
-from libra.privacy.loss_distribution import subsampled_laplace_epsilon
-from libra.privacy.renyi import best_order, compose, subsampled_laplace
+from libra.privacy.renyi import best_order, compose, subsampled_laplace, subsampled_laplace_epsilon
 
 
 @pytest.mark.parametrize(("delta", "epsilon"), [(1e-4, 0.2996), (1e-5, 0.3672)])
@@ -162,8 +161,8 @@ def test_wrong_arguments_are_refused(arguments: tuple[float, float, int, float])
 
 def test_the_library_is_loaded_by_the_first_call_only() -> None:
     code = (
-        "import sys, libra.mechanisms.libra2022.accounting\n"
-        "from libra.privacy.loss_distribution import subsampled_laplace_epsilon as epsilon\n"
+        "import sys, libra.mechanisms.libra2022.claim\n"
+        "from libra.privacy.renyi import subsampled_laplace_epsilon as epsilon\n"
         "epsilon(2, 0, 20, 0.1); before = 'dp_accounting' in sys.modules or 'scipy' in sys.modules\n"
         "epsilon(2, 0.05, 20, 0.1); print(before, 'dp_accounting' in sys.modules)"
     )

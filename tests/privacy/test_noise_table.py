@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from libra.errors import UsageError
-from libra.privacy.noise_table import WORD, NoiseTable, discrete_laplace, truncated_geometric
+from libra.privacy.noise import WORD, NoiseTable, discrete_laplace, truncated_geometric
 from libra.privacy.randomness import Randomness
 
 

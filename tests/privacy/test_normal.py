@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from libra.privacy.normal import tail_bounds, upper_quantile, upper_quantiles, upper_tail
+from libra.privacy.gaussian import tail_bounds, upper_quantile, upper_quantiles, upper_tail
 
 
 def exact_tail(x: object) -> mpmath.mpf:

@@ -12,9 +12,8 @@ from libra.example.simulate import simulate
 from libra.privacy.accounting import UnknownReleaseError, delta_of_ledger, epsilon_of_ledger
 from libra.privacy.calibration import calibrate, selections_delta
 from libra.privacy.gate import Gate
-from libra.privacy.gaussian import delta_of
+from libra.privacy.gaussian import delta_of, upper_tail
 from libra.privacy.ledger import LABEL_SELECTION, LAPLACE, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
-from libra.privacy.normal import upper_tail
 from libra.privacy.randomness import Randomness
 from libra.privacy.selection import labels_show, variant_shows
 

@@ -13,21 +13,20 @@ from hypothesis import strategies as st
 
 import libra
 from libra.certificate.page import page_of
-from libra.certificate.words import in_plain_words, strength_of
 from libra.errors import UsageError
 from libra.example.simulate import simulate
 from libra.mechanisms.amun import Amun
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.algorithm import notes_on_delta
 from libra.mechanisms.libra2022 import Libra2022
-from libra.mechanisms.libra2022.accounting import accounting
+from libra.mechanisms.libra2022.claim import accounting
 from libra.mechanisms.prefix_laplace import PrefixLaplace
 from libra.mechanisms.sacofa import Sacofa
 from libra.mechanisms.travas import Travas
-from libra.privacy.guarantee import Guarantee
-from libra.privacy.strength import strength, suited
+from libra.privacy.guarantee import Guarantee, strength, suited
+from libra.privacy.plain_words import in_plain_words, strength_of
 from libra.privacy.unit import CASE, Unit
-from libra.reporting.facts.of_mechanism import of_the_promise
+from libra.reporting.facts.warnings import of_the_promise
 from libra.reporting.promise import promise_of
 
 CALLED = re.compile(r"\b(protected|strong)\b", re.IGNORECASE)

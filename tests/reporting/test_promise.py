@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 import libra
-from libra.certificate.canonical import checksum
 from libra.certificate.check import Check, Verification
+from libra.certificate.document import checksum
 from libra.errors import InputError, UsageError
 from libra.example.simulate import simulate
-from libra.reporting.certified import Checked, certificate_of
-from libra.reporting.promise import promise_of
+from libra.reporting.promise import Checked, certificate_of, promise_of
 
 
 def certificate(**parameters: Any) -> dict[str, Any]:

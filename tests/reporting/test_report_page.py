@@ -20,8 +20,8 @@ from libra.errors import InputError, UsageError
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.mechanisms.release import Release
-from libra.reporting.again import Names, commands_of
 from libra.reporting.build import report_of, report_of_release
+from libra.reporting.words import Names, commands_of
 
 SECTIONS = ("answers", "guarantee", "kept", "maps", "variants", "lengths", "steps", "calendar", "risk", "warnings", "again")
 

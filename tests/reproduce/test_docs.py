@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from libra.eventlog.options import no_progress
-from libra.reproduce.folder import read_logs
+from libra.reproduce import SETTINGS
 from libra.reproduce.page import table_1_row
-from libra.reproduce.run import reproduce
-from libra.reproduce.settings import SETTINGS
+from libra.reproduce.run import read_logs, reproduce
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reproduction.md"
 LOGS = ("bpic12", "bpic13", "hospital", "sepsis", "urineweginfectie")

@@ -11,7 +11,7 @@ import pytest
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import no_progress
 from libra.eventlog.write import write
-from libra.reproduce.folder import log_files, read_logs
+from libra.reproduce.run import log_files, read_logs
 
 
 def read_all(folder: Path) -> dict[str, EventLog]:

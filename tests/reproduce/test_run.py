@@ -18,11 +18,9 @@ from libra.measures import measure
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import PRINTED
 from libra.privacy.randomness import Randomness
+from libra.reproduce import SETTINGS, TABLE_1, TABLE_2, Cell, settings_named
 from libra.reproduce.page import CONFIDENTIAL, LEGEND, MACHINES, page
-from libra.reproduce.paper import TABLE_1, TABLE_2, Cell
-from libra.reproduce.results import Compared
-from libra.reproduce.run import reproduce
-from libra.reproduce.settings import SETTINGS, settings_named
+from libra.reproduce.run import Compared, reproduce
 
 AS_PRINTED = SETTINGS["printed"]
 

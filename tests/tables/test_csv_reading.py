@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from libra.errors import InputError
-from libra.eventlog.formats import FileFormat
+from libra.eventlog.files import FileFormat
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.tables.csv_read import read_csv

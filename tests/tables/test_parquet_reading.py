@@ -12,8 +12,7 @@ from libra.errors import InputError
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.tables.parquet_read import read_parquet
-from libra.eventlog.tables.parquet_write import write_parquet
+from libra.eventlog.tables.parquet import read_parquet, write_parquet
 from strategies import event_logs
 
 

@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from libra.eventlog import slices
+from libra.eventlog import in_parts
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.metadata import Classifier, LogMetadata
 from libra.eventlog.tables.csv_write import write_csv
-from libra.eventlog.xes.header import default_metadata
+from libra.eventlog.xes.write import default_metadata
 from strategies import event_logs
 
 
@@ -95,7 +95,7 @@ def test_nul_characters_are_replaced_and_told() -> None:
 
 def test_slices_do_not_show(small_log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = table(small_log)
-    monkeypatch.setattr(slices, "SLICE_EVENTS", 3)
+    monkeypatch.setattr(in_parts, "SLICE_EVENTS", 3)
     assert table(small_log) == whole
 
 

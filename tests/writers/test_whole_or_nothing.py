@@ -17,8 +17,7 @@ import pytest
 from libra._system.files import atomic_output
 from libra.errors import InputError, UsageError
 from libra.eventlog import write as write_module
-from libra.eventlog.files import compressed
-from libra.eventlog.formats import Compression
+from libra.eventlog.files import Compression, compressed
 from libra.eventlog.log import EventLog
 from libra.eventlog.write import write
 

@@ -14,11 +14,10 @@ import xes_rules
 from hypothesis import given
 from xes_rules import NAMESPACE
 
-from libra.eventlog import slices
+from libra.eventlog import in_parts
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.metadata import Attribute, Classifier, Extension, LogMetadata
-from libra.eventlog.xes.header import default_metadata, written_metadata
-from libra.eventlog.xes.write import write_xes
+from libra.eventlog.xes.write import default_metadata, write_xes, written_metadata
 from strategies import event_logs
 
 
@@ -63,7 +62,7 @@ def test_any_log_is_written_by_the_rules(log: EventLog) -> None:
 def test_slices_may_cut_through_cases(small_log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = written(small_log)
     for events in (1, 2, 3, 5):
-        monkeypatch.setattr(slices, "SLICE_EVENTS", events)
+        monkeypatch.setattr(in_parts, "SLICE_EVENTS", events)
         assert written(small_log) == whole
 
 
@@ -72,7 +71,7 @@ def test_same_log_gives_same_bytes(small_log: EventLog) -> None:
 
 
 def test_progress_ends_at_the_whole(small_log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices, "SLICE_EVENTS", 3)
+    monkeypatch.setattr(in_parts, "SLICE_EVENTS", 3)
     seen: list[tuple[int, int]] = []
     write_xes(small_log, io.BytesIO(), lambda done, total: seen.append((done, total)))
     assert seen == [(3, 8), (6, 8), (8, 8)]

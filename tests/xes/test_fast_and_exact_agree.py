@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.errors import InputError
-from libra.eventlog.formats import FileFormat
+from libra.eventlog.files import FileFormat
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.xes import read as xes_read
-from libra.eventlog.xes.columns import Columns
+from libra.eventlog.xes.columns import Columns, Piece
 from libra.eventlog.xes.exact import XesParser
-from libra.eventlog.xes.parts import Piece
 from libra.eventlog.xes.read import read_xes
 from libra.eventlog.xes.tokens import read_plain
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from libra.errors import InputError
-from libra.eventlog.formats import FileFormat
+from libra.eventlog.files import FileFormat
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, Classifier
 from libra.eventlog.options import ReadOptions, RoleNames

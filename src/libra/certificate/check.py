@@ -1,13 +1,17 @@
-"""What a verification is made of: checks, each one line for people, and the verdict."""
+"""What a verification is made of: checks, each one line for people, and the verdict; and where two documents differ."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 MECHANISM = "mechanism"  # the check that fails where nothing is known of the mechanism
+RANDOMNESS = "randomness"  # the check that fails where the noise came from a seed
 SIGNATURE = "signature"  # the check that is made where a key is given
+DIGITS = 1e-9  # relative: other machines round the last digits otherwise
+SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,6 @@ class Verification:
         promised: Whether a proved guarantee is promised, and every check holds. Unless it is signed, anyone may have promised it.
         signed: Whether it is signed by the key that was given.
         key_id: Of the key that the signature beside it says it is by; None where there is no signature.
-
-    Example:
-        >>> found = Verification((Check("checksum", True, "It agrees."),), "Nothing is proved.", promised=False)
-        >>> found.ok, found.consistent, found.promised, found.signed
-        (True, True, False, False)
     """
 
     checks: tuple[Check, ...]
@@ -72,14 +71,49 @@ class Verification:
 
 
 def judged(name: str, problems: Iterable[str], *, holds: str, fails: str, meaning: str) -> Check:
-    """A check that holds if there is no problem; otherwise `fails` begins the sentence that lists them.
-
-    Example:
-        >>> said = {"holds": "It is the one certified.", "fails": "It is another file", "meaning": "Nothing is known of it."}
-        >>> judged("file", [], **said).found, judged("file", ["it has 12 bytes"], **said).found
-        ('It is the one certified.', 'It is another file: it has 12 bytes.')
-    """
-    from libra.certificate.differences import listed
-
+    """A check that holds if there is no problem; otherwise `fails` begins the sentence that lists them."""
     found = list(problems)
     return Check(name, False, f"{fails}: {listed(found)}.", meaning) if found else Check(name, True, holds)
+
+
+def differences(found: Any, expected: Any, place: str = "", close: float = DIGITS) -> Iterator[str]:
+    """The places where two JSON values differ, each with what is there and what should be.
+
+    Example:
+        >>> list(differences({"spent": {"mu": 0.5, "shares": [1, 2]}}, {"spent": {"mu": 0.5 + 1e-12, "shares": [1, 3]}}))
+        ['spent.shares[1] is 2, not 3']
+    """
+    if isinstance(found, dict) and isinstance(expected, dict):
+        for name in {**found, **expected}:
+            inner = f"{place}.{name}".removeprefix(".")
+            if name in found and name in expected:
+                yield from differences(found[name], expected[name], inner, close)
+            else:
+                yield f"{inner} {'should not be there' if name in found else 'is missing'}"
+    elif isinstance(found, list) and isinstance(expected, list):
+        if len(found) != len(expected):
+            yield f"{place} has {len(found)} items, not {len(expected)}"
+        for number, (one, other) in enumerate(zip(found, expected, strict=False)):
+            yield from differences(one, other, f"{place}[{number}]", close)
+    elif not _equal(found, expected, close):
+        words = isinstance(found, str) and isinstance(expected, str) and " " in found + expected
+        yield f"{place} says something else" if words else f"{place} is {_short(found)}, not {_short(expected)}"
+
+
+def listed(places: Sequence[str]) -> str:
+    """A few of them in a sentence."""
+    more = [f"and {len(places) - SHOWN} more"] if len(places) > SHOWN else []
+    return "; ".join([*places[:SHOWN], *more])
+
+
+def _equal(found: Any, expected: Any, close: float) -> bool:
+    if isinstance(found, bool) or isinstance(expected, bool):
+        return found is expected
+    if isinstance(found, int | float) and isinstance(expected, int | float):
+        return math.isclose(found, expected, rel_tol=close)
+    return bool(found == expected)
+
+
+def _short(value: Any) -> str:
+    said = f'"{value}"' if isinstance(value, str) else f"{value:.12g}" if isinstance(value, float) else str(value)
+    return said if len(said) <= 60 else f"{said[:60]}…"

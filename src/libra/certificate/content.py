@@ -9,6 +9,8 @@ Whoever brings a raw log into this form passes: only a signature shows who vouch
 
 from __future__ import annotations
 
+import re
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,27 +18,39 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from libra.certificate.check import Check, judged
-from libra.certificate.differences import SHOWN
-from libra.certificate.released_file import departures_of_file
-from libra.certificate.releases import RELEASES, TIMES
-from libra.engines.prefix_tables import PrefixLevel
+from libra.certificate.check import SHOWN, Check, judged
+from libra.certificate.document import data_files
+from libra.engines.control_flow_tables import PrefixLevel
 from libra.errors import LibraError
+from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
-from libra.eventlog.xes.header import written_metadata
-from libra.mechanisms.fresh_log import SEEDED_PREFIX, fresh_metadata, id_prefix
-from libra.mechanisms.libra.parts import first_cases
+from libra.eventlog.tables.csv_write import header_of
+from libra.eventlog.tables.parquet import KEY, remembering
+from libra.eventlog.xes.write import header_lines, written_metadata
+from libra.mechanisms.fresh_log import PLACEHOLDERS, SEEDED_PREFIX, fresh_metadata, id_prefix, placeholder_times
+from libra.mechanisms.libra.generate import first_cases
+from libra.mechanisms.libra.releases import RELEASES, TIMES
 from libra.mechanisms.mechanism import HOMES
-from libra.mechanisms.peers.placeholders import PLACEHOLDERS, placeholder_times
-from libra.mechanisms.pripel.algorithm import CONTENTS as WITH_ATTRIBUTES
+from libra.mechanisms.release import WITH_ATTRIBUTES
 from libra.privacy.gate import VARIANT_COUNTS
 
 CONTENT = "content"
 LONGEST = 60  # characters of a column's name
+BLOCK = 1 << 20
+GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"  # no name, no comment, no time
+OF_SPARK = "org.apache.spark."
+OF_ARROW = "ARROW:schema"
+ATTRIBUTE = rb'\t\t\t<(?:string|int|float|boolean|date|id) key="[^"<]*+" value="[^"<]*+"/>\n'
+TRACE = (
+    rb'\t<trace>\n\t\t<string key="concept:name" value="[^"<]*+"/>\n'
+    rb'(?:\t\t<event>\n\t\t\t<string key="concept:name" value="[^"<]*+"/>\n\t\t\t<date key="time:timestamp" value="[^"<]*+"/>\n'
+    rb"%b\t\t</event>\n)++\t</trace>\n"
+)
+TRACE_END, LOG_END = b"\t</trace>\n", b"</log>\n"
 
 
 def content(document: Mapping[str, Any], output: Path) -> Check:
@@ -132,3 +146,85 @@ def _other_control_flow(document: Mapping[str, Any], log: EventLog) -> Iterator[
     levels = sum(entry["purpose"] == PrefixLevel.purpose for entry in ledger)
     if levels and log.n_cases and np.diff(log.case_offsets).max() >= levels:
         yield f"it has a trace of {levels} events or more, and {levels} levels of prefixes give shorter ones"
+
+
+def departures_of_file(output: Path, log: EventLog, *, seeded: bool) -> Iterator[str]:
+    """What a file holds besides this log, which was read from it.
+
+    Args:
+        output: The file, or a folder.
+        log: The log in it.
+        seeded: Whether it was drawn with a seed, and says so in its header.
+    """
+    files = list(data_files(output).values()) if output.is_dir() else [output]
+    for file in files:
+        form = input_format(file)
+        if output.is_dir() and form.kind not in ("csv", "parquet"):
+            yield f"the folder holds {file.name}, which is no part of the log"
+            continue
+        yield from _of_packing(file, form)
+        if form.kind == "parquet":
+            yield from _of_parquet(file, log, seeded)
+        elif form.kind == "xes":
+            yield from _of_xes(file, form, log, seeded)
+        else:
+            yield from _of_csv(file, form, log)
+
+
+def _of_packing(file: Path, form: FileFormat) -> Iterator[str]:
+    if form.compression == "gz":
+        with open_input(file, "none") as stream:
+            if stream.read(len(GZIP_HEAD)) != GZIP_HEAD:
+                yield "its packing says more than that it is packed"
+    if form.compression == "zip":
+        with zipfile.ZipFile(file) as archive:
+            if len(archive.namelist()) != 1 or archive.comment:
+                yield "the archive holds more than the log"
+
+
+def _of_csv(file: Path, form: FileFormat, log: EventLog) -> Iterator[str]:
+    names = [CASE_ID, *log.events.columns[1:]]
+    separator = "\t" if form.kind == "tsv" else ","
+    expected = f"{separator.join(map(header_of, names))}\n".encode()
+    with open_input(file, form.compression) as stream:
+        if stream.read(len(expected)) != expected:
+            yield f"its columns are not exactly {', '.join(names)}"
+
+
+def _of_parquet(file: Path, log: EventLog, seeded: bool) -> Iterator[str]:
+    with file.open("rb") as stream:
+        schema = pl.read_parquet_schema(stream)
+        stream.seek(0)
+        remembered = pl.read_parquet_metadata(stream)
+    names = [CASE_ID, *log.events.columns[1:]]
+    types = {name: schema.get(name) for name in (CASE_ID, ACTIVITY, TIMESTAMP)}
+    timed = isinstance(times := types.pop(TIMESTAMP), pl.Datetime) and times.time_unit == "us"
+    if list(schema) != names or set(types.values()) != {pl.String()} or not timed:
+        yield f"its columns are not exactly {', '.join(names)}, text and times"
+    ours = [remembering(metadata)[KEY] for metadata in (LogMetadata(), fresh_metadata(log, seeded=seeded))]
+    others = [key for key in remembered if key not in (KEY, OF_ARROW) and not key.startswith(OF_SPARK)]
+    if others or remembered.get(KEY, ours[0]) not in ours:
+        yield "it remembers more than its rows"
+
+
+def _of_xes(file: Path, form: FileFormat, log: EventLog, seeded: bool) -> Iterator[str]:
+    """Whether the text is the header of such a log and then traces, with nothing between them."""
+    fresh = EventLog(log.events, log.cases, fresh_metadata(log, seeded=seeded))
+    head = "".join(f"{line}\n" for line in header_lines(written_metadata(fresh))).encode()
+    attributes = b"" if fresh.events.columns == [CASE_INDEX, ACTIVITY, TIMESTAMP] else b"(?:%b)*+" % ATTRIBUTE
+    traces = re.compile(b"(?:%b)*+" % (TRACE % attributes))
+    with open_input(file, form.compression) as stream:
+        if stream.read(len(head)) != head:
+            yield "its header is not that of a released log"
+            return
+        rest = b""
+        while block := stream.read(BLOCK):
+            text = rest + block
+            end = text.rfind(TRACE_END, max(0, len(rest) - len(TRACE_END)))
+            cut = end + len(TRACE_END) if end >= 0 else 0
+            if cut and not traces.fullmatch(text, 0, cut):
+                yield "it has XML that is no part of the log"
+                return
+            rest = text[cut:]
+    if rest != LOG_END:
+        yield "it has XML that is no part of the log"

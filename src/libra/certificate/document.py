@@ -12,24 +12,49 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from libra._system.files import atomic_output
-from libra.certificate.canonical import CHECKSUM, checksum
 from libra.certificate.minisign import SecretKey
 from libra.certificate.signing import signature_of, signature_text
 from libra.errors import InputError
 from libra.eventlog.files import open_input
 from libra.eventlog.options import Progress, no_progress
+from libra.mechanisms.release import DOCUMENT
 
-DOCUMENT = "Libra certificate"
+if TYPE_CHECKING:
+    from fastjsonschema import JsonSchemaValueException
+
 FORMAT = 1
 LARGEST = 1_000_000  # bytes
 BLOCK = 1 << 20
 BEYOND_WHOLE = 2**53  # below this, every reader of JSON keeps whole numbers exactly
 NAMED = "Name the file that --certificate wrote"
+CHECKSUM = "checksum"
+WIDEST = 21  # digits before the point, from which on numbers are written with an exponent
+SMALLEST = -6  # zeros behind the point, likewise
+KINDS = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "text",
+}
+BOUNDS = {
+    "minimum": "has to be {} or more",
+    "maximum": "has to be {} or less",
+    "exclusiveMinimum": "has to be more than {}",
+    "exclusiveMaximum": "has to be less than {}",
+    "maxItems": "has more than {} items",
+}
+LONGEST = 40  # characters of a name that is not ours
 
 
 def write_certificate(statement: Mapping[str, Any], released: Path, path: Path, key: SecretKey | None = None) -> None:
@@ -179,3 +204,92 @@ def _parsed(path: Path, raw: bytes, remedy: str) -> Any:
         raise InputError(what, place=f"{path}, line {error.lineno}", remedy=remedy) from error
     except RecursionError as error:
         raise InputError("this is nested too deeply to be a certificate", place=str(path), remedy=remedy) from error
+
+
+def checksum(document: Mapping[str, Any]) -> str:
+    """The checksum that belongs into a document.
+
+    Example:
+        >>> checksum({"a": 1, "b": [2.0]}) == checksum({"b": [2], "a": 1.0, "checksum": "of old"})
+        True
+    """
+    stated = {name: value for name, value in document.items() if name != CHECKSUM}
+    return hashlib.sha256(canonical(stated).encode()).hexdigest()
+
+
+def canonical(value: Any) -> str:
+    """A JSON value in its one spelling: keys sorted, no spaces, numbers as JavaScript writes them."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{canonical(name)}:{canonical(inner)}" for name, inner in sorted(value.items())) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _number(float(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    """The shortest digits that give this number, placed as ECMAScript places them."""
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        raise ValueError(f"{value} cannot be said in JSON")
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    written, point = "".join(map(str, digits)), len(digits) + int(exponent)
+    if len(written) <= point <= WIDEST:
+        written = written.ljust(point, "0")
+    elif 0 < point <= WIDEST:
+        written = f"{written[:point]}.{written[point:]}"
+    elif SMALLEST < point <= 0:
+        written = f"0.{'0' * -point}{written}"
+    else:
+        written = f"{written[0]}{'.' * (len(written) > 1)}{written[1:]}e{point - 1:+d}"
+    return f"{'-' * sign}{written}"
+
+
+def schema() -> dict[str, Any]:
+    """The schema, a JSON-ready document of its own."""
+    document: dict[str, Any] = json.loads(files("libra.certificate").joinpath("schema.json").read_text(encoding="utf-8"))
+    return document
+
+
+def why_invalid(document: Mapping[str, Any]) -> str | None:
+    """The first place where a document departs from the schema, in words; None where it does not.
+
+    Example:
+        >>> why_invalid({"document": "Libra certificate", "format": 1})
+        'it has no field "ledger"'
+    """
+    from fastjsonschema import JsonSchemaValueException
+
+    try:
+        _validator()(document)
+    except JsonSchemaValueException as error:
+        place = (error.name or "data").removeprefix("data").removeprefix(".")
+        return f"{place or 'it'} {_departure(error)}"
+    return None
+
+
+def _departure(error: JsonSchemaValueException) -> str:
+    """What is wrong at the place, by the rule that it breaks."""
+    rule, asked, found = error.rule, error.rule_definition, error.value
+    if rule == "required":
+        return f'has no field "{next(name for name in asked if name not in found)}"'
+    if rule == "additionalProperties":
+        other = next(name for name in found if name not in error.definition["properties"])
+        return f'has a field "{other[:LONGEST]}", which no certificate has there'
+    if rule == "type":
+        return f"has to be {' or '.join(KINDS[kind] for kind in ([asked] if isinstance(asked, str) else asked))}"
+    if rule in ("const", "enum"):
+        return f"has to be {' or '.join(json.dumps(value) for value in (asked if rule == 'enum' else [asked]))}"
+    if rule in BOUNDS:
+        return BOUNDS[rule].format(f"{asked:g}")
+    return "should not be there" if rule is None else "is not what can stand there"
+
+
+@cache
+def _validator() -> Callable[[Mapping[str, Any]], object]:
+    from fastjsonschema import compile as compiled
+
+    made: Callable[[Mapping[str, Any]], object] = compiled(schema(), use_default=False)
+    return made

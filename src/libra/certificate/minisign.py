@@ -228,22 +228,12 @@ class Signature:
 
 
 def needs_password(text: str) -> bool:
-    """Whether the secret key in a file is encrypted.
-
-    Example:
-        >>> needs_password(SecretKey.new().to_text(None))
-        False
-    """
+    """Whether the secret key in a file is encrypted."""
     return _parts(text)[0] == SCRYPT
 
 
 def shown_id(number: bytes) -> str:
-    """The number of a key as minisign shows it.
-
-    Example:
-        >>> shown_id(bytes(range(8)))
-        '0706050403020100'
-    """
+    """The number of a key as minisign shows it."""
     return f"{int.from_bytes(number, 'little'):016X}"
 
 
@@ -302,12 +292,7 @@ def _stretched(password: str, salt: bytes, operations: int, memory: int) -> byte
 
 
 def scrypt_parameters(operations: int, memory: int) -> tuple[int, int]:
-    """Scrypt's log2(N) and p for libsodium's limits; r is 8.
-
-    Example:
-        >>> scrypt_parameters(OPERATIONS, MEMORY), scrypt_parameters(33_554_432, 1_073_741_824)
-        ((17, 1), (20, 1))
-    """
+    """Scrypt's log2(N) and p for libsodium's limits; r is 8."""
     operations = max(operations, FEWEST_OPERATIONS)
     few = operations < memory // 32
     most_n = operations // (4 * BLOCK) if few else memory // (128 * BLOCK)

@@ -86,12 +86,7 @@ class Vouched:
 
 
 def vouched(content: bytes, certificate: Path, key: PublicKey | None) -> Vouched:
-    """What is known of the signature beside a certificate that has this content, and what a key makes of it.
-
-    Example:
-        >>> vouched(b"{}", Path("no/such/certificate.json"), None)
-        Vouched(key_id=None, check=None, stray='')
-    """
+    """What is known of the signature beside a certificate that has this content, and what a key makes of it."""
     beside = signature_of(certificate)
     try:
         found, why = Signature.from_text(_text(beside)), ""
@@ -112,23 +107,13 @@ def vouched(content: bytes, certificate: Path, key: PublicKey | None) -> Vouched
 
 
 def signature_of(certificate: str | Path) -> Path:
-    """Where the signature of a certificate lies.
-
-    Example:
-        >>> signature_of("certificate.json").name
-        'certificate.json.minisig'
-    """
+    """Where the signature of a certificate lies."""
     path = Path(certificate)
     return path.with_name(path.name + ENDING)
 
 
 def signature_text(key: SecretKey, content: bytes, certificate: Path) -> str:
-    """The signature file of a certificate with this content; its comment has the day and the name of the file.
-
-    Example:
-        >>> print(signature_text(SecretKey.new(), b"{}", Path("c.json")).splitlines()[2].partition("file:")[2])
-        c.json
-    """
+    """The signature file of a certificate with this content; its comment has the day and the name of the file."""
     name = "".join(letter if letter.isprintable() else "?" for letter in certificate.name)
     said = f"date:{datetime.now(UTC).date().isoformat()}\tfile:{name.encode(errors='replace').decode()}"
     return key.sign(content, said.encode()[:LONGEST_COMMENT].decode(errors="ignore"))
@@ -194,15 +179,7 @@ def secret_key(given: str | Path | SecretKey, ask: Callable[[], str] | None = No
 
 
 def others_may_read(path: Path) -> bool:
-    """Whether a file can be read by others than its owner; on Windows, where the mode does not tell, never.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "hospital"
-        >>> _ = write_keys(file, None)
-        >>> others_may_read(file)
-        False
-    """
+    """Whether a file can be read by others than its owner; on Windows, where the mode does not tell, never."""
     return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
 
 
@@ -221,12 +198,7 @@ def check_new_keys(path: Path) -> None:
 
 
 def public_name(path: Path) -> Path:
-    """The name of the public key that goes with a secret one.
-
-    Example:
-        >>> public_name(Path("hospital")).name
-        'hospital.pub'
-    """
+    """The name of the public key that goes with a secret one."""
     return path.with_name(f"{path.name}.pub")
 
 

@@ -16,7 +16,7 @@ import typer
 
 from libra.cli.input_options import takes
 from libra.errors import UsageError
-from libra.eventlog.label_list import labels_in
+from libra.eventlog.files import labels_in
 from libra.keywords import OtherParameters
 
 SOUND, BOTH, PUBLISHED = "Mechanism libra", "Mechanisms libra and libra2022", "Mechanism libra2022"

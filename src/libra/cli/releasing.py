@@ -36,7 +36,7 @@ def released(asked: Asked, watch: Stopwatch) -> Iterator[Release]:
     """The release; what holds raw cases beyond memory is there until the block ends, so that it can also write the log."""
     from dataclasses import replace
 
-    from libra.eventlog.open_choices import refuse_open
+    from libra.eventlog.notes import refuse_open
     from libra.eventlog.read import read
     from libra.origins import SOUND, opened, release_of
     from libra.privacy.randomness import Randomness

@@ -117,7 +117,7 @@ def source_fingerprint() -> str:
 
 def _plug_ins(run: Run) -> dict[str, str]:
     """Of the mechanisms from other packages that a run names, itself or in a parameter: their versions and their source."""
-    from libra.mechanisms.plugins import plugins
+    from libra.mechanisms.mechanism import plugins
 
     named = {run.setting.mechanism, *(value for value in run.parameters.values() if isinstance(value, str))}
     found = {}

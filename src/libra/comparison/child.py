@@ -21,9 +21,9 @@ import polars as pl
 from libra._system.workers import end_with_parent, peak_megabytes
 from libra.comparison.comparison import Result
 from libra.errors import BrokenMechanismError, LibraError, MissingExtraError
-from libra.eventlog.columns import unnamed
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.names import unnamed
 from libra.eventlog.options import no_progress
 from libra.measures import measure
 from libra.mechanisms.mechanism import mechanism

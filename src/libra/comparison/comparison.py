@@ -20,7 +20,7 @@ from libra.measures.utility import Baseline, Utility
 from libra.privacy.arguments import checked
 
 if TYPE_CHECKING:
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
 DOCUMENT = "Libra comparison"
 CONFIDENTIAL = (
@@ -375,25 +375,25 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """A page with one table a log."""
-        from libra.comparison.pages import markdown
+        from libra.reporting.comparison_tables import markdown
 
         return markdown(self)
 
     def to_csv(self) -> str:
         """One line a run, with a heading."""
-        from libra.comparison.pages import csv_text
+        from libra.reporting.comparison_tables import csv_text
 
         return csv_text(self)
 
     def plot(self, log: str, measure: str) -> str:
         """An SVG image of a measure against epsilon, a line for each setting."""
-        from libra.comparison.plot import plot
+        from libra.reporting.curves import plot
 
         return plot(self, log, measure)
 
     def report(self) -> Report:
         """A page with charts and tables, to save as a file or to look at in a notebook."""
-        from libra.comparison.report import report_of
+        from libra.reporting.comparison_page import report_of
 
         return report_of(self)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from libra._system.files import atomic_output
 from libra.comparison.comparison import DOCUMENT, MEASURES, Comparison
-from libra.comparison.plot import CONFIDENTIAL, lines_of
 from libra.errors import InputError
+from libra.reporting.curves import CONFIDENTIAL, curves_of
 
 TABLE = "comparison.json"
 BEGINNING = 2_000  # bytes of a plot, in which it says what it is
@@ -66,7 +66,7 @@ def plots(comparison: Comparison, measures: Sequence[str] = tuple(MEASURES)) -> 
     names = plot_names(comparison)
     for log in comparison.logs:
         for measure in measures:
-            if lines_of(comparison, log.name, measure):
+            if curves_of(comparison, log.name, measure):
                 images[f"{names[log.name]}-{measure}.svg"] = comparison.plot(log.name, measure)
     return images
 

@@ -170,7 +170,7 @@ def asked(setting: Setting, epsilon: float | None, delta: float) -> dict[str, An
 
 def _scale_of(setting: Setting, epsilon: float, parameters: dict[str, Any]) -> float:
     from libra.mechanisms.libra2022 import Libra2022
-    from libra.mechanisms.libra2022.accounting import default_subsamples
+    from libra.mechanisms.libra2022.claim import default_subsamples
     from libra.privacy.arguments import checked_delta, checked_rate, checked_times
 
     defaults = {field.name: field.default for field in fields(Libra2022)}
@@ -186,7 +186,7 @@ def _scale_of(setting: Setting, epsilon: float, parameters: dict[str, Any]) -> f
 @cache
 def subsampled_laplace_scale(epsilon: float, rate: float, times: int, delta: float) -> float:
     """The smallest scale at which so many Laplace releases from Poisson subsamples are (epsilon, delta)-private."""
-    from libra.privacy.loss_distribution import subsampled_laplace_epsilon
+    from libra.privacy.renyi import subsampled_laplace_epsilon
 
     def is_enough(scale: float) -> bool:
         return subsampled_laplace_epsilon(scale, rate, times, delta) <= epsilon

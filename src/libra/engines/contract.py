@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Traces
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import Unit
 

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from libra.eventlog.traces import Integers, Traces
-from libra.privacy.noisy import FINE
+from libra.eventlog.cases import Integers, Traces
+from libra.privacy.noise import FINE
 
 SINGLE_LENGTHS = 20
 LONGEST = 5_000
@@ -21,6 +21,8 @@ LENGTH_BINS = np.unique(
 )
 MOST_LABELS = 64  # of a case, that it gives weight to
 NORM_BINS = np.concatenate(([0.0], 2.0 ** (np.arange(50) / 2)))  # left ends, of the squared norm
+CAP = 2  # base edges count a case's first two uses of an edge, excess edges all others
+CASE_LENGTH_BINS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 58, 70, 84, 100])  # left ends
 
 
 class OneCell:
@@ -159,3 +161,137 @@ class Contexts:
     def shape(self) -> tuple[int, ...]:
         """From each context, to each label or the end."""
         return (len(self.contexts), self.n_labels + 1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Uses:
+    """How often (`times`) the trace in row `row` uses cell `cell`; ordered by row, then cell, each pair once."""
+
+    row: Integers
+    cell: Integers
+    times: Integers
+
+    def base(self) -> Uses:
+        """The first two uses."""
+        return Uses(self.row, self.cell, np.minimum(self.times, CAP))
+
+    def excess(self) -> Uses:
+        """All uses beyond the first two."""
+        more = self.times > CAP
+        return Uses(self.row[more], self.cell[more], self.times[more] - CAP)
+
+    def of(self, cells: Integers, n_cells: int) -> Uses:
+        """The uses of these cells alone."""
+        wanted = np.zeros(n_cells, bool)
+        wanted[cells] = True
+        chosen = wanted[self.cell]
+        return Uses(self.row[chosen], self.cell[chosen], self.times[chosen])
+
+    def square_norms(self, n_rows: int) -> Integers:
+        """For every row, the squared L2 norm of its uses."""
+        return np.bincount(self.row, self.times * self.times, minlength=n_rows).astype(np.int64)
+
+
+def padded(traces: Traces, n_labels: int) -> Traces:
+    """The traces with the artificial start before and the artificial end after them.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> padded(traces_of([[0, 1], []]), n_labels=2).to_lists()
+        [[2, 0, 1, 2], [2, 2]]
+    """
+    offsets = traces.offsets + 2 * np.arange(len(traces) + 1)
+    codes = np.full(offsets[-1], n_labels, np.int64)
+    inside = np.ones(len(codes), bool)
+    inside[offsets[:-1]] = False
+    inside[offsets[1:] - 1] = False
+    codes[inside] = traces.codes
+    return Traces(codes, offsets)
+
+
+def edge_uses(traces: Traces, n_labels: int) -> Uses:
+    """How often each trace uses each edge; edge (a, b) is cell a * (n_labels + 1) + b.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> uses = edge_uses(traces_of([[0, 0, 0, 0]]), n_labels=1)
+        >>> uses.cell.tolist(), uses.times.tolist()
+        ([0, 1, 2], [3, 1, 1])
+    """
+    row, edge = edges_of(traces, n_labels)
+    return _counted(row, edge, (n_labels + 1) ** 2)
+
+
+def edges_of(traces: Traces, n_labels: int) -> tuple[Integers, Integers]:
+    """Row and edge of every single step, start and end included, in the order of the traces.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> row, edge = edges_of(traces_of([[0, 1], [1]]), n_labels=2)
+        >>> row.tolist(), edge.tolist()
+        ([0, 0, 0, 1, 1], [6, 1, 5, 7, 5])
+    """
+    whole = padded(traces, n_labels)
+    row = whole.rows
+    edge = whole.codes[:-1] * (n_labels + 1) + whole.codes[1:]
+    within = row[:-1] == row[1:]
+    return row[:-1][within], edge[within]
+
+
+def context_uses(traces: Traces, contexts: Integers, n_labels: int) -> Uses:
+    """How often each trace goes on from each of these edges, and where to.
+
+    `contexts` are edges in ascending order; cell i * (n_labels + 1) + c says that c follows on `contexts[i]`.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> context_uses(traces_of([[0, 0, 0, 0]]), np.array([0]), n_labels=1).cell.tolist()
+        [0, 1]
+    """
+    row, edge = edges_of(traces, n_labels)
+    place = np.full((n_labels + 1) ** 2, -1, np.int64)
+    place[contexts] = np.arange(len(contexts))
+    goes_on = (row[:-1] == row[1:]) & (place[edge[:-1]] >= 0)
+    cell = place[edge[:-1][goes_on]] * (n_labels + 1) + edge[1:][goes_on] % (n_labels + 1)
+    return _counted(row[:-1][goes_on], cell, len(contexts) * (n_labels + 1))
+
+
+def _counted(row: Integers, cell: Integers, cells: int) -> Uses:
+    pairs, times = np.unique(row * max(cells, 1) + cell, return_counts=True)
+    row, cell = np.divmod(pairs, max(cells, 1))
+    return Uses(row, cell, times)
+
+
+@dataclass(frozen=True)
+class CaseNumber(OneCell):
+    """How many cases there are."""
+
+    purpose: ClassVar[str] = "number of cases"
+    shape: ClassVar[tuple[int, ...]] = (1,)
+
+
+@dataclass(frozen=True)
+class CaseLengths(OneCell):
+    """How many events cases have; those of 100 and more count as 100."""
+
+    purpose: ClassVar[str] = "lengths of cases"
+    shape: ClassVar[tuple[int, ...]] = (len(CASE_LENGTH_BINS),)
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixLevel(OneCell):
+    """How cases go on that begin with one of these prefixes.
+
+    Attributes:
+        prefixes: A row of codes each, all different and equally long.
+        n_labels: How many labels there are; this code stands for the end.
+    """
+
+    purpose: ClassVar[str] = "cases by their prefix and what comes next"
+    prefixes: Integers
+    n_labels: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """From each prefix, to each label or the end."""
+        return (len(self.prefixes), self.n_labels + 1)

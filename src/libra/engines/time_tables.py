@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.engines.contract import Integers
-from libra.privacy.noisy import FINE
+from libra.privacy.noise import FINE
 
 SECOND = 1_000_000  # microseconds
 MINUTE, HOUR = 60 * SECOND, 3600 * SECOND

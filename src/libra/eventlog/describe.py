@@ -14,23 +14,19 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from libra.errors import InputError, UsageError
-from libra.eventlog.alike_ids import alike_notes
 from libra.eventlog.description import CHECK, LINE_ENDS, Description
-from libra.eventlog.files import files_of, input_format, parquet_files
-from libra.eventlog.formats import FileFormat
+from libra.eventlog.files import FileFormat, files_of, input_format, parquet_files
+from libra.eventlog.ids import alike_notes
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.names import CASE_PREFIX
-from libra.eventlog.open_choices import OpenChoice, zone_is_open
+from libra.eventlog.notes import OpenChoice, zone_is_open
 from libra.eventlog.options import ANY, ISO, EpochUnit, Form, ReadOptions, Zone
-from libra.eventlog.tables.csv_read import OpenCsv, open_csv, together
-from libra.eventlog.tables.csv_rows import unguarded
-from libra.eventlog.tables.csv_types import infer_types
-from libra.eventlog.tables.date_pattern import formats_like
+from libra.eventlog.tables.csv_read import OpenCsv, infer_types, open_csv, together, unguarded
+from libra.eventlog.tables.dates import formats_like
 from libra.eventlog.tables.frames import FRAME, to_frame
-from libra.eventlog.tables.moments import Column, naive_note, read_moments
-from libra.eventlog.tables.parquet_read import intact, memory_of, scan
+from libra.eventlog.tables.parquet import intact, memory_of, scan
 from libra.eventlog.tables.roles import find_roles
-from libra.eventlog.tables.timestamps import stripped, usable_moments
+from libra.eventlog.tables.timestamps import Column, naive_note, read_moments, stripped, usable_moments
 from libra.eventlog.xes.assemble import (
     by_standard,
     checked_zone,

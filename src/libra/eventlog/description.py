@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from libra.errors import InputError, MissingColumnError, UsageError
-from libra.eventlog.formats import Kind
+from libra.eventlog.files import Kind
 from libra.eventlog.options import ANY, EpochUnit, Form, ReadOptions, RoleNames, Zone
 
 Unit = Literal["case", "individual"]

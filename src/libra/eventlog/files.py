@@ -1,7 +1,7 @@
 """Files with a log in them: which format they have, and their bytes, packed or not, as a stream.
 
-`open_input` yields the bytes of a log whatever it is packed in and turns every way a file can be broken into an
-`InputError` with its name.
+The name of a file tells its format (`log.csv.gz` is gzipped CSV); where it does not, the first bytes do. Every way in which a
+file can be broken becomes an `InputError` with its name.
 """
 
 from __future__ import annotations
@@ -14,15 +14,59 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from typing import BinaryIO, Literal, cast
 
 from zlib_ng import gzip_ng, zlib_ng
 
 from libra._system.files import reason
-from libra.errors import InputError
-from libra.eventlog.formats import KINDS, Compression, FileFormat, Kind, format_of_name, unknown_format
+from libra.errors import InputError, UsageError
 from libra.eventlog.options import Progress, no_progress
+
+Kind = Literal["xes", "csv", "tsv", "parquet"]
+Compression = Literal["none", "gz", "zip"]
+KINDS: dict[str, Kind] = {".xes": "xes", ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
+KNOWN = ".xes, .csv, .tsv (each also .gz or .zip) or .parquet"
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A format with its compression."""
+
+    kind: Kind
+    compression: Compression = "none"
+
+
+def format_of_name(path: Path) -> FileFormat | None:
+    """What the file name says, or None where it says nothing.
+
+    Example:
+        >>> format_of_name(Path("sepsis.xes.gz"))
+        FileFormat(kind='xes', compression='gz')
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    compression: Compression = "none"
+    if suffixes and suffixes[-1] in (".gz", ".zip"):
+        compression = "gz" if suffixes.pop() == ".gz" else "zip"
+    elif suffixes and suffixes[-1] == ".xez":  # what some tools call a gzipped XES
+        return FileFormat("xes", "gz")
+    kind = KINDS.get(suffixes[-1]) if suffixes else None
+    return FileFormat(kind, compression) if kind else None
+
+
+def output_format(path: Path) -> FileFormat:
+    """The format to write, from the file name; an error that lists the choices where it says none."""
+    found = format_of_name(path)
+    if found is None or (found.kind == "parquet" and found.compression != "none"):
+        raise UsageError(f"{path.name}: cannot tell the format to write from this name. End it in {KNOWN}.")
+    return found
+
+
+def unknown_format(path: Path) -> InputError:
+    """The error for a file that is none of ours."""
+    return InputError("this is not a format Libra reads", place=str(path), remedy=f"Use a file that ends in {KNOWN}")
+
 
 HEAD = 4096  # bytes that tell a format
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -242,3 +286,23 @@ def _cannot_read(path: Path, error: OSError) -> InputError:
     if error.errno is None:  # what unpacking bzip2 says
         return InputError("this is not an intact file", place=str(path), remedy="Copy or export it again")
     return InputError(f"cannot be read ({reason(error)})", place=str(path), remedy="Check the path and its permissions")
+
+
+def labels_in(path: Path) -> tuple[str, ...]:
+    r"""The labels that a file lists, in UTF-8; empty lines do not count.
+
+    Raises:
+        InputError: The file cannot be read, is not text, or lists nothing.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "labels.txt"
+        >>> _ = file.write_text("Triage\n\nBlood test\n")
+        >>> labels_in(file)
+        ('Triage', 'Blood test')
+    """
+    lines = (line.removesuffix("\r") for line in read_text(path).split("\n"))
+    labels = tuple(line for line in lines if line.strip())
+    if not labels:
+        raise InputError("the list of labels is empty", place=str(path), remedy="Write one activity name per line")
+    return labels

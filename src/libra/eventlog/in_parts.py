@@ -1,22 +1,52 @@
-"""A log that is made when it is looked at, part by part: for logs that are larger than memory.
-
-In: how many parts there are, a function that makes any of them, and what is known of the whole before any is made. Out: a
-`LogInParts`, which is an `EventLog`. Its sizes and labels cost nothing, `parts` makes one part at a time, and whoever asks for
-its frames gets the whole log in memory, joined once. Parts have activities and times alone: no attribute that is missing in one
-of them could change how the others are written.
-"""
+"""Logs that do not fit in memory: a log made part by part, events read batch by batch, slices for writers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from libra._system.parallel import in_order
-from libra.eventlog.log import UTC_MICROSECONDS, EventLog
+from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, TIMESTAMP
+
+
+@dataclass(frozen=True, eq=False)
+class EventBatches:
+    """The events of a source in file order, some at a time; they can be gone through again, which reads the source again.
+
+    A batch has the columns "case" (text, or whole numbers), "activity" (text), "micros" (microseconds since 1970 in UTC) and,
+    where `has_individual`, "individual" (text, or whole numbers): none is ever null. Equal values of "case" are one case, equal
+    values of "individual" one individual; what does not say whose it is has a value of its own. Whether an individual is the
+    same throughout each case is for those to check who hold whole cases.
+
+    Attributes:
+        roles: Which column of the source plays which role, and why.
+        notes: What is worth knowing about what was read so far; complete after the last batch.
+        has_individual: Whether the source says whose case each event belongs to.
+        estimated_events: How many events there are: exact for Parquet and frames, a guess for others.
+        zoned: Whether the source says which zone its times are in.
+        opened: The batches from the first one on.
+    """
+
+    roles: tuple[FoundRole, ...]
+    notes: Callable[[], tuple[str, ...]]
+    has_individual: bool
+    estimated_events: int
+    zoned: bool
+    opened: Callable[[], Iterator[pl.DataFrame]]
+
+    def has_zone(self) -> bool:
+        """Whether the source says which zone its times are in; if not, they are a clock on some wall."""
+        return self.zoned
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """The batches from the first one on."""
+        return self.opened()
+
 
 MakePart = Callable[[int], EventLog]
 PART_SCHEMA = {CASE_PREFIX + CASE_NAME: pl.String(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}  # of its flat table
@@ -117,3 +147,20 @@ class LogInParts(EventLog):
     def __repr__(self) -> str:
         """A short form without any figure of the log: it may end up in a log file."""
         return f"LogInParts({ACTIVITY}, {TIMESTAMP})"
+
+
+SLICE_BYTES = 2_000_000  # of the log in memory; as text it is some five times as long
+SLICE_EVENTS = 50_000
+
+
+def slices(log: EventLog) -> Iterator[pl.DataFrame]:
+    """The events in order, some at a time and fewer where their texts are long. A slice may begin and end within a case.
+
+    Example:
+        >>> from datetime import datetime
+        >>> events = pl.DataFrame({"@case": [0], "concept:name": ["triage"], "time:timestamp": [datetime(2024, 5, 6)]})
+        >>> [part.height for part in slices(EventLog(events, pl.DataFrame({"concept:name": ["anna"]})))]
+        [1]
+    """
+    size = int(log.events.estimated_size()) + int(log.cases.estimated_size())
+    return log.events.iter_slices(max(1, min(SLICE_EVENTS, SLICE_BYTES * log.n_events // max(size, 1))))

@@ -1,13 +1,9 @@
 """What an event log is: events in the order of their file, cases they belong to, and what the header said.
 
-An `EventLog` is immutable. Its two frames hold everything that was read, under the names of `names.py`:
-
-* `events`: one row an event, the events of a case next to each other and in file order. `@case` is the row of the case in
-  `cases`; `concept:name` (text) and `time:timestamp` (UTC, microseconds) are always there and never null.
-* `cases`: one row a case, in order of first appearance; `concept:name` is its id, unique and never null.
-
-Attributes are text, Int64, Float64, Boolean or UTC microsecond timestamps; null means missing. What is derived (codes,
-variants, directly-follows) is computed on first use, once, and shared.
+An `EventLog` is immutable. `events` has one row an event, the events of a case next to each other and in file order; `@case` is
+the row of the case in `cases`; `concept:name` (text) and `time:timestamp` (UTC, microseconds) are never null. `cases` has one row
+a case, in order of first appearance; `concept:name` is its id, unique and never null. Attributes are text, Int64, Float64,
+Boolean or UTC microsecond timestamps; null means missing. What is derived (codes, variants, directly-follows) is computed once.
 """
 
 from __future__ import annotations
@@ -16,21 +12,114 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.columns import column, unnamed
-from libra.eventlog.directly_follows import DirectlyFollows, directly_follows
-from libra.eventlog.frozen import frozen
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, TIMESTAMP
-from libra.eventlog.variants import Variants, variants_of
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, TIMESTAMP, column, unnamed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+def frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """The array, from now on read-only.
+
+    Example:
+        >>> frozen(np.zeros(2)).flags.writeable
+        False
+    """
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Variants:
+    """The distinct traces of a log.
+
+    `traces` holds one row a variant: `trace` (list of activity codes) and `count` (cases), most frequent first, ties by
+    first appearance. `of_case` is the row of every case's variant.
+    """
+
+    traces: pl.DataFrame
+    of_case: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """How many distinct traces there are."""
+        return self.traces.height
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many cases follow each variant."""
+        return self.traces["count"].to_numpy()
+
+
+def variants_of(codes: npt.NDArray[np.uint32], case_offsets: npt.NDArray[np.int64]) -> Variants:
+    """Group cases by their trace.
+
+    Example:
+        >>> found = variants_of(np.array([0, 1, 0, 1, 1], np.uint32), np.array([0, 2, 4, 5]))
+        >>> found.traces.rows(), found.of_case.tolist()
+        ([([0, 1], 2), ([1], 1)], [0, 0, 1])
+    """
+    case = np.repeat(np.arange(len(case_offsets) - 1, dtype=np.uint32), np.diff(case_offsets))
+    by_case = pl.DataFrame({"case": case, "trace": codes}).group_by("case", maintain_order=True).agg("trace")
+    groups = (
+        by_case.group_by("trace", maintain_order=True)
+        .agg(pl.len().cast(pl.Int64).alias("count"), "case")
+        .sort("count", descending=True, maintain_order=True)
+    )
+    of_case = np.empty(by_case.height, np.int64)
+    of_case[groups["case"].explode().to_numpy()] = np.repeat(np.arange(groups.height), groups["count"].to_numpy())
+    return Variants(groups.select("trace", "count"), frozen(of_case))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DirectlyFollows:
+    """The directly-follows relation of a log.
+
+    Edge i goes from activity code `source[i]` to `target[i]` and was taken `counts[i]` times; edges are ordered by source,
+    then target. Step j took edge `step_edge[j]` and `step_micros[j]` microseconds.
+    """
+
+    source: npt.NDArray[np.int64]
+    target: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    step_edge: npt.NDArray[np.int64]
+    step_micros: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """How many different edges were taken."""
+        return len(self.counts)
+
+
+def directly_follows(
+    codes: npt.NDArray[np.uint32],
+    micros: npt.NDArray[np.int64],
+    case_offsets: npt.NDArray[np.int64],
+    n_activities: int,
+) -> DirectlyFollows:
+    """Count the edges and time the steps of all cases.
+
+    Example:
+        >>> steps = directly_follows(np.array([0, 1, 0, 1], np.uint32), np.array([0, 5, 0, 7]), np.array([0, 2, 4]), 2)
+        >>> steps.source.tolist(), steps.target.tolist(), steps.counts.tolist(), steps.step_micros.tolist()
+        ([0], [1], [2], [5, 7])
+    """
+    within_case = np.ones(max(len(codes) - 1, 0), bool)
+    within_case[case_offsets[1:-1] - 1] = False
+    pair = (codes[:-1].astype(np.int64) * n_activities + codes[1:])[within_case]
+    micros_taken = (micros[1:] - micros[:-1])[within_case]
+    edges, step_edge, counts = np.unique(pair, return_inverse=True, return_counts=True)
+    source, target = np.divmod(edges, max(n_activities, 1))
+    return DirectlyFollows(*map(frozen, (source, target, counts, step_edge, micros_taken)))
+
 
 UTC_MICROSECONDS = pl.Datetime("us", "UTC")
 HOUR = 3_600_000_000  # microseconds

@@ -1,10 +1,13 @@
-"""The column names of the field: what XES, pm4py and everybody's notebooks call things.
+"""Column names of the field (XES, pm4py), and how to address a column by its exact name.
 
-A log in memory always uses these names, whatever its file called the columns. In a flat table (CSV, Parquet, data
-frames) attributes of the case carry the prefix `case:`; inside `EventLog.cases` they do not.
+A log in memory always uses these names. In a flat table (CSV, Parquet, data frames) attributes of the case carry the
+prefix `case:`; inside `EventLog.cases` they do not.
 """
 
 from __future__ import annotations
+
+import polars as pl
+import polars.selectors as cs
 
 ACTIVITY = "concept:name"
 TIMESTAMP = "time:timestamp"
@@ -27,3 +30,33 @@ ROLE_COLUMN = {
     "resource": RESOURCE,
 }
 EVENT_ROLES = tuple(column for role, column in ROLE_COLUMN.items() if role != "case_id")
+
+
+def column(name: str) -> pl.Expr:
+    """The column of that very name.
+
+    Example:
+        >>> pl.DataFrame({"*": [1], "cost": [2]}).select(column("*")).columns
+        ['*']
+    """
+    return cs.by_name(name).as_expr()
+
+
+def without(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """The frame without the columns of those very names, where it has them.
+
+    Example:
+        >>> without(pl.DataFrame({"*": [1], "cost": [2]}), "*").columns
+        ['cost']
+    """
+    return frame.drop(cs.by_name(*names, require_all=False))
+
+
+def unnamed(values: pl.Series) -> pl.Series:
+    """The values without their name, for methods that would take it for a pattern.
+
+    Example:
+        >>> unnamed(pl.Series("^cost$", [2, None])).drop_nulls().to_list()
+        [2]
+    """
+    return values.alias("")

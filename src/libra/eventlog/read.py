@@ -1,4 +1,4 @@
-"""Reading a log from wherever it is: a file of any format, a data frame, or a log that is one already."""
+"""Reading a log from any source: at once into an `EventLog`, or as `EventBatches` for logs larger than memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ import polars as pl
 from libra.errors import InputError, UsageError
 from libra.eventlog.description import FORMS, check_form, in_its_words
 from libra.eventlog.files import files_of, input_format, parquet_files
+from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.select import OUT_OF_ORDER, keep_lifecycle, sort_by_time
-from libra.eventlog.tables.csv_read import log_of, open_csv, read_csv
+from libra.eventlog.tables.csv_read import csv_batches, log_of, open_csv, read_csv
 from libra.eventlog.tables.flat import from_flat
-from libra.eventlog.tables.frames import FRAME, from_frame
-from libra.eventlog.tables.parquet_read import read_parquet
+from libra.eventlog.tables.frames import FRAME, frame_batches, from_frame, is_pattern, parquet_batches
+from libra.eventlog.tables.parquet import read_parquet
+from libra.eventlog.xes.batches import xes_batches
 from libra.eventlog.xes.read import read_xes
 
 if TYPE_CHECKING:
@@ -98,3 +100,35 @@ def _with_roles(log: EventLog, options: ReadOptions) -> EventLog:
 
 def _columns(names: str | tuple[str, ...]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else names
+
+
+__all__ = ["EventBatches", "batches_of"]
+
+
+def batches_of(source: str | Path | pl.LazyFrame | pl.DataFrame, options: ReadOptions) -> EventBatches:
+    """The events of a source in batches of bounded size, in file order and with the user's choices applied.
+
+    `options.sort_by_time` is left to those who hold whole cases. Cloud addresses ("s3://bucket/log/*.parquet") have to be text: a
+    `Path` would not keep them.
+
+    Example:
+        >>> from libra import example
+        >>> events = batches_of(example.path(), ReadOptions())
+        >>> sum(batch["case"].n_unique() for batch in events), events.has_zone()
+        (2000, True)
+    """
+    if isinstance(source, pl.LazyFrame | pl.DataFrame):
+        check_form("table", options, FRAME)
+        return frame_batches(source.lazy(), options)
+    if isinstance(source, str) and "://" in source:
+        check_form("table", options, source)
+        return parquet_batches(source, options)
+    path = Path(source)
+    if is_pattern(path):
+        check_form("table", options, str(path))
+        return parquet_batches(path, options)
+    fmt = input_format(path)
+    check_form(FORMS[fmt.kind], options, str(path))
+    if fmt.kind == "parquet":
+        return parquet_batches(path, options)
+    return xes_batches(path, fmt, options) if fmt.kind == "xes" else csv_batches(path, fmt, options)

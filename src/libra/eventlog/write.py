@@ -12,16 +12,14 @@ import polars as pl
 
 from libra._system.files import atomic_output
 from libra.errors import InputError, UsageError
-from libra.eventlog.files import compressed
-from libra.eventlog.formats import output_format
-from libra.eventlog.in_parts import PART_SCHEMA, LogInParts
+from libra.eventlog.files import compressed, output_format
+from libra.eventlog.in_parts import PART_SCHEMA, SLICE_EVENTS, LogInParts
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_PREFIX, TIMESTAMP
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.slices import SLICE_EVENTS
 from libra.eventlog.tables.csv_write import CsvTable, write_csv
-from libra.eventlog.tables.parquet_write import parquet_table, remembering, write_parquet
+from libra.eventlog.tables.parquet import parquet_table, remembering, write_parquet
 from libra.eventlog.xes.write import write_xes
 
 

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from libra.errors import InputError, UsageError
-from libra.eventlog.formats import output_format
+from libra.eventlog.files import output_format
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.write import write, write_rows

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from libra.eventlog.directly_follows import DirectlyFollows
-from libra.eventlog.log import HOUR, EventLog
+from libra.eventlog.log import HOUR, DirectlyFollows, EventLog
 from libra.measures.distances import Integers
 
 

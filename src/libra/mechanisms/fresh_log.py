@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from libra.eventlog.cases import Cases
+from libra.eventlog.cases import MINUTE, Cases, Integers
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
-from libra.eventlog.xes.header import default_metadata
+from libra.eventlog.xes.write import default_metadata
 from libra.privacy.randomness import SEEDED, Randomness
 
 SEEDED_PREFIX = "seeded-"  # of every case id of a log that was drawn with a seed
@@ -43,15 +43,7 @@ def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness, *, at
 def log_of(
     cases: Cases, activities: Sequence[str], *, seeded: bool, attributes: pl.DataFrame | None = None, first: int = 1
 ) -> EventLog:
-    """A log of these cases in this order; `attributes` has a row for each of their events, `first` is the number of the first id.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.eventlog.cases import cases_of
-        >>> log = simulate(cases=50)
-        >>> log_of(cases_of(log), log.activities, seeded=True).cases["concept:name"][0]
-        'seeded-1'
-    """
+    """A log of these cases in this order; `attributes` has a row for each event, `first` is the number of the first id."""
     occurring = np.bincount(cases.codes, minlength=len(activities)) > 0
     used, codes = np.flatnonzero(occurring), (np.cumsum(occurring) - 1)[cases.codes]
     labels = pl.Series(ACTIVITY, [activities[code] for code in used.tolist()], dtype=pl.String)
@@ -70,23 +62,29 @@ def log_of(
 
 
 def id_prefix(*, seeded: bool) -> str:
-    """What stands before the number in each case id.
-
-    Example:
-        >>> id_prefix(seeded=False)
-        'case-'
-    """
+    """What stands before the number in each case id."""
     return SEEDED_PREFIX if seeded else "case-"
 
 
 def fresh_metadata(log: EventLog, *, seeded: bool) -> LogMetadata:
-    """The header of such a log: nothing, or that it was drawn with a seed.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> fresh_metadata(simulate(cases=5), seeded=False) == LogMetadata()
-        True
-    """
+    """The header of such a log: nothing, or that it was drawn with a seed."""
     if not seeded:
         return LogMetadata()
     return replace(default_metadata(log), attributes=(Attribute("privacy", "string", SEEDED),))
+
+
+PLACEHOLDERS = (
+    "case ids made anew and activities; timestamps are placeholders, a minute from event to event, and say nothing; no attribute "
+    "and no header of the original"
+)
+FIRST = int(np.datetime64("2000-01-01", "us").astype(np.int64))
+
+
+def placeholder_times(offsets: Integers) -> Integers:
+    """A time for every event: each case begins with the year 2000 and goes on by the minute.
+
+    Example:
+        >>> (placeholder_times(np.array([0, 2, 3])) - FIRST).tolist()
+        [0, 60000000, 0]
+    """
+    return FIRST + MINUTE * (np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets)))

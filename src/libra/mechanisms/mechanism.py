@@ -1,23 +1,28 @@
-"""The interface that all mechanisms share, and where to find each by its name.
+"""The interface that all mechanisms share, where to find each by its name, and those that other packages add.
 
 A mechanism is a frozen dataclass: its fields are its parameters, checked when it is made, and `anonymize` turns a log into a
-`Release`. `mechanism` makes one from a name and keyword arguments; modules are loaded when they are asked for. Other packages add
-theirs by an entry point (`plugins`).
+`Release`. Modules are loaded when they are asked for. A package adds a mechanism by an entry point in the group
+`libra.mechanisms` (docs/add-a-mechanism.md). What such a mechanism says of itself is never shown as proved, because nobody here
+has checked it; it is repeated as the claim of its authors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
-from libra.errors import UsageError
+from libra.errors import BrokenMechanismError, LibraError, UsageError
 from libra.eventlog.options import Progress
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
+    from libra.mechanisms.promises import Claim
     from libra.mechanisms.release import Release
+    from libra.privacy.guarantee import Guarantee
+    from libra.privacy.ledger import Entry, Ledger
     from libra.privacy.randomness import Randomness
 
 HOMES = {
@@ -29,6 +34,8 @@ HOMES = {
     "sacofa": ("libra.mechanisms.sacofa", "Sacofa"),
     "travas": ("libra.mechanisms.travas", "Travas"),
 }
+GROUP = "libra.mechanisms"
+UNCHECKED = "The mechanism comes from another package. Libra has not checked that it does what it claims."
 
 
 class Mechanism(Protocol):
@@ -40,6 +47,34 @@ class Mechanism(Protocol):
         """The release of a log; `progress` is called with the parts done and the parts in all."""
 
 
+class CertifiedMechanism(Mechanism, Protocol):
+    """A mechanism of Libra, which says what a certificate of its releases must contain."""
+
+    @property
+    def contents(self) -> str:
+        """What a release holds."""
+
+    @property
+    def planned_ledger(self) -> Ledger:
+        """The ledger of a run, without entries: how cases are drawn, and what may be spent."""
+
+    @classmethod
+    def from_certificate(cls, parameters: Mapping[str, Any]) -> CertifiedMechanism:
+        """The mechanism that a certificate with these parameters speaks of."""
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters, JSON-ready, as a certificate has them."""
+
+    def claim(self) -> Claim | None:
+        """The figures that its authors claim; None where the guarantee is proved."""
+
+    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
+        """All guarantees that a release with these parameters may have; which one may depend on the log."""
+
+    def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """How the entries of a ledger differ from what a run with these parameters writes."""
+
+
 def names() -> tuple[str, ...]:
     """The names of all mechanisms: those of Libra, then those that other packages add.
 
@@ -47,8 +82,6 @@ def names() -> tuple[str, ...]:
         >>> names()[:2]
         ('libra', 'libra2022')
     """
-    from libra.mechanisms.plugins import plugins
-
     return (*HOMES, *sorted(plugins()))
 
 
@@ -59,16 +92,23 @@ def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
         >>> mechanism("libra2022", {"alpha": 2, "b": None})
         Libra2022(alpha=2.0, b=2.0, gamma=0.05, delta=0.0001, subsamples=None, trace_noise=True, signed_times=False, omega=20.0)
     """
+    made = kind_of(name)(**_said(name, parameters))
+    return made if name in HOMES else cast("Mechanism", Outside(made))
+
+
+def of_certificate(name: str, parameters: Mapping[str, Any]) -> CertifiedMechanism:
+    """The mechanism of Libra that a certificate speaks of."""
+    return cast("type[CertifiedMechanism]", kind_of(name)).from_certificate(_said(name, parameters))
+
+
+def _said(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that are said, if the mechanism takes them."""
     known = parameters_of(name)
     said = {key: value for key, value in parameters.items() if value is not None}
     foreign = [key for key in said if key not in known]
     if foreign:
         raise UsageError(f"{name} does not take {foreign[0]}. It takes {', '.join(known)}.")
-    if name in HOMES:
-        return _kind(name)(**said)
-    from libra.mechanisms.plugins import Outside
-
-    return cast("Mechanism", Outside(_kind(name)(**said)))
+    return said
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
@@ -78,17 +118,97 @@ def parameters_of(name: str) -> tuple[str, ...]:
         >>> parameters_of("libra2022")[:4]
         ('alpha', 'b', 'gamma', 'delta')
     """
-    return tuple(field.name for field in fields(_kind(name)) if field.init)  # type: ignore[arg-type]  # mechanisms are dataclasses
+    return tuple(field.name for field in fields(kind_of(name)) if field.init)  # type: ignore[arg-type]  # mechanisms are dataclasses
 
 
-def _kind(name: str) -> type[Mechanism]:
+def kind_of(name: str) -> type[Mechanism]:
+    """The class of a mechanism."""
     if name in HOMES:
         module, kind = HOMES[name]
         made: type[Mechanism] = getattr(import_module(module), kind)
         return made
-    from libra.mechanisms.plugins import loaded, plugins
-
     found = plugins()
     if name not in found:
         raise UsageError(f'There is no mechanism "{name}". There is: {", ".join(names())}.')
     return loaded(found[name])
+
+
+def plugins() -> dict[str, EntryPoint]:
+    """The entry points of other packages by name; a name that Libra itself has is passed over."""
+    return {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in HOMES}
+
+
+def loaded(entry: EntryPoint) -> type[Mechanism]:
+    """The mechanism behind an entry point.
+
+    Example:
+        >>> loaded(EntryPoint("coins", "no.such.module:Coins", GROUP))
+        Traceback (most recent call last):
+        libra.errors.UsageError: The mechanism "coins" of another package cannot be loaded: No module named 'no'.
+    """
+    package = f"the package {entry.dist.name}" if entry.dist is not None else "another package"
+    try:
+        kind = entry.load()
+    except (Exception, SystemExit) as error:  # whatever goes wrong in there, it is that package's fault and named so
+        raise UsageError(f'The mechanism "{entry.name}" of {package} cannot be loaded: {error}.') from error
+    if not (isinstance(kind, type) and is_dataclass(kind) and callable(getattr(kind, "anonymize", None))):
+        raise UsageError(f'"{entry.name}" of {package} is no mechanism: it has to be a dataclass with anonymize().')
+    if getattr(kind, "name", None) != entry.name:
+        raise UsageError(f'"{entry.name}" of {package} calls itself {getattr(kind, "name", None)!r}: both have to agree.')
+    return cast("type[Mechanism]", kind)
+
+
+class Outside:
+    """A mechanism of another package: the same, but that its releases are labelled as claimed."""
+
+    def __init__(self, inner: Mechanism) -> None:
+        """Stand before a mechanism."""
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is as it is there."""
+        if name == "inner":  # not there yet, while a copy is made for another process
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+    def __repr__(self) -> str:
+        """As the mechanism itself."""
+        return repr(self.inner)
+
+    def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
+        """The release of a log, with its guarantee as the claim of its authors."""
+        from libra.mechanisms.promises import EpsilonClaim
+        from libra.mechanisms.release import Release
+        from libra.privacy.randomness import SEED_NOTE
+
+        try:
+            release = self.inner.anonymize(log, random, progress)
+        except LibraError:
+            raise
+        except (Exception, SystemExit) as error:  # whatever goes wrong in there, it is that package's fault and named so
+            told = f"{type(error).__name__}: {error}".removesuffix(".")
+            raise BrokenMechanismError(f'The mechanism "{self.name}" of another package broke down ({told}).') from error
+        if not isinstance(release, Release):
+            raise UsageError(f'The mechanism "{self.name}" gives back {type(release).__name__}, and not a Release.')
+        if release.seeded != random.seeded:
+            raise UsageError(f'The mechanism "{self.name}" does not say whether its draws came from a seed (seeded=...).')
+        stated = release.guarantee
+        claimed = release.claimed or EpsilonClaim(stated.epsilon, stated.delta or 0.0, looked_at=False)
+        notes = (*((SEED_NOTE,) if random.seeded else ()), *(f"{self.name} says: {note}" for note in release.notes))
+        guarantee = unchecked(stated, self.name)
+        return replace(release, mechanism=self.name, guarantee=guarantee, claimed=claimed, ledger=None, notes=notes)
+
+
+def unchecked(guarantee: Guarantee, name: str) -> Guarantee:
+    """A guarantee of others, as what it is: their claim, whatever source they name.
+
+    Example:
+        >>> from libra.privacy.guarantee import Guarantee
+        >>> found = unchecked(Guarantee.proved(1.0, 1e-5), "coins")
+        >>> found.kind, found.source
+        ('claimed', 'the package that adds "coins"')
+    """
+    statement = f"As claimed by its authors, and not checked by Libra: {guarantee.statement}"
+    caveats = (UNCHECKED, *guarantee.caveats)
+    source = f'the package that adds "{name}"'
+    return replace(guarantee, kind="claimed", statement=statement, source=source, epsilon=None, delta=None, caveats=caveats)

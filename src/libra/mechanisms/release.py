@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from libra._version import __version__
 from libra.errors import InputError, UsageError
 from libra.eventlog.options import Progress, no_progress
+from libra.privacy.plain_words import in_plain_words
 from libra.privacy.randomness import SEEDED
 
 if TYPE_CHECKING:
@@ -23,12 +24,18 @@ if TYPE_CHECKING:
     from libra.certificate.minisign import SecretKey
     from libra.eventlog.log import EventLog, FoundRole
     from libra.mechanisms.libra.figures import Figures
+    from libra.mechanisms.promises import Claim
     from libra.privacy.guarantee import Guarantee
     from libra.privacy.ledger import Ledger
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
+DOCUMENT = "Libra certificate"
 SYSTEM = "operating system"
 CONTENTS = "case ids made anew, activities, timestamps; no attribute and no header of the original"
+WITH_ATTRIBUTES = (
+    "case ids made anew, activities, timestamps and randomized attributes of events; no attribute of a case, no id and no header "
+    "of the original"
+)
 
 
 class LogWriter(Protocol):
@@ -39,22 +46,6 @@ class LogWriter(Protocol):
 
     def __call__(self, log: EventLog, output: str | Path, progress: Progress) -> tuple[str, ...]:
         """Write the log, whole or not at all, and say what could not be kept."""
-
-
-class Claim(Protocol):
-    """The figures behind a promise that its authors claim."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures, JSON-ready."""
-
-    def published(self) -> dict[str, Any]:
-        """The same without those that were computed from the log."""
-
-    def implied_epsilon(self, delta: float) -> float | None:
-        """The epsilon at this delta that follows from the claim, if it holds; None where none does."""
-
-    def comparison(self) -> str:
-        """What the claimed figure can be compared with, in one sentence for people."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +130,6 @@ class Release:
             >>> release.certificate()["guarantee"]["kind"]
             'claimed'
         """
-        from libra.certificate.document import DOCUMENT
-        from libra.certificate.words import in_plain_words
-
         return {
             "document": DOCUMENT,
             "version": __version__,
@@ -161,8 +149,6 @@ class Release:
         """The number of cases that delta is judged by, the ledger, and what the accountant makes of it at that delta."""
         if self.ledger is None or self.guarantee.delta is None:
             return {}
-        from libra.certificate.counted import counted
-
         return {"cases": self.log.n_cases} | counted(self.ledger, self.guarantee.delta)
 
     def to_dict(self) -> dict[str, Any]:
@@ -249,3 +235,18 @@ class Release:
             raise InputError(
                 what, place=str(certificate), remedy="Write the release as it was made, or leave out the certificate"
             )
+
+
+def counted(ledger: Ledger, delta: float) -> dict[str, Any]:
+    """The fields `ledger`, `subsampling` and `spent` of a certificate: the entries, and what they come to at a delta.
+
+    Example:
+        >>> from libra.privacy.ledger import ROUNDED_GAUSSIAN, Entry, Ledger
+        >>> made = counted(Ledger((Entry("edges", ROUNDED_GAUSSIAN, 1.0, 4.0),)), delta=1e-5)
+        >>> made["spent"]["mu"], round(made["spent"]["epsilon"], 2)
+        (0.25, 0.93)
+    """
+    from libra.privacy.accounting import epsilon_of_ledger
+
+    plain = ledger.to_dict()
+    return plain | {"spent": {"epsilon": epsilon_of_ledger(ledger, delta), "delta": delta} | plain["spent"]}

@@ -5,44 +5,31 @@ what nobody follows never is, and no list of possible variants is needed. One ca
 by more than e^epsilon, but for one end point of the noise that has probability delta at most. The claim holds, for one case, or
 for one individual where the log says whose case is whose (one case of each, drawn at random, counts). `repeats` makes the query
 so often, at (epsilon / repeats, delta / repeats) each, and averages, as its authors propose; their choice of that number by its
-result on the raw log is left out, as it would be a release that nobody counts. No label is public. There are no times, unless
-our own model adds some from a share of the budget.
+result on the raw log is left out, as it would be a release that nobody counts. No label is public.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from libra.engines.polars import engine_of
+from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases
-from libra.eventlog.log import EventLog
-from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.traces import Integers, Traces, concatenated
-from libra.mechanisms.assumptions import AS_READ, NOTHING_ELSE
-from libra.mechanisms.assumptions import individuals as of_individuals
-from libra.mechanisms.libra.arguments import checked_budget, checked_time_zone
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
-from libra.mechanisms.peers.arguments import Times, checked_times
-from libra.mechanisms.peers.counted import Counted, counted_of
-from libra.mechanisms.peers.release import Answer, contents_of, release_of
-from libra.mechanisms.peers.spending import largest_mu
-from libra.mechanisms.release import Release
+from libra.mechanisms.promises import proved
+from libra.mechanisms.variant_queries import Counted, Times, VariantQuery, largest_mu
 from libra.privacy.accounting import delta_of_ledger
-from libra.privacy.arguments import checked_whole, delta_of_guarantee
+from libra.privacy.arguments import checked_whole
 from libra.privacy.gate import Gate, geometric_entry
-from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import Entry, Ledger
-from libra.privacy.noise_table import NoiseTable, truncated_geometric
+from libra.privacy.noise import NoiseTable, truncated_geometric
 from libra.privacy.randomness import Randomness
-from libra.privacy.selection import BoundedRule
-from libra.privacy.unit import CASE, Unit
 
 MOST_REPEATS = 100
 DELTA_OF_QUERY = 0.5  # of delta, where times get the rest
@@ -51,7 +38,7 @@ ROOM = 0.999  # of delta: the rest is for tables of noise, which are not quite t
 
 
 @dataclass(frozen=True)
-class Travas:
+class Travas(VariantQuery):
     """TraVaS, with its parameters.
 
     Attributes:
@@ -71,7 +58,6 @@ class Travas:
 
     name: ClassVar[str] = "travas"
     private_labels: ClassVar[bool] = True
-    accepts_empty: ClassVar[bool] = True
 
     epsilon: float = 1.0
     delta: float = 1e-5
@@ -83,19 +69,7 @@ class Travas:
 
     def __post_init__(self) -> None:
         """Bring the parameters into their one form and refuse what cannot be meant."""
-        budget = checked_budget(self.budget)
-        for name, value in (
-            ("epsilon", checked_epsilon(self.epsilon)),
-            ("delta", delta_of_guarantee(self.delta)),
-            ("repeats", checked_whole("repeats", self.repeats, 1, MOST_REPEATS)),
-            ("times", checked_times(self.times)),
-            ("budget", dict(vars(budget))),
-            ("time_zone", checked_time_zone(self.time_zone)),
-            ("shares", budget),
-        ):
-            object.__setattr__(self, name, value)
-        if self.times == "none" and (budget != DEFAULT_BUDGET or self.time_zone != "UTC"):
-            raise UsageError("budget and time_zone are about times, and none are released. Ask for them: --times model.")
+        self._check(repeats=checked_whole("repeats", self.repeats, 1, MOST_REPEATS))
         if delta_of_ledger(Ledger(tuple(self.entries())), self.epsilon) > self.delta:  # makes the noise, which may refuse too
             raise UsageError(
                 "Tables of noise are not exact enough for so large an epsilon, so small a delta or so many repeats. Ask for a "
@@ -103,37 +77,19 @@ class Travas:
             )
         _ = self.mu_times
 
-    def anonymize(self, log: EventLog, random: Randomness, progress: Progress = no_progress) -> Release:
-        """The release of a log."""
-        unit = CASE if log.individual is None else Unit(most_cases=1)
-        engine = engine_of(log, unit, random)
-        gate = Gate(engine, random)
-        progress(1, 3)
-        parts = [gate.thresholded_counts(*self._one_query) for _ in range(self.repeats)]
-        progress(2, 3)
-        release = release_of(self, log, Answer(_averaged(parts), engine.labels, gate), random)
-        progress(3, 3)
-        return release
+    @property
+    def proved(self) -> bool:
+        """Whether the guarantee is proved: always."""
+        return True
 
-    def variants(self, cases: Cases, random: Randomness) -> Counted:
-        """The answer of the query about some cases.
-
-        Example:
-            >>> from libra.eventlog.cases import cases_of
-            >>> from libra.example.simulate import simulate
-            >>> Travas(epsilon=2.0).variants(cases_of(simulate(cases=500)), Randomness()).n_cases > 0
-            True
-        """
-        counted = counted_of(cases)
-        chosen = [BoundedRule(self.noise).passing(counted.counts, random) for _ in range(self.repeats)]
-        return _averaged([(counted.traces.take(rows), noisy) for rows, noisy in chosen])
+    def _answer(self, engine: PolarsEngine, gate: Gate, random: Randomness) -> Counted:
+        return _averaged([gate.thresholded_counts(*self._one_query) for _ in range(self.repeats)])
 
     @property
     def _one_query(self) -> tuple[float, float]:
         """Epsilon and delta of one run of the query."""
-        modelled = self.times == "model"
-        epsilon = self.epsilon * (self.shares.control if modelled else 1.0) / self.repeats
-        return epsilon, ROOM * self.delta * (DELTA_OF_QUERY if modelled else 1.0) / self.repeats
+        delta = ROOM * self.delta * (DELTA_OF_QUERY if self.times == "model" else 1.0)
+        return self.query_epsilon / self.repeats, delta / self.repeats
 
     @cached_property
     def noise(self) -> NoiseTable:
@@ -149,31 +105,16 @@ class Travas:
         """What the query writes into the ledger."""
         return [geometric_entry(self._one_query[0], self.noise)] * self.repeats
 
-    def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
-        """How the entries of a ledger, those about times aside, differ from what the query writes."""
+    def _other_query(self, entries: Sequence[Entry]) -> Iterator[str]:
         if list(entries) != self.entries():
             yield "variant counts do not have the noise that these parameters give them, or not so often"
-
-    @property
-    def contents(self) -> str:
-        """What a release holds."""
-        return contents_of(self.times)
 
     def claim(self) -> None:
         """Nothing is only claimed."""
 
     def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
         """What is promised of a release."""
-        unit = Unit(most_cases=1) if individuals else CASE
-        assumed = (NO_LABEL_PUBLIC, NOTHING_ELSE, AS_READ, *((of_individuals("one case"),) if individuals else ()))
-        return Guarantee.proved(self.epsilon, self.delta, unit, assumed, seeded=seeded)
-
-    def parameters(self) -> dict[str, Any]:
-        """What was asked for, as far as it played a part."""
-        plain = {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}
-        if self.times == "none":
-            del plain["budget"], plain["time_zone"]
-        return plain
+        return proved(self.epsilon, self.delta, NO_LABEL_PUBLIC, seeded=seeded, one_of_each=individuals)
 
 
 def _averaged(parts: list[tuple[Traces, Integers]]) -> Counted:

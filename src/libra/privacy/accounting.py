@@ -1,22 +1,24 @@
-"""The accountant: from a ledger to (epsilon, delta), for adding and for removing one case.
+"""What a ledger adds up to: composition of Gaussian, discrete and selected releases, subsampled and repeated.
 
-In: a `Ledger`. Out: delta at an epsilon, or epsilon at a delta; always an upper bound. Gaussian noise is counted in closed form,
-private selections by the two-sided analysis of docs/guarantees.md, whole-numbered noise by its few losses, Laplace noise by
-privacy loss distributions (dp-accounting, loaded when it is needed), subsamples of the whole by amplification. The promise: an
-entry of a kind it does not know is refused.
+Whole-numbered noise has so few values that its privacy losses are written down, each with its probability. The promise: delta is
+never below the truth, and within 1e-6 of it; without Gaussian noise beside it, within 1e-10.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from libra.privacy.arguments import checked_delta
+import numpy as np
+import numpy.typing as npt
+
+from libra.errors import UsageError
+from libra.privacy.arguments import checked, checked_delta, checked_times
 from libra.privacy.calibration import selections_delta
-from libra.privacy.composition import Curve, repeated, subsampled
-from libra.privacy.discrete_losses import losses_of
-from libra.privacy.gaussian import delta_of, least
+from libra.privacy.gaussian import LARGEST_EPSILON, SMALLEST_EPSILON, checked_epsilon, delta_of, least, most, mu_of
 from libra.privacy.ledger import (
     DISCRETE_LAPLACE,
     GAUSSIAN,
@@ -28,11 +30,196 @@ from libra.privacy.ledger import (
     Ledger,
 )
 
+Floats = npt.NDArray[np.float64]
+MOST_VALUES = 2_000
+SAME = 1e-13  # losses that are as near as that, relative to the largest, are taken for the largest of them
+MASS_ROUNDING = 1e-14  # of delta, for every release: what sums of floats may lose
+Curve = Callable[[float], float]
+STEPS = 40
+FINER = 6  # rounds, each between the neighbours of the best so far: as near as calibration, which looks for the same
+SLACK = 1 - 1e-12  # of an epsilon that is multiplied again
+ROUNDING = 1 + 1e-9  # for sums of floats
+LARGEST_DELTA = 0.5  # a run of which less than that is asked may as well have it
 SELECTIONS = (VARIANT_SELECTION, LABEL_SELECTION)
 LARGEST = 1000.0  # epsilons are looked for up to here
 INTERVAL = 1e-4  # of the grid for privacy losses
 LARGEST_EXPONENT = 700.0  # e^epsilon in floats; by then tables are off by more than any delta
 LOST = 1e-12  # of a distribution's mass, to the library's floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Losses:
+    """What a release with the case says for it: the logarithms of how much likelier the outcomes are, and how likely these are.
+
+    Attributes:
+        values: The losses, ascending.
+        chances: Their probabilities.
+        certain: The probability of outcomes that never come without the case.
+        releases: How many releases there are.
+    """
+
+    values: Floats
+    chances: Floats
+    certain: float = 0.0
+    releases: int = 0
+
+    def and_also(self, other: Losses) -> Losses:
+        """The losses of both releases together."""
+        values = np.add.outer(self.values, other.values).ravel()
+        chances = np.multiply.outer(self.chances, other.chances).ravel()
+        order = np.argsort(values)
+        values, chances = values[order], chances[order]
+        last = np.append(np.diff(values) > SAME * np.abs(values).max(), True)
+        first = np.flatnonzero(np.append(True, last[:-1]))
+        certain = self.certain + other.certain - self.certain * other.certain
+        return Losses(values[last], np.add.reduceat(chances, first), certain, self.releases + other.releases)
+
+    def delta(self, mu: float, epsilon: float) -> float:
+        """The delta at `epsilon` of these releases and of Gaussian ones that are mu-GDP.
+
+        Example:
+            >>> answer = Losses(np.array([-1.0, 1.0]), np.array([0.27, 0.73]))
+            >>> round(answer.delta(0.0, 0.5), 4), round(answer.delta(0.0, 1.0), 4)
+            (0.2872, 0.0)
+        """
+        beyond = np.array([delta_of(mu, epsilon - value) for value in self.values.tolist()])
+        return min(1.0, self.certain + float(self.chances @ beyond) + MASS_ROUNDING * (self.releases + 1))
+
+
+def losses_of(entries: Sequence[Entry]) -> Losses | None:
+    """The losses of all these releases together; None where other noise is among them, or where there are too many values.
+
+    Example:
+        >>> geometric = Entry("variants", TRUNCATED_GEOMETRIC, 1.0, 1.0, bound=9)
+        >>> found = losses_of([geometric, geometric])
+        >>> found is not None and found.values.tolist()
+        [-2.0, 0.0, 2.0]
+    """
+    together = Losses(np.zeros(1), np.ones(1))
+    for entry in entries:
+        if entry.mechanism not in (DISCRETE_LAPLACE, TRUNCATED_GEOMETRIC) or entry.sensitivity > MOST_VALUES:
+            return None
+        together = together.and_also(_one(entry))
+        if len(together.values) > MOST_VALUES:
+            return None
+    return together
+
+
+def _one(entry: Entry) -> Losses:
+    """The case moves the count from 0 to the sensitivity: all outcomes from there on say the same for it, all up to 0 against."""
+    decay, s = 1 / entry.noise, int(entry.sensitivity)
+    ratio, fall = math.exp(-decay), -math.expm1(-decay)
+    if entry.mechanism == DISCRETE_LAPLACE:
+        between = np.arange(1, s)
+        losses = np.concatenate(([-s], 2 * between - s, [s])) * decay
+        chances = np.concatenate(([ratio**s], fall * np.exp(-decay * (s - between)), [1.0])) / (1 + ratio)
+        return Losses(losses, chances, releases=1)
+    k = entry.bound or 0
+    whole = 1 + ratio - 2 * ratio ** (k + 1)
+    inside = -math.expm1(-decay * k)
+    return Losses(np.array([-decay, decay]), np.array([ratio * inside, inside]) / whole, fall * ratio**k / whole, 1)
+
+
+def subsampled(curve: Curve, rate: float) -> Curve:
+    """The curve of a run on a Poisson subsample: delta at ln(1 + rate (e^epsilon - 1)) is rate times what it was at epsilon.
+
+    Example:
+        >>> from libra.privacy.gaussian import delta_of
+        >>> inside = subsampled(lambda epsilon: delta_of(1.0, epsilon), 0.1)
+        >>> math.isclose(inside(math.log1p(0.1 * math.expm1(2.0))), 0.1 * delta_of(1.0, 2.0))
+        True
+    """
+    rate = _checked_rate(rate)
+    return curve if rate == 1 else lambda epsilon: rate * curve(_inside(epsilon, rate))
+
+
+def repeated(curve: Curve, times: int) -> Curve:
+    """The curve of so many independent runs, by the best single (epsilon, delta) of one run.
+
+    Example:
+        >>> from libra.privacy.gaussian import delta_of
+        >>> one = lambda epsilon: delta_of(0.1, epsilon)
+        >>> one(0.4) < repeated(one, 4)(0.4) < 1
+        True
+    """
+    times = checked_times(times)
+    if times == 1:
+        return curve
+
+    def whole(epsilon: float) -> float:
+        low, high, smallest = 1.0, float(times), 1.0
+        for _ in range(FINER):
+            factors = np.geomspace(low, high, STEPS)
+            each = [float(factor) * epsilon / times * SLACK for factor in factors]
+            deltas = [composed_delta(epsilon, one, curve(one), times) for one in each]
+            best = int(np.argmin(deltas))
+            smallest = min(smallest, deltas[best])
+            low, high = factors[max(best - 1, 0)], factors[min(best + 1, STEPS - 1)]
+        return smallest
+
+    return whole
+
+
+def composed_delta(epsilon: float, each_epsilon: float, each_delta: float, times: int) -> float:
+    """The smallest delta at `epsilon` of so many runs, each (each_epsilon, each_delta)-DP: Kairouz, Oh and Viswanath (2015).
+
+    Example:
+        >>> composed_delta(2.0, 1.0, 0.0, 2) == 0.0 < composed_delta(1.0, 1.0, 0.0, 2)
+        True
+    """
+    if each_delta >= 1:
+        return 1.0
+    against = np.arange(times + 1)  # how many of the runs speak against the case
+    steps = np.log(np.arange(times, 0, -1) / np.arange(1, times + 1))
+    choose = np.concatenate(([0.0], np.cumsum(steps)))
+    weights = np.exp(choose - against * each_epsilon - times * math.log1p(math.exp(-each_epsilon)))
+    pure = float(np.sum(weights * np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon - (times - 2 * against) * each_epsilon)))))
+    return min(1.0, -math.expm1(times * math.log1p(-each_delta) + math.log1p(-min(pure, 1 - 1e-16))) * ROUNDING)
+
+
+def before_subsampling(epsilon: float, delta: float, rate: float, times: int = 1) -> tuple[float, float]:
+    """The (epsilon, delta) that one run may have, so that all runs on their subsamples have at most the one given.
+
+    Where there is a choice, the one with the largest mu for Gaussian noise.
+
+    Example:
+        >>> [round(value, 5) for value in before_subsampling(1.0, 1e-5, 0.1)]
+        [2.90048, 0.0001]
+        >>> before_subsampling(1.0, 1e-5, 1.0)
+        (1.0, 1e-05)
+    """
+    epsilon, delta, rate, times = checked_epsilon(epsilon), checked_delta(delta), _checked_rate(rate), checked_times(times)
+    best = (0.0, 0.0, 0.0)
+    for part in (1.0,) if times == 1 else np.linspace(0.05, 1, 20):
+        each_delta = float(part) * delta / times
+        each = epsilon if times == 1 else _each_epsilon(epsilon, delta, each_delta, times)
+        inside = min(_inside(each, rate), LARGEST_EPSILON), min(each_delta / rate, LARGEST_DELTA)
+        if inside[0] >= SMALLEST_EPSILON:
+            best = max(best, (mu_of(*inside), *inside))
+    if not best[0]:
+        raise UsageError(f"Epsilon {epsilon:g} leaves too little for each of {times:,} runs. Ask for a larger one or fewer runs.")
+    return best[1], best[2]
+
+
+def _each_epsilon(epsilon: float, delta: float, each_delta: float, times: int) -> float:
+    """The largest epsilon that each run may have; epsilon over the number of runs is always allowed."""
+
+    def fits(each: float) -> bool:
+        return composed_delta(epsilon, each, each_delta, times) <= delta
+
+    each = max(epsilon / times, most(fits, 0.0, epsilon)) if fits(0.0) else epsilon / times
+    return each * SLACK
+
+
+def _inside(epsilon: float, rate: float) -> float:
+    """The epsilon of the run whose subsample has this epsilon: ln(1 + (e^epsilon - 1) / rate)."""
+    if epsilon > LARGEST_EPSILON:
+        return epsilon - math.log(rate)
+    return math.log1p(math.expm1(epsilon) / rate)
+
+
+def _checked_rate(rate: float) -> float:
+    return checked("rate", rate, lambda rate: 0 < rate <= 1, "above 0 and at most 1")
 
 
 class UnknownReleaseError(Exception):

@@ -17,8 +17,8 @@ import numpy as np
 
 from libra.engines.contract import Engine, Integers, Table
 from libra.engines.control_flow_tables import MOST_LABELS, LabelWeights, OneCell
-from libra.engines.counting.labels import codes_among
-from libra.eventlog.traces import Traces
+from libra.engines.counting.blocks import codes_among
+from libra.eventlog.cases import Traces
 from libra.privacy.ledger import (
     DISCRETE_LAPLACE,
     LABEL_SELECTION,
@@ -29,9 +29,7 @@ from libra.privacy.ledger import (
     Group,
     Ledger,
 )
-from libra.privacy.noise import rounded_gaussian
-from libra.privacy.noise_table import NoiseTable, discrete_laplace, truncated_geometric
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoiseTable, NoisyTable, discrete_laplace, rounded_gaussian, truncated_geometric
 from libra.privacy.randomness import Randomness
 from libra.privacy.selection import BoundedRule, GaussianRule, highest_first, labels_passing, labels_show, variant_shows
 

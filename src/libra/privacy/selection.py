@@ -15,10 +15,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Traces
-from libra.privacy.noise import rounded_gaussian
-from libra.privacy.noise_table import NoiseTable
-from libra.privacy.normal import upper_tail
+from libra.eventlog.cases import Traces
+from libra.privacy.gaussian import upper_tail
+from libra.privacy.noise import NoiseTable, rounded_gaussian
 from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
@@ -102,7 +101,7 @@ class BoundedRule:
     """A variant passes if its noisy count is above the largest noise; what nobody follows never is.
 
     Example:
-        >>> from libra.privacy.noise_table import truncated_geometric
+        >>> from libra.privacy.noise import truncated_geometric
         >>> rows, noisy = BoundedRule(truncated_geometric(1.0, 1e-9)).passing(np.array([900, 1]), Randomness())
         >>> rows.tolist(), bool(abs(noisy[0] - 900) < 30)
         ([0], True)
@@ -121,7 +120,7 @@ def highest_first(kept: Traces, noisy: Integers) -> tuple[Traces, Integers]:
     """Kept variants in an order that follows from what is released: by noisy count, then by trace.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> kept, noisy = highest_first(traces_of([[1], [0, 1], [0]]), np.array([30, 40, 30]))
         >>> kept.to_lists(), noisy.tolist()
         ([[0, 1], [0], [1]], [40, 30, 30])

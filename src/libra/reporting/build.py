@@ -1,7 +1,6 @@
-"""From logs to a page: facts, then charts and maps, then the template.
+"""From logs to a report: facts, then charts and maps, then the template.
 
-In: an anonymized log, the original unless the page is public, and what is known of how the log was made. Out: a `Report`. A
-public page is built without the original: nothing of it can be on the page. Every other page is stamped CONFIDENTIAL.
+A public page is built without the original. Every other page is stamped CONFIDENTIAL.
 """
 
 from __future__ import annotations
@@ -12,26 +11,19 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from libra.certificate.signing import Vouched
-from libra.charts.style import PALETTE
-from libra.charts.style import STYLE as CHARTS
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.maps import STYLE as MAPS
-from libra.maps import MapPair, map_pair
 from libra.measures.risk import Certified
-from libra.mechanisms.peers.placeholders import PLACEHOLDERS
-from libra.reporting.again import Names, reading_flags
-from libra.reporting.certified import Checked, verification_of
+from libra.mechanisms.fresh_log import PLACEHOLDERS
 from libra.reporting.drawn import Drawn, drawn_of
 from libra.reporting.facts.facts import Facts, facts_of
 from libra.reporting.facts.pair import Pair
-from libra.reporting.notes import notes_of, what_survives
-from libra.reporting.page import page
-from libra.reporting.promise import Promise, promise_of
-from libra.reporting.report import Report
-from libra.reporting.said import good_of, said_of
-from libra.reporting.vouching import with_signature
+from libra.reporting.maps import MapPair, map_pair
+from libra.reporting.page import Report, page
+from libra.reporting.promise import Checked, Promise, promise_of, verification_of, with_signature
+from libra.reporting.style import MAP_STYLE, PALETTE, STYLE
+from libra.reporting.words import Names, good_of, notes_of, reading_flags, said_of, what_survives
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
@@ -66,7 +58,7 @@ class Draft:
         html = page(
             "report.html",
             title=title,
-            styles=(PALETTE, CHARTS, MAPS),
+            styles=(PALETTE, STYLE, MAP_STYLE),
             public=public,
             answers=answers,
             names=self.names,

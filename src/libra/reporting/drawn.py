@@ -1,4 +1,4 @@
-"""The charts of a report, from its facts. In: `Facts` and a certificate. Out: `Drawn`, every chart with its table."""
+"""The charts of a report, from its facts and a certificate."""
 
 from __future__ import annotations
 
@@ -6,22 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from libra.certificate.spent import Spent, spent_by_topic
-from libra.charts.apart import shown_apart
-from libra.charts.bars import paired_bars
-from libra.charts.budget import budget_bar
-from libra.charts.chart import Chart
-from libra.charts.dots import dotted_chart
-from libra.charts.gauge import gauge
-from libra.charts.heat import heat_map
-from libra.charts.histogram import histogram_pair
-from libra.charts.lines import line_pair
-from libra.charts.numbers import count, duration, number, share
-from libra.charts.text import shown
-from libra.reporting.facts.aspects import Aspect
+from libra.certificate.page import Spent, spent_by_topic
+from libra.reporting.bars import budget_bar, gauge, paired_bars
+from libra.reporting.charts import dotted_chart, heat_map, histogram_pair, line_pair
+from libra.reporting.drawing import Chart
+from libra.reporting.facts.aspects import Aspect, factor
 from libra.reporting.facts.facts import Facts
-from libra.reporting.facts.figures import factor
-from libra.reporting.facts.histogram import Histogram
+from libra.reporting.facts.histograms import Histogram
+from libra.reporting.numbers import count, duration, number, share
+from libra.reporting.text import shown, shown_apart
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 HOURS = tuple(f"{hour}" for hour in range(24))
@@ -115,16 +108,7 @@ def _gauge(aspect: Aspect) -> Chart | None:
 def _histogram(
     title: str, facts: Histogram, unit: str, words: Callable[[float | None], str], size: Literal["wide", "small"] = "wide"
 ) -> Chart:
-    chart = histogram_pair(
-        title,
-        facts.bounds,
-        facts.original,
-        facts.anonymized,
-        ticks=facts.ticks,
-        unit=unit,
-        size=size,
-        names=facts.labels,
-    )
+    chart = histogram_pair(title, facts.labels, facts.original, facts.anonymized, ticks=facts.ticks, unit=unit, size=size)
     median = _both(facts.median_original, facts.median_anonymized, facts, words)
     mean = _both(facts.mean_original, facts.mean_anonymized, facts, words)
     return replace(chart, note=f"Median: {median}. Mean: {mean}.")
@@ -157,7 +141,7 @@ def _hours(facts: Facts) -> list[Chart]:
         return []
     whose = "as the log has them" if found.time_zone is None else f"in {found.time_zone}"
     charts = (
-        heat_map(f"Events by hour, {log}", DAYS, HOURS, getattr(found, log), most=found.most, unit="of all events", shown=share)
+        heat_map(f"Events by hour, {log}", DAYS, HOURS, getattr(found, log), most=found.most, unit="of all events", written=share)
         for log in _logs(facts)
     )
     return [replace(chart, note=f"Hours {whose}.") for chart in charts]
@@ -185,7 +169,7 @@ def _dots(facts: Facts) -> list[Chart]:
 def _attributes(facts: Facts) -> list[Chart]:
     return [
         paired_bars(
-            shown(row.name, LABEL), values.names, values.original, values.anonymized, unit=f"of all {row.level}s", shown=share
+            shown(row.name, LABEL), values.names, values.original, values.anonymized, unit=f"of all {row.level}s", written=share
         )
         for row in facts.attributes
         if (values := row.values) is not None

@@ -1,26 +1,26 @@
-"""The shell of every page: one HTML file, nothing from elsewhere, and a policy that lets the browser load and run nothing else.
-
-In: a template of this package, style sheets, and the values that the template prints. Out: the text of the page. The promise:
-whatever a value holds is shown as text. Only what is wrapped in `Markup` is taken as markup, and the policy names the one style
-sheet and the one script of the page by their hashes, so that even markup that slipped through could not run or load anything.
-"""
+"""The shell of every page, and the `Report` that holds one."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from libra._system.files import atomic_output
 from libra._version import __version__
-from libra.charts import numbers
-from libra.charts.text import shown
+from libra.reporting import numbers
+from libra.reporting.text import shown
+from libra.targets import check_page_name
 
 STYLE_FILE, SCRIPT_FILE = "style.css", "script.js"
 PER_CENT = re.compile(r"(\d) %")
@@ -47,12 +47,7 @@ def page(template: str, *, title: str, styles: Sequence[str] = (), **values: Any
 
 
 def policy(style: str, script: str) -> str:
-    """The content security policy of a page with this style sheet and this script.
-
-    Example:
-        >>> policy("", "").partition(";")[0]
-        "default-src 'none'"
-    """
+    """The content security policy of a page with this style sheet and this script."""
     parts = ("default-src 'none'", f"style-src {_hash(style)}", f"script-src {_hash(script)}", "img-src data:")
     return "; ".join((*parts, "base-uri 'none'", "form-action 'none'"))
 
@@ -91,3 +86,50 @@ def _environment() -> Environment:
         "change": lambda after, before: numbers.signed_share((after - before) / before),
     }
     return environment
+
+
+INLINE_HEIGHT = 720  # pixels in a notebook
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page.
+
+    Example:
+        >>> import tempfile
+        >>> page = Path(tempfile.mkdtemp()) / "report.html"
+        >>> Report("Cases", "<!DOCTYPE html>", public=True).save(page).read_text()
+        '<!DOCTYPE html>'
+    """
+
+    title: str  # what it is about
+    html: str = field(repr=False)  # the whole page
+    public: bool  # whether the original had no part in it; every other report is confidential
+    standing: str = "unknown"  # how it stands with the promise: "proved" where it holds, see `libra.reporting.promise`
+    # the questions that its first screen answers, each with the answer
+    answers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    findings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # what else is on that screen, JSON-ready
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the first screen says, JSON-ready."""
+        said = {"title": self.title, "public": self.public, "standing": self.standing, "answers": dict(self.answers)}
+        return said | dict(self.findings)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a file, whole or not at all.
+
+        Returns:
+            The file.
+        """
+        target = Path(path)
+        check_page_name(target)
+        with atomic_output(target) as stream:
+            stream.write(self.html.encode())
+        return target
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, so that neither its style nor its script touches the notebook."""
+        return (
+            f'<iframe title="{escape(self.title)}" width="100%" height="{INLINE_HEIGHT}" sandbox="allow-scripts" '
+            f'srcdoc="{escape(self.html)}"></iframe>'
+        )

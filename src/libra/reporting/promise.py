@@ -1,22 +1,98 @@
-"""The first answer of a report: may this log be handed out?
-
-In: the certificate of a release, if there is one, and what checking it gave. Out: a `Promise`: how it stands, in a few words, a
-sentence and the odds. The promise of this module: "protected" is said of a proved guarantee that holds, and of nothing else.
-"""
+"""The first answer of a report: may this log be handed out?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from libra.certificate.check import MECHANISM, Check, Verification
-from libra.certificate.of_any import RANDOMNESS
-from libra.certificate.words import TOO_WEAK, beliefs, odds, strength_of
-from libra.charts.text import shown
-from libra.privacy.guarantee import NAMES_PUBLIC
-from libra.privacy.strength import Level
+from libra.certificate.check import MECHANISM, RANDOMNESS, Check, Verification
+from libra.certificate.content import content_check, content_of_log
+from libra.certificate.document import CHECKSUM, FORMAT, certificate_bytes, checksum, parsed_certificate
+from libra.certificate.minisign import PublicKey
+from libra.certificate.signing import Vouched, vouched
+from libra.certificate.verify import self_checks, verify_document
+from libra.errors import InputError, UsageError
+from libra.mechanisms.mechanism import HOMES
+from libra.mechanisms.release import DOCUMENT
+from libra.privacy.guarantee import NAMES_PUBLIC, Level
+from libra.privacy.plain_words import TOO_WEAK, beliefs, odds, strength_of
 from libra.privacy.unit import CASE, Unit
+from libra.reporting.text import shown
+
+if TYPE_CHECKING:
+    from libra.mechanisms.release import Release
+
+OF_A_FILE = {"format": FORMAT, "output": {"file": "log.csv", "bytes": 0, "sha256": "0" * 64}}
+REMEDY = "Give the file that --certificate wrote, or what release.certificate() gives"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A certificate, what checking it gave, whether a file was compared with it, and what is known of its signature."""
+
+    document: Mapping[str, Any]
+    verification: Verification
+    tied: bool
+    signature: Vouched
+
+
+def certificate_of(certificate: str | Path | Mapping[str, Any], released: Path | None, key: PublicKey | None = None) -> Checked:
+    """Read and check a certificate, with the released file where it is one, and with the key of its custodian where it is given.
+
+    Raises:
+        InputError: It cannot be read, or is no certificate.
+        UsageError: It is neither a file nor a document, or there is a key for what is no file.
+
+    Example:
+        >>> import libra, libra.example
+        >>> checked = certificate_of(libra.anonymize(libra.example.path()).certificate(), None)
+        >>> checked.verification.ok, checked.tied
+        (True, False)
+    """
+    if not isinstance(certificate, str | Path | Mapping):
+        raise UsageError(f"certificate is a file or what release.certificate() gives, not {certificate!r}.")
+    if isinstance(certificate, Mapping):
+        if key is not None:
+            raise UsageError("A signature is of a file: give the certificate as a file, or leave out the key.")
+        document, place, signature = dict(certificate), "certificate", Vouched()
+        if document.get("document") != DOCUMENT:
+            raise InputError("this is not a certificate: it does not say that it is one", place=place, remedy=REMEDY)
+    else:
+        place, raw = str(certificate), certificate_bytes(Path(certificate))
+        document, signature = parsed_certificate(Path(certificate), raw), vouched(raw, Path(certificate), key)
+    tied = released is not None and CHECKSUM in document
+    try:
+        if released is not None and tied:
+            verification = verify_document(document, released, signature)
+        else:
+            checks = (*([signature.check] if signature.check else []), *self_checks(_as_of_a_file(document)))
+            verification = Verification(checks, "", promised=False)
+    except (TypeError, ValueError, RecursionError) as error:  # a value that JSON does not have, such as NaN
+        raise InputError("this is not a certificate: it holds what JSON cannot", place=place, remedy=REMEDY) from error
+    return Checked(document, verification, tied, signature)
+
+
+def verification_of(release: Release) -> Verification | None:
+    """What does not hold of a release at hand, such as one whose log was replaced; None where there is nothing to say.
+
+    Of mechanisms of other packages nothing is known here.
+    """
+    if release.mechanism not in HOMES:
+        return None
+    document = _as_of_a_file(release.certificate())
+    checks = (*self_checks(document), content_check(content_of_log(document, release.log)))
+    return None if all(check.ok or check.name == RANDOMNESS for check in checks) else Verification(checks, "", promised=False)
+
+
+def _as_of_a_file(document: dict[str, Any]) -> dict[str, Any]:
+    """A document that never was a file, as if it had been written: all but that can be checked."""
+    if CHECKSUM in document:
+        return document
+    complete = OF_A_FILE | document
+    return complete | {CHECKSUM: checksum(complete)}
+
 
 Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unsigned", "unknown"]
 Tone = Literal["good", "fair", "poor", "bad", "none"]
@@ -49,46 +125,26 @@ NO_CERTIFICATE = (
 
 @dataclass(frozen=True)
 class Promise:
-    """What is promised of a log.
+    """What is promised of a log."""
 
-    Attributes:
-        standing: How it stands with the promise.
-        tone: How that is to be taken.
-        answer: Whether the log may be handed out, in a few words.
-        sentence: The guarantee in one sentence.
-        advice: What follows for whoever holds the log.
-        odds: What the log does to the odds for one case, and how rarely it does more; empty where nothing is proved.
-        beliefs: Before and at most after: how likely it may seem that one was there.
-        epsilon: Of a proved guarantee, as it is written.
-        delta: Likewise.
-        unit: Who is protected.
-        checks: What was looked at, where a certificate was checked: what each is about, whether it holds, and what was found.
-        signature: What is known of the signature of the certificate, and what that means.
-        said: The answer for whoever does not have to decide, where it is another.
-    """
-
-    standing: Standing
-    tone: Tone
-    answer: str
-    sentence: str
-    advice: str
-    odds: str = ""
-    beliefs: tuple[tuple[str, str], ...] = ()
-    epsilon: str = ""
-    delta: str = ""
-    unit: str = ""
+    standing: Standing  # how it stands with the promise
+    tone: Tone  # how that is to be taken
+    answer: str  # whether the log may be handed out, in a few words
+    sentence: str  # the guarantee in one sentence
+    advice: str  # what follows for whoever holds the log
+    odds: str = ""  # what the log does to the odds for one case, and how rarely it does more; empty where nothing is proved
+    beliefs: tuple[tuple[str, str], ...] = ()  # before and at most after: how likely it may seem that one was there
+    epsilon: str = ""  # of a proved guarantee, as it is written
+    delta: str = ""  # likewise
+    unit: str = ""  # who is protected
+    # what was looked at, where a certificate was checked: what each is about, whether it holds, and what was found
     checks: tuple[Check, ...] = ()
-    signature: str = ""
-    said: str = ""
+    signature: str = ""  # what is known of the signature of the certificate, and what that means
+    said: str = ""  # the answer for whoever does not have to decide, where it is another
 
     @property
     def bare(self) -> str:
-        """The answer without its first word, for whoever does not have to decide.
-
-        Example:
-            >>> promise_of(None).bare
-            'There is no certificate'
-        """
+        """The answer without its first word, for whoever does not have to decide."""
         if self.said:
             return self.said
         said = self.answer.partition(": ")[2]
@@ -160,4 +216,52 @@ def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:
         delta=f"{delta:g}",
         unit=unit,
         checks=checks,
+    )
+
+
+SAYS = "Its certificate says:"
+ONLY_OWN = "Only if you made it yourself: the certificate is"
+OWN = "If you wrote the certificate yourself, the log may go out with it under this guarantee, if what it assumes is true."
+SIGN_IT = "Its certificate is not signed: libra anonymize --sign-key KEY signs it."
+
+
+def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, public: bool) -> Promise:
+    """The promise with the verdict of the signature.
+
+    Args:
+        promise: What is promised.
+        signature: What is known of the signature of the certificate.
+        made_here: Whether the release was made just now, in this process.
+        public: Whether others read the page.
+
+    Example:
+        >>> import libra, libra.example
+        >>> from libra.reporting.promise import promise_of
+        >>> promise = promise_of(libra.anonymize(libra.example.path()).certificate())
+        >>> with_signature(promise, Vouched(), made_here=False, public=True).bare
+        'Consistent, not signed'
+        >>> with_signature(promise, Vouched(), made_here=False, public=False).answer
+        'Only if you made it yourself: the certificate is consistent, not signed'
+        >>> with_signature(promise, Vouched(), made_here=True, public=False).answer
+        'Yes: protected by a strong, proved guarantee'
+    """
+    verdict = signature.said if signature.signed else f"consistent, {signature.said}"
+    verdict = f"{verdict[0].upper()}{verdict[1:]}"
+    told = f"{verdict}. {signature.meaning}"
+    if made_here and not public:
+        told = SIGN_IT if signature.key_id is None else f"Its certificate is signed by key ID {signature.key_id}."
+    if not promise.holds:
+        return replace(promise, signature=told if promise.standing in ("weak", "claimed") else "")
+    known = made_here or signature.signed
+    if known and not public:
+        return replace(promise, signature=told)
+    return replace(
+        promise,
+        standing="proved" if known else "unsigned",
+        tone=promise.tone if signature.signed else "none",
+        answer=verdict if public else f"{ONLY_OWN} {verdict[0].lower()}{verdict[1:]}",
+        said=verdict,
+        sentence=f"{SAYS} {promise.answer.partition(': ')[2]}. {promise.sentence}",
+        advice=promise.advice if known else OWN,
+        signature=signature.meaning,
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from libra.reproduce.paper import TABLE_2_ALPHA
-from libra.reproduce.results import Compared, Reproduction, Row
-from libra.reproduce.settings import GAMMA, SUBSAMPLES, B, Setting
+from libra.reproduce import GAMMA, SUBSAMPLES, TABLE_2_ALPHA, B, Setting
+from libra.reproduce.run import Compared, Reproduction, Row
 
 NOT_IN_PAPER = "-"
 EMPTY_LOG = "N/A"
@@ -100,12 +99,7 @@ def _compared(row: Row, figure: Compared) -> tuple[str, str, str, str]:
 
 
 def _percent(difference: float | None) -> str:
-    """A difference with its sign; the latter is left out where the figure rounds to zero.
-
-    Example:
-        >>> _percent(-2.46), _percent(-0.01), _percent(None)
-        ('-2.5 %', '0.0 %', '')
-    """
+    """A difference with its sign; the latter is left out where the figure rounds to zero."""
     if difference is None:
         return ""
     return f"{difference:+.1f} %" if abs(difference) >= 0.05 else "0.0 %"

@@ -1,7 +1,8 @@
 """The paper's tables computed again: every log in every setting at every alpha, once for each seed.
 
-In: logs in memory, and the settings to try. Out: a `Reproduction`. Same logs, same seeds: same figures, but for the seconds.
-Every run starts from a log of which nothing is computed yet, so that the seconds are those of a first run.
+In: the logs of a folder, in memory, and the settings to try. Out: a `Reproduction`, what was found beside what was printed. Same
+logs, same seeds: same figures, but for the seconds. The figures are computed from the original logs: for a log that is not public
+they are as confidential as the log.
 """
 
 from __future__ import annotations
@@ -9,20 +10,38 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from libra.errors import UsageError
+from libra.errors import InputError, UsageError
+from libra.eventlog.files import KNOWN, format_of_name
 from libra.eventlog.log import EventLog, empty_log
-from libra.eventlog.options import Progress, no_progress
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, TIMESTAMP
+from libra.eventlog.options import Progress, ReadOptions, no_progress
+from libra.eventlog.read import read
+from libra.eventlog.select import keep_lifecycle
 from libra.measures.edges import pair_edges
 from libra.measures.utility import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import PRINTED, Libra2022Claim
 from libra.privacy.randomness import Randomness
-from libra.reproduce.paper import REMARKS, TABLE_1, TABLE_2, TABLE_2_ALPHA, Cell, known_as
-from libra.reproduce.results import Compared, Reproduction, Row
-from libra.reproduce.settings import GAMMA, SETTINGS, SUBSAMPLES, B, Setting
+from libra.reproduce import (
+    GAMMA,
+    ONLY_COMPLETE,
+    REMARKS,
+    SETTINGS,
+    SUBSAMPLES,
+    TABLE_1,
+    TABLE_2,
+    TABLE_2_ALPHA,
+    B,
+    Cell,
+    Setting,
+    known_as,
+)
 
 ALPHAS = (2, 10, 100)
 SEEDS = tuple(range(5))
@@ -122,3 +141,150 @@ def _compared(values: Sequence[float], printed: float | None, empty: float) -> C
     mean = statistics.fmean(values) if values else None
     spread = math.sqrt(statistics.variance(values)) if len(values) > 1 else None
     return Compared(mean, spread, printed, empty)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A measure of our runs, of the paper and of an empty log.
+
+    Attributes:
+        mean: Over the runs; None where all of them gave an empty log.
+        spread: The standard deviation over the runs; None where there are fewer than two, or no mean.
+        printed: The paper's value; None where it has none.
+        empty: What an empty log scores.
+    """
+
+    mean: float | None
+    spread: float | None
+    printed: float | None
+    empty: float
+
+    @property
+    def difference_percent(self) -> float | None:
+        """How far our mean is from the paper's value, in percent of the latter."""
+        if self.mean is None or not self.printed:
+            return None
+        return 100 * (self.mean - self.printed) / self.printed
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, JSON-ready."""
+        return asdict(self) | {"difference_percent": self.difference_percent}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One log in one setting at one alpha.
+
+    Attributes:
+        log: Its name.
+        in_paper: Whether the paper has this log and this alpha; a printed value of None is then its "N/A".
+        setting: The name of the setting.
+        alpha: The order of Renyi differential privacy.
+        renyi_epsilon: The figure that follows from the parameters, composed over the subsamples.
+        printed_epsilon: The epsilon' that the paper prints for this alpha.
+        emd_freq: The paper's EMD Freq.
+        emd_time: The paper's EMD Time.
+        empty_runs: How many runs gave an empty log.
+        seconds: Of anonymizing, the mean over the runs.
+        printed_seconds: What Table 2 has for this log and alpha.
+    """
+
+    log: str
+    in_paper: bool
+    setting: str
+    alpha: float
+    renyi_epsilon: float
+    printed_epsilon: float | None
+    emd_freq: Compared
+    emd_time: Compared
+    empty_runs: int
+    seconds: float
+    printed_seconds: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, JSON-ready."""
+        return asdict(self) | {"emd_freq": self.emd_freq.to_dict(), "emd_time": self.emd_time.to_dict()}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All rows, what they were computed with, and what is to be said about single logs."""
+
+    settings: tuple[Setting, ...]
+    alphas: tuple[float, ...]
+    seeds: tuple[int, ...]
+    rows: tuple[Row, ...]
+    remarks: tuple[str, ...]
+
+    def of_setting(self, setting: Setting) -> list[Row]:
+        """The rows of one setting, log by log."""
+        return [row for row in self.rows if row.setting == setting.name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as `libra reproduce --json` prints it: no NaN, None where there is no figure."""
+        return {
+            "parameters": {"b": B, "gamma": GAMMA, "subsamples": SUBSAMPLES},
+            "settings": [asdict(setting) for setting in self.settings],
+            "alphas": list(self.alphas),
+            "seeds": list(self.seeds),
+            "rows": [row.to_dict() for row in self.rows],
+            "remarks": list(self.remarks),
+        }
+
+
+def log_files(folder: Path) -> list[Path]:
+    """The files of a folder whose ending says that they are logs, by name; a .txt is taken for a word to the reader.
+
+    Example:
+        >>> from libra import example
+        >>> [path.name for path in log_files(example.path().parent)]
+        ['emergency.xes.gz']
+    """
+    try:
+        there = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    except FileNotFoundError as error:
+        raise InputError("there is no such folder", place=str(folder), remedy="Check --logs") from error
+    except NotADirectoryError as error:
+        raise InputError("this is a file", place=str(folder), remedy="Name the folder that it is in with --logs") from error
+    except (OSError, ValueError) as error:
+        raise InputError("this folder cannot be read", place=str(folder), remedy="Name another one with --logs") from error
+    files = [path for path in there if format_of_name(path) and not _is_text(path)]
+    if not files:
+        raise InputError("there is no event log in this folder", place=str(folder), remedy=f"A log's name ends in {KNOWN}")
+    _refuse_doubles(files)
+    return files
+
+
+def read_logs(files: Sequence[Path], progress_on: Callable[[Path], AbstractContextManager[Progress]]) -> dict[str, EventLog]:
+    """The logs of these files, each under its name up to the first dot; `progress_on` shows how far the reading of one is.
+
+    Example:
+        >>> from contextlib import nullcontext
+        >>> from libra import example
+        >>> from libra.eventlog.options import no_progress
+        >>> logs = read_logs([example.path()], lambda _: nullcontext(no_progress))
+        >>> logs["emergency"].events.columns
+        ['@case', 'concept:name', 'time:timestamp']
+    """
+    logs = {}
+    for path in files:
+        with progress_on(path) as progress:
+            log = read(path, ReadOptions(progress=progress))
+        if known_as(path.name) in ONLY_COMPLETE and LIFECYCLE in log.events.columns:
+            log = keep_lifecycle(log, ["COMPLETE"], str(path))
+        events = log.events.select(CASE_INDEX, ACTIVITY, TIMESTAMP)
+        logs[path.name.partition(".")[0]] = replace(log, events=events, cases=log.cases.select(CASE_NAME), individual=None)
+    return logs
+
+
+def _is_text(path: Path) -> bool:
+    return path.name.lower().removesuffix(".gz").removesuffix(".zip").endswith(".txt")
+
+
+def _refuse_doubles(files: Sequence[Path]) -> None:
+    seen: dict[str, Path] = {}
+    for path in files:
+        double = seen.setdefault(known_as(path.name), path)
+        if double != path:
+            what = f"{double.name} and {path.name} would have the same name in the tables"
+            raise InputError(what, place=str(path.parent), remedy="Rename one of them, or take it out")

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from every_table import assert_same_tables, every_table
 
-from libra.engines.polars.engine import engine_of as in_memory
+from libra.engines.polars import engine_of as in_memory
 from libra.engines.spark.engine import SparkEngine, open_log
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions

@@ -10,16 +10,16 @@ import pytest
 
 from libra._system.files import atomic_output
 from libra.engines.control_flow_tables import Size
-from libra.engines.polars.engine import engine_of as in_memory
+from libra.engines.polars import engine_of as in_memory
 from libra.engines.spark.engine import open_log
 from libra.engines.spark.session import Spark
 from libra.engines.time_tables import StartDays
 from libra.errors import InputError, LibraError
+from libra.eventlog.cases import traces_of
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import write_csv
-from libra.eventlog.tables.parquet_write import write_parquet
-from libra.eventlog.traces import traces_of
+from libra.eventlog.tables.parquet import write_parquet
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE
 

@@ -13,7 +13,7 @@ import pytest
 
 from libra.engines.contract import Integers, VariantRule
 from libra.engines.control_flow_tables import BaseEdges, Lengths, Size
-from libra.engines.polars.engine import engine_of as in_memory
+from libra.engines.polars import engine_of as in_memory
 from libra.engines.spark.engine import SparkEngine, open_log
 from libra.engines.spark.session import Spark
 from libra.engines.time_tables import StepDurations
@@ -23,7 +23,7 @@ from libra.eventlog.read import read
 from libra.mechanisms.libra.plan import make_plan
 from libra.mechanisms.libra.release_run import Output, release_run
 from libra.privacy.gate import Gate
-from libra.privacy.noisy import FINE
+from libra.privacy.noise import FINE
 from libra.privacy.randomness import Randomness
 from libra.privacy.selection import GaussianRule
 from libra.privacy.unit import Unit

@@ -10,10 +10,10 @@ import pytest
 from libra.engines.contract import Integers
 from libra.engines.control_flow_tables import BaseEdges, Lengths, Size
 from libra.engines.counting.count import count_cases, count_variants
-from libra.engines.polars.engine import engine_of
+from libra.engines.polars import engine_of
 from libra.engines.spark import kernels
 from libra.engines.time_tables import StartHours, StepDurations
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Traces
 from libra.example.simulate import simulate
 
 pa: Any = pytest.importorskip("pyarrow", reason="PyArrow is not installed: pip install libra-pm[spark]")

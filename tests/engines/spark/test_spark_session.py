@@ -16,7 +16,7 @@ pytest.importorskip("pyspark", reason="PySpark is not installed: pip install lib
 
 from pyspark.errors import PySparkException
 
-from libra.engines.spark import own_session, session
+from libra.engines.spark import session
 from libra.errors import InputError, LibraError, MissingExtraError
 
 FROM_A_WORKER = """An exception was thrown from the Python worker:
@@ -43,9 +43,9 @@ def test_an_old_pyspark_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_java_no_session_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_session, "find_java", lambda: (False, "not found"))
+    monkeypatch.setattr(session, "find_java", lambda: (False, "not found"))
     with pytest.raises(LibraError, match=r"Spark needs Java, and Java is not found. To get it, install a Java 17 runtime"):
-        own_session.new_session("local[1]")
+        session.new_session("local[1]")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ ENDED = """
 import os, signal, sys, threading, time
 from pathlib import Path
 from libra.cli import _ended_in_order
-from libra.engines.spark.own_session import private_folder
+from libra.engines.spark.session import private_folder
 from libra.engines.spark.session import in_one_line, session_of, without_warnings
 
 moment, number, mark = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
@@ -166,7 +166,7 @@ def test_a_signal_ends_spark_at_once_and_leaves_nothing(
 
 
 def test_nobody_else_can_read_what_spark_writes_aside(spark: session.Spark) -> None:
-    folder = own_session.private_folder()
+    folder = session.private_folder()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert spark.session.range(9).repartition(3).count() == 9
     assert [entry.name for entry in folder.iterdir() if entry.name.startswith("blockmgr-")]

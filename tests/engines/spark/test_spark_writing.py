@@ -15,7 +15,7 @@ from libra.errors import InputError
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.example.simulate import simulate
-from libra.mechanisms.libra.parts import planned
+from libra.mechanisms.libra.generate import planned
 
 
 @pytest.fixture(scope="module")

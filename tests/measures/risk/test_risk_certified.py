@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import libra
-from libra.certificate.canonical import checksum
+from libra.certificate.document import checksum
 from libra.errors import InputError, UsageError
 from libra.example.simulate import simulate
 from libra.measures.risk import certified, risk_of_release

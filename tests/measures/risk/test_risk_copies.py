@@ -10,7 +10,7 @@ from hypothesis import given
 from tiny_logs import Event, log_from, log_of, owned, some_cases
 
 from libra.eventlog.cases import MINUTE
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.measures.risk.figures import ANY_GAP, MICROSECOND, Copies, copies, same_cases
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_logs import DAY, Event, log_from, log_of, owned, pair_of, people_of, some_cases, traces
 
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.ids import whose_cases
 from libra.measures.distances import Integers
 from libra.measures.risk import crowds as module
 from libra.measures.risk import knowledge

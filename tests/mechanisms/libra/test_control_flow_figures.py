@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from libra.eventlog.traces import traces_of
-from libra.mechanisms.libra.control_flow import case_counts, rounded, weighted
+from libra.eventlog.cases import traces_of
+from libra.mechanisms.libra.control_flow import case_counts, likeliest_counts, rounded, weighted
 from libra.mechanisms.libra.figures import ControlFigures
-from libra.mechanisms.libra.kept import likeliest_counts
 from libra.mechanisms.libra.tail import TailFigures
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Floats = NDArray[np.float64]

@@ -14,8 +14,7 @@ from libra.engines.polars import engine_of
 from libra.errors import UsageError
 from libra.eventlog.local_time import to_local
 from libra.mechanisms.libra import Libra
-from libra.mechanisms.libra.arguments import checked_budget, checked_time_zone
-from libra.mechanisms.libra.plan import Budget, make_plan
+from libra.mechanisms.libra.plan import Budget, checked_budget, checked_time_zone, make_plan
 from libra.privacy.accounting import delta_of_ledger, epsilon_of_ledger
 from libra.privacy.gate import Gate
 from libra.privacy.randomness import SEEDED, Randomness

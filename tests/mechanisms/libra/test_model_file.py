@@ -14,8 +14,8 @@ from libra.errors import InputError, UsageError
 from libra.eventlog.in_parts import LogInParts
 from libra.example.simulate import simulate
 from libra.mechanisms.libra import model_file
+from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.model_file import read_model, write_model
-from libra.mechanisms.libra.parts import planned
 from libra.mechanisms.release import Release
 
 Change = Callable[[dict[str, Any]], object]
@@ -38,7 +38,7 @@ def test_the_model_of_a_log_makes_the_same_log_again(release: Release, file: Pat
 
 
 def test_logs_of_any_size_are_like_the_released_one(release: Release, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.mechanisms.libra.parts.planned.__kwdefaults__", {"part_events": 20_000})
+    monkeypatch.setattr("libra.mechanisms.libra.generate.planned.__kwdefaults__", {"part_events": 20_000})
     log = read_model(file).planned(20_000).in_parts(seeded=False)
     assert isinstance(log, LogInParts)
     assert (log.n_cases, log.n_events) == (20_000, log.events.height)

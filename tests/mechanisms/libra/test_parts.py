@@ -18,15 +18,14 @@ from libra.eventlog.in_parts import LogInParts
 from libra.example.simulate import simulate
 from libra.mechanisms.libra.control_flow import case_counts, weighted
 from libra.mechanisms.libra.figures import Figures
-from libra.mechanisms.libra.generate import generate, sharing_cases
-from libra.mechanisms.libra.parts import planned
+from libra.mechanisms.libra.generate import generate, planned, sharing_cases
 from libra.mechanisms.release import Release
 from libra.privacy.randomness import Randomness
 
 ELSEWHERE = """
 import json, sys, hashlib
 from libra.mechanisms.libra.figures import Figures
-from libra.mechanisms.libra.parts import planned
+from libra.mechanisms.libra.generate import planned
 runs = [Figures.from_dict(run) for run in json.load(open(sys.argv[1]))]
 plan = planned(runs, part_events=2000)
 for i in map(int, sys.argv[2:]):
@@ -111,7 +110,7 @@ def test_a_log_in_parts_goes_through_a_pickle(release: Release) -> None:
 
 
 def test_all_parts_together_are_what_is_generated(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.mechanisms.libra.parts.planned", lambda runs: planned(runs, part_events=2500))
+    monkeypatch.setattr("libra.mechanisms.libra.generate.planned", lambda runs: planned(runs, part_events=2500))
     log = planned(release.figures, part_events=2500).in_parts(seeded=False)
     assert generate(release.figures).micros.tolist() == log.timestamps.tolist()
 

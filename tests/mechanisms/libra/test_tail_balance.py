@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import approx_fprime, minimize, rosen, rosen_der
 
-from libra.mechanisms.libra.tail import balance as balancing
-from libra.mechanisms.libra.tail.balance import TAU, Figures, balance, minimum
+from libra.mechanisms.libra.tail import edges as balancing
+from libra.mechanisms.libra.tail.edges import TAU, Figures, balance, minimum
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, norm
 
 from libra.mechanisms.libra.tail.edges import believed, joined, significant_edges, weak_edges
-from libra.privacy.noise import rounded_gaussian
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable, rounded_gaussian
 from libra.privacy.randomness import Randomness
 
 Edge = tuple[int, int]

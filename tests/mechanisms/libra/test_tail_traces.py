@@ -19,21 +19,20 @@ from libra.engines.control_flow_tables import (
     ExcessNorms,
     Lengths,
     Size,
+    edge_uses,
 )
-from libra.engines.features import edge_uses
 from libra.engines.polars import engine_of
+from libra.eventlog.cases import traces_of
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import traces_of
 from libra.measures.edges import pair_edges
 from libra.measures.utility import dfg_l1
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.figures import ControlFigures
 from libra.mechanisms.libra.tail import generate, weighted_traces
-from libra.mechanisms.libra.tail.balance import Figures
-from libra.mechanisms.libra.tail.candidates import candidates
-from libra.mechanisms.libra.tail.edges import weak_edges
+from libra.mechanisms.libra.tail.edges import Figures, weak_edges
+from libra.mechanisms.libra.tail.generate import candidates
 from libra.mechanisms.libra.tail.release import TailFigures
-from libra.privacy.noisy import FINE, NoisyTable
+from libra.privacy.noise import FINE, NoisyTable
 from libra.privacy.randomness import Randomness
 
 WITHIN = 3.0  # said here once more: a change has to be meant

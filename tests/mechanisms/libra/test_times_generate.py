@@ -14,16 +14,15 @@ from timed import MONDAY, Counting, counting, gaps, office, released, traces_of_
 import libra
 from libra.engines import time_tables as tables
 from libra.engines.contract import Integers
-from libra.eventlog.cases import cases_of
+from libra.eventlog.cases import Traces, cases_of, traces_of
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.traces import Traces, traces_of
 from libra.measures.edges import pair_edges
 from libra.measures.utility import arrival_w1_days, step_durations
-from libra.mechanisms.libra.times import generate_times, hours
+from libra.mechanisms.libra.times import calendar, generate_times
+from libra.mechanisms.libra.times.calendar import nudge
 from libra.mechanisms.libra.times.durations import shorten, spread
 from libra.mechanisms.libra.times.generate import in_utc
-from libra.mechanisms.libra.times.hours import nudge
-from libra.mechanisms.libra.times.totals import last_total
+from libra.mechanisms.libra.times.steps import last_total
 from libra.privacy.randomness import Randomness
 
 DAY, HOUR, SECOND = tables.DAY, tables.HOUR, tables.SECOND
@@ -246,7 +245,7 @@ def test_events_move_within_half_of_their_wait_and_others_stay(monkeypatch: pyte
     shares = np.zeros((2, 48))
     shares[:, 8:16] = 1 / 8  # weekdays, 8 to 16
     starts = MONDAY + np.arange(n) * 7 * tables.MINUTE
-    monkeypatch.setattr(hours, "TRIES", 0)
+    monkeypatch.setattr(calendar, "TRIES", 0)
     moved = nudge(starts, gaps_, traces, np.ones(n, np.int64), shares, HOUR, Randomness(seed=1))[1::2]
     assert (np.abs(moved - wait) <= np.minimum(wait / 2, 36 * HOUR) + 1).all()
     assert (moved[wait < HOUR] == wait[wait < HOUR]).all()
@@ -262,7 +261,7 @@ def test_exchanged_waits_stay_within_their_edge_and_help() -> None:
     wait, edge = random.integers(HOUR, 48 * HOUR, n), np.sort(random.integers(0, 3, n))
     shares = np.zeros((1, 48))
     shares[0, 8:16] = 1 / 8  # weekdays, 8 to 16
-    week, code = hours.Week(shares), np.zeros(n, np.int64)
+    week, code = calendar.Week(shares), np.zeros(n, np.int64)
 
     def into(waits: Integers) -> Integers:
         return (before + waits - tables.FIRST_MONDAY) % tables.WEEK
@@ -270,8 +269,8 @@ def test_exchanged_waits_stay_within_their_edge_and_help() -> None:
     def closed(waits: Integers) -> float:
         return float((week.common(code, into(waits)) == 0).mean())
 
-    waits = hours.Waits(before, wait, edge, code)
-    found = hours.exchanged(waits, into(wait), week.common(code, into(wait)), week, Randomness(seed=1))
+    waits = calendar.Waits(before, wait, edge, code)
+    found = calendar.exchanged(waits, into(wait), week.common(code, into(wait)), week, Randomness(seed=1))
 
     for kind in range(3):
         assert (np.sort(found[edge == kind]) == np.sort(wait[edge == kind])).all()

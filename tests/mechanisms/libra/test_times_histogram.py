@@ -8,11 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.engines.time_tables import CaseDurationParts, total_bounds
-from libra.mechanisms.libra.times.histogram import UNKNOWN, Level, above, combined, denoise, tree
-from libra.mechanisms.libra.times.overall import overall_steps
-from libra.mechanisms.libra.times.significance import active_years, busy_spans, last_bin
-from libra.mechanisms.libra.times.totals import last_total, parts_of, total_histogram
-from libra.privacy.noisy import NoisyTable
+from libra.mechanisms.libra.times.histogram import (
+    UNKNOWN,
+    Level,
+    above,
+    active_years,
+    busy_spans,
+    combined,
+    denoise,
+    last_bin,
+    tree,
+)
+from libra.mechanisms.libra.times.steps import last_total, overall_steps, parts_of, total_histogram
+from libra.privacy.noise import NoisyTable
 
 
 def noisy(counts: np.typing.NDArray[np.int64], sd: float, seed: int = 1) -> NoisyTable:

@@ -11,10 +11,10 @@ import pytest
 from timed import Counting, counting, office, released, traces_of_engine
 
 from libra.engines.contract import Table
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Traces, traces_of
 from libra.mechanisms.libra.times import TimeFigures, generate_times, release_times
 from libra.privacy.gate import Gate
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 
@@ -85,7 +85,7 @@ def test_figures_survive_json_and_give_the_same_times_in_another_process() -> No
     plain = json.dumps({"figures": figures.to_dict(), "traces": traces_of_engine(engine).to_lists()})
     program = """
 import json, sys
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import traces_of
 from libra.mechanisms.libra.times import TimeFigures, generate_times
 from libra.privacy.randomness import Randomness
 plain = json.load(sys.stdin)

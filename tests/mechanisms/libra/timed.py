@@ -10,8 +10,7 @@ import numpy as np
 from libra.engines.contract import Integers, Table
 from libra.engines.counting.count import count_cases
 from libra.engines.time_tables import HOUR
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Cases, Traces
 from libra.mechanisms.libra.times import TimeFigures, generate_times, release_times
 from libra.privacy.gate import Gate
 from libra.privacy.randomness import Randomness

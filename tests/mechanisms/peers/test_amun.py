@@ -17,10 +17,16 @@ from hypothesis import strategies as st
 import libra
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases
-from libra.mechanisms.amun import Amun
-from libra.mechanisms.amun.copies import copied_rows, expected_noise, on_automaton
-from libra.mechanisms.amun.guesses import advantage_of, epsilon_of, epsilon_of_guess
-from libra.mechanisms.amun.times import noise_scales
+from libra.mechanisms.amun import (
+    Amun,
+    advantage_of,
+    copied_rows,
+    epsilon_of,
+    epsilon_of_guess,
+    expected_noise,
+    noise_scales,
+    on_automaton,
+)
 from libra.privacy.randomness import Randomness
 
 TRACES = [[0, 1, 2]] * 30 + [[0, 2, 1]] * 8 + [[0, 2]] * 3 + [[3]]
@@ -117,7 +123,7 @@ def test_a_seed_gives_the_same_release_and_says_so() -> None:
 
 def test_runaway_copies_are_refused_before_any_is_made_and_the_setting_named_works(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = cases_from(TRACES)
-    monkeypatch.setattr("libra.mechanisms.amun.copies.MOST_EVENTS", 600)
+    monkeypatch.setattr("libra.mechanisms.amun.MOST_EVENTS", 600)
     for asked in (1e-6, 0.002, 0.004):
         with pytest.raises(UsageError, match="more than 600 events") as refused:
             Amun(guessing_advantage=asked).anonymized(cases, Randomness(seed=1))
@@ -127,7 +133,7 @@ def test_runaway_copies_are_refused_before_any_is_made_and_the_setting_named_wor
 
 
 def test_a_log_that_no_setting_fits_is_refused_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.mechanisms.amun.copies.MOST_EVENTS", 130)
+    monkeypatch.setattr("libra.mechanisms.amun.MOST_EVENTS", 130)
     with pytest.raises(UsageError, match="at any setting"):
         copied_rows(on_automaton(cases_from(TRACES)), 0.5, Randomness())
 

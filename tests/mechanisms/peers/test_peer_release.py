@@ -12,13 +12,12 @@ import pytest
 import libra
 from libra import example
 from libra.errors import UsageError
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Traces, traces_of
 from libra.measures import measure
+from libra.mechanisms import variant_queries
 from libra.mechanisms.libra.times import TimeFigures, release_times
-from libra.mechanisms.peers import release
-from libra.mechanisms.peers.counted import Counted
-from libra.mechanisms.peers.release import in_names
 from libra.mechanisms.travas import Travas
+from libra.mechanisms.variant_queries import Counted, in_names
 from libra.privacy.gate import Gate
 from libra.privacy.randomness import Randomness
 
@@ -62,7 +61,7 @@ def test_times_are_asked_for_released_labels_alone(monkeypatch: pytest.MonkeyPat
         asked.append((gate._engine.labels, n_labels))
         return release_times(gate, traces, n_labels, mu, zone)
 
-    monkeypatch.setattr(release, "release_times", recorded)
+    monkeypatch.setattr(variant_queries, "release_times", recorded)
     released = Travas(epsilon=0.5, delta=1e-4, times="model").anonymize(LOG, Randomness()).log
     assert asked == [(tuple(released.activities), len(released.activities))]
     assert 0 < len(released.activities) < len(LOG.activities)
@@ -105,7 +104,7 @@ def test_what_protects_cases_alone_says_so_where_persons_are_named_and_what_prot
 
 
 def test_a_release_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release, "MOST_EVENTS", 100)
+    monkeypatch.setattr(variant_queries, "MOST_EVENTS", 100)
     with pytest.raises(UsageError, match="would release more than 100 events"):
         Travas(epsilon=2.0).anonymize(LOG, Randomness())
 

@@ -13,8 +13,8 @@ from cases_for_peers import cases_from, log_from
 from libra.errors import UsageError
 from libra.eventlog.cases import cases_of
 from libra.example.simulate import simulate
-from libra.mechanisms.peers.counted import Counted
 from libra.mechanisms.prefix_laplace import PrefixLaplace
+from libra.mechanisms.variant_queries import Counted
 from libra.privacy.randomness import Randomness
 
 QUIET = 60.0  # an epsilon at which noise is 0
@@ -114,7 +114,7 @@ def test_without_times_timestamps_are_placeholders_and_with_the_model_they_are_n
     claim = modelled.claimed
     assert claim is not None
     assert claim.to_dict() == {"epsilon": 4.0, "delta": 1e-4}
-    assert query.spending.epsilon < 4.0
+    assert query.query_epsilon < 4.0
 
 
 def test_parameters_that_play_no_part_are_not_told() -> None:

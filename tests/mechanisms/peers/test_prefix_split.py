@@ -10,18 +10,16 @@ import polars as pl
 import pytest
 from cases_for_peers import cases_from, log_from
 
-from libra.engines.polars import engine_of
-from libra.engines.polars.engine import PolarsEngine
-from libra.engines.prefix_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
+from libra.engines.control_flow_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
+from libra.engines.polars import PolarsEngine, engine_of
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.example.simulate import simulate
-from libra.mechanisms.prefix_laplace import PrefixLaplace
-from libra.mechanisms.prefix_laplace.split import Split, average_of
+from libra.mechanisms.prefix_laplace import PrefixLaplace, Split, average_of
 from libra.privacy.accounting import delta_of_ledger, epsilon_of_ledger
 from libra.privacy.gate import Gate
 from libra.privacy.ledger import DISCRETE_LAPLACE, Entry, Ledger
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 ASKED: dict[str, Any] = {"epsilon": 2.0, "prune": 60, "max_length": 6, "split_budget": True}
@@ -218,7 +216,7 @@ def test_however_epsilon_is_split_the_times_are_planned_for_no_less() -> None:
     query = PrefixLaplace(epsilon=2.0, split_budget=True, times="model", delta=1e-4)
     assert query.mu_times is not None
     of_times = Entry("durations of all steps", "rounded gaussian", query.mu_times, 1.0)
-    split = Split(query.spending.epsilon, query.prune, None)
+    split = Split(query.query_epsilon, query.prune, None)
     for levels in (2, 6, 40, split.most_levels):
         assert delta_of_ledger(Ledger((*split.entries(levels), of_times)), 2.0) <= 1e-4
 

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from libra.engines.counting.continuations import continuations
+from libra.engines.counting.control_flow import continuations
 from libra.errors import UsageError
-from libra.eventlog.traces import Integers, traces_of
-from libra.mechanisms.prefix_tree import discrete_tail, grow, truncated_laplace, truncated_tail
-from libra.mechanisms.prefix_tree.runaway import MOST_CELLS, Growth, refuse_runaway, smallest_threshold
-from libra.privacy.noise_table import discrete_laplace
+from libra.eventlog.cases import Integers, traces_of
+from libra.mechanisms.prefix_tree import (
+    MOST_CELLS,
+    Growth,
+    discrete_tail,
+    grow,
+    refuse_runaway,
+    smallest_threshold,
+    truncated_laplace,
+    truncated_tail,
+)
+from libra.privacy.noise import discrete_laplace
 from libra.privacy.randomness import Randomness
 
 logs = st.dictionaries(st.lists(st.integers(0, 3), min_size=1, max_size=6).map(tuple), st.integers(1, 9), min_size=1, max_size=12)
@@ -95,8 +104,8 @@ growths = st.builds(
 @settings(max_examples=300)
 def test_the_threshold_that_is_named_is_the_smallest_that_works(growth: Growth) -> None:
     enough = smallest_threshold(growth)
-    assert not growth.with_least(enough).runs_away
-    assert enough == 1 or growth.with_least(enough - 1).runs_away
+    assert not replace(growth, least=enough).runs_away
+    assert enough == 1 or replace(growth, least=enough - 1).runs_away
     named: list[int] = []
 
     def remedy(least: int) -> str:
@@ -118,7 +127,7 @@ def test_it_is_refused_where_each_prefix_would_become_more_than_one_and_not_befo
         boundary = math.log(n_labels / 2) / epsilon
         above = Growth(truncated_tail, 1 / epsilon, math.ceil(boundary), n_labels, 10)
         assert not above.runs_away
-        assert above.with_least(math.ceil(boundary) - 1).runs_away
+        assert replace(above, least=math.ceil(boundary) - 1).runs_away
 
 
 @pytest.mark.parametrize(("scale", "least"), [(1.0, 2), (2.0, 4), (4.0, 5)])

@@ -14,12 +14,11 @@ from cases_for_peers import DAY, cases_from, events_of, log_from
 
 import libra
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, cases_of
+from libra.eventlog.cases import Cases, cases_of, traces_of
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import traces_of
 from libra.mechanisms.mechanism import mechanism
-from libra.mechanisms.peers.counted import Counted
 from libra.mechanisms.pripel import Pripel
+from libra.mechanisms.variant_queries import Counted
 from libra.privacy.randomness import Randomness
 
 COUNTS = {"abc": 120, "acb": 60, "ab": 45, "xyz": 3}

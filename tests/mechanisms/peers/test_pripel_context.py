@@ -10,13 +10,10 @@ from cases_for_peers import DAY, HOUR, MINUTE, START, cases_from, log_from
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.eventlog.cases import Cases
+from libra.eventlog.cases import Cases, Integers, traces_of
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import Integers, traces_of
-from libra.mechanisms.pripel.attributes import randomized_attributes, released_attributes
-from libra.mechanisms.pripel.context import own_times, taken_after
-from libra.mechanisms.pripel.gaps import gaps_of
-from libra.mechanisms.pripel.times import randomized_times
+from libra.mechanisms.pripel import gaps_of, own_times, randomized_times, taken_after
+from libra.mechanisms.pripel.values import randomized_attributes, released_attributes
 from libra.privacy.randomness import Randomness
 
 MANY = 4000

@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from libra.eventlog.traces import traces_of
-from libra.mechanisms.peers.counted import Counted, counted_of
-from libra.mechanisms.pripel.edit_distance import edit_distances
-from libra.mechanisms.pripel.matching import TooLargeError, least_flows, matched
-from libra.mechanisms.pripel.transport import transported
+from libra.eventlog.cases import traces_of
+from libra.mechanisms.pripel.matching import TooLargeError, edit_distances, least_flows, matched, transported
+from libra.mechanisms.variant_queries import Counted, counted_of
 from libra.privacy.randomness import Randomness
 
 TRACE = st.lists(st.integers(0, 3), max_size=9)
@@ -49,7 +47,7 @@ def test_traces_longer_than_a_word_are_no_exception(length: int) -> None:
 
 
 def test_no_batch_of_pairs_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.mechanisms.pripel.edit_distance.AT_A_TIME", 7)
+    monkeypatch.setattr("libra.mechanisms.pripel.matching.AT_A_TIME", 7)
     traces = [list(trace) for trace in itertools.product(range(2), repeat=4)]
     found = edit_distances(traces_of(traces), traces_of(traces[:5]))
     assert found.tolist() == [[textbook(trace, to) for to in traces[:5]] for trace in traces]
@@ -57,7 +55,7 @@ def test_no_batch_of_pairs_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("most_cells", [25_000_000, 0], ids=["one by one", "by kind"])
 def test_both_solvers_find_the_least_total(monkeypatch: pytest.MonkeyPatch, most_cells: int) -> None:
-    monkeypatch.setattr("libra.mechanisms.pripel.transport.MOST_CELLS", most_cells)
+    monkeypatch.setattr("libra.mechanisms.pripel.matching.MOST_CELLS", most_cells)
     draws = np.random.default_rng(1)
     for _ in range(40):
         rows, columns = draws.integers(1, 50, 2)

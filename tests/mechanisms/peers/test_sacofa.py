@@ -15,14 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.errors import UsageError
-from libra.eventlog.cases import cases_of
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import cases_of, traces_of
 from libra.example.simulate import simulate
-from libra.mechanisms.peers.counted import Counted
-from libra.mechanisms.sacofa import Sacofa
-from libra.mechanisms.sacofa import relations as relations_module
-from libra.mechanisms.sacofa.algorithm import _admitted, _let_in, _some_of
-from libra.mechanisms.sacofa.relations import MOST_LABELS, relations_of
+from libra.mechanisms import sacofa
+from libra.mechanisms.sacofa import MOST_LABELS, Sacofa, _admitted, _let_in, _some_of, relations_of
+from libra.mechanisms.variant_queries import Counted
 from libra.privacy.randomness import Randomness
 
 QUIET = 60.0  # an epsilon at which noise is 0 and nothing is let in
@@ -55,12 +52,12 @@ def before(trace: Trace, a: int, b: int) -> list[bool]:
 
 @given(some_traces, st.sampled_from((1, 7, 11, 5_000_000)))
 def test_relations_are_those_of_the_definition(traces: list[Trace], at_once: int) -> None:
-    original = relations_module.AT_ONCE
-    relations_module.AT_ONCE = at_once
+    original = sacofa.AT_ONCE
+    sacofa.AT_ONCE = at_once
     try:
         found = relations_of(traces_of(traces), LABELS)
     finally:
-        relations_module.AT_ONCE = original
+        sacofa.AT_ONCE = original
     assert found.never_followed.tolist() == plainly(traces, lambda trace, a, b: not any(after(trace, a, b)))
     assert found.always_followed.tolist() == plainly(traces, lambda trace, a, b: all(after(trace, a, b)))
     assert found.always_preceded.tolist() == plainly(traces, lambda trace, a, b: all(before(trace, a, b)))
@@ -149,7 +146,7 @@ def test_memory_does_not_grow_with_pairs_of_labels_beyond_the_relations_themselv
     finally:
         tracemalloc.stop()
     assert relations.never_followed.sum() == n_labels  # nothing happens twice
-    assert peak < 3 * n_labels**2 + 100 * relations_module.AT_ONCE
+    assert peak < 3 * n_labels**2 + 100 * sacofa.AT_ONCE
 
 
 def test_traces_that_break_a_relation_are_rare() -> None:
@@ -186,7 +183,7 @@ def test_times_can_be_modelled_from_a_share_of_epsilon() -> None:
     query = Sacofa(epsilon=4.0, times="model", delta=1e-4)
     release = query.anonymize(simulate(cases=800), Randomness(seed=1))
     assert release.has_times
-    assert query.spending.epsilon < 4.0
+    assert query.query_epsilon < 4.0
     assert query.claim().to_dict() == {"epsilon": 4.0, "delta": 1e-4}
 
 

@@ -11,12 +11,11 @@ import pytest
 import libra
 from libra import example
 from libra.errors import UsageError
-from libra.eventlog.cases import cases_of
-from libra.eventlog.traces import traces_of
+from libra.eventlog.cases import cases_of, traces_of
 from libra.example.simulate import simulate
 from libra.measures import measure
-from libra.mechanisms.peers.counted import counted_of
 from libra.mechanisms.travas import Travas, _averaged
+from libra.mechanisms.variant_queries import counted_of
 from libra.privacy.accounting import delta_of_ledger, epsilon_of_ledger
 from libra.privacy.ledger import ROUNDED_GAUSSIAN, TRUNCATED_GEOMETRIC, Ledger
 from libra.privacy.randomness import Randomness

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import mpmath  # type: ignore[import-untyped]  # ships no types
 
-from libra.privacy.noise_table import WORD, NoiseTable
+from libra.privacy.noise import WORD, NoiseTable
 
 Outcome: TypeAlias = int | None  # a noisy count, or that nothing shows
 Distribution: TypeAlias = Mapping[Outcome, Any]  # probabilities: fractions, or numbers of 50 digits

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from libra.mechanisms.mechanism import Mechanism
     from libra.mechanisms.release import Release
     from libra.reporting.build import Draft
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
 EXAMPLES = (
     "libra anonymize log.xes.gz -o anonymized.xes.gz",
@@ -187,7 +187,8 @@ def anonymize(
             document = release.to_dict() if as_json else {}
         draft = None
         if report is not None:
-            from libra.reporting.build import Names, draft_of_release, reading_flags
+            from libra.reporting.build import draft_of_release
+            from libra.reporting.words import Names, reading_flags
 
             with watch.stage("report"), progress_bar(f"reporting on {output.name}", quiet=quiet) as progress:
                 names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))

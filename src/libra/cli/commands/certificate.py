@@ -53,10 +53,9 @@ def certificate(
 
     Whether it belongs to a file is for libra verify.
     """
-    from libra.certificate.document import certificate_bytes, parsed_certificate
+    from libra.certificate.document import certificate_bytes, parsed_certificate, why_invalid
+    from libra.certificate.document import schema as published
     from libra.certificate.page import page_of
-    from libra.certificate.schema import schema as published
-    from libra.certificate.schema import why_invalid
     from libra.certificate.signing import public_key, vouched
     from libra.certificate.verify import self_checks
     from libra.targets import check_page
@@ -90,7 +89,7 @@ def certificate(
 
 def _write_page(page: Page, output: Path) -> None:
     from libra._system.files import atomic_output
-    from libra.certificate.html import html_of
+    from libra.certificate.page import html_of
 
     with atomic_output(output) as stream:
         stream.write(html_of(page).encode())

@@ -32,7 +32,7 @@ def convert(
 ) -> None:
     """Write a log in another format: XES, CSV, TSV or Parquet, packed where the name ends in .gz or .zip."""
     from libra import api
-    from libra.eventlog.left_out import with_loss
+    from libra.eventlog.notes import with_loss
     from libra.targets import check_target
 
     check_target(source, target)

@@ -31,7 +31,8 @@ def demo(
     from libra.errors import InputError
     from libra.eventlog.summary import summarize
     from libra.measures import measure
-    from libra.reporting.build import Names, draft_of_release
+    from libra.reporting.build import draft_of_release
+    from libra.reporting.words import Names
 
     try:
         out.mkdir(parents=True, exist_ok=True)

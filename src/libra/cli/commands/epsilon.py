@@ -10,7 +10,7 @@ from libra.cli.output import Json, Quiet, print_json, print_notes
 from libra.cli.tables import figure, table
 
 if TYPE_CHECKING:
-    from libra.mechanisms.libra2022.accounting import Accounting
+    from libra.mechanisms.libra2022.claim import Accounting
 
 EXAMPLES = ("libra epsilon --alpha 10 --b 2 --gamma 0.05 --delta 1e-4", "libra epsilon --alpha 2 --subsamples 50 --json")
 MEANINGS = {
@@ -49,7 +49,7 @@ def epsilon(
     quiet: Quiet = False,
 ) -> None:
     """Say what alpha, b, gamma and delta of the published algorithm (libra2022) amount to, beside the true (epsilon, delta)."""
-    from libra.mechanisms.libra2022.accounting import accounting, default_subsamples
+    from libra.mechanisms.libra2022.claim import accounting, default_subsamples
 
     times = default_subsamples(gamma) if subsamples is None else subsamples
     found = accounting(alpha, b, gamma, delta, times)

@@ -45,7 +45,7 @@ def inspect(
 ) -> None:
     """Show what is in a log: its figures, the columns found, and how many cases stand out."""
     from libra import api
-    from libra.eventlog.left_out import with_loss
+    from libra.eventlog.notes import with_loss
 
     with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
         options["progress"] = progress
@@ -56,7 +56,7 @@ def inspect(
     else:
         show_summary(log, read, summary)
         if "description" not in options:
-            from libra.reporting.again import reading_flags
+            from libra.reporting.words import reading_flags
 
             command = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
             print()

@@ -15,7 +15,7 @@ from libra.errors import UsageError
 from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
-    from libra.reporting.report import Report
+    from libra.reporting.page import Report
 
 EXAMPLES = (
     "libra report log.xes.gz anonymized.xes.gz --certificate certificate.json -o report.html",

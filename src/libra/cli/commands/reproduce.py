@@ -10,7 +10,7 @@ import typer
 from libra.cli.input_options import OUTPUT
 from libra.cli.output import Json, Quiet, print_json, print_notes, printable
 from libra.cli.progress import progress_bar
-from libra.reproduce.settings import settings_named
+from libra.reproduce import settings_named
 
 EXAMPLES = ("libra reproduce --logs logs", "libra reproduce --logs logs --setting printed --seeds 3 --out tables.md")
 
@@ -54,8 +54,8 @@ def reproduce(
     from libra._system.files import atomic_output
     from libra.privacy.arguments import checked_order
     from libra.reproduce import run
-    from libra.reproduce.folder import log_files, read_logs
     from libra.reproduce.page import page
+    from libra.reproduce.run import log_files, read_logs
     from libra.targets import check_writable
 
     settings = settings_named(setting or ())

@@ -9,23 +9,30 @@ import numpy as np
 
 from libra.engines.contract import Integers
 from libra.engines.control_flow_tables import (
+    CASE_LENGTH_BINS,
     LENGTH_BINS,
     MOST_LABELS,
     NORM_BINS,
     BaseEdges,
     BaseNorms,
+    CaseLengths,
+    CaseNumber,
     Contexts,
     ExcessEdges,
     ExcessNorms,
     LabelWeights,
     Lengths,
     NearestCounts,
+    PrefixLevel,
     Size,
+    Uses,
     VariantCounts,
+    context_uses,
+    edge_uses,
 )
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.clipping import add_clipped
-from libra.engines.features import Uses, context_uses, edge_uses
+from libra.eventlog.cases import Traces
 
 CHUNK = 1_000_000  # products of traces and kept variants that are held at once
 
@@ -119,6 +126,54 @@ def _clipped(block: VariantBlock, uses: Uses, table: BaseEdges | ExcessEdges | C
     return add_clipped(uses.row, uses.cell, cells, table.clip, table.scale, weights=block.counts, amounts=uses.times)
 
 
+def continuations(traces: Traces, counts: Integers, prefixes: Integers, n_labels: int) -> Integers:
+    """How many cases go on from each prefix (a row) to each label, or to the end (the last column).
+
+    Args:
+        traces: The traces.
+        counts: How many cases follow each.
+        prefixes: A row of codes each, all different and equally long.
+        n_labels: How many labels there are.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> continuations(traces_of([[0, 1], [0], [1, 0]]), np.array([5, 3, 2]), np.array([[0], [1]]), n_labels=2).tolist()
+        [[0, 5, 3], [2, 0, 0]]
+    """
+    n_prefixes, depth = prefixes.shape
+    lengths = traces.lengths
+    rows = np.flatnonzero(lengths >= depth) if n_prefixes else np.zeros(0, np.int64)
+    events = traces.offsets[rows]
+    of_prefix, of_trace, n_found = np.zeros(n_prefixes, np.int64), np.zeros(len(rows), np.int64), 1
+    for position in range(depth):
+        known, of_prefix = np.unique(of_prefix * n_labels + prefixes[:, position], return_inverse=True)
+        number = np.full(n_found * n_labels, -1)  # of each beginning so far with each label; -1 where no prefix is like that
+        number[known], n_found = np.arange(len(known)), len(known)
+        of_trace = number[of_trace * n_labels + traces.codes[events + position]]
+        alike = np.flatnonzero(of_trace >= 0)
+        rows, events, of_trace = rows[alike], events[alike], of_trace[alike]
+    prefix_of = np.zeros(n_prefixes, np.int64)
+    prefix_of[of_prefix] = np.arange(n_prefixes)
+    ends = lengths[rows] == depth
+    symbol = np.where(ends, n_labels, traces.codes[np.where(ends, 0, events + depth)] if len(rows) else 0)
+    cells = n_prefixes * (n_labels + 1)
+    found = np.bincount(prefix_of[of_trace] * (n_labels + 1) + symbol, counts[rows], minlength=cells)
+    return found.astype(np.int64).reshape(n_prefixes, n_labels + 1)
+
+
+def _number(block: VariantBlock, table: CaseNumber) -> Integers:
+    return np.array([block.counts.sum()])
+
+
+def _case_lengths(block: VariantBlock, table: CaseLengths) -> Integers:
+    cells = np.searchsorted(CASE_LENGTH_BINS, block.traces.lengths, side="right") - 1
+    return np.bincount(cells, block.counts, minlength=len(CASE_LENGTH_BINS)).astype(np.int64)
+
+
+def _level(block: VariantBlock, table: PrefixLevel) -> Integers:
+    return continuations(block.traces, block.counts, table.prefixes, table.n_labels)
+
+
 COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
     Size: _size,
     VariantCounts: _variants,
@@ -130,4 +185,7 @@ COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
     BaseEdges: _base_edges,
     ExcessEdges: _excess_edges,
     Contexts: _contexts,
+    CaseNumber: _number,
+    CaseLengths: _case_lengths,
+    PrefixLevel: _level,
 }

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from libra.engines.contract import Integers, Table
-from libra.engines.counting import control_flow, prefixes, times
+from libra.engines.counting import control_flow, times
 from libra.engines.counting.blocks import VariantBlock
 from libra.eventlog.cases import Cases
 
-OF_VARIANTS: dict[type, Callable[[VariantBlock, Any], Integers]] = {**control_flow.COUNTERS, **prefixes.COUNTERS}
+OF_VARIANTS: dict[type, Callable[[VariantBlock, Any], Integers]] = control_flow.COUNTERS
 OF_CASES: dict[type, Callable[[Cases, Any], Integers]] = times.COUNTERS
 TABLES = frozenset((*OF_VARIANTS, *OF_CASES))
 
@@ -36,7 +36,7 @@ def count_variants(table: Table, block: VariantBlock) -> Integers:
     Example:
         >>> import numpy as np
         >>> from libra.engines.control_flow_tables import Size
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> count_variants(Size(), VariantBlock(traces_of([[0, 1], [1]]), np.array([5, 2]), n_labels=2)).tolist()
         [7]
     """

@@ -1,7 +1,6 @@
-"""Where raw cases come from: a file larger than memory, read once, in batches.
+"""A log larger than memory: read in batches, grouped into cases, and of each individual a few cases at most.
 
-In: the events of a file in batches. Out: an engine. While it reads, a subsample is drawn case by case, so that only what takes
-part is grouped; labels are those of the whole log. What is read lies in a store that spills, gone when the engine is closed.
+The cases of an individual come together by a hash and are then drawn from exactly as in memory.
 """
 
 from __future__ import annotations
@@ -14,19 +13,59 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.engines.counting.labels import codes_among
-from libra.engines.polars_streaming.engine import StreamingEngine
-from libra.engines.polars_streaming.grouping import buckets_for, deal_out, grouped
-from libra.engines.polars_streaming.individuals import Whose
-from libra.engines.polars_streaming.spill import FrameSpill
-from libra.engines.polars_streaming.stores import Store
+from libra.engines.contract import Integers
+from libra.engines.counting.blocks import codes_among
+from libra.engines.polars import drawn_cases
+from libra.engines.polars_streaming.engine import Store, StreamingEngine
+from libra.engines.polars_streaming.spill import HASH_SEED, FrameSpill, buckets_for, deal_out, grouped
 from libra.engines.sampling import KeyedSample
-from libra.eventlog.batches.batches import EventBatches
 from libra.eventlog.cases import Cases
+from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.log import FoundRole
 from libra.eventlog.select import OUT_OF_ORDER
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import Unit
+
+SHELVES = 64
+
+
+class Whose:
+    """Whose cases those of all blocks are.
+
+    Example:
+        >>> whose = Whose(blocks=2)
+        >>> whose.put(0, pl.Series(["ann", "bert"]))
+        >>> whose.put(1, pl.Series(["ann", "ann"]))
+        >>> drawn = whose.drawn(1, Randomness(seed=1))
+        >>> sum(len(rows) for rows in drawn), 1 in drawn[0].tolist()
+        (2, True)
+    """
+
+    def __init__(self, blocks: int, closed_by: ExitStack | None = None) -> None:
+        """Nobody has a case yet."""
+        self._dealt = FrameSpill(SHELVES, closed_by=closed_by)
+        self._counts = [np.zeros(0, np.bool_)] * blocks
+
+    def put(self, block: int, individual: pl.Series) -> None:
+        """Whose cases those of a block are."""
+        shelf = (individual.hash(HASH_SEED).to_numpy() >> np.uint64(64 - SHELVES.bit_length() + 1)).astype(np.uint8)
+        number = np.full(len(individual), block, np.uint32)
+        rows = pl.DataFrame({"whose": individual, "block": number}).with_row_index("row")
+        for one in np.unique(shelf).tolist():
+            self._dealt.put(one, rows.filter(pl.Series(shelf == one)))
+        self._counts[block] = np.zeros(len(individual), np.bool_)
+
+    def drawn(self, most: int, random: Randomness) -> list[Integers]:
+        """For every block the numbers of the cases that count: at most so many of each individual, in all blocks together."""
+        for shelf in range(SHELVES):
+            pieces = list(self._dealt.take(shelf))
+            if pieces:
+                together = pl.concat(pieces).sort("block", "row")  # blocks come in whatever order they are ready
+                counting = together[drawn_cases(together["whose"], most, random)]
+                for part in counting.partition_by("block"):
+                    self._counts[part["block"][0]][part["row"].to_numpy()] = True
+        self._dealt.close()
+        return [np.flatnonzero(counts) for counts in self._counts]
 
 
 class StreamedLog:
@@ -35,7 +74,7 @@ class StreamedLog:
     Example:
         >>> import libra.example
         >>> from libra.engines.control_flow_tables import Size
-        >>> from libra.eventlog.batches.batches import batches_of
+        >>> from libra.eventlog.read import batches_of
         >>> from libra.eventlog.options import ReadOptions
         >>> log = StreamedLog(batches_of(libra.example.path(), ReadOptions()))
         >>> engine = log.engine(Unit(), Randomness())

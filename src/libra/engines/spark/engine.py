@@ -1,53 +1,121 @@
-"""The engine on Spark: cases are grouped and counted where they lie, and only small tables and what passed come back.
-
-In: events that Spark has not read yet. Out: what the contract asks. Cases are grouped once and kept in Spark's storage; so are
-the distinct traces, of which there may be hundreds of millions: they never leave the executors but for those that passed.
-
-Why noise is drawn in the last step of one action, and nowhere else: a frame of Spark is a recipe, not a result. A frame with
-noise in it that is looked at twice, or of which an executor is lost, is computed again, with new draws. Whoever sees two draws
-for the same count can average them, which costs twice what the ledger says; and two steps that see different draws give a
-release that contradicts itself. So the rule is applied by the tasks whose results go straight to the driver, in a single action.
-A task that fails is run again, one that is slow may run twice, and of either the driver takes exactly one result; what it has
-lives there and is never computed again. Counts before noise may be computed as often as Spark likes: they are whole numbers, and
-the same.
-"""
+"""The Spark engine: cases counted on many machines by the kernels that every engine shares; of individuals, a few cases each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from libra.engines.contract import Integers, Table, VariantRule
+from libra.engines.counting.blocks import codes_among
 from libra.engines.counting.count import needs_cases
-from libra.engines.counting.labels import codes_among
-from libra.engines.spark.draws import drawn_key
-from libra.engines.spark.individuals import drawn_cases
-from libra.engines.spark.jobs import added, collected, in_shares, mapped
 from libra.engines.spark.kernels import (
     PASSED,
     SUMS,
     CountCases,
     CountVariants,
     SelectVariants,
+    Shares,
+    add_pieces,
+    add_to,
     from_pieces,
     pieces_of,
 )
-from libra.engines.spark.session import Spark, in_one_line, session_of
-from libra.engines.spark.source import Events, Found, events_of
+from libra.engines.spark.session import Spark, in_one_line, session_of, without_warnings
+from libra.engines.spark.source import Events, Found, drawn_key, events_of, takes, words_of
 from libra.engines.spark.tables import open_table
 from libra.errors import InputError
+from libra.eventlog.cases import Traces, concatenated
 from libra.eventlog.log import FoundRole
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.traces import Traces, concatenated
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import CASE, Unit
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
+
+BLANK = r"(?U)^\s*$"
+SHARES = 4  # in which draws with a seed are made, whatever the cluster
+FEW_PIECES = 4  # that every share may send to the driver; more are added up on the way
+
+
+def drawn_cases(events: Events, most: int, random: Randomness, spark: Spark, column: str, rate: float = 1.0) -> DataFrame:
+    """The ids (`case`) of at most so many cases of each individual; one without a name is an individual of its own.
+
+    Args:
+        events: All of them, with `individual`.
+        most: How many cases of an individual count.
+        random: Gives the key of the draws.
+        spark: Where to keep whose case is whose.
+        column: What the individual's column is called there.
+        rate: Of a Poisson subsample: only individuals count that are in it.
+
+    Raises:
+        InputError: Some event cannot be used or does not say whose case it is, or events of one case do not agree on it.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
+
+    whose = F.col("individual")
+    cases = spark.keep(
+        events.read.groupBy("case").agg(
+            F.min(whose).alias("whose"),
+            F.max(whose.isNull()).alias("lacking"),
+            (F.min(whose) != F.max(whose)).alias("changing"),
+            F.max("problem").alias("problem"),
+        ),
+        lasting=True,
+    )
+    place = events.place
+    with in_one_line(place):
+        lacking, changing, problem = cases.agg(F.max("lacking"), F.max("changing"), F.max("problem")).collect()[0]
+    if problem is not None:
+        raise events.refused(problem)
+    remedy = "Choose a column with one value for all events of a case for --individual"
+    if lacking:
+        raise InputError(f'no value in "{column}"', place=place, remedy=remedy)
+    if changing:
+        raise InputError(f'"{column}" changes within a case', place=place, remedy=remedy)
+    nameless = F.col("whose").rlike(BLANK)
+    name = F.when(nameless, F.concat(F.lit("case "), F.col("case"))).otherwise(F.concat(F.lit("individual "), F.col("whose")))
+    if rate < 1:
+        cases = cases.filter(takes(name, rate, drawn_key(random)))
+    order = Window.partitionBy(name).orderBy(words_of(F.col("case"), drawn_key(random)), "case")
+    return cases.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= most).select("case")
+
+
+def mapped(frame: DataFrame, kernel: Callable[[Any], Any], schema: str) -> DataFrame:
+    """What a kernel makes of every share of a frame; nothing is computed yet."""
+    with without_warnings():
+        return frame.mapInArrow(lambda batches: kernel(batches), schema)
+
+
+def in_shares(frame: DataFrame, by: Sequence[str], random: Randomness) -> tuple[DataFrame, Shares]:
+    """A frame, and where its shares draw from; with a seed, the same rows are always in the same share."""
+    if not random.seeded:
+        return frame, Shares(None)
+    return frame.repartition(SHARES, *by), Shares(int(random.words(1)[0]))
+
+
+def added(frames: Sequence[DataFrame], pieces: int, place: str) -> dict[int, Integers]:
+    """The sums of all shares of one frame or two, piece by piece, by one job; `place` is what is read, for errors."""
+    totals: dict[int, Integers] = {}
+    if frames:
+        together = frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
+        if pieces > FEW_PIECES:
+            together = mapped(together.repartition(min(pieces, SHARES), "piece"), add_pieces, SUMS)
+        add_to(totals, collected(together, place))
+    return totals
+
+
+def collected(frame: DataFrame, place: str) -> pa.Table:
+    """All rows of a frame, on the driver."""
+    with in_one_line(place), without_warnings():
+        return frame.toArrow()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from libra.engines.contract import Integers, Table, VariantRule
-from libra.engines.counting.blocks import VariantBlock
+from libra.engines.counting.blocks import VariantBlock, relabelled, relabelled_block
 from libra.engines.counting.count import count_cases, count_variants
-from libra.engines.counting.labels import relabelled, relabelled_block
-from libra.eventlog.cases import Cases
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Cases, Traces
 from libra.privacy.randomness import Randomness
 
 if TYPE_CHECKING:

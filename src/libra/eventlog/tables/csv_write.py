@@ -15,13 +15,12 @@ from typing import BinaryIO
 
 import polars as pl
 
-from libra.eventlog.columns import column
+from libra.eventlog.in_parts import slices
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import CASE_INDEX, CASE_PREFIX
+from libra.eventlog.names import CASE_INDEX, CASE_PREFIX, column
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.slices import slices
-from libra.eventlog.xes.header import default_metadata
+from libra.eventlog.xes.write import default_metadata
 
 FORMULA = r"^'*[=+\-@\t\r]"
 SECOND = 1_000_000  # microseconds

@@ -1,26 +1,85 @@
 """Which column plays which role, and why.
 
-In: a flat frame under its source's column names and what the user named. Out: one `FoundRole` a role that was found; case id,
-activity and timestamp are always among them, or there is an `InputError` that lists the columns and the flag to use. The user's
-word counts first, then the standard's names, then common names (content breaks ties), then content where one column stands out.
-A table that uses the standard's names for all it must have is taken at its word: nothing else is guessed in it.
+The user's word counts first, then the standard's names, then common names (content breaks ties), then content where one column
+stands out. Case id, activity and timestamp are always found, or there is an `InputError` that lists the columns and the flag to
+use. A table with the standard's names for all it must have is taken at its word: nothing else is guessed in it.
 """
 
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import polars as pl
 
 from libra.errors import InputError, MissingColumnError
-from libra.eventlog.columns import unnamed
 from libra.eventlog.log import FoundRole
-from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN
+from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN, unnamed
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.clock_times import is_named_clock, looks_like_clock_times, stands_on_day_zero
-from libra.eventlog.tables.role_names import ENDS, WEAK, normal, rank
+from libra.eventlog.tables.dates import DAY_ZERO, TIME_OF_DAY
 from libra.eventlog.tables.timestamps import are_days, looks_like_timestamps
+
+_COMPLETE = "completetimestamp completiontimestamp completetime completiontime"
+_END = """end ende einde fin endtimestamp endtime enddatetime enddate finishtime finishedat completedat completedate
+    timestampend endzeitpunkt endzeit enddatum eindtijd einddatum datefin heurefin"""
+_SURE = {
+    "case_id": """caseid casekey case caseidentifier casenumber caseno casenr casename caseref caseuuid traceid trace
+        processinstanceid processinstance processid instanceid fallid fallnummer fallnr fall vorgangsid
+        vorgangsnummer vorgangsnr zaakid zaaknummer zaak casusid dossierid dossiernummer dossier numerodossier
+        iddossier idcas numerodecas""",
+    "activity": """activity activityname activitylabel activityen activityde activitytype activityinstance eventactivity
+        aktivitat aktivitaet tatigkeit taetigkeit activiteit activiteitnaam activite nomactivite""",
+    "timestamp": f"""{_COMPLETE} timestamp eventtimestamp eventtime eventdatetime eventdate zeitstempel zeitpunkt tijdstempel
+        tijdstip horodatage horodate dateheure""",
+    "start_timestamp": """starttimestamp starttime startdatetime startdate startedat timestampstart begintimestamp begintime
+        begindate startzeitpunkt startzeit startdatum beginn begintijd starttijd begindatum datedebut heuredebut""",
+    "lifecycle": "lifecycle lifecycletransition lifecyclestate transition eventlifecycle transactiontype",
+    "resource": """resource resourcename resourceid originator performer performedby executedby ressource bearbeiter
+        mitarbeiter uitvoerder medewerker executant""",
+}  # fmt: skip
+_LIKELY = {
+    "case_id": """admissionid admission encounterid encounter visitid visit hadmid stayid episodeid episode incidentid
+        incidentnumber ticketid ticketnumber ticket orderid ordernumber order salesorder salesdocument vbeln
+        ebeln ponumber purchaseorder purchasingdocument invoiceid invoicenumber invoice applicationid
+        application requestid requestnumber srnumber servicerequest claimid claimnumber claim loanid
+        declarationid jobid auftragsnummer auftrag bestellnummer aanvraagid bestelnummer commande patientid patient
+        patientnumber patientennummer patientnummer numeropatient studentid customerid clientid""",
+    "activity": """task taskname event eventname eventtype eventclass eventlabel eventdescription action actionname
+        operation operationname step stepname processstep processstepname schritt
+        prozessschritt arbeitsschritt ereignis vorgang aufgabe handeling stap gebeurtenis taak etape tache
+        evenement operationde""",
+    "timestamp": f"""datetime date time when recordedat changedat datum uhrzeit datumuhrzeit datumzeit datumtijd tijd moment heure
+        timestamputc {_END} createdat created""",
+    "start_timestamp": "start started begin debut",
+    "lifecycle": "lifecyclestatus eventstate",
+    "resource": """user username userid agent employee employeeid worker operator assignee assignedto staff staffid handler
+        actor person benutzer anwender sachbearbeiter gebruiker utilisateur acteur agentid""",
+}  # fmt: skip
+_WEAK = {"case_id": "id key number nr", "activity": "status state procedure name description"}
+TIERS = tuple({role: tier.get(role, "").split() for role in _SURE} for tier in (_SURE, _LIKELY, _WEAK))
+ENDS = frozenset(f"{_COMPLETE} {_END}".split())  # beside a start these name the timestamp; alone, _END may be that of the case
+WEAK = 2  # the tier of names that count only where the content fits
+
+
+def normal(name: str) -> str:
+    """A column's name without what people write differently.
+
+    Example:
+        >>> normal("_CASE_KEY"), normal("Complete Timestamp"), normal("Aktivität")
+        ('casekey', 'completetimestamp', 'aktivitat')
+    """
+    plain = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in plain if letter.isalnum())
+
+
+def rank(role: str, name: str) -> tuple[int, int] | None:
+    """How well a column's name fits a role (tier, position in it; smaller is better), or None."""
+    for tier, names in enumerate(TIERS):
+        if normal(name) in names[role]:
+            return tier, names[role].index(normal(name))
+    return None
+
 
 FLAGS = {role: "--" + role.replace("_", "-") for role in (*ROLE_COLUMN, "individual")}
 DESCRIBED = "named in the description"
@@ -258,3 +317,47 @@ def _by_repeats(frame: pl.DataFrame, free: Sequence[str], options: ReadOptions) 
 def _by_few_labels(frame: pl.DataFrame, free: Sequence[str], options: ReadOptions) -> tuple[str, str] | None:
     labels = [name for name in free if not name.startswith(CASE_PREFIX) and _few_labels(frame[name], options)]
     return (labels[0], "the only column with a few recurring labels") if len(labels) == 1 else None
+
+
+_CLOCK_NAMES = (
+    *("time", "clock", "clocktime", "timeofday", "hour", "eventtime", "uhrzeit", "zeit", "tijd", "heure"),
+    *("utime", "uzeit", "erzet", "cputm"),  # SAP's
+)
+
+
+_CLOCK_WORDS = ("time", "clock", "hour", "zeit", "tijd", "heure")
+
+
+def is_named_clock(name: str) -> bool:
+    """Whether a column's name says outright that it holds times of day.
+
+    Example:
+        >>> is_named_clock("Uhrzeit"), is_named_clock("Waiting time")
+        (True, False)
+    """
+    return normal(name) in _CLOCK_NAMES
+
+
+def looks_like_clock_times(values: pl.Series) -> bool:
+    """Whether a column's name speaks of time and nearly all its values could be times of day.
+
+    Example:
+        >>> looks_like_clock_times(pl.Series("Uhrzeit", ["08:30", "9:15"])), looks_like_clock_times(pl.Series("score", ["3:1"]))
+        (True, False)
+    """
+    if not (is_named_clock(values.name) or any(word in normal(values.name) for word in _CLOCK_WORDS)):
+        return False
+    return values.dtype == pl.Time or (values.dtype == pl.String and _mostly(unnamed(values), TIME_OF_DAY))
+
+
+def stands_on_day_zero(values: pl.Series) -> bool:
+    """Whether a column holds times of day as Excel and Access export them: all on the day before their calendar begins."""
+    values = unnamed(values)
+    if isinstance(values.dtype, pl.Datetime):
+        return bool(values.drop_nulls().len()) and bool((values.dt.year() < 1901).all()) and values.dt.date().n_unique() <= 2
+    return values.dtype == pl.String and _mostly(values, rf"^\s*{DAY_ZERO}")
+
+
+def _mostly(values: pl.Series, pattern: str) -> bool:
+    fits = values.filter(values.str.strip_chars() != "").str.contains(pattern)
+    return bool(fits.len()) and int(fits.sum()) * 10 >= fits.len() * 9

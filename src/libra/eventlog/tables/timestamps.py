@@ -1,22 +1,301 @@
-"""Timestamps of any kind to UTC microseconds.
+"""Columns of times to UTC microseconds, read as all their values together show.
 
-In: a column of text, numbers, dates or datetimes. Out: the same moments as `Datetime("us", "UTC")` and notes on what was
-assumed. Nothing is guessed silently: an open choice (no time zone, day or month first, epochs) gives a note, a value that cannot
-be read an `InputError` with its place, or null where invalid events are to be dropped.
+What was assumed (the zone, whether day or month comes first, the unit of epochs) is a note; a value that cannot be read is an
+error with its place, or null where invalid events are dropped. Only here do the values of a column decide about each other.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
+from typing import NamedTuple
 
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.columns import unnamed
-from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.moments import Column, read_moments
+from libra.eventlog.log import UTC_MICROSECONDS
+from libra.eventlog.names import unnamed
+from libra.eventlog.notes import numbers_among_dates, order_is_open, unit_is_open, year_is_open, zone_is_open
+from libra.eventlog.options import ANY, ISO, EpochUnit, ReadOptions, Zone
+from libra.eventlog.tables.dates import (
+    ZONE_OF_ISO,
+    DateReading,
+    as_regex,
+    needs_own_reading,
+    read_dates,
+    read_iso_dates,
+    read_pattern,
+    values_with_zone,
+)
+from libra.eventlog.tables.values import as_text, utc_moments
+
+_ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.Z+-]|$)"
+ISO_ZONE = r"(Z|[+-][0-9]{2}:?(?:[0-9]{2})?)$"
+_SMALLEST_EPOCH = 10**8
+_EPOCH_UNITS: dict[
+    EpochUnit, tuple[str, int, float]
+] = {  # its name, the first number beyond it, and how many microseconds it has
+    "s": ("seconds", 10**11, 1_000_000),
+    "ms": ("milliseconds", 10**14, 1000),
+    "us": ("microseconds", 10**17, 1),
+    "ns": ("nanoseconds", 10**20, 0.001),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is said about a column: its name, where a value stands in it, and the other columns of times."""
+
+    name: str
+    place_of: Callable[[str], str] = str
+    beside: Mapping[str, pl.Series] = field(default_factory=dict)
+
+
+def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tuple[pl.Series, list[str]]:
+    """Moments with null where a value cannot be read, as all the values together are to be read; and notes on that.
+
+    Example:
+        >>> read_moments(pl.Series(["05/06/2024", "05/13/2024"]), ReadOptions(), Column("when"))[0].dt.month().to_list()
+        [5, 5]
+    """
+    dtype = values.dtype
+    if isinstance(dtype, pl.Date | pl.Datetime):
+        zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
+        return _in_zone(values, _Read(utc_moments(values), zoned, [] if zoned else [naive_note(column.name)]), options, column)
+    if dtype.is_float() and (options.epoch_unit or not (options.described or options.timestamp_format)):
+        return _in_zone(values, _Read(*epochs(values, column.name, options.epoch_unit)), options, column)
+    if dtype.is_numeric():
+        values = as_text(values)
+    elif dtype != pl.String:
+        return pl.Series(values.name, [None] * values.len(), UTC_MICROSECONDS), []
+    distinct = values.unique()
+    if distinct.len() * 2 > values.len():
+        return _in_zone(values, _read_text(values, options, column), options, column)
+    read, notes = _in_zone(distinct, _read_text(distinct, options, column), options, column)
+    moments = pl.DataFrame({"text": values}).join(
+        pl.DataFrame({"text": distinct, "moment": read}), on="text", how="left", nulls_equal=True, maintain_order="left"
+    )
+    return moments["moment"], notes
+
+
+def has_zone(notes: Collection[str], options: ReadOptions, column: str) -> bool:
+    """Whether the times of a column say which zone they are in, as was said or as the notes on them tell.
+
+    Example:
+        >>> has_zone([naive_note("when")], ReadOptions(), "when"), has_zone([], ReadOptions(zone="none"), "when")
+        (False, False)
+    """
+    return naive_note(column) not in notes if options.zone is None else options.zone != "none"
+
+
+class _Read(NamedTuple):
+    """Moments, whether each (or all of them) carries a zone as far as the user says something on it, and what was assumed."""
+
+    moments: pl.Series
+    zoned: pl.Series | bool
+    notes: list[str]
+
+
+def _in_zone(values: pl.Series, read: _Read, options: ReadOptions, column: Column) -> tuple[pl.Series, list[str]]:
+    """The moments that carry a zone or do not, as the user says all of them do; others are an error, or null."""
+    zone_notes = (naive_note(column.name), zone_is_open(column.name))
+    if options.zone is None:
+        return read.moments, read.notes
+    notes = [note for note in read.notes if note not in zone_notes]
+    if options.zone == "utc":
+        return read.moments, notes
+    zoned = pl.repeat(read.zoned, values.len(), eager=True) if isinstance(read.zoned, bool) else read.zoned.fill_null(False)
+    misfit = read.moments.is_not_null() & (~zoned if options.zone == "file" else zoned)
+    if misfit.any() and (isinstance(read.zoned, bool) or not options.drop_invalid):
+        shown = str(values.cast(pl.String)[int(misfit.arg_true()[0])])
+        raise zone_misfit(shown, options.zone, column.place_of(shown))
+    return read.moments.set(misfit, None), notes
+
+
+def zone_misfit(value: str, zone: Zone, place: str) -> InputError:
+    """The error for a time that carries a zone where none does, or none where all do.
+
+    Example:
+        >>> print(zone_misfit("08:00", "file", "a.csv, line 2"))  # doctest: +ELLIPSIS
+        a.csv, line 2: timestamp "08:00" carries no time zone, and --zone says "file": every time carries one. Write ...
+    """
+    carries, asked = ("no", "every time carries one") if zone == "file" else ("a", "no time carries one")
+    return InputError(
+        f'timestamp "{value[:60]}" carries {carries} time zone, and --zone says "{zone}": {asked}',
+        place=place,
+        remedy="Write all times in one way, or correct --zone: it is file, none, or utc if times without a zone are in UTC",
+    )
+
+
+def _read_text(values: pl.Series, options: ReadOptions, column: Column) -> _Read:
+    if options.epoch_unit:
+        return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name, options.epoch_unit))
+    if options.timestamp_format == ISO:
+        moments, naive = read_iso_dates(values)
+        if options.zone is not None:
+            return _Read(moments, ~naive, [])
+        endings = values.str.extract(ZONE_OF_ISO).alias("zone").to_frame().filter(moments.is_not_null()).unique().to_series()
+        return _Read(moments, True, _zone_notes(endings.to_list(), column.name))
+    if options.timestamp_format == ANY:
+        return _of_dates(read_dates(values, options.day_first), column)
+    if options.timestamp_format:
+        return _by_format(values, options.timestamp_format, column)
+    if options.described:
+        raise InputError(
+            f'"{column.name}" holds text or numbers, and {options.described} says nothing on how times are written',
+            remedy="Add timestamp_format or epoch_unit there",
+        )
+    read = iso_timestamps(values)
+    if read is not None:
+        notes = _zone_notes(values.str.tail(6).unique().str.extract(ISO_ZONE).unique().to_list(), column.name)
+        return _Read(read, True if options.zone is None else values_with_zone(values), notes)
+    reading = read_dates(values, options.day_first)
+    if reading.micros.null_count() == values.len() and values.null_count() < values.len():
+        return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name))
+    order = _order_beside(column) if reading.ambiguous else None
+    more = [numbers_among_dates(column.name)] if _has_epochs(values.filter(reading.micros.is_null())) else []
+    if order is None:
+        found = _of_dates(reading, column)
+        return found._replace(notes=[*found.notes, *more])
+    beside, day_first = order
+    found = _of_dates(read_dates(values, day_first), column)
+    order_note = (
+        f'No date in "{column.name}" shows whether day or month comes first; they were read '
+        f'{"day" if day_first else "month"} first, as in "{beside}".'
+    )
+    return found._replace(notes=[*found.notes, *more, order_note])
+
+
+def _of_dates(reading: DateReading, column: Column) -> _Read:
+    return _Read(_micros(reading.micros), reading.offset.is_not_null(), _date_notes(reading, column))
+
+
+def _has_epochs(values: pl.Series) -> bool:
+    """Whether some values are numbers as large as Unix times."""
+    return bool((values.drop_nulls().cast(pl.Float64, strict=False).abs() >= _SMALLEST_EPOCH).any())
+
+
+def _order_beside(column: Column) -> tuple[str, bool] | None:
+    """Another column of times that shows whether the day comes first, and its word."""
+    for name, values in column.beside.items():
+        if values.dtype == pl.String:
+            reading = read_dates(unnamed(values).unique().str.strip_chars())
+            if reading.proven is not None and not reading.contradiction:
+                return name, reading.proven
+    return None
+
+
+def iso_timestamps(values: pl.Series) -> pl.Series | None:
+    """The common shapes of ISO 8601 in one step; None unless every value is one.
+
+    Example:
+        >>> iso_timestamps(pl.Series(["2024-05-06T08:00:00Z"])).dt.hour().to_list(), iso_timestamps(pl.Series(["6 May"]))
+        ([8], None)
+    """
+    text = values.drop_nulls()
+    if not text.len() or not text.str.contains(_ISO).all():
+        return None
+    separator = text[0][10]
+    zoned = text[0][-1] == "Z" or "+" in text[0] or "-" in text[0][10:]
+    zone = "%#z" if zoned else ""
+    for pattern in ["%+"] * (zoned and separator == "T") + [f"%Y-%m-%d{separator}%H:%M:%S%.f{zone}"]:
+        read = values.str.to_datetime(pattern, time_unit="us", strict=False)
+        if read.null_count() == values.null_count():
+            return read if zoned else read.dt.replace_time_zone("UTC")
+    return None
+
+
+def _by_format(values: pl.Series, pattern: str, column: Column) -> _Read:
+    if needs_own_reading(pattern):
+        regex = as_regex(pattern)
+        if regex is None:
+            raise InputError(
+                f'--timestamp-format "{pattern}" cannot be followed',
+                remedy="Beside %f or %Z use %Y or %y, %m or %b, %d, %H or %I, %M, %S, %p and %z, each at most once",
+            )
+        return _of_dates(read_pattern(values, regex), column)
+    zoned = "%z" in pattern or "%:z" in pattern or "%#z" in pattern
+    chrono = pattern.replace(".%f", "%.f").replace("%z", "%#z").replace("%:z", "%#z")
+    if ("%H" in pattern or "%I" in pattern) and "%M" not in pattern:  # Polars wants minutes with hours
+        values, chrono = values + " 00", f"{chrono} %M"
+    try:
+        read = values.str.to_datetime(chrono, time_unit="us", strict=False)
+    except pl.exceptions.PolarsError as error:
+        remedy = "Use strftime codes, such as %d.%m.%Y %H:%M:%S"
+        raise InputError(f'--timestamp-format "{pattern}" does not describe a moment', remedy=remedy) from error
+    if zoned:
+        return _Read(read, True, [])
+    return _Read(read.dt.replace_time_zone("UTC"), "%s" in pattern, [] if "%s" in pattern else [naive_note(column.name)])
+
+
+def epochs(numbers: pl.Series, column: str, unit: EpochUnit | None = None) -> tuple[pl.Series, bool, list[str]]:
+    """Unix times in this unit, or in the one that the largest says; that they are in a zone, which is UTC; and notes.
+
+    Small numbers are not taken for times unless the unit is given. The unit is open where some number alone says another one.
+
+    Example:
+        >>> epochs(pl.Series([1.7e9]), "when")[2]
+        ['The numbers in "when" were read as Unix times in seconds.']
+    """
+    sizes, notes = numbers.abs(), []
+    if unit is None:
+        largest, smallest = sizes.max(), sizes.min()
+        found = _unit_of(largest)
+        if found is None:
+            return pl.Series(numbers.name, [None] * numbers.len(), UTC_MICROSECONDS), True, []
+        unit, name = found, _EPOCH_UNITS[found][0]
+        agreed = _unit_of(smallest) == unit
+        notes.append(f'The numbers in "{column}" were read as Unix times in {name}.' if agreed else unit_is_open(column, name))
+    micros = (numbers * _EPOCH_UNITS[unit][2]).round().cast(pl.Int64, strict=False)
+    return _micros(micros), True, notes
+
+
+def _unit_of(size: object) -> EpochUnit | None:
+    """What a number counts as a Unix time, by its size; None where it is no time at all."""
+    if not isinstance(size, int | float) or not _SMALLEST_EPOCH <= size < 10**19:
+        return None
+    return next(unit for unit, (_, limit, _) in _EPOCH_UNITS.items() if size < limit)
+
+
+def _micros(micros: pl.Series) -> pl.Series:
+    return micros.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
+
+
+def _date_notes(reading: DateReading, column: Column) -> list[str]:
+    if reading.contradiction:
+        one, other = reading.contradiction
+        raise InputError(
+            f'the dates in "{column.name}" contradict each other: in "{one}" the day comes first, in "{other}" the month',
+            place=column.place_of(other),
+            remedy="Bring them into one order, or say which with --day-first or --month-first and add --drop-invalid",
+        )
+    read = pl.DataFrame({"offset": reading.offset}).filter(reading.micros.is_not_null())
+    offsets = [None if offset is None else str(offset) for offset in read["offset"].unique().to_list()]
+    notes = _zone_notes(offsets, column.name)
+    if reading.ambiguous:
+        notes.append(order_is_open(column.name, reading.ambiguous))
+    if reading.short_year:
+        notes.append(year_is_open(column.name, reading.short_year, year_first=reading.year_first))
+    return notes
+
+
+def _zone_notes(offsets: list[str | None], column: str) -> list[str]:
+    zones = {offset for offset in offsets if offset is not None}
+    if not zones:
+        return [naive_note(column)] if offsets else []
+    if None in offsets:
+        return [zone_is_open(column)]
+    if len({"+00:00" if zone in ("Z", "+0000", "+00", "0") else zone for zone in zones}) > 1:
+        return [f'The timestamps in "{column}" carry different time zones and were converted to UTC.']
+    return []
+
+
+def naive_note(column: str) -> str:
+    """What is said about a column whose times are in no zone."""
+    return f'The timestamps in "{column}" carry no time zone and were read as UTC.'
+
 
 FIRST_YEAR, LAST_YEAR = 1678, 2261  # what nanosecond tools such as pandas can hold
 _SAMPLE = 300

@@ -14,8 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.case_ids import told_apart
-from libra.eventlog.left_out import LeftOut
+from libra.eventlog.ids import told_apart
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import (
@@ -30,14 +29,14 @@ from libra.eventlog.names import (
     START_TIMESTAMP,
     TIMESTAMP,
 )
-from libra.eventlog.open_choices import zone_is_open
+from libra.eventlog.notes import LeftOut, zone_is_open
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.tables.attributes import as_text
+from libra.eventlog.tables.dates import read_iso_dates
 from libra.eventlog.tables.flat import from_flat
-from libra.eventlog.tables.moments import zone_misfit
 from libra.eventlog.tables.roles import DESCRIBED, find_roles
-from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
-from libra.eventlog.xes.columns import NAIVE, read_iso_dates
+from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR, zone_misfit
+from libra.eventlog.tables.values import as_text
+from libra.eventlog.xes.columns import NAIVE
 
 PLACEHOLDER = f'timestamp "{{:%Y-%m-%d}}" is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder'
 _NAME_AS_INDIVIDUAL = f"{CASE_PREFIX}individual:{CASE_NAME}"

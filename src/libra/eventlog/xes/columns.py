@@ -1,7 +1,6 @@
 """Attributes on their way from XES text to typed columns.
 
-In: the parts of one piece of the file after the other, in any cut. Out: one frame, a column a key, missing values null. An
-attribute is of the type it is declared with. Where the declarations differ, or a value is not of its declared type, the whole
+An attribute is of the type it is declared with. Where the declarations differ, or a value is not of its declared type, the whole
 column is text (float, where they are int and float): what is read never depends on where the pieces were cut. Whatever type a
 column has, `as_text` of it says of each value what it says of that value alone: ids and labels are that text.
 """
@@ -9,21 +8,41 @@ column has, `as_text` of it says of each value what it says of that value alone:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.log import UTC_MICROSECONDS
-from libra.eventlog.tables.attributes import as_text
-from libra.eventlog.xes.parts import Part
+from libra.errors import InputError
+from libra.eventlog.tables.dates import read_iso_dates
+from libra.eventlog.tables.values import as_text
+
+
+@dataclass(frozen=True)
+class Part:
+    """The values of attribute `key`, declared as XES type `type`; `owners` counts traces or events within the piece."""
+
+    key: str
+    type: str
+    owners: npt.NDArray[np.int64]
+    values: pl.Series
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some whole traces of a file: parts of traces and of events, and the trace (within the piece) of every event."""
+
+    n_cases: int
+    case_of_event: npt.NDArray[np.int64]
+    case_parts: Sequence[Part]
+    event_parts: Sequence[Part]
+
 
 NAIVE = "Some timestamps carry no time zone and were read as UTC."
 BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 FLOATS = {"INF": "inf", "+INF": "inf", "-INF": "-inf", "Infinity": "inf", "-Infinity": "-inf", "nan": "NaN"}
-ZONE_OF_ISO = r"(?i)[T ].*?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
-ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
 
 _EXACT = 2**53
 
@@ -120,44 +139,9 @@ class Columns:
         return first
 
 
-def read_iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """ISO 8601 text as UTC timestamps, null where it is none; and which of them have no zone.
-
-    Example:
-        >>> read_iso_dates(pl.Series(["2024-05-06T08:00:00.5+02:00", "2024-05-06T08:00:00", "today"]))[0].dt.hour().to_list()
-        [6, 8, None]
-    """
-    read = values.str.to_datetime("%+", time_unit="us", strict=False).cast(UTC_MICROSECONDS)
-    naive = np.zeros(len(values), bool)
-    for form in ISO_FORMS:
-        if not read.null_count():
-            break
-        rest = read.is_null().arg_true()
-        text = values.gather(rest).str.replace(" ", "T", literal=True)
-        if form == "%Y-%m-%d":
-            found = text.str.to_date(form, strict=False).cast(pl.Datetime("us"))
-        else:
-            found = text.str.to_datetime(form, time_unit="us", strict=False)
-        if not form.endswith("z"):
-            naive[rest.to_numpy()] = found.is_not_null().to_numpy()
-            found = found.dt.replace_time_zone("UTC")
-        read = read.scatter(rest, found.cast(UTC_MICROSECONDS))
-    return read, pl.Series(naive)
-
-
 def _is_exact(numbers: pl.Series) -> bool:
     """Whether floats can hold them all: beyond that, two whole numbers would become one."""
     return numbers.dtype == pl.Float64 or bool(numbers.is_between(-_EXACT, _EXACT).all())
-
-
-def values_with_zone(values: pl.Series) -> pl.Series:
-    """For every ISO 8601 text whether it carries a zone.
-
-    Example:
-        >>> values_with_zone(pl.Series(["2024-05-06T08:00Z", "2024-05-06"])).to_list()
-        [True, False]
-    """
-    return values.str.contains(ZONE_OF_ISO)
 
 
 def _in_one_type(columns: Sequence[pl.Series]) -> list[pl.Series]:
@@ -191,3 +175,62 @@ def _spread(values: pl.Series, owners: npt.NDArray[np.integer], height: int) -> 
     source = np.full(height, len(values), np.uint32)  # what lies behind the values: a null
     source[owners] = np.arange(len(values), dtype=np.uint32)
     return values.extend_constant(None, 1)[source]
+
+
+class XesColumns:
+    """The attributes of some keys; `first` are those of the first traces, each of so many owners.
+
+    Example:
+        >>> part = Part("age", "int", np.array([1]), pl.Series(["71"]))
+        >>> XesColumns(["age"], [[part]]).frame([part], 2, str)["age"].to_list()
+        [None, 71]
+    """
+
+    def __init__(self, keys: Collection[str], first: Sequence[Sequence[Part]]) -> None:
+        self._keys = keys
+        self._telling: list[Part] = []  # one value of each declared type, and one that is not of it
+        for parts in first:
+            self._remember(self._of_keys(parts))
+        self._types = self._typed([], 0)[0].schema
+
+    def frame(self, parts: Sequence[Part], height: int, place: Callable[[int], str]) -> pl.DataFrame:
+        """The attributes of the next `height` owners; `place` says where one of them is."""
+        parts = self._of_keys(parts)
+        typed, before = self._typed(parts, height)
+        for name, dtype in self._types.items():
+            if typed.schema[name] != dtype:
+                owner = min(int(part.owners[0]) for part in parts if part.key == name)
+                what = f'the attribute "{name}" is from here on not of the type it had ({dtype})'
+                raise InputError(what, place=place(owner), remedy="Declare it with one type throughout the file")
+        self._remember(parts)
+        missing = [name for name in self._keys if name not in typed.columns]
+        nothing = [pl.repeat(None, typed.height, dtype=pl.String, eager=True).alias(name) for name in missing]
+        return typed.with_columns(nothing)[before:]
+
+    def _of_keys(self, parts: Sequence[Part]) -> list[Part]:
+        return [part for part in parts if part.key in self._keys and len(part.owners)]
+
+    def _typed(self, parts: Sequence[Part], height: int) -> tuple[pl.DataFrame, int]:
+        """The parts with the telling ones before them, and how many rows those take."""
+        columns = Columns()
+        for part in self._telling:
+            columns.add([part], 1)
+        before = columns.height
+        columns.add(parts, height)
+        return columns.frame(), before
+
+    def _remember(self, parts: Sequence[Part]) -> None:
+        known = {(part.key, part.type) for part in self._telling}
+        for part in parts:
+            columns = Columns()
+            if (part.key, part.type) not in known:
+                self._telling.append(_alone(part, part.values[0]))
+            if part.type not in ("string", "id"):
+                columns.add([part], int(part.owners[-1]) + 1)
+            for _, value in columns.first_unreadable.values():
+                self._telling.append(_alone(part, value))
+        self._telling = list({(part.key, part.type, part.values[0]): part for part in self._telling}.values())
+
+
+def _alone(part: Part, value: str) -> Part:
+    return Part(part.key, part.type, np.zeros(1, np.int64), pl.Series([value], dtype=pl.String))

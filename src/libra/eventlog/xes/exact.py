@@ -17,8 +17,8 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.metadata import Attribute, AttributeType, AttributeValue, Classifier, Extension, LogMetadata
-from libra.eventlog.xes.columns import BOOLEANS, FLOATS, read_iso_dates
-from libra.eventlog.xes.parts import Part, Piece
+from libra.eventlog.tables.dates import read_iso_dates
+from libra.eventlog.xes.columns import BOOLEANS, FLOATS, Part, Piece
 
 SCALARS = ("string", "date", "int", "float", "boolean", "id")
 NESTED = ("list", "container")

@@ -20,15 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.errors import InputError
-from libra.eventlog.files import open_input
-from libra.eventlog.formats import FileFormat
+from libra.eventlog.files import FileFormat, open_input
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import TIMESTAMP
 from libra.eventlog.options import Progress, ReadOptions
 from libra.eventlog.xes.assemble import Content, assemble
-from libra.eventlog.xes.columns import Columns
+from libra.eventlog.xes.columns import Columns, Piece
 from libra.eventlog.xes.exact import RefusedError, XesParser, not_xml
-from libra.eventlog.xes.parts import Piece
 from libra.eventlog.xes.tokens import read_plain
 
 STRETCH = 4_000_000  # bytes of text at a time: few enough for the processor's cache, enough to vectorize

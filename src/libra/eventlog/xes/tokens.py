@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.xes.parts import Part, Piece
+from libra.eventlog.xes.columns import Part, Piece
 
 ATTRIBUTE, TRACE, TRACE_END, EVENT, EVENT_END, NO_TAG = range(6)
 TAGS = {"": NO_TAG, "trace>": TRACE, "/trace>": TRACE_END, "event>": EVENT, "/event>": EVENT_END}

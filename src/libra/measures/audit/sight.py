@@ -19,9 +19,9 @@ import numpy.typing as npt
 import polars as pl
 import polars.selectors as cs
 
+from libra.eventlog.cases import Traces, traces_of
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME
-from libra.eventlog.traces import Traces, traces_of
 from libra.measures.audit.canaries import Canary, Case, case_id
 from libra.measures.distances import Floats, Integers
 

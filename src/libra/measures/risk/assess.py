@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from libra.eventlog.cases import MINUTE
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.distances import Integers

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from libra.certificate.canonical import CHECKSUM
-from libra.certificate.document import fingerprint, read_certificate
-from libra.certificate.of_any import RANDOMNESS
+from libra.certificate.check import RANDOMNESS
+from libra.certificate.document import CHECKSUM, fingerprint, read_certificate
 from libra.certificate.verify import self_checks
 from libra.errors import InputError, LibraError, UsageError
 from libra.mechanisms.mechanism import Mechanism, mechanism, names

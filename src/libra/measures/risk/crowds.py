@@ -15,10 +15,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.cases import DAY
-from libra.eventlog.log import EventLog
-from libra.eventlog.traces import Traces
-from libra.eventlog.variants import variants_of
+from libra.eventlog.cases import DAY, Traces
+from libra.eventlog.log import EventLog, variants_of
 from libra.measures.distances import Floats, Integers
 from libra.measures.risk.knowledge import (
     KINDS,

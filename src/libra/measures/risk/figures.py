@@ -13,8 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from libra.eventlog.log import EventLog
-from libra.eventlog.variants import variants_of
+from libra.eventlog.log import EventLog, variants_of
 from libra.measures.distances import Integers
 from libra.measures.edges import common_codes
 from libra.measures.intervals import clopper_pearson

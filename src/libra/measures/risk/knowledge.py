@@ -14,9 +14,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.cases import DAY
+from libra.eventlog.cases import DAY, Traces, order_of
 from libra.eventlog.log import EventLog
-from libra.eventlog.traces import Traces, order_of
 from libra.measures.distances import Floats, Integers
 from libra.privacy.randomness import Randomness
 

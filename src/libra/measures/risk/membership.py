@@ -20,7 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from libra.eventlog.cases import DAY, MINUTE
-from libra.eventlog.individuals import whose_cases
+from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.options import Progress, no_progress

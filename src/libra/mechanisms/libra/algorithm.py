@@ -20,21 +20,34 @@ from libra.engines.polars import LogInMemory
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.mechanisms.assumptions import AS_READ, LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, NOTHING_ELSE, individuals
-from libra.mechanisms.libra.arguments import PRIVATE, PUBLIC, checked_budget, checked_labels, checked_rate_of, checked_time_zone
 from libra.mechanisms.libra.figures import Figures
-from libra.mechanisms.libra.generate import sharing_cases
-from libra.mechanisms.libra.parts import planned
-from libra.mechanisms.libra.plan import DEFAULT_BUDGET, TAILS, Budget, Labels, Plan, Tail, make_plan
+from libra.mechanisms.libra.generate import planned, sharing_cases
+from libra.mechanisms.libra.plan import (
+    DEFAULT_BUDGET,
+    PRIVATE,
+    PUBLIC,
+    TAILS,
+    Budget,
+    Labels,
+    Plan,
+    Tail,
+    checked_budget,
+    checked_labels,
+    checked_rate_of,
+    checked_time_zone,
+    make_plan,
+)
 from libra.mechanisms.libra.release_run import STAGES, Output, release_run
-from libra.mechanisms.release import Release
+from libra.mechanisms.libra.releases import departures_from_plan
+from libra.mechanisms.promises import AS_READ, LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, NOTHING_ELSE, individuals
+from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.arguments import checked_whole, delta_of_guarantee
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
-from libra.privacy.guarantee import A_SECOND_RUN, Guarantee, from_even_odds
+from libra.privacy.guarantee import A_SECOND_RUN, MODERATE, Guarantee, from_even_odds
+from libra.privacy.ledger import Entry, Ledger
 from libra.privacy.randomness import SEED_NOTE, Randomness
-from libra.privacy.strength import MODERATE
 from libra.privacy.unit import CASE, Unit
 
 MOST_CASES = 100_000_000
@@ -71,6 +84,7 @@ class Libra:
 
     name: ClassVar[str] = "libra"
     accepts_empty: ClassVar[bool] = True
+    contents: ClassVar[str] = CONTENTS
 
     epsilon: float = 1.0
     delta: float = 1e-5
@@ -190,6 +204,27 @@ class Libra:
         """The parameters, JSON-ready, as a certificate has them."""
         said = {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}
         return said | {"labels": self.labels if isinstance(self.labels, str) else list(self.labels)}
+
+    @classmethod
+    def from_certificate(cls, parameters: Mapping[str, Any]) -> Libra:
+        """The mechanism that a certificate with these parameters speaks of."""
+        return cls(**parameters)
+
+    def claim(self) -> None:
+        """Nothing is only claimed."""
+
+    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
+        """All guarantees that a release with these parameters may have: one."""
+        return [self.guarantee(seeded=seeded)]
+
+    @property
+    def planned_ledger(self) -> Ledger:
+        """The ledger of a run, without entries: how cases are drawn, and what may be spent."""
+        return Ledger((), self.plan.rate, self.plan.runs, self.most_cases or 1, self.plan.calibration.mu)
+
+    def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """How the entries of a ledger differ from what a run with these parameters writes."""
+        return departures_from_plan(entries, self.plan, self.tail)
 
     def _notes(self, released: EventLog, seeded: bool) -> Iterator[str]:
         if seeded:

@@ -1,24 +1,55 @@
-"""The control flow that is released: distinct traces, and how many cases to be generated follow each.
+"""Control flow from released figures: how many cases follow each kept variant, and the traces of the tail.
 
-In: `ControlFigures`. Out: `Traces` and counts. Kept variants come with their likeliest counts, the tail with its balanced
-weights; what the tail has more of, and the model no traces for, goes to the kept variants in their proportions: rare cases are
-more like them than like nothing. All are rounded together, so that sums over similar traces stay what they were (systematic
-sampling along traces ordered by their length).
+A kept variant had to pass a threshold on its first noisy look, which is therefore too high on average: its likelihood is that of
+a normal number above the threshold.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Integers, Traces, concatenated
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms.libra.figures import ControlFigures
-from libra.mechanisms.libra.kept import likeliest_counts
 from libra.mechanisms.libra.tail import TailFigures, weighted_traces
+from libra.privacy.gaussian import upper_tail
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Floats = npt.NDArray[np.float64]
+HALVINGS = 50
+FAR = 8.0  # standard deviations from which on the tail's ratio is computed by its expansion
 THERE = 1.0  # standard deviations: from here on the noisy number of rare cases is nearer to the truth than none
+
+
+def likeliest_counts(first: NoisyTable, second: NoisyTable, threshold: float) -> Floats:
+    """The counts, nowhere below zero, under which both looks are likeliest.
+
+    Example:
+        >>> just, well = NoisyTable(np.array([31, 300]), 1, 8.0), NoisyTable(np.array([20, 304]), 1, 5.0)
+        >>> likeliest_counts(just, well, threshold=30.0).round().tolist()
+        [19.0, 303.0]
+    """
+    above, below = np.maximum(first.values, second.values) + 1, np.zeros(len(first.values))
+    trust, trust_second = 1 / first.sd**2, 1 / second.sd**2
+    for _ in range(HALVINGS):
+        count = (above + below) / 2
+        passing = _hazard((threshold - count) / first.sd) / first.sd
+        rises = trust * (first.values - count) - passing + trust_second * (second.values - count) > 0
+        above, below = np.where(rises, above, count), np.where(rises, count, below)
+    return (above + below) / 2
+
+
+def _hazard(scores: Floats) -> Floats:
+    """The normal density over its upper tail."""
+    far = np.maximum(scores, FAR)
+    found = far + 1 / far - 2 / far**3
+    near = np.flatnonzero(scores < FAR)
+    tails = np.array([upper_tail(score) for score in scores[near]])
+    found[near] = np.exp(-(scores[near] ** 2) / 2) / math.sqrt(2 * math.pi) / tails
+    return found
 
 
 def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Floats]:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from libra.eventlog.traces import Traces, traces_of
+from libra.eventlog.cases import Traces, traces_of
 from libra.mechanisms.libra.tail import TailFigures
 from libra.mechanisms.libra.times import TimeFigures
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)

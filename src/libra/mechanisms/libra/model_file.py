@@ -19,11 +19,10 @@ from libra._system.files import atomic_output
 from libra._version import __version__
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import open_input
-from libra.mechanisms.libra.arguments import checked_time_zone
 from libra.mechanisms.libra.control_flow import weighted
 from libra.mechanisms.libra.figures import Figures
-from libra.mechanisms.libra.generate import sharing_cases
-from libra.mechanisms.libra.parts import PlannedLog, Weighted, planned
+from libra.mechanisms.libra.generate import PlannedLog, Weighted, planned, sharing_cases
+from libra.mechanisms.libra.plan import checked_time_zone
 from libra.mechanisms.release import Release
 from libra.privacy.arguments import checked, checked_whole
 from libra.privacy.randomness import LARGEST_SEED, Randomness

@@ -1,24 +1,22 @@
-"""The plan: how the guarantee that is asked for is spread over what is released, decided before any case is looked at.
+"""The plan: how the requested guarantee is divided among releases, decided before any case is looked at.
 
-In: the parameters. Out: a `Plan`, which knows mu of every stage, the thresholds, and how to explain itself. Only public facts go
-in, so a plan can be shown to anyone.
+Only public facts go in, so a plan can be shown to anyone. Parameters of libra that users write as text are read here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from libra.errors import UsageError
 from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
-from libra.privacy.accounting import delta_of_ledger
+from libra.privacy.accounting import before_subsampling, delta_of_ledger
+from libra.privacy.arguments import checked
 from libra.privacy.calibration import Calibration, calibrate
-from libra.privacy.composition import before_subsampling
-from libra.privacy.guarantee import NAMES_PUBLIC, RELEASE_ONCE
+from libra.privacy.guarantee import NAMES_PUBLIC, RELEASE_ONCE, suited
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
-from libra.privacy.strength import suited
 from libra.privacy.unit import CASE, Unit
 
 Tail: TypeAlias = Literal["model", "nearest", "drop"]
@@ -32,6 +30,8 @@ SMALLEST_MU = 1e-5  # of a stage: with less, noise would outgrow what can be dra
 # gives its weight to the few that are left. Chosen on the public logs among some ten splits, most of them within the noise.
 LABELS = (0.02, 0.06)
 STANDS_OUT = 3.0  # standard deviations of a count that is not mistaken for noise
+PRIVATE, PUBLIC = "private", "public"
+WAYS = "Say it as control=0.55,times=0.45"
 
 
 @dataclass(frozen=True)
@@ -204,3 +204,90 @@ def _rounded(figure: float) -> str:
 
 def _cases(figure: str) -> str:
     return f"{figure} case{'' if figure == '1' else 's'}"
+
+
+def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
+    """Shares of control flow and times, both above 0 and adding up to 1; one that is left out gets the rest.
+
+    Example:
+        >>> checked_budget("control=0.7")
+        Budget(control=0.7, times=0.3)
+    """
+    if isinstance(said, Budget):
+        said = vars(said)
+    if not isinstance(said, Mapping | str):
+        raise UsageError(f"The budget is text or a mapping, not {said!r}. {WAYS}.")
+    parsed = _parsed(said) if isinstance(said, str) else dict(said)
+    for name in parsed:
+        if name not in ("control", "times"):
+            raise UsageError(f'There is no share of the budget called "{name}". {WAYS}.')
+    shares = {name: _share(name, value) for name, value in parsed.items()}
+    if len(shares) == 1:
+        (name,) = shares
+        shares["times" if name == "control" else "control"] = 1 - shares[name]
+    if len(shares) != 2 or abs(sum(shares.values()) - 1) > 1e-9:
+        raise UsageError(f"The shares of the budget have to add up to 1. {WAYS}.")
+    return Budget(control=shares["control"], times=round(1 - shares["control"], 12))
+
+
+def checked_labels(said: str | Sequence[str]) -> str | tuple[str, ...]:
+    """Which labels are public: none, all of the log's, or those of a list, which comes back sorted.
+
+    Example:
+        >>> checked_labels("private"), checked_labels(["triage", "admit", "triage"])
+        ('private', ('admit', 'triage'))
+    """
+    if isinstance(said, str) and said in (PRIVATE, PUBLIC):
+        return said
+    if isinstance(said, str) or not isinstance(said, Sequence) or not all(isinstance(label, str) for label in said):
+        raise UsageError(f'labels is "{PRIVATE}", "{PUBLIC}" or a list of names, not {said!r}.')
+    if not all(label.strip() for label in said) or not said:
+        raise UsageError("The list of labels is empty or has an empty name. List the names of activities.")
+    return tuple(sorted(set(said)))
+
+
+def checked_rate_of(gamma: float | None, subsamples: int | None) -> float:
+    """The rate of the subsamples: as said, or such that as many cases are drawn as there are, or all.
+
+    Example:
+        >>> checked_rate_of(None, None), checked_rate_of(None, 20), checked_rate_of(0.1, None)
+        (1.0, 0.05, 0.1)
+    """
+    if gamma is None:
+        return 1.0 if subsamples is None else 1 / subsamples
+    return checked("gamma", gamma, lambda rate: 1e-6 <= rate <= 1, "above 0 (from 1e-6) and at most 1")
+
+
+def checked_time_zone(said: str) -> str:
+    """The name of a time zone that is known, or an offset.
+
+    Example:
+        >>> checked_time_zone("Europe/Amsterdam")
+        'Europe/Amsterdam'
+    """
+    import polars as pl
+
+    try:
+        if not isinstance(said, str) or not said:
+            raise ValueError("no name")
+        pl.Series([0]).cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(said)
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        remedy = "Use a name such as Europe/Amsterdam, or an offset such as +01:00."
+        raise UsageError(f'There is no time zone "{said}". {remedy}') from error
+    return said
+
+
+def _parsed(said: str) -> dict[str, object]:
+    parts = [part.partition("=") for part in said.split(",")]
+    if not all(sign and name.strip() for name, sign, _ in parts) or len({name.strip() for name, _, _ in parts}) < len(parts):
+        raise UsageError(f'The budget "{said}" cannot be read. {WAYS}.')
+    return {name.strip(): value for name, _, value in parts}
+
+
+def _share(name: str, value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, str) else value
+    except ValueError:
+        number = value
+    bounds = "above 0 and below 1"
+    return checked(f"the share of {name}", number, lambda share: 0 < share < 1, bounds)  # type: ignore[arg-type]  # it checks that

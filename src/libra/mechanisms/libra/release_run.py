@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
-from libra.eventlog.traces import Traces
+from libra.eventlog.cases import Traces
 from libra.mechanisms.libra.control_flow import Floats, case_counts, weighted
 from libra.mechanisms.libra.figures import ControlFigures, Figures
 from libra.mechanisms.libra.plan import Plan

@@ -6,35 +6,47 @@ subsample is a parameter: any function from cases and an epsilon to cases can ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
+import numpy as np
+
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, cases_of
+from libra.eventlog.cases import Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.mechanisms.libra2022.accounting import default_subsamples
-from libra.mechanisms.libra2022.anonymizers import named_anonymizer, refuse_other
-from libra.mechanisms.libra2022.claim import Libra2022Claim, guarantee
-from libra.mechanisms.libra2022.clip import clip, clipping_threshold, largest_count
-from libra.mechanisms.libra2022.combine import combine
-from libra.mechanisms.libra2022.relevance import OMEGA_MINUTES, relevant_cases
-from libra.mechanisms.libra2022.shortfall import explain_clipping, explain_draws
-from libra.mechanisms.libra2022.subsample import number_of_subsamples, poisson_subsample
-from libra.mechanisms.libra2022.time_noise import time_noise
+from libra.mechanisms.libra2022.claim import Libra2022Claim, default_subsamples, guarantee
+from libra.mechanisms.libra2022.steps import (
+    OMEGA_MINUTES,
+    clip,
+    clipping_threshold,
+    combine,
+    largest_count,
+    number_of_subsamples,
+    poisson_subsample,
+    relevant_cases,
+    time_noise,
+)
 from libra.mechanisms.libra2022.trace_noise import trace_noise
+from libra.mechanisms.mechanism import mechanism, names, parameters_of
+from libra.mechanisms.peers import PeerMechanism
+from libra.mechanisms.prefix_tree import enough_to_prune
 from libra.mechanisms.release import Release
+from libra.mechanisms.variant_queries import Counted, counted_of
 from libra.privacy.arguments import checked, checked_delta, checked_order, checked_scale, checked_times
-from libra.privacy.randomness import SEED_NOTE, Randomness
+from libra.privacy.guarantee import Guarantee
+from libra.privacy.randomness import Randomness
 from libra.privacy.renyi import laplace_epsilon
 
 Anonymizer: TypeAlias = Callable[[Cases, float, Randomness], Cases]
 MOST_EVENTS = 50_000_000  # of all subsamples together: beyond this, memory would run out before the end
+NEXT_TO_NONE = 0.5  # a scale below which a release of sensitivity 1 costs an epsilon above 2
 
 
 @dataclass(frozen=True)
-class Libra2022:
+class Libra2022(PeerMechanism):
     """Libra as published, with its parameters.
 
     Attributes:
@@ -115,23 +127,35 @@ class Libra2022:
             kept.append(relevant_cases(self._anonymized(subsample, epsilon, random), random, omega=self.omega))
             progress(number + 1, n_subsamples)
         released = combine(kept, log.activities, random)
-        of_log, own, persons = self.subsamples == "paper", self.anonymizer is None, log.individual is not None
-        claim = Libra2022Claim(self.alpha, self.b, self.gamma, self.delta, n_subsamples, of_log, own)
-        return Release(
-            log=released,
-            mechanism=self.name,
-            parameters=self._parameters(),
-            guarantee=guarantee(claim, trace_noise=self.trace_noise, persons=persons, anonymizer=self._named),
-            seeded=random.seeded,
-            claimed=claim,
-            notes=tuple(_notes(random.seeded, persons)),
-            **self._explained(log, cases, threshold, len(clipped), released),
-        )
+        explained = self._explained(log, cases, threshold, len(clipped), released)
+        return self._release(log, released, random, claimed=self.claim(n_subsamples), **explained)
 
-    @property
-    def _named(self) -> str | None:
-        """The name of the mechanism that anonymizes the subsamples, if it is not the paper's way or a function."""
-        return self.anonymizer if isinstance(self.anonymizer, str) else None
+    def claim(self, subsamples: int = 1) -> Libra2022Claim:
+        """What the paper's equations give, for so many subsamples where their number comes from the log."""
+        from_log = self.subsamples == "paper"
+        times = subsamples if self.subsamples == "paper" else self.subsamples or default_subsamples(self.gamma)
+        return Libra2022Claim(self.alpha, self.b, self.gamma, self.delta, times, from_log, self.anonymizer is None)
+
+    def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
+        """What is claimed of a release, and what that leaves out."""
+        named = self.anonymizer if isinstance(self.anonymizer, str) else None
+        return guarantee(self.claim(), trace_noise=self.trace_noise, individuals=individuals, anonymizer=named)
+
+    @classmethod
+    def from_certificate(cls, parameters: Mapping[str, Any]) -> Libra2022:
+        """The mechanism of a certificate. Its anonymizer may have been any function: only the name is known."""
+
+        def unknown(cases: Cases, epsilon: float, random: Randomness) -> Cases:
+            raise AssertionError("a mechanism of a certificate is never run")
+
+        unknown.__name__ = str(parameters.get("anonymizer"))
+        return cls(**(dict(parameters) | ({"anonymizer": unknown} if "anonymizer" in parameters else {})))
+
+    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
+        """All guarantees that a release with these parameters may have; a function may have the name of a mechanism."""
+        name = getattr(self.anonymizer, "__name__", "")
+        named = replace(self, anonymizer=name).guarantees(seeded=seeded) if name in _possible() else []
+        return [*super().guarantees(seeded=seeded), *named]
 
     def _anonymized(self, subsample: Cases, epsilon: float, random: Randomness) -> Cases:
         if self.anonymizer is not None:
@@ -160,22 +184,163 @@ class Libra2022:
         shortfall = explain_clipping(threshold, needed, len(log.variants), self.alpha, self.b, self.delta)
         return {"shortfall": shortfall, "confidential": confidential | {"needed_threshold": needed}}
 
-    def _parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """What was asked for, as far as it played a part."""
-        plain = {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
+        plain = super().parameters()
         del plain["anonymizer"]
         if self.subsamples is None:
             plain["subsamples"] = default_subsamples(self.gamma)
         if self.anonymizer is None:
             return plain
         del plain["trace_noise"], plain["signed_times"]
-        if isinstance(self.anonymizer, str):
-            return plain | {"anonymizer": self.anonymizer}
-        return plain | {"anonymizer": getattr(self.anonymizer, "__name__", type(self.anonymizer).__name__)}
+        said = self.anonymizer
+        return plain | {"anonymizer": said if isinstance(said, str) else getattr(said, "__name__", type(said).__name__)}
 
 
-def _notes(seeded: bool, persons: bool) -> Iterator[str]:
-    if seeded:
-        yield SEED_NOTE
-    if persons:
-        yield "libra2022 protects cases, not persons: the column of the individual does not count."
+def named_anonymizer(name: str, delta: float) -> Callable[[Cases, float, Randomness], Cases]:
+    """The mechanism of this name as an anonymizer, as the paper proposes; `delta` is for those that take one.
+
+    Those that release no times get some of the cases, and the paper's time noise on top. Prefix queries are pruned at 1 % of the
+    cases or, as subsamples are small, at what keeps their tree from running away.
+    """
+    refuse_other(name)
+
+    def anonymized(cases: Cases, epsilon: float, random: Randomness) -> Cases:
+        known = parameters_of(name)
+        asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+        if "prune" in known:
+            asked["prune"] = enough_to_prune(counted_of(cases), epsilon, cases.n_activities)
+        made: Any = mechanism(name, {key: value for key, value in asked.items() if key in known})
+        if hasattr(made, "anonymized"):
+            result: Cases = made.anonymized(cases, random)
+            return result
+        if not hasattr(made, "variants"):
+            raise UsageError(f'"{name}" cannot anonymize a subsample: it has neither anonymized() nor variants().')
+        return time_noise(with_times_of(made.variants(cases, random), cases, random), epsilon, random)
+
+    return anonymized
+
+
+def refuse_other(name: str) -> None:
+    """A `UsageError` for what cannot anonymize a subsample.
+
+    Example:
+        >>> refuse_other("libra")
+        Traceback (most recent call last):
+        libra.errors.UsageError: "libra" cannot anonymize a subsample. There is: amun, pripel, prefix-laplace, sacofa, travas.
+    """
+    if name not in _possible():
+        raise UsageError(f'"{name}" cannot anonymize a subsample. There is: {", ".join(_possible())}.')
+
+
+def _possible() -> list[str]:
+    return [name for name in names() if name not in ("libra", "libra2022")]
+
+
+def with_times_of(counted: Counted, cases: Cases, random: Randomness) -> Cases:
+    """A case for each of the traces, with times from these cases.
+
+    A trace takes over the times of a random case that follows it; one that no case follows starts when a random case does, and
+    each event comes as long after the one before as a random event of its activity.
+
+    Example:
+        >>> from libra.eventlog.cases import cases_of
+        >>> from libra.example.simulate import simulate
+        >>> cases = cases_of(simulate(cases=50))
+        >>> timed = with_times_of(counted_of(cases), cases, Randomness())
+        >>> len(timed), sorted(timed.lengths.tolist()) == sorted(cases.lengths.tolist())
+        (50, True)
+    """
+    keep = np.flatnonzero(counted.traces.lengths)
+    counted = Counted(counted.traces.take(keep), counted.counts[keep])
+    traces, variant = counted.repeated(), np.repeat(np.arange(len(counted)), counted.counts)
+    if not len(cases) or not len(traces):
+        return Cases(traces.codes, traces.codes, traces.offsets, variant, cases.n_activities)
+    row = _followers(counted, cases, random)
+    position = np.arange(len(traces.codes)) - np.repeat(traces.offsets[:-1], traces.lengths)
+    gaps = np.diff(cases.micros, prepend=cases.micros[:1])
+    follows = np.repeat(row >= 0, traces.lengths)
+    taken_over = gaps[np.where(follows, np.repeat(cases.offsets[row], traces.lengths) + position, 0)]
+    gap = np.where(follows, taken_over, _drawn(cases, gaps, traces, random))
+    gap[traces.offsets[:-1]] = 0
+    elsewhere = random.below(len(cases), len(traces))
+    start = cases.micros[cases.offsets[np.where(row >= 0, row, elsewhere)]]
+    total = np.cumsum(gap)
+    micros = total - np.repeat(total[traces.offsets[:-1]], traces.lengths) + np.repeat(start, traces.lengths)
+    return Cases(traces.codes, micros, traces.offsets, variant, cases.n_activities)
+
+
+def _followers(counted: Counted, cases: Cases, random: Randomness) -> Integers:
+    """For every case of the answer, the row of a random case that follows the same trace; -1 where none does."""
+    _, group, sizes = np.unique(cases.variant, return_inverse=True, return_counts=True)
+    known = {trace: number for number, trace in enumerate(counted_of(cases).traces.as_bytes())}
+    of_trace = np.array([known.get(trace, -1) for trace in counted.traces.as_bytes()], np.int64)
+    number = np.repeat(of_trace, counted.counts)
+    begin = np.cumsum(sizes) - sizes
+    picked = begin[number] + (random.uniform(len(number)) * sizes[number]).astype(np.int64)
+    by_group = np.argsort(group, kind="stable")
+    return np.where(number >= 0, by_group[picked], -1)
+
+
+def _drawn(cases: Cases, gaps: Integers, traces: Traces, random: Randomness) -> Integers:
+    """For every event the time since the one before of a random event of its activity; of any activity where that has none."""
+    later = np.ones(len(gaps), bool)
+    later[cases.offsets[:-1]] = False
+    codes, gaps = cases.codes[later], gaps[later]
+    if not len(gaps):
+        return np.zeros(len(traces.codes), np.int64)
+    gaps = gaps[np.argsort(codes, kind="stable")]
+    sizes = np.bincount(codes, minlength=cases.n_activities)
+    begin = np.cumsum(sizes) - sizes
+    begin[sizes == 0], sizes[sizes == 0] = 0, len(gaps)
+    picked: Integers = gaps[begin[traces.codes] + (random.uniform(len(traces.codes)) * sizes[traces.codes]).astype(np.int64)]
+    return picked
+
+
+def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float, b: float, delta: float) -> str:
+    """All variants are rare: the threshold in use, the one that was needed, and the parameters that give it.
+
+    Example:
+        >>> print(explain_clipping(39, 35, 846, 10, 2, 1e-4))
+        All variants of this log are rare: only those with 39 cases or more are kept, and none has more than 35.
+        The threshold would have to be 35 or lower, which --b 1.8 or --delta 0.00052 gives, for less protection.
+        These figures are of your log: keep them to yourself.
+    """
+    scale = _fitting_scale(math.log(2 * n_variants / delta) / needed, alpha, b)
+    remedies = [f"--b {_two_digits(scale, math.floor)}"]
+    least_delta = 2 * n_variants * math.exp(-laplace_epsilon(alpha, b) * needed)
+    if least_delta < 0.1:
+        remedies.append(f"--delta {_two_digits(least_delta, math.ceil)}")
+    price = "less protection" if scale >= NEXT_TO_NONE else "next to no protection"
+    return (
+        f"All variants of this log are rare: only those with {_whole(threshold)} cases or more are kept, and none has more than "
+        f"{needed}. The threshold would have to be {needed} or lower, which {' or '.join(remedies)} gives, for {price}. "
+        "These figures are of your log: keep them to yourself."
+    )
+
+
+def explain_draws(*, own_anonymizer: bool) -> str:
+    """Some variants were kept, and none of their cases came through: not drawn, deleted again, or lost in another anonymizer."""
+    if not own_anonymizer:
+        return "No case was drawn, or the anonymizer gave back none."
+    return (
+        "None of the few cases was drawn, or all were deleted again: run it anew, or ask for more with --subsamples or --gamma."
+    )
+
+
+def _fitting_scale(epsilon: float, alpha: float, b: float) -> float:
+    """The largest scale below b, to four digits, at which the noise has at least this epsilon, which falls as the scale grows."""
+    low, high = 0.0, b
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if laplace_epsilon(alpha, middle) >= epsilon else (low, middle)
+    return low
+
+
+def _whole(number: int) -> str:
+    return f"{number:,}" if number < 10**12 else f"{number:.2g}"
+
+
+def _two_digits(value: float, to_whole: Callable[[float], int]) -> str:
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return f"{to_whole(value / unit) * unit:.2g}"

@@ -8,20 +8,25 @@ reveal beyond both.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
+from libra.mechanisms.promises import NO_GUARANTEE, claimed
+from libra.privacy import renyi
+from libra.privacy.arguments import (
+    LARGEST_TIMES,
+    checked,
+    checked_order,
+    checked_rate,
+    checked_scale,
+    checked_times,
+    delta_of_guarantee,
+)
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.loss_distribution import subsampled_laplace_epsilon
-from libra.privacy.renyi import compose, laplace_epsilon, subsampled_bound, to_epsilon
+from libra.privacy.renyi import BestOrder, compose, laplace_epsilon, subsampled_bound, subsampled_laplace_epsilon, to_epsilon
 
 SOURCE = "G. Elkoumy and M. Dumas: Libra: High-Utility Anonymization of Event Logs for Process Mining via Subsampling, ICPM 2022"
-ASSUMPTIONS = (
-    "the activity labels are public",
-    "each person has one case, and cases are independent",
-    "this is the only release of the log",
-)
 PRINTED: dict[float, float] = {2: 0.04, 10: 0.37, 100: 4.7}  # the paper's epsilon' by alpha; b = 2, 20 subsamples of rate 0.05
 
 CLIPPING = (
@@ -53,7 +58,6 @@ BORROWED_TIMES = (
 )
 PRUNED = "At which count its prefixes are pruned follows from the exact number of cases of the subsample."
 WITHOUT_TIMES, PREFIX_QUERIES = ("travas", "prefix-laplace", "sacofa"), ("prefix-laplace", "sacofa", "pripel")
-PERSONS = "A person may have several cases in this log. They are not protected together."
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ class Libra2022Claim:
         >>> round(claim.renyi_epsilon_one, 4), round(claim.renyi_epsilon, 3)
         (0.0073, 0.145)
     """
+
+    tolerance: ClassVar[float] = 1e-6  # the comparison comes from a grid, which versions of dp-accounting lay differently
 
     alpha: float
     b: float
@@ -155,26 +161,21 @@ class Libra2022Claim:
         return f"{releases} of scale {self.b:g} and sensitivity 1, each on a subsample"
 
 
-def guarantee(claim: Libra2022Claim, *, trace_noise: bool, persons: bool, anonymizer: str | None = None) -> Guarantee:
+def guarantee(claim: Libra2022Claim, *, trace_noise: bool, individuals: bool, anonymizer: str | None = None) -> Guarantee:
     """The claim in words, with what the steps that ran leave out of it.
 
     Args:
         claim: The figure.
         trace_noise: Whether the paper's trace noise ran.
-        persons: Whether cases belong to individuals who may have several.
+        individuals: Whether cases belong to individuals who may have several.
         anonymizer: The name of the mechanism that anonymized the subsamples, if one did.
 
     Example:
-        >>> guarantee(Libra2022Claim(10, 2, 0.05, 1e-4, 20), trace_noise=True, persons=False).kind
+        >>> guarantee(Libra2022Claim(10, 2, 0.05, 1e-4, 20), trace_noise=True, individuals=False).kind
         'claimed'
     """
-    return Guarantee(
-        kind="claimed",
-        statement=_statement(claim),
-        source=SOURCE,
-        assumptions=ASSUMPTIONS,
-        caveats=tuple(_caveats(claim.own_anonymizer, trace_noise, persons, anonymizer)),
-    )
+    caveats = tuple(_caveats(claim.own_anonymizer, trace_noise, anonymizer))
+    return claimed(_statement(claim), SOURCE, "the activity labels are public", caveats, individuals=individuals)
 
 
 def _statement(claim: Libra2022Claim) -> str:
@@ -194,11 +195,11 @@ def _statement(claim: Libra2022Claim) -> str:
     printed = f" (the paper prints {claim.printed:g})" if claim.printed is not None and not claim.from_log else ""
     return (
         f"As claimed by its authors, by their equations with a misprint corrected: {figure}{printed}. "
-        "This is no guarantee: the procedure does not have the privacy claimed. Do not release personal data on its strength."
+        f"This is no guarantee: the procedure {NO_GUARANTEE}"
     )
 
 
-def _caveats(own_anonymizer: bool, trace_noise: bool, persons: bool, anonymizer: str | None) -> Iterator[str]:
+def _caveats(own_anonymizer: bool, trace_noise: bool, anonymizer: str | None) -> Iterator[str]:
     yield CLIPPING
     if anonymizer is not None:
         yield NAMED_ANONYMIZER.format(anonymizer)
@@ -214,5 +215,76 @@ def _caveats(own_anonymizer: bool, trace_noise: bool, persons: bool, anonymizer:
         if trace_noise:
             yield BOTH_SPEND
     yield RENYI
-    if persons:
-        yield PERSONS
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """The parameters and every figure that follows from them; docs/accounting.md explains each.
+
+    Every figure is an upper bound for one release of sensitivity 1 per subsample. The published algorithm does more than that to
+    a log, so none of them is its guarantee.
+    """
+
+    alpha: float
+    b: float
+    gamma: float
+    delta: float
+    subsamples: int
+    laplace_epsilon: float
+    noise_scale: float
+    renyi_epsilon_one: float
+    renyi_epsilon: float
+    epsilon_at_order: float
+    best_order_bound: BestOrder
+    best_order_exact: BestOrder
+    pld_epsilon: float
+    pld_epsilon_drawn: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures for JSON, the parameters apart; every number is finite."""
+        document = asdict(self)
+        parameters = {name: document.pop(name) for name in ("alpha", "b", "gamma", "delta", "subsamples")}
+        return {"parameters": parameters, **document}
+
+
+def default_subsamples(gamma: float) -> int:
+    """How many subsamples of rate gamma make a log about as large as the original."""
+    rate = checked("gamma", gamma, lambda gamma: 1 / LARGEST_TIMES <= gamma <= 1, f"from 1/{LARGEST_TIMES:,} to 1")
+    return round(1 / rate)
+
+
+def accounting(alpha: float, b: float, gamma: float, delta: float, subsamples: int) -> Accounting:
+    """Account for `subsamples` Laplace releases of sensitivity 1, each from a Poisson subsample of rate gamma.
+
+    Example:
+        >>> from libra.mechanisms.libra2022.claim import accounting
+        >>> found = accounting(alpha=10, b=2, gamma=0.05, delta=1e-4, subsamples=20)
+        >>> round(found.renyi_epsilon, 3), round(found.epsilon_at_order, 2), round(found.pld_epsilon, 4)
+        (0.145, 1.17, 0.2996)
+    """
+    alpha, b, gamma = checked_order(alpha, "alpha"), checked_scale(b, "b"), checked_rate(gamma, "gamma")
+    delta, subsamples = delta_of_guarantee(delta), checked_times(subsamples, "subsamples")
+
+    def bound(order: float) -> float:
+        return renyi.compose(renyi.subsampled_bound(order, b, gamma), subsamples)
+
+    def exact(order: float) -> float:
+        return renyi.compose(renyi.subsampled_laplace(order, b, gamma), subsamples)
+
+    claim = Libra2022Claim(alpha, b, gamma, delta, subsamples)
+    return Accounting(
+        alpha=alpha,
+        b=b,
+        gamma=gamma,
+        delta=delta,
+        subsamples=subsamples,
+        laplace_epsilon=renyi.laplace_epsilon(alpha, b),
+        noise_scale=claim.noise_scale,
+        renyi_epsilon_one=claim.renyi_epsilon_one,
+        renyi_epsilon=claim.renyi_epsilon,
+        epsilon_at_order=renyi.to_epsilon(alpha, claim.renyi_epsilon, delta),
+        best_order_bound=renyi.best_order(bound, delta),
+        best_order_exact=renyi.best_order(exact, delta),
+        pld_epsilon=claim.pld_epsilon,
+        pld_epsilon_drawn=subsampled_laplace_epsilon(claim.noise_scale, gamma, subsamples, delta),
+    )

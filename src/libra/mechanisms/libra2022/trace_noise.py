@@ -9,12 +9,13 @@ up minus down for a variant is the number of its cases to copy, or to delete. No
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from libra.eventlog.cases import Cases, Integers
-from libra.mechanisms.libra2022.automaton import minimal_automaton
 from libra.privacy.randomness import Randomness
 
 
@@ -46,13 +47,7 @@ class Paths:
 
 
 def transition_paths(traces: list[list[int]]) -> Paths:
-    """The paths of distinct traces through their minimal automaton.
-
-    Example:
-        >>> paths = transition_paths([[0, 1, 2], [0, 3, 2]])
-        >>> [len(path) for path in paths.of_variant], sorted(len(users) for users in paths.users)
-        ([3, 3], [1, 1, 2, 2])
-    """
+    """The paths of distinct traces through their minimal automaton."""
     automaton = minimal_automaton(traces)
     of_variant = [np.array(automaton.path(trace), np.int64) for trace in traces]
     used = np.concatenate(of_variant)
@@ -83,12 +78,6 @@ def cover(
         cases: The cases of each variant, to draw cases as Amun does: a transition that lacks draws all that it needs, from the
             cases that use it. Without, it draws what it lacks, from the variants that use it.
         most_events: Where to stop, as soon as the variants drawn have more events than this.
-
-    Example:
-        >>> paths = transition_paths([[0, 1], [0, 2]])
-        >>> drawn = cover(np.array([5, 1, 1]), paths, Randomness())
-        >>> int(drawn.sum()) >= 5, int(drawn.min()) >= 1
-        (True, True)
     """
     drawn = np.zeros(len(paths.of_variant), np.int64)
     served = np.zeros_like(needed)
@@ -121,11 +110,6 @@ def changed(group: Integers, counts: Integers, change: Integers, random: Randomn
         counts: The cases of each variant.
         change: How many of them to copy, or to delete where negative.
         random: Where the draws come from.
-
-    Example:
-        >>> rows = changed(np.array([0, 1, 1]), np.array([1, 2]), np.array([2, -1]), Randomness())
-        >>> rows.tolist().count(0), len(rows)
-        (3, 4)
     """
     shuffled = random.permutation(len(group))
     by_group = shuffled[np.argsort(group[shuffled], kind="stable")]
@@ -135,3 +119,109 @@ def changed(group: Integers, counts: Integers, change: Integers, random: Randomn
     copied = np.repeat(np.arange(len(counts)), np.maximum(change, 0))
     picks = begin[copied] + (random.uniform(len(copied)) * counts[copied]).astype(np.int64)
     return np.concatenate((staying, by_group[picks]))
+
+
+Trace: TypeAlias = Sequence[int]
+START = 0
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """The smallest automaton of some sequences.
+
+    `steps[state]` maps a symbol to the number of a transition, and transition i leads to state `targets[i]`. The first state is
+    `START`, and `final` holds the states at which a sequence may end.
+    """
+
+    steps: tuple[dict[int, int], ...]
+    targets: tuple[int, ...]
+    final: frozenset[int]
+
+    @property
+    def n_states(self) -> int:
+        """How many states there are."""
+        return len(self.steps)
+
+    @property
+    def n_transitions(self) -> int:
+        """How many transitions there are."""
+        return len(self.targets)
+
+    def path(self, trace: Trace) -> list[int]:
+        """The transitions that a sequence takes; a `KeyError` where there is none. No transition comes twice."""
+        state, taken = START, []
+        for symbol in trace:
+            transition = self.steps[state][symbol]
+            taken.append(transition)
+            state = self.targets[transition]
+        return taken
+
+    def accepts(self, trace: Trace) -> bool:
+        """Whether the sequence is one of those the automaton was made from."""
+        try:
+            taken = self.path(trace)
+        except KeyError:
+            return False
+        return (self.targets[taken[-1]] if taken else START) in self.final
+
+
+def minimal_automaton(traces: Iterable[Trace]) -> Automaton:
+    """The smallest automaton that accepts exactly these sequences.
+
+    Example:
+        >>> automaton = minimal_automaton([[0, 1, 2], [0, 3, 2], [0, 3]])
+        >>> automaton.n_states, automaton.n_transitions
+        (5, 5)
+        >>> automaton.accepts([0, 3]), automaton.accepts([0, 1])
+        (True, False)
+    """
+    children: list[dict[int, int]] = [{}]
+    final: set[int] = set()
+    known: dict[tuple[object, ...], int] = {}
+    path = [START]  # the states along the latest sequence ...
+    before: tuple[int, ...] = ()  # ... which is this
+
+    def settle(depth: int) -> None:
+        """Nothing below this depth of the latest sequence changes any more: share its states with equal ones."""
+        while len(path) > depth + 1:
+            state = path.pop()
+            same = known.setdefault((state in final, *children[state].items()), state)
+            children[path[-1]][before[len(path) - 1]] = same
+
+    for trace in sorted({tuple(trace) for trace in traces}):
+        settle(_common_prefix(before, trace))
+        for symbol in trace[len(path) - 1 :]:
+            children.append({})
+            children[path[-1]][symbol] = len(children) - 1
+            path.append(len(children) - 1)
+        final.add(path[-1])
+        before = trace
+    settle(0)
+    return _numbered(children, final)
+
+
+def _common_prefix(one: Trace, other: Trace) -> int:
+    length = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        length += 1
+    return length
+
+
+def _numbered(children: Sequence[dict[int, int]], final: set[int]) -> Automaton:
+    """Number the states that can still be reached, and their transitions, from the start on."""
+    number = {START: 0}
+    queue: list[int] = [START]
+    steps: list[dict[int, int]] = []
+    targets: list[int] = []
+    for state in queue:
+        of_state = {}
+        for symbol, target in children[state].items():
+            if target not in number:
+                number[target] = len(number)
+                queue.append(target)
+            of_state[symbol] = len(targets)
+            targets.append(number[target])
+        steps.append(of_state)
+    return Automaton(tuple(steps), tuple(targets), frozenset(number[state] for state in final if state in number))

@@ -1,21 +1,18 @@
-"""When things happen: cases by their start over the calendar, and events by hour of the week.
-
-In: two logs. Out: counts over equal stretches of the calendar, and shares of the 168 hours of a week. Hours and weekdays are
-those of the time zone that is asked for, where both logs know their zone; otherwise they are read off as they stand.
-"""
+"""When things happen: cases by their start, events by hour of the week, and events by the time since their case began."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from libra.eventlog.local_time import to_local
 from libra.eventlog.log import HOUR, EventLog
 from libra.measures.distances import Integers
-from libra.reporting.facts.histogram import shares
-from libra.reporting.facts.pair import Pair, moment
+from libra.reporting.facts.histograms import Bins, bins_for, counted
+from libra.reporting.facts.pair import SECOND, Pair, moment, shares
 
 DAY = 24 * HOUR
 MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
@@ -29,23 +26,15 @@ Week = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class Series:
-    """Cases by when they start.
+    """Cases by when they start."""
 
-    Attributes:
-        starts: When each stretch of the calendar begins, in UTC.
-        original: Cases of the original that start in it; None in public mode.
-        anonymized: The same of the anonymized log.
-        every: How long a stretch is: "day", "week", "month", "quarter", "year" or "decade".
-        outside_original: Cases of the original before the first stretch or after the last: single ones, far from all others.
-        outside_anonymized: The same of the anonymized log.
-    """
-
-    starts: tuple[datetime, ...]
-    original: tuple[int, ...] | None
-    anonymized: tuple[int, ...]
-    every: str
+    starts: tuple[datetime, ...]  # when each stretch of the calendar begins, in UTC
+    original: tuple[int, ...] | None  # cases of the original that start in it; None in public mode
+    anonymized: tuple[int, ...]  # the same of the anonymized log
+    every: str  # how long a stretch is: "day", "week", "month", "quarter", "year" or "decade"
+    # cases of the original before the first stretch or after the last: single ones, far from all others
     outside_original: int | None
-    outside_anonymized: int
+    outside_anonymized: int  # the same of the anonymized log
 
 
 @dataclass(frozen=True)
@@ -59,14 +48,7 @@ class HourOfWeek:
 
 
 def arrivals(pair: Pair) -> Series:
-    """Count the cases that start in each stretch; the finest that gives no more than some hundred points.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> found = arrivals(Pair(None, simulate(cases=50)))
-        >>> found.every, sum(found.anonymized), found.starts[0].day
-        ('week', 50, 1)
-    """
+    """Count the cases that start in each stretch; the finest that gives no more than some hundred points."""
     starts = [log.case_spans[0] for log in pair.logs]
     every, first, last = _stretches([one for one in starts if len(one)])
     places = [_number(one, every) - first for one in starts]
@@ -84,14 +66,7 @@ def arrivals(pair: Pair) -> Series:
 
 
 def hours_of_week(pair: Pair, time_zone: str | None = None) -> HourOfWeek:
-    """Share out all events over the hours of a week.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> found = hours_of_week(Pair(None, simulate(cases=50)), "Europe/Amsterdam")
-        >>> len(found.anonymized), len(found.anonymized[0]), found.time_zone
-        (7, 24, 'Europe/Amsterdam')
-    """
+    """Share out all events over the hours of a week."""
     known = all(log.has_zone for log in pair.logs)
     zone = time_zone if known and time_zone is not None else "UTC"
     weeks = [_week(log, zone) for log in pair.logs]
@@ -100,14 +75,7 @@ def hours_of_week(pair: Pair, time_zone: str | None = None) -> HourOfWeek:
 
 
 def week_counts(log: EventLog, time_zone: str = "UTC") -> Integers:
-    """Events in each of the 168 hours of a week, which begins on Monday.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=50)
-        >>> int(week_counts(log).sum()) == log.n_events
-        True
-    """
+    """Events in each of the 168 hours of a week, which begins on Monday."""
     hours = (to_local(log.timestamps, time_zone) // HOUR + 24 * THURSDAY) % 168
     return np.bincount(hours, minlength=168).astype(np.int64)
 
@@ -152,3 +120,69 @@ def _begin(number: int, every: str) -> datetime:
         month = np.datetime64(number * MONTHS[every] - TO_YEAR_0, "M")
         return moment(int(month.astype("datetime64[us]").astype(np.int64)))
     return moment(DAY * (number if every == "day" else 7 * number - THURSDAY))
+
+
+FEWEST = 10  # cases of a group
+MOST_PIECES = 4  # of a bin
+Grid = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Events per case by time since the case began (across) and by when it began (down); each case's first moment aside."""
+
+    original: Grid | None  # one row for each group of cases; None in public mode
+    anonymized: Grid  # the same of the anonymized log; all 0 where it has no case
+    most: float  # the largest value of both
+    x_bounds: tuple[float, ...]  # where columns begin and the last one ends, in seconds
+    x_ticks: tuple[tuple[float, str], ...]  # where to mark the axis, counted in columns, and with what
+    y_ticks: tuple[tuple[float, str], ...]  # the same in rows
+    x_name: str = "time since the case began"  # what is across
+    y_name: str = "cases by their start"  # what is down
+
+
+def dotted(pair: Pair, rows: int = 30, columns: int = 60) -> Dots:
+    """Count events on the grid; at most so many rows and columns."""
+    since = [_since_start(log) for log in pair.logs]
+    bins = bins_for(*map(counted, since))
+    bounds, ticks = _columns(bins, columns)
+    fewest = min((log.n_cases for log in pair.logs if log.n_cases), default=0)
+    rows = max(min(rows, fewest // FEWEST), 1)
+    grids = [_grid(log, one, rows, bounds) for log, one in zip(pair.logs, since, strict=True)]
+    most = max(value for grid in grids for row in grid for value in row)
+    y_ticks = ((0.0, "first cases"), (float(rows), "last cases"))
+    return Dots(None if pair.is_public else grids[0], grids[-1], most, bounds, ticks, y_ticks)
+
+
+def _since_start(log: EventLog) -> Integers:
+    """For every event the microseconds since its case began."""
+    if not log.n_cases:
+        return np.zeros(0, np.int64)
+    return log.timestamps - np.repeat(log.case_spans[0], np.diff(log.case_offsets))
+
+
+def _columns(bins: Bins, columns: int) -> tuple[tuple[float, ...], tuple[tuple[float, str], ...]]:
+    """The bins in equal pieces on a logarithmic scale, as far as there is room; and where the units of time are among them."""
+    places = list(pairwise(bins.bounds))
+    pieces = max(min(columns // len(places), MOST_PIECES), 1)
+    cut = [[low] if low == 0 else [low * (high / low) ** (piece / pieces) for piece in range(pieces)] for low, high in places]
+    begin = [0, *accumulate(map(len, cut))]
+    ticks = tuple((begin[int(place)] + place % 1, label) for place, label in bins.ticks)
+    return (*(bound for several in cut for bound in several), bins.bounds[-1]), ticks
+
+
+def _grid(log: EventLog, since: Integers, rows: int, bounds: tuple[float, ...]) -> Grid:
+    columns = len(bounds) - 1
+    if not log.n_cases:
+        return ((0.0,) * columns,) * rows
+    first = np.array([int(SECOND * bound) if bound else 1 for bound in bounds[1:-1]], np.int64)
+    column = np.searchsorted(first, since, side="right")
+    rank = np.empty(log.n_cases, np.int64)
+    rank[np.argsort(log.case_spans[0], kind="stable")] = np.arange(log.n_cases)
+    row = rank * rows // log.n_cases
+    cells = np.bincount(np.repeat(row, np.diff(log.case_offsets)) * columns + column, minlength=rows * columns)
+    grid = cells.reshape(rows, columns)
+    in_group = np.bincount(row, minlength=rows)
+    grid[:, 0] -= in_group  # each case has its first moment in the first column
+    per_case = grid / in_group[:, None]
+    return tuple(map(tuple, per_case.tolist()))

@@ -1,8 +1,4 @@
-"""All facts of a report in one call.
-
-In: the logs, and what is known of how the anonymized one was made. Out: `Facts`, plain aggregates of bounded size. In public mode
-everything that compares is None or empty, and nothing was computed from the original: it is not there.
-"""
+"""All facts of a report in one call: plain aggregates of bounded size."""
 
 from __future__ import annotations
 
@@ -12,73 +8,53 @@ from typing import Any
 
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk.certified import Certified
-from libra.reporting.facts.aspects import Aspect, aspects_of, overall, summary_of
-from libra.reporting.facts.attributes import AttributeRow, attribute_count, attributes_of
-from libra.reporting.facts.calendar import HourOfWeek, Series, arrivals, hours_of_week
-from libra.reporting.facts.dots import Dots, dotted
-from libra.reporting.facts.durations import EdgeHistogram, case_durations, step_durations
-from libra.reporting.facts.edges import EdgeTable, edge_table
-from libra.reporting.facts.histogram import Histogram
-from libra.reporting.facts.lengths import trace_lengths
-from libra.reporting.facts.pair import Pair
+from libra.reporting.facts.aspects import Aspect, Verdict, aspects_of, overall, summary_of
+from libra.reporting.facts.calendar import Dots, HourOfWeek, Series, arrivals, dotted, hours_of_week
+from libra.reporting.facts.histograms import EdgeHistogram, Histogram, case_durations, step_durations, trace_lengths
+from libra.reporting.facts.pair import Pair, Sizes, sizes_of
 from libra.reporting.facts.risk import RiskFacts, risk_of
-from libra.reporting.facts.sizes import Sizes, sizes_of
-from libra.reporting.facts.variants import VariantTable, top_variants
-from libra.reporting.facts.verdicts import Verdict
-from libra.reporting.facts.warning import Warning  # noqa: A004  # the word of the page; nothing is raised here
-from libra.reporting.facts.warnings import warnings_of
+from libra.reporting.facts.tables import (
+    AttributeRow,
+    EdgeTable,
+    VariantTable,
+    attribute_count,
+    attributes_of,
+    edge_table,
+    top_variants,
+)
+from libra.reporting.facts.warnings import (
+    Warning,  # noqa: A004  # the word of the page; nothing is raised here
+    warnings_of,
+)
 from libra.reporting.facts.yardsticks import Yardsticks, yardsticks_of
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a report says.
+    """What a report says."""
 
-    Attributes:
-        public: Whether only the anonymized log is shown.
-        empty: Whether the anonymized log has no case.
-        has_times: Whether its timestamps mean anything; otherwise nothing that is about its times should be shown.
-        original: The original's sizes; None in public mode.
-        anonymized: The anonymized log's sizes.
-        yardsticks: All figures of `libra measure`, and those of a sample and of an empty log; None in public mode.
-        aspects: What is kept, aspect by aspect; none in public mode.
-        overall: One verdict for all of it.
-        summary: What the log is good for, in a few words; empty in public mode.
-        variants: The most frequent variants.
-        lengths: Trace lengths.
-        case_durations: How long cases take.
-        step_durations: How long the steps of the heaviest edges take.
-        edges: All edges, up to a limit.
-        arrivals: When cases start.
-        hours: At which hours of the week things happen.
-        dots: How far along cases are when events happen.
-        attributes: The attributes, up to a limit.
-        attributes_left_out: How many more there are.
-        risk: What an attacker finds; None in public mode and where it was not asked for.
-        warnings: What not to conclude.
-    """
-
-    public: bool
-    empty: bool
-    has_times: bool
-    original: Sizes | None
-    anonymized: Sizes
+    public: bool  # whether only the anonymized log is shown
+    empty: bool  # whether the anonymized log has no case
+    has_times: bool  # whether its timestamps mean anything; otherwise nothing that is about its times should be shown
+    original: Sizes | None  # the original's sizes; None in public mode
+    anonymized: Sizes  # the anonymized log's sizes
+    # all figures of `libra measure`, and those of a sample and of an empty log; None in public mode
     yardsticks: Yardsticks | None
-    aspects: tuple[Aspect, ...]
-    overall: Verdict
-    summary: str
-    variants: VariantTable
-    lengths: Histogram
-    case_durations: Histogram
-    step_durations: tuple[EdgeHistogram, ...]
-    edges: EdgeTable
-    arrivals: Series
-    hours: HourOfWeek
-    dots: Dots
-    attributes: tuple[AttributeRow, ...]
-    attributes_left_out: int
-    risk: RiskFacts | None
-    warnings: tuple[Warning, ...]
+    aspects: tuple[Aspect, ...]  # what is kept, aspect by aspect; none in public mode
+    overall: Verdict  # one verdict for all of it
+    summary: str  # what the log is good for, in a few words; empty in public mode
+    variants: VariantTable  # the most frequent variants
+    lengths: Histogram  # trace lengths
+    case_durations: Histogram  # how long cases take
+    step_durations: tuple[EdgeHistogram, ...]  # how long the steps of the heaviest edges take
+    edges: EdgeTable  # all edges, up to a limit
+    arrivals: Series  # when cases start
+    hours: HourOfWeek  # at which hours of the week things happen
+    dots: Dots  # how far along cases are when events happen
+    attributes: tuple[AttributeRow, ...]  # the attributes, up to a limit
+    attributes_left_out: int  # how many more there are
+    risk: RiskFacts | None  # what an attacker finds; None in public mode and where it was not asked for
+    warnings: tuple[Warning, ...]  # what not to conclude
 
 
 def facts_of(

@@ -1,21 +1,19 @@
-"""What an attacker finds in the original, and what is left of it in the anonymized log.
+"""What an attacker finds in the original, and what is left of it in the anonymized log; None in public mode.
 
-In: two logs. Out: `RiskFacts`, from `libra.measures.risk`; None in public mode. An attack on membership takes minutes and is
-played only where the mechanism is handed in. The sentences are those of the command line. The figures are so too, unless the logs
-have so many variants that fewer samples are drawn for a page; `about_singling_out` says how many.
+An attack on membership takes minutes and is run only where the mechanism is given. The sentences are those of the command line.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from libra.charts.numbers import share
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, ReleaseRisk, risk_of_release
 from libra.measures.risk.certified import Certified
 from libra.measures.risk.figures import Estimate, Linkage, SingledOut
 from libra.measures.risk.membership import Membership
 from libra.reporting.facts.pair import Pair
+from libra.reporting.numbers import share
 from libra.risk_words import KNOWN, what_a_match_tells, what_is_copied, what_singles_out, what_the_attack_found, whose_variant
 
 ESSENTIAL = ("days", "variant")
@@ -24,30 +22,19 @@ TOLD_BY = ("days", 3)  # the knowledge that the sentence in front is about: what
 
 @dataclass(frozen=True)
 class RiskRow:
-    """What one kind and amount of knowledge does, in shares.
+    """What one kind and amount of knowledge does, in shares."""
 
-    Attributes:
-        knowledge: "set", "multiset", "sequence", "days" or "variant".
-        known: The same in words.
-        events: How many events are known; None where all are.
-        singled_out: Cases of the original that it singles out.
-        once: How often exactly one case of the anonymized log fits.
-        same_activities: Of these single matches, those with all activities of the case that was sought; None where there is no
-            single match, and for the variant, which is known.
-        same_activities_by_chance: The same for single matches among the other cases of the original.
-        same_gaps: Of the single matches, those with all its times between events as well, to the minute.
-        same_gaps_by_chance: The same among the other cases of the original.
-    """
-
-    knowledge: str
-    known: str
-    events: int | None
-    singled_out: float
-    once: float
+    knowledge: str  # "set", "multiset", "sequence", "days" or "variant"
+    known: str  # the same in words
+    events: int | None  # how many events are known; None where all are
+    singled_out: float  # cases of the original that it singles out
+    once: float  # how often exactly one case of the anonymized log fits
+    # of these single matches, those with all activities of the case that was sought; None where there is no single match, and for
+    # the variant, which is known
     same_activities: float | None
-    same_activities_by_chance: float | None
-    same_gaps: float | None
-    same_gaps_by_chance: float | None
+    same_activities_by_chance: float | None  # the same for single matches among the other cases of the original
+    same_gaps: float | None  # of the single matches, those with all its times between events as well, to the minute
+    same_gaps_by_chance: float | None  # the same among the other cases of the original
 
     @property
     def essential(self) -> bool:
@@ -57,29 +44,17 @@ class RiskRow:
 
 @dataclass(frozen=True)
 class RiskFacts:
-    """The risk before and after. Confidential.
+    """The risk before and after. Confidential."""
 
-    Attributes:
-        headline: The most telling of it in two sentences; empty where the original has no case.
-        rows: One for each kind and amount of knowledge.
-        membership: What an attack on membership found; None where none was played.
-        groups: Its groups of cases, in words, with the advantage in each.
-        about_singling_out: What the figures before mean.
-        about_matches: What the figures after mean.
-        about_copies: What was found about copies.
-        about_membership: What the attack found; None where none was played.
-        notes: Why something is missing, or what to mind.
-    """
-
-    headline: str
-    rows: tuple[RiskRow, ...]
-    membership: Membership | None
-    groups: tuple[tuple[str, Estimate], ...]
-    about_singling_out: str
-    about_matches: str
-    about_copies: str
-    about_membership: str | None
-    notes: tuple[str, ...]
+    headline: str  # the most telling of it in two sentences; empty where the original has no case
+    rows: tuple[RiskRow, ...]  # one for each kind and amount of knowledge
+    membership: Membership | None  # what an attack on membership found; None where none was played
+    groups: tuple[tuple[str, Estimate], ...]  # its groups of cases, in words, with the advantage in each
+    about_singling_out: str  # what the figures before mean
+    about_matches: str  # what the figures after mean
+    about_copies: str  # what was found about copies
+    about_membership: str | None  # what the attack found; None where none was played
+    notes: tuple[str, ...]  # why something is missing, or what to mind
 
 
 def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress = no_progress) -> RiskFacts | None:
@@ -89,13 +64,6 @@ def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress =
         pair: The logs.
         certified: The mechanism, if membership is to be attacked.
         progress: Called with the rounds of the attack done and the rounds in all.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=50)
-        >>> found = risk_of(Pair(log, log))
-        >>> len(found.rows), found.about_copies.partition(" of")[0]
-        (17, '100 %')
     """
     if pair.original is None:
         return None

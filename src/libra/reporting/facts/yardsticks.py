@@ -1,9 +1,7 @@
 """What the distances of an anonymized log are held against: those of a fresh sample of the original, and of an empty log.
 
-In: two logs. Out: `Yardsticks`. A sample is drawn from the original's cases with replacement, as many as the anonymized log has
-(or the original, where it has none), with a fixed seed: what the same process might have written in the place of this log, had
-nothing been anonymized. Of some such samples the median counts, figure by figure. An analyst cannot ask for less distance than
-that. The empty log is the other end: nothing is left.
+Samples are drawn from the original's cases with replacement and fixed seeds, as many cases as the anonymized log has: what the
+same process might have written, had nothing been anonymized. The median of some samples counts, figure by figure.
 """
 
 from __future__ import annotations
@@ -29,27 +27,17 @@ MANY_CASES = 20_000  # from which on one is enough, since large samples hardly d
 
 @dataclass(frozen=True)
 class Yardsticks:
-    """The figures of `libra measure` for three logs, each against the original, and two that it does not have. Confidential.
+    """The figures of `libra measure` for three logs, each against the original, and two that it does not have. Confidential."""
 
-    Attributes:
-        anonymized: Of the anonymized log.
-        sample: Of a sample of the original's cases, the median of some.
-        empty: Of a log without cases.
-        sample_cases: How many cases the sample has.
-        activity_tv: Half the summed differences of the activities' shares of events.
-        sample_activity_tv: The same of the sample.
-        empty_activity_tv: The same of the empty log: 1, or 0 where the original is empty too.
-        empty_arrival_days: What stands for an empty log's arrivals, which have no figure: the mean distance of the original's
-            starts from their median, in days, as if all cases had begun at once. None where the original has no case.
-    """
-
-    anonymized: Utility
-    sample: Utility
-    empty: Utility
-    sample_cases: int
-    activity_tv: float
-    sample_activity_tv: float
-    empty_activity_tv: float
+    anonymized: Utility  # of the anonymized log
+    sample: Utility  # of a sample of the original's cases, the median of some
+    empty: Utility  # of a log without cases
+    sample_cases: int  # how many cases the sample has
+    activity_tv: float  # half the summed differences of the activities' shares of events
+    sample_activity_tv: float  # the same of the sample
+    empty_activity_tv: float  # the same of the empty log: 1, or 0 where the original is empty too
+    # what stands for an empty log's arrivals, which have no figure: the mean distance of the original's starts from their median,
+    # in days, as if all cases had begun at once. None where the original has no case
     empty_arrival_days: float | None
 
 
@@ -90,13 +78,7 @@ def _median(found: list[Utility]) -> Utility:
 
 
 def sample_of(log: EventLog, cases: int, seed: int = SEED) -> EventLog:
-    """So many cases of a log, drawn with replacement, under ids of their own.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> sample_of(simulate(cases=5), 12).n_cases
-        12
-    """
+    """So many cases of a log, drawn with replacement, under ids of their own."""
     if not log.n_cases:
         return empty_log(log)
     random = Randomness(seed)
@@ -104,13 +86,7 @@ def sample_of(log: EventLog, cases: int, seed: int = SEED) -> EventLog:
 
 
 def activity_tv(original: EventLog, other: EventLog) -> float:
-    """Half the summed differences of the activities' shares of events: 0 for equal ones, 1 where no activity is common.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> activity_tv(simulate(cases=50), empty_log(simulate(cases=50)))
-        1.0
-    """
+    """Half the summed differences of the activities' shares of events: 0 for equal ones, 1 where no activity is common."""
     codes, other_codes = common_codes(original, other)
     n_labels = int(max(codes.max(initial=-1), other_codes.max(initial=-1))) + 1
     return total_variation(*(_by_label(*one, n_labels) for one in ((original, codes), (other, other_codes))))

@@ -1,8 +1,7 @@
-"""What is released about the tail, in rounds: each request is made from what the rounds before gave.
+"""What is asked about the tail: histograms of lengths and norms, which set the clips, then edges and contexts.
 
-In: the gate to the tail's cases. Out: `TailFigures`. First how many cases there are, how long and how large; from that the clip
-of the edges; then the edges; from those which repeat; last, how cases go on after the frequent ones. The squares of all mu add up
-to at most the one that was given.
+A bin in which there is only noise would make traces of thousands of events, or a clip that drowns everything in noise. So a
+histogram ends at the last window of bins that stands out, and nothing is believed beyond.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from libra.engines.control_flow_tables import (
     LENGTH_BINS,
@@ -25,26 +25,89 @@ from libra.engines.control_flow_tables import (
     ExcessNorms,
     Lengths,
     Size,
+    edge_uses,
 )
-from libra.engines.features import edge_uses
-from libra.eventlog.traces import Integers, Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.mechanisms.libra.tail.edges import significant_edges
-from libra.mechanisms.libra.tail.histograms import SMALLEST_CLIP, best_clip, last_bin, on_simplex
 from libra.privacy.gate import Gate
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 
-# Shares of mu^2. Chosen on the eight public logs, several seeds; the result hardly depends on them: a third less or half as much
-# again moves the mean error of the edges by 3 % at most (epsilon 1).
+Floats = npt.NDArray[np.float64]
+STANDS_OUT = 4.0  # standard deviations
+WINDOWS = (5, 15)  # bins in a window, at most; the second is for histograms in which no short window stands out
+MEAN_ABSOLUTE = math.sqrt(2 / math.pi)  # of a standard normal number
+SMALLEST_CLIP = 2.0
 SIZE, LENGTHS, NORMS, EXCESS_NORMS = 0.04, 0.12, 0.03, 0.03
 EXCESS, CONTEXTS = 0.28, 0.12  # of what those leave; the edges get the rest
 MANY_LABELS = 100  # with more of them the contexts are too thin to tell anything from noise
 EDGES_A_LABEL, MOST_EDGES = 4, 100  # how many edges the noise is expected to count on, before any is known
 REPEATED_SHARE = 1 / 4  # of the edges, those that a case repeats often
-# How much it weighs that large cases are scaled down: balancing makes up for much of it. 0.75 was taken after eight seeds in
-# which it looked better than 1; on twenty others no public log moves beyond the noise.
 CUT_OFF, CUT_OFF_REPEATED = 0.75, 2.0
 CERTAIN = 3.0  # standard deviations, for an edge to be a context
 PRESENT = 2.0  # standard deviations, for a tail to be there
+
+
+def last_bin(histogram: NoisyTable) -> int | None:
+    """The last bin of a window that stands out, itself above its noise; None where no window does.
+
+    Example:
+        >>> last_bin(NoisyTable(np.array([50, 90, 30, 12, -4, 3, 2]), scale=1, sd=3.0))
+        3
+    """
+    filled = histogram.values > histogram.sd
+    sums = np.concatenate(([0.0], np.cumsum(histogram.values)))
+    for widest in WINDOWS:
+        found = -1
+        for width in range(1, min(widest, len(sums) - 1) + 1):
+            scores = (sums[width:] - sums[:-width]) / (histogram.sd * math.sqrt(width))
+            ends = np.flatnonzero((scores >= STANDS_OUT) & filled[width - 1 :])
+            found = max(found, int(ends[-1]) + width - 1) if len(ends) else found
+        if found >= 0:
+            return found
+    return None
+
+
+def on_simplex(values: Floats, total: float) -> Floats:
+    """The nearest numbers that are nowhere below zero and add up to the total.
+
+    Example:
+        >>> on_simplex(np.array([8.0, 3.0, -2.0]), 10.0).tolist()
+        [7.5, 2.5, 0.0]
+    """
+    if total <= 0:
+        return np.zeros_like(values)
+    descending = np.sort(values)[::-1]
+    excess = (np.cumsum(descending) - total) / np.arange(1, len(values) + 1)
+    shift = excess[np.flatnonzero(descending > excess)[-1]]
+    nearest: Floats = np.maximum(values - shift, 0.0)
+    return nearest
+
+
+def best_clip(norms: Floats, edges: float, mu: float, weight: float) -> float:
+    """The clip at which noise and what is cut off are smallest together.
+
+    Args:
+        norms: How many cases there are in each bin of the squared norm.
+        edges: On how many edges the noise counts.
+        mu: Of the release; the noise of an edge has standard deviation clip / mu.
+        weight: How much one unit of norm that is cut off counts. Balancing makes up for a part of it.
+
+    Example:
+        >>> cases = np.zeros(len(NORM_BINS)); cases[7] = 1000
+        >>> best_clip(cases, edges=10, mu=0.5, weight=0.5) > best_clip(cases, edges=1000, mu=0.5, weight=0.5)
+        True
+    """
+    ends = np.sqrt(np.append(NORM_BINS[1:], 2 * NORM_BINS[-1]))
+    middles = np.sqrt((NORM_BINS + np.append(NORM_BINS[1:], NORM_BINS[-1])) / 2)[: len(norms)]
+    clips = ends[ends >= SMALLEST_CLIP / 2]
+    cut_off = (norms * np.maximum(middles - clips[:, None], 0.0)).sum(axis=1)
+    return float(clips[int(np.argmin(edges * MEAN_ABSOLUTE * clips / mu + weight * cut_off))])
+
+
+# Shares of mu^2. Chosen on the eight public logs, several seeds; the result hardly depends on them: a third less or half as much
+# again moves the mean error of the edges by 3 % at most (epsilon 1).
+# How much it weighs that large cases are scaled down: balancing makes up for much of it. 0.75 was taken after eight seeds in
+# which it looked better than 1; on twenty others no public log moves beyond the noise.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +180,7 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigu
 
     Example:
         >>> from libra.engines.polars import engine_of
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> from libra.example.simulate import simulate
         >>> from libra.privacy.randomness import Randomness
         >>> engine, kept = engine_of(simulate(cases=300)), traces_of([])

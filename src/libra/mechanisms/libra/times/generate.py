@@ -14,16 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.engines import time_tables as tables
+from libra.eventlog.cases import Traces
 from libra.eventlog.local_time import to_utc
 from libra.eventlog.ordering import Ladder
-from libra.eventlog.traces import Traces
+from libra.mechanisms.libra.times.calendar import draw_starts, hour_shares, nudge
 from libra.mechanisms.libra.times.durations import draw_steps, fit_totals, shorten
-from libra.mechanisms.libra.times.hours import nudge
 from libra.mechanisms.libra.times.release import WAITED, TimeFigures
-from libra.mechanisms.libra.times.starts import draw_starts, hour_shares
-from libra.mechanisms.libra.times.steps import steps_of
-from libra.mechanisms.libra.times.totals import Histogram, last_total, total_histogram
-from libra.privacy.noisy import NoisyTable
+from libra.mechanisms.libra.times.steps import Histogram, last_total, steps_of, total_histogram
+from libra.privacy.noise import NoisyTable
 from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
@@ -36,7 +34,7 @@ def generate_times(figures: TimeFigures, traces: Traces, n_labels: int, time_zon
     """The times of all events of the control flow, in UTC microseconds.
 
     Example:
-        >>> from libra.engines.polars.engine import engine_of
+        >>> from libra.engines.polars import engine_of
         >>> from libra.example.simulate import simulate
         >>> from libra.mechanisms.libra.times.release import release_times
         >>> from libra.privacy.gate import Gate
@@ -67,7 +65,7 @@ def in_utc(local: Integers, traces: Traces, time_zone: str) -> Integers:
     """Local times in UTC; where clocks are set and the order of a case would suffer, later events of it move along.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> in_utc(np.array([9 * tables.HOUR, 10 * tables.HOUR]), traces_of([[0, 0]]), "Asia/Tokyo").tolist()
         [0, 3600000000]
     """

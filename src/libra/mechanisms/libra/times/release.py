@@ -14,14 +14,19 @@ from typing import Any
 import numpy as np
 
 from libra.engines import time_tables as tables
-from libra.eventlog.traces import Integers, Traces
-from libra.mechanisms.libra.times.groups import duration_groups, merged_groups
-from libra.mechanisms.libra.times.overall import overall_steps
-from libra.mechanisms.libra.times.significance import active_years
-from libra.mechanisms.libra.times.steps import clip_of, steps_of
-from libra.mechanisms.libra.times.totals import last_total, parts_of
+from libra.eventlog.cases import Integers, Traces
+from libra.mechanisms.libra.times.histogram import active_years
+from libra.mechanisms.libra.times.steps import (
+    clip_of,
+    duration_groups,
+    last_total,
+    merged_groups,
+    overall_steps,
+    parts_of,
+    steps_of,
+)
 from libra.privacy.gate import Gate
-from libra.privacy.noisy import NoisyTable
+from libra.privacy.noise import NoisyTable
 
 SHARES = {  # of what is left when the years and the granularity have what they need
     "weeks": 0.11,
@@ -87,7 +92,7 @@ def release_times(
         counts: How many cases follow each trace, where they are distinct.
 
     Example:
-        >>> from libra.engines.polars.engine import engine_of
+        >>> from libra.engines.polars import engine_of
         >>> from libra.example.simulate import simulate
         >>> from libra.privacy.randomness import Randomness
         >>> engine = engine_of(simulate(cases=200))

@@ -1,21 +1,38 @@
-"""The steps of a control flow: which edge each one is, and how much its cases weigh in a table that is clipped.
+"""Steps: which edge each one is, how much its cases weigh in a clipped table, and how the bins of durations are grouped.
 
-In: traces that are released anyway. Out: plain arrays.
+Only released figures and traces go in.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.traces import Traces
+from libra.engines import time_tables as tables
+from libra.engines.time_tables import DURATION_BINS, duration_bounds
+from libra.eventlog.cases import Traces
+from libra.mechanisms.libra.times.histogram import KNOWN, UNKNOWN, Level, above, combined, denoise, last_believed, tree
+from libra.privacy.noise import NoisyTable
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 LARGEST = 256.0  # norm: more would need more noise than can be drawn exactly, at a tiny budget
+FINEST = 6  # a bin of totals is cut in 64 parts at most, each less than 1 % wide
+ENOUGH = 2.0  # standard deviations that the mean part should hold
+WINDOW = np.ones(3)  # bins that the part of longest steps is taken over
+RELIABLE = 4.0  # standard deviations that such a window needs
+OFF = 1.0  # how far, relatively, an estimate from longest steps may be off beside its noise
+LEAST = 0.1  # below this part, longest steps say nothing about steps
+CELLS = 128  # the next power of two
+DEPTH, SHALLOWEST = 5, 2  # of the tree of groups: 32 of them, and 4 for the edges with the fewest
+ENOUGH_PER_EDGE = 1.0  # standard deviations that the mean cell of an edge should hold
+VISIBLE = 1.0  # standard deviations that an edge needs for cells of its own
+WEIGHTS = (1.0, 0.5, 2.0)  # of mass, hours and width of a group
+MOST_EDGES = 4000
 
 
 class Steps(NamedTuple):
@@ -30,7 +47,7 @@ def steps_of(traces: Traces, n_labels: int) -> Steps:
     """The steps of traces.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> steps_of(traces_of([[0, 1, 1, 1], [2]]), 3).edge.tolist()
         [1, 4, 4]
     """
@@ -51,7 +68,7 @@ def clip_of(steps: Steps, n_labels: int, counts: Integers | None = None) -> Clip
     """The median norm of the edge counts of a case, at least 1 and at most `LARGEST`; `counts` cases follow each trace, or one.
 
     Example:
-        >>> from libra.eventlog.traces import traces_of
+        >>> from libra.eventlog.cases import traces_of
         >>> steps = steps_of(traces_of([[0, 1, 1, 1, 1], [0, 1], [0, 2]]), 3)
         >>> clip_of(steps, 3)
         Clip(norm=1.0, kept=0.5441518440112253)
@@ -79,3 +96,180 @@ def _median(values: Floats, times: Integers) -> float:
     until = np.cumsum(times[order])
     middle = np.searchsorted(until, [(until[-1] - 1) // 2, until[-1] // 2], side="right")
     return float(values[order[middle]].mean())
+
+
+class Histogram(NamedTuple):
+    """Shares of cells, and where these begin and end."""
+
+    shares: Floats
+    bounds: Floats
+
+
+def parts_of(totals: NoisyTable, sd: float) -> tuple[int, ...]:
+    """In how many parts, as a power of two, each bin is to be counted when the noise of a part has this standard deviation.
+
+    Example:
+        >>> parts_of(NoisyTable(np.array([900, 900, 20, 900, 300]), 1, 3.0), sd=20.0)
+        (0, 0, 0, 4, 2)
+    """
+    filled = np.maximum(totals.values / (ENOUGH * sd), 1)
+    parts = np.clip(np.floor(np.log2(filled)).astype(np.int64), 0, FINEST)
+    parts[:2] = 0
+    return tuple(parts.tolist())
+
+
+def counted_twice(totals: NoisyTable, cut: NoisyTable, parts: tuple[int, ...]) -> Level:
+    """The best counts of the bins of totals, from both tables.
+
+    Example:
+        >>> once, again = NoisyTable(np.array([9, 1]), 1, 2.0), NoisyTable(np.array([5, 1, 2]), 1, 2.0)
+        >>> both = counted_twice(once, again, (0, 1))
+        >>> both.values.round(2).tolist(), both.variances.round(2).tolist()
+        ([[7.0, 1.67]], [[2.0, 2.67]])
+    """
+    first = tables.CaseDurationParts(parts).first_cells
+    again = np.add.reduceat(cut.values, first[:-1])
+    sizes = np.diff(first)
+    return combined(
+        Level(totals.values[None, :], np.full((1, len(parts)), totals.sd**2)), Level(again[None, :], sizes[None, :] * cut.sd**2)
+    )
+
+
+def last_total(noisy: Mapping[str, NoisyTable], parts: tuple[int, ...]) -> int:
+    """The last bin of totals that can be believed."""
+    return last_believed(counted_twice(noisy["totals"], noisy["total_parts"], parts), noisy["longest"])
+
+
+def total_histogram(totals: NoisyTable, cut: NoisyTable, parts: tuple[int, ...], last: int) -> Histogram:
+    """The shares of cases in each part of each bin of totals, none above the last bin given."""
+    bins = counted_twice(totals, cut, parts)
+    size = 1 << (len(parts) - 1).bit_length()
+    values, variances, wanted = np.zeros((1, size)), np.ones((1, size)), np.zeros(size)
+    values[:, : last + 1], variances[:, : last + 1] = bins.values[:, : last + 1], bins.variances[:, : last + 1]
+    wanted[: last + 1] = 1.0
+    total = np.array([max(float(values.sum()), totals.sd)])
+    shares = denoise(tree(values, variances), wanted, total)[0, : len(parts)]
+    within = denoise(_trees(cut, parts), np.ones(1 << FINEST), shares * total)
+    cells = [row.reshape(1 << part, -1).sum(1) for row, part in zip(shares[:, None] * within, parts, strict=True)]
+    return Histogram(np.concatenate(cells), tables.part_bounds(parts))
+
+
+def _trees(cut: NoisyTable, parts: tuple[int, ...]) -> list[Level]:
+    """A tree a bin, each as deep as all can be; below its parts nothing is known."""
+    first = tables.CaseDurationParts(parts).first_cells
+    levels = [
+        Level(np.zeros((len(parts), 1 << depth)), np.full((len(parts), 1 << depth), UNKNOWN)) for depth in range(FINEST + 1)
+    ]
+    for row in range(len(parts)):
+        for level, own in zip(levels, tree(cut.values[None, first[row] : first[row + 1]], cut.sd**2), strict=False):
+            level.values[row], level.variances[row] = own.values[0], own.variances[0]
+    return levels
+
+
+class Overall(NamedTuple):
+    """Shares of all steps in each duration bin, and what part of them are longest steps of their case."""
+
+    shares: Floats
+    longest: Floats
+
+
+def overall_steps(steps: NoisyTable, longest: NoisyTable, last: int) -> Overall:
+    """The shares of all steps, none longer than the last bin of totals that is believed."""
+    last = max(last, 1)
+    end = 2 * last  # bins of totals are pairs of duration bins, but for the first two
+    wanted = np.zeros(CELLS)
+    wanted[:end] = 1.0
+    leaves = Level(np.zeros((1, CELLS)), np.full((1, CELLS), KNOWN))
+    leaves.values[0, :end], leaves.variances[0, :end] = steps.values[:end], steps.sd**2
+    pairs = above(leaves)
+    seen = np.concatenate(([longest.values[:2].sum()], longest.values[2 : last + 1]))
+    part = np.zeros((1, CELLS // 2))
+    part[0, :last] = _longest_part(pairs.values[0, :last], np.sqrt(2) * steps.sd, seen)
+    guess = np.zeros((1, CELLS // 2))
+    guess[0, :last] = seen
+    pairs = with_longest(pairs, guess, longest.sd**2, part)
+    levels = [*tree(pairs.values, pairs.variances), leaves]
+    shares = denoise(levels, wanted, np.maximum(levels[0].values[:, 0], steps.sd))
+    return Overall(shares[0, :DURATION_BINS], np.repeat(part[0], 2)[:DURATION_BINS])
+
+
+def _longest_part(steps: Floats, sd: float, longest: Floats) -> Floats:
+    """For every bin, how many longest steps there are to a step; above what is reliable it approaches 1, at the last bin."""
+    all_steps, longest_ones = (np.convolve(values, WINDOW, mode="full")[1:-1] for values in (steps, longest))
+    reliable = np.flatnonzero(all_steps >= RELIABLE * sd * np.sqrt(len(WINDOW)))
+    part = np.zeros(len(steps))
+    part[reliable] = np.clip(longest_ones[reliable] / all_steps[reliable], 0, 1)
+    end = int(reliable[-1]) if len(reliable) else 0
+    part[end:] = max(part[end], LEAST) ** np.linspace(1, 0, len(steps) - end)
+    return part
+
+
+def with_longest(steps: Level, longest: Floats, variance: float, part: Floats) -> Level:
+    """Noisy counts of steps, improved by those of longest steps where these are a good part of all.
+
+    Example:
+        >>> steps = Level(np.array([[900.0, 30.0]]), np.array([[100.0**2, 100.0**2]]))
+        >>> with_longest(steps, np.array([[10.0, 20.0]]), 1.0, np.array([[0.0, 0.5]])).values.round(0).tolist()
+        [[900.0, 39.0]]
+    """
+    usable = part >= LEAST
+    safe = np.where(usable, part, 1.0)
+    guess = longest / safe
+    variances = np.where(usable, variance / safe**2 + (OFF * np.maximum(guess, 0)) ** 2, UNKNOWN)
+    return combined(steps, Level(guess, variances))
+
+
+def duration_groups(shares: Floats) -> tuple[int, ...]:
+    """The group of every duration bin: halves, quarters and so on of mass, of hours and of width together.
+
+    Example:
+        >>> groups = duration_groups(np.full(DURATION_BINS, 1 / DURATION_BINS))
+        >>> groups[0], groups[-1], len(set(groups))
+        (0, 31, 32)
+    """
+    bounds = duration_bounds()
+    middle = np.sqrt(np.maximum(bounds[:-1], 1) * np.maximum(bounds[1:], 1))
+    hours = shares * middle
+    present = shares > 0
+    width = np.where(present, np.diff(np.log10(1 + bounds / 1e6)), 0)
+    parts = zip(WEIGHTS, (shares, hours, width), strict=True)
+    weight = sum((by * part / part.sum() if part.sum() > 0 else part for by, part in parts), np.zeros(DURATION_BINS))
+    groups = np.zeros(DURATION_BINS, np.int64)
+    ranges = [(0, DURATION_BINS)]
+    for _ in range(DEPTH):
+        halves: list[tuple[int, int]] = []
+        for begin, end in ranges:
+            cut = _halved(weight, begin, end)
+            halves += [(begin, cut), (cut, end)]
+        ranges = halves
+    for group, (begin, end) in enumerate(ranges):
+        groups[begin:end] = group
+    return tuple(groups.tolist())
+
+
+def _halved(weight: Floats, begin: int, end: int) -> int:
+    """Where to cut a range of bins so that both parts weigh about the same; a range of one bin goes to the left."""
+    if end - begin < 2:
+        return end
+    sums = np.cumsum(weight[begin:end])
+    if sums[-1] <= 0:
+        return end
+    return begin + 1 + int(np.argmin(np.abs(sums[:-1] - sums[-1] / 2)))
+
+
+def merged_groups(counts: Floats, sd: float) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The edges that are visible at all, and for each (and for all others together) how many groups, as a power of two, to merge.
+
+    `counts` is how often each edge will be counted, as far as is known, and `sd` the noise of a cell.
+
+    Example:
+        >>> merged_groups(np.array([9.0, 50.0, 1000.0]), sd=20.0)
+        ((1, 2), (3, 0, 3))
+    """
+    depth = np.clip(np.floor(np.log2(np.maximum(counts / (ENOUGH_PER_EDGE * sd), 1))).astype(np.int64), SHALLOWEST, DEPTH)
+    edges = np.flatnonzero(counts >= VISIBLE * sd)
+    if len(edges) > MOST_EDGES:
+        edges = np.sort(edges[np.argsort(-counts[edges], kind="stable")[:MOST_EDGES]])
+    others = float(counts.sum() - counts[edges].sum())
+    others_depth = int(np.clip(np.floor(np.log2(max(others / (ENOUGH_PER_EDGE * sd), 1))), SHALLOWEST, DEPTH))
+    return tuple(edges.tolist()), (*(DEPTH - depth[edges]).tolist(), DEPTH - others_depth)

@@ -1,0 +1,195 @@
+"""The engine for logs that fit into memory: cases as arrays, counted with Polars and NumPy.
+
+The promise that guarantees for individuals rest on: which cases of somebody are drawn depends on chance and on that somebody
+alone, never on anybody else, and there are never more than so many of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from libra.engines.contract import Integers, Table, VariantRule
+from libra.engines.counting.blocks import VariantBlock, codes_among, relabelled, relabelled_block
+from libra.engines.counting.count import count_cases, count_variants, needs_cases
+from libra.engines.sampling import chosen
+from libra.eventlog.cases import Cases, Traces, cases_of
+from libra.eventlog.ids import individuals_of
+from libra.eventlog.log import EventLog, Variants
+from libra.eventlog.select import keep_labels
+from libra.privacy.randomness import Randomness
+from libra.privacy.unit import CASE, Unit
+
+
+def drawn_cases(individual: pl.Series, most: int, random: Randomness, rate: float = 1.0) -> npt.NDArray[np.int64]:
+    """The numbers of at most so many cases of each individual; one without an entry is an individual of its own.
+
+    With a `rate` below 1, of those individuals alone that are in a Poisson subsample.
+
+    Example:
+        >>> drawn_cases(pl.Series(["ann", "bert", "ann", None, None]), 1, Randomness(seed=1)).tolist()
+        [1, 2, 3, 4]
+    """
+    n, whose = len(individual), individuals_of(individual)
+    order = np.lexsort((random.words(n), whose))
+    whose = whose[order]
+    first = np.searchsorted(whose, whose)
+    counts = np.arange(n) - first < most
+    if rate < 1:
+        counts &= chosen(random.words(n), rate)[first]  # the word at an individual's first place is the individual's
+    return np.sort(order[counts])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PolarsEngine:
+    """Raw cases in memory, behind the contract.
+
+    `counts[i]` cases follow row i of `traces`; the cases themselves are among `of_log`, those whose variant is in `rows`. With
+    `new_codes`, tables are counted without the events whose label has none.
+
+    Example:
+        >>> from libra.engines.control_flow_tables import Size
+        >>> from libra.example.simulate import simulate
+        >>> engine_of(simulate(cases=50)).count(Size()).tolist()
+        [50]
+    """
+
+    of_log: Cases
+    rows: Integers
+    traces: Traces
+    counts: Integers
+    labels: tuple[str, ...]
+    new_codes: Integers | None = None
+
+    @cached_property
+    def cases(self) -> Cases:
+        """The cases, with their times."""
+        if self.new_codes is not None:
+            return relabelled(replace(self, new_codes=None).cases, self.new_codes, len(self.labels))
+        if len(self.of_log) == self.counts.sum():
+            return self.of_log
+        chosen = np.zeros(self.of_log.variant.max(initial=-1) + 1, bool)
+        chosen[self.rows] = True
+        return self.of_log.take(np.flatnonzero(chosen[self.of_log.variant]))
+
+    @cached_property
+    def block(self) -> VariantBlock:
+        """The distinct traces and how many cases follow each."""
+        block = VariantBlock(self.traces, self.counts, len(self.labels))
+        return block if self.new_codes is None else relabelled_block(block, self.new_codes, len(self.labels))
+
+    def count(self, table: Table) -> Integers:
+        """`scale` times the counts, in the shape of the table."""
+        return self.count_all([table])[0]
+
+    def count_all(self, tables: Sequence[Table]) -> list[Integers]:
+        """For each table `scale` times the counts, in its shape."""
+        return [count_cases(table, self.cases) if needs_cases(table) else count_variants(table, self.block) for table in tables]
+
+    def variants(self) -> tuple[Traces, Integers]:
+        """The distinct traces and how many cases follow each."""
+        return self.block.traces, self.block.counts
+
+    def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
+        """The distinct traces whose noisy counts pass, and these."""
+        self._refuse_fewer_labels()
+        rows, noisy = rule.passing(self.counts, random)
+        return self.traces.take(rows), noisy
+
+    def subsampled(self, rate: float, random: Randomness) -> PolarsEngine:
+        """Every case with probability `rate`, independently."""
+        return self.restricted(np.flatnonzero(chosen(random.words(len(self.cases)), rate)))
+
+    def restricted(self, numbers: Integers) -> PolarsEngine:
+        """Only the cases of these numbers."""
+        self._refuse_fewer_labels()
+        cases = self.cases.take(numbers)
+        counts = np.bincount(cases.variant, minlength=self.rows.max(initial=-1) + 1)[self.rows]
+        present = np.flatnonzero(counts)
+        return replace(self, of_log=cases, rows=self.rows[present], traces=self.traces.take(present), counts=counts[present])
+
+    def tail(self, kept: Traces) -> PolarsEngine:
+        """The cases whose trace is none of the kept ones."""
+        self._refuse_fewer_labels()
+        rows = self.block.without(kept)
+        return replace(self, rows=self.rows[rows], traces=self.traces.take(rows), counts=self.counts[rows])
+
+    def with_labels(self, labels: tuple[str, ...]) -> PolarsEngine:
+        """The same cases without the events of all other labels; a case with none left is left out. For tables alone."""
+        self._refuse_fewer_labels()
+        return self if labels == self.labels else replace(self, labels=labels, new_codes=codes_among(self.labels, labels))
+
+    def recoded(self, labels: tuple[str, ...]) -> PolarsEngine:
+        """The same cases in the codes of these labels, which are all that there are, and perhaps more."""
+        codes = codes_among(self.labels, labels)
+        cases = replace(self.of_log, codes=codes[self.of_log.codes], n_activities=len(labels))
+        return replace(self, of_log=cases, traces=Traces(codes[self.traces.codes], self.traces.offsets), labels=labels)
+
+    def _refuse_fewer_labels(self) -> None:
+        if self.new_codes is not None:
+            raise AssertionError("labels are dropped last, for tables alone")
+
+
+def engine_of(
+    log: EventLog,
+    unit: Unit = CASE,
+    random: Randomness | None = None,
+    rate: float = 1.0,
+    labels: tuple[str, ...] | None = None,
+) -> PolarsEngine:
+    """The engine of a log, or of a Poisson subsample; where individuals are protected, of as many cases of each as count.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=50)
+        >>> traces, counts = engine_of(log).variants()
+        >>> len(traces) == len(log.variants), int(counts.sum())
+        (True, 50)
+    """
+    log, random = log if labels is None else keep_labels(log, labels), random or Randomness()
+    whole = _engine(cases_of(log), log.variants, tuple(log.activities))
+    if labels is not None:
+        whole = whole.recoded(labels)
+    if unit.most_cases is None or log.individual is None:
+        return whole if rate == 1 else whole.subsampled(rate, random)
+    return whole.restricted(drawn_cases(log.cases[log.individual], unit.most_cases, random, rate))
+
+
+def _engine(cases: Cases, found: Variants, labels: tuple[str, ...]) -> PolarsEngine:
+    lengths = found.traces["trace"].list.len().to_numpy()
+    codes = found.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    return PolarsEngine(cases, np.arange(len(found)), Traces(codes, offsets), found.counts, labels)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogInMemory:
+    """A log in memory.
+
+    Example:
+        >>> from libra.engines.control_flow_tables import Size
+        >>> from libra.example.simulate import simulate
+        >>> LogInMemory(simulate(cases=50)).engine(Unit(), Randomness()).count(Size()).tolist()
+        [50]
+    """
+
+    log: EventLog
+
+    @property
+    def has_individual(self) -> bool:
+        """Whether the log says whose case is whose."""
+        return self.log.individual is not None
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether its times are in a zone."""
+        return self.log.has_zone
+
+    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> PolarsEngine:
+        """The engine of all cases, or of a Poisson subsample of them."""
+        return engine_of(self.log, unit, random, rate, labels)

@@ -1,0 +1,91 @@
+"""Case ids and individuals: unique ids, ids that differ only in spelling, and whose case is whose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+if TYPE_CHECKING:
+    from libra.eventlog.log import EventLog
+
+
+def told_apart(ids: pl.Series) -> pl.Series:
+    """The ids, with a number behind every repeated one, so that each is unique.
+
+    Example:
+        >>> told_apart(pl.Series(["a", "b", "a"])).to_list()
+        ['a', 'b', 'a (2)']
+    """
+    while ids.is_duplicated().any():
+        number = pl.int_range(pl.len()).over("id") + 1
+        numbered = pl.when(number > 1).then(pl.format("{} ({})", "id", number)).otherwise("id")
+        ids = pl.DataFrame({"id": ids}).select(numbered).to_series().alias(ids.name)
+    return ids
+
+
+_NUMBER = r"^\+?(-?)0*([0-9]+)(?:[.,]0*)?$"  # a whole number, however it is written
+
+
+def alike_notes(individuals: Mapping[str, pl.Series], cases: Mapping[str, pl.Series]) -> Iterator[str]:
+    """A note for each of these columns with ids that differ only in how they are written; it holds no id and no count.
+
+    Example:
+        >>> [note] = alike_notes({"Patient": pl.Series(["7", "7.0"])}, {"Visit": pl.Series(["1", "2"])})
+        >>> print(note)  # doctest: +ELLIPSIS
+        Some ids in "Patient" differ only in how they are written (...): they count as different individuals. Write them alike ...
+    """
+    whose = {**dict.fromkeys(cases, "cases"), **dict.fromkeys(individuals, "individuals")}
+    for column, values in {**cases, **individuals}.items():
+        if written_apart(values):
+            yield (
+                f'Some ids in "{column}" differ only in how they are written (7 and 7.0, 07 and 7, A1 and a1, or by space around '
+                f"them): they count as different {whose[column]}. Write them alike if they are the same."
+            )
+
+
+def written_apart(ids: pl.Series) -> bool:
+    """Whether two ids are the same but for leading zeros, .0 at the end, space around them, or upper and lower case.
+
+    Example:
+        >>> [written_apart(pl.Series(ids)) for ids in (["7", "7.0"], ["007", "7"], ["A1", "a1 "], ["7", "7.5", "0", "70", "7A"])]
+        [True, True, True, False]
+    """
+    if ids.dtype != pl.String:
+        return False
+    distinct = ids.drop_nulls().unique()
+    plain = distinct.str.strip_chars().str.to_lowercase().str.replace(_NUMBER, "${1}${2}")
+    return plain.n_unique() < distinct.len()
+
+
+def individuals_of(individual: pl.Series) -> npt.NDArray[np.int64]:
+    """For every case the number of the first case of its individual; a case without an entry is somebody's only one.
+
+    Blank text and what is not a number are no entries.
+
+    Example:
+        >>> individuals_of(pl.Series(["bert", "ann", None, "bert", None, " "])).tolist()
+        [0, 1, 2, 0, 4, 5]
+    """
+    individual = individual.alias("whose")
+    if individual.dtype.is_float():
+        individual = individual.fill_nan(None)
+    elif individual.dtype == pl.String:
+        individual = individual.set(individual.str.strip_chars() == "", None)
+    row, whose = pl.col("row").cast(pl.Int64), pl.col("whose")
+    numbered = individual.to_frame().with_row_index("row")
+    return numbered.select(pl.when(whose.is_null()).then(row).otherwise(row.min().over(whose))).to_series().to_numpy()
+
+
+def whose_cases(log: EventLog) -> npt.NDArray[np.int64]:
+    """The same for the cases of a log; where it does not say whose they are, each is somebody's only one.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> whose_cases(simulate(cases=3)).tolist()
+        [0, 1, 2]
+    """
+    return np.arange(log.n_cases) if log.individual is None else individuals_of(log.cases[log.individual])

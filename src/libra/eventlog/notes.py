@@ -1,0 +1,148 @@
+"""Notes on how a log was read: choices that its content leaves open, and events that were left out.
+
+A reader that has to choose says so in a note. Where another choice would have fitted the content as well, the note is an
+`OpenChoice`: commands that look at a log show it as any note, a release with a guarantee is refused (`refuse_open`), since a
+single case could decide how all others are read. What is open:
+
+* the order of day and month, where no date of the file excludes one of the two (another column of times may show it);
+* the place of a year of two digits, where no date excludes one of the two;
+* the unit of Unix times, where the numbers, each taken alone, do not all say the same one;
+* the zone, where some times carry one and others do not;
+* the encoding, where the text is not UTF-8 and has no mark.
+
+Times that all come without a zone are not open: they stay as they stand. Neither is the decimal sign: case ids, activities and
+individuals are text as written, and no time is read by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from libra.errors import InputError
+
+
+class OpenChoice(str):
+    """A note on a choice that the content left open; `remedy` names the flag that settles it.
+
+    Example:
+        >>> note = OpenChoice("the zone is open", "Say --zone utc", "Some times were read as UTC.")
+        >>> print(note, note.remedy)
+        Some times were read as UTC. Say --zone utc
+    """
+
+    what: str
+    remedy: str
+    may_close: bool  # whether more of the file may still settle it
+
+    def __new__(cls, what: str, remedy: str, note: str, *, may_close: bool = False) -> OpenChoice:
+        """The note as people read it, with what is open and how it is settled."""
+        made = super().__new__(cls, note)
+        made.what, made.remedy, made.may_close = what, remedy, may_close
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]  # what __new__ takes, as pickle has it
+        """How it goes from one process to another; what else it holds goes along."""
+        return self.what, self.remedy, str(self)
+
+
+def refuse_open(notes: Iterable[str], place: str) -> None:
+    """An `InputError` for the first choice that the content left open.
+
+    Example:
+        >>> refuse_open(["All is well.", OpenChoice("the zone is open", "Say --zone utc", "…")], "a.csv")
+        Traceback (most recent call last):
+        libra.errors.InputError: a.csv: the zone is open. Say --zone utc, or give a description (libra describe).
+    """
+    for note in notes:
+        if isinstance(note, OpenChoice):
+            remedy = f"{note.remedy}, or give a description (libra describe)"
+            raise InputError(note.what, place=place, remedy=remedy)
+
+
+def order_is_open(column: str, value: str) -> OpenChoice:
+    """No date of the file shows whether day or month comes first."""
+    return OpenChoice(
+        f'no date in "{column}" shows whether day or month comes first',
+        "Say --day-first or --month-first",
+        f'No date in "{column}" shows whether day or month comes first; "{value}" was read day first. '
+        "Say --month-first if that is wrong, --day-first if it is right.",
+        may_close=True,
+    )
+
+
+def year_is_open(column: str, value: str, *, year_first: bool) -> OpenChoice:
+    """No date of the file shows whether a year of two digits comes first or last."""
+    return OpenChoice(
+        f'the years in "{column}" have two digits, and no date shows whether they come first or last',
+        "Give the format with --timestamp-format, or say --day-first or --month-first if they come last",
+        f'The years in "{column}" have two digits; "{value}" was read with the year {"first" if year_first else "last"}. '
+        "If that is wrong, give the format with --timestamp-format.",
+        may_close=True,
+    )
+
+
+def unit_is_open(column: str, unit: str) -> OpenChoice:
+    """Some numbers, taken alone, say another unit than others."""
+    return OpenChoice(
+        f'the numbers in "{column}" do not all look like Unix times in {unit}',
+        "Say what they count with --epoch-unit s, ms, us or ns",
+        f'The numbers in "{column}" were read as Unix times in {unit}; some of them look like another unit. '
+        "--epoch-unit says which it is.",
+    )
+
+
+def numbers_among_dates(column: str) -> OpenChoice:
+    """Numbers that could be Unix times stand among dates."""
+    return OpenChoice(
+        f'some numbers in "{column}" could be Unix times, and others were read as dates',
+        "Give the format with --timestamp-format if all are dates, or say --epoch-unit s, ms, us or ns if all are Unix times",
+        f'Some numbers in "{column}" could be Unix times; as others were read as dates, they were not read.',
+    )
+
+
+def zone_is_open(column: str) -> OpenChoice:
+    """Some times carry a zone and others do not."""
+    return OpenChoice(
+        f'some timestamps in "{column}" carry a time zone and others do not',
+        "Say --zone utc if those without are in UTC, or write all with their zone",
+        f'Some timestamps in "{column}" carry no time zone and were read as UTC, the others were converted to UTC.',
+    )
+
+
+def encoding_is_open() -> OpenChoice:
+    """The text is not UTF-8."""
+    return OpenChoice(
+        "the file is not UTF-8, and nothing in it says what it is",
+        "Name the encoding with --encoding, such as cp1252",
+        "The file is not UTF-8 and was read as Windows-1252; --encoding names another one.",
+    )
+
+
+class LeftOut(str):
+    """A note on events that were left out; `most` if it was more than half of all, which a release with a guarantee never tells.
+
+    Example:
+        >>> LeftOut("Some events were left out.", most=True).most
+        True
+    """
+
+    most: bool
+
+    def __new__(cls, note: str, *, most: bool = False) -> LeftOut:
+        """The note as people read it, and whether most events were left out."""
+        made = super().__new__(cls, note)
+        made.most = most
+        return made
+
+
+def with_loss(notes: Iterable[str]) -> tuple[str, ...]:
+    """The notes, and one more where most events were left out; not for releases, as it is computed from the cases.
+
+    Example:
+        >>> with_loss([LeftOut("Some events were left out.", most=True)])[1]
+        'More than half of the events were left out. Check the columns and how times are written.'
+    """
+    told = tuple(notes)
+    if not any(isinstance(note, LeftOut) and note.most for note in told):
+        return told
+    return (*told, "More than half of the events were left out. Check the columns and how times are written.")

@@ -1,0 +1,140 @@
+"""Everything that the sound mechanism can release: by the purpose that stands in the ledger, what an entry has to look like.
+
+A promise rests on sensitivities that a reader of the certificate cannot measure. What can be checked is here: that each purpose
+is one of this version, with the noise, the cases and, where a case falls into one cell, the sensitivity of the proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from libra.engines import control_flow_tables as control
+from libra.engines import time_tables as times
+from libra.mechanisms.libra.plan import Plan, Tail
+from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
+from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Group, Ledger
+
+CLOSE = 1e-9  # relative: other machines round the last digits otherwise
+ALWAYS_OF_TAIL = (control.Size.purpose, control.Lengths.purpose, control.BaseNorms.purpose)
+CHOICE, NAMES = "choice of what is shown", "choice of activity names"
+COUNTS, TAIL = "counts of kept variants", "model of rare cases"
+STARTS, DURATIONS, CLOCK = "when cases start", "how long cases and steps take", "hours and precision of times"
+TIMES = (STARTS, DURATIONS, CLOCK)
+TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
+    (COUNTS, "kept", (control.VariantCounts,)),
+    (COUNTS, "all", (control.NearestCounts,)),
+    (
+        TAIL,
+        "tail",
+        (
+            control.Size,
+            control.Lengths,
+            control.BaseNorms,
+            control.ExcessNorms,
+            control.BaseEdges,
+            control.ExcessEdges,
+            control.Contexts,
+        ),
+    ),
+    (STARTS, "all", (times.StartYears, times.StartWeeks, times.StartHours, times.StartDays)),
+    (
+        DURATIONS,
+        "all",
+        (
+            times.CaseDurations,
+            times.CaseDurationParts,
+            times.LongestSteps,
+            times.StepDurations,
+            times.EdgeDurations,
+            times.LongestEdges,
+        ),
+    ),
+    (CLOCK, "all", (times.Granularity, times.ActivityHours)),
+)
+
+
+@dataclass(frozen=True)
+class Released:
+    """What an entry of some purpose has to look like.
+
+    Attributes:
+        topic: What it is about, for people.
+        mechanism: The kind of noise.
+        group: The cases it is counted from.
+        one_cell: Whether a case falls into one cell, so that the sensitivity is 1.
+    """
+
+    topic: str
+    mechanism: str
+    group: Group
+    one_cell: bool
+
+    def departures(self, entry: Entry) -> Iterator[str]:
+        """How an entry differs from that."""
+        if entry.mechanism != self.mechanism:
+            yield f'its noise is "{entry.mechanism}", and that of this purpose is "{self.mechanism}"'
+        if entry.group != self.group:
+            yield f'it counts for the group "{entry.group}", and belongs to "{self.group}"'
+        if self.one_cell and entry.sensitivity != 1:
+            yield f"its sensitivity is {entry.sensitivity:g}, and one case moves it by 1"
+        if (entry.shows and self.mechanism == ROUNDED_GAUSSIAN) or entry.bound is not None:
+            yield "it has figures that this noise does not have"
+
+
+RELEASES: dict[str, Released] = {
+    KEPT_LABELS: Released(NAMES, LABEL_SELECTION, "tail", one_cell=True),
+    KEPT_VARIANTS: Released(CHOICE, VARIANT_SELECTION, "all", one_cell=True),
+    **{
+        table.purpose: Released(topic, ROUNDED_GAUSSIAN, group, "clip" not in table.__dataclass_fields__)
+        for topic, group, tables in TABLES
+        for table in tables
+    },
+}
+
+
+def departures_from_plan(entries: Sequence[Entry], plan: Plan, tail: Tail) -> Iterator[str]:
+    """How the entries of a ledger depart from what a run of libra with this plan releases."""
+    for number, entry in enumerate(entries):
+        if entry.purpose not in RELEASES:
+            yield f'ledger[{number}] is for "{entry.purpose[:60]}", which libra does not release'
+            continue
+        for departure in RELEASES[entry.purpose].departures(entry):
+            yield f'ledger[{number}], "{entry.purpose}": {departure}'
+    noise = plan.calibration
+    second = control.NearestCounts.purpose if tail == "nearest" else control.VariantCounts.purpose
+    fixed = {
+        KEPT_VARIANTS: [(noise.mu_variants, noise.variant_shows)],
+        KEPT_LABELS: [(each.mu, noise.labels_show(number)) for number, each in enumerate(noise.label_rounds)],
+        second: [(plan.mu_second, 0.0)],
+    }
+    for purpose in (KEPT_LABELS, KEPT_VARIANTS, control.NearestCounts.purpose, control.VariantCounts.purpose):
+        there, planned = [entry for entry in entries if entry.purpose == purpose], fixed.get(purpose, [])
+        if len(there) != len(planned):
+            yield f'"{purpose}" stands there {len(there)} times, and with these parameters it is released {len(planned)}'
+        for entry, figures in zip(there, planned, strict=False):
+            if not all(map(_close, (entry.mu or 0.0, entry.shows), figures)):
+                yield f'"{purpose}" does not have the noise that these parameters give it'
+    yield from _not_as_shared(entries, plan, tail)
+
+
+def _not_as_shared(entries: Sequence[Entry], plan: Plan, tail: Tail) -> Iterator[str]:
+    """Whether rare cases and times have what the plan gives them: the tail at most that, times all of it or nothing."""
+    topics = [RELEASES[entry.purpose].topic if entry.purpose in RELEASES else "" for entry in entries]
+    of_tail = [entry for entry, topic in zip(entries, topics, strict=True) if topic == TAIL]
+    of_times = [entry for entry, topic in zip(entries, topics, strict=True) if topic in TIMES]
+    purposes = [entry.purpose for entry in of_tail]
+    if tail != "model" and of_tail:
+        yield f'there are releases about rare cases, and with tail "{tail}" there are none'
+    if tail == "model" and not set(ALWAYS_OF_TAIL) <= set(purposes):
+        yield "releases about rare cases are missing that every run makes"
+    if Ledger(tuple(of_tail)).mu > plan.mu_tail * (1 + CLOSE):
+        yield "releases about rare cases take more than the plan gives them"
+    if of_times and not _close(Ledger(tuple(of_times)).mu, plan.mu_times):
+        yield "releases about times do not add up to what the plan gives them"
+
+
+def _close(found: float, expected: float) -> bool:
+    return math.isclose(found, expected, rel_tol=CLOSE)

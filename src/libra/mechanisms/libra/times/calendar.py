@@ -1,0 +1,329 @@
+"""When things happen: a week, a day and an hour for the start of each case, and events moved into the hours of their activities.
+
+In: noisy tables of years, weeks, days and hours. Out: local times, evenly spread over the weeks that were released as active.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from libra.engines import time_tables as tables
+from libra.eventlog.cases import Traces
+from libra.eventlog.ordering import Ladder, stable_order
+from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, above, busy_spans, combined, denoise, tree
+from libra.mechanisms.libra.times.release import TimeFigures
+from libra.privacy.noise import NoisyTable
+from libra.privacy.randomness import Randomness
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+BLOCKS = tables.WEEKS_A_YEAR // tables.WEEKS_A_BLOCK
+PADDED_BLOCKS = 16  # the next power of two
+
+
+def _week_shares(figures: TimeFigures) -> Floats:
+    """The share of cases that start in each week of the active years, one year after the other."""
+    n_years = len(figures.years)
+    padded_years = 1 << (n_years - 1).bit_length()
+    blocks, years, weeks = figures.noisy["blocks"], figures.noisy["years"], figures.noisy.get("weeks")
+    shape = (n_years, BLOCKS, tables.WEEKS_A_BLOCK)
+    single = np.zeros(shape) if weeks is None else weeks.values.reshape(shape)
+    single_sd = math.sqrt(UNKNOWN) if weeks is None else weeks.sd
+    month = Level(blocks.values, np.full((n_years, BLOCKS), blocks.sd**2))
+    together = combined(month, Level(single.sum(2), np.full((n_years, BLOCKS), tables.WEEKS_A_BLOCK * single_sd**2)))
+    real = np.zeros((padded_years, PADDED_BLOCKS, tables.WEEKS_A_BLOCK))
+    real[:n_years, :BLOCKS] = 1.0
+    levels = [_laid_out(single, single_sd, real)]
+    while levels[0].values.shape[1] > padded_years * PADDED_BLOCKS:
+        levels.insert(0, above(levels[0]))
+    levels[0] = combined(levels[0], _laid_out(blocks.values, blocks.sd, real[:, :, 0]))
+    while levels[0].values.shape[1] > padded_years:
+        levels.insert(0, above(levels[0]))
+    levels[0] = combined(levels[0], _laid_out(years.values[list(figures.years)], years.sd, real.max((1, 2))))
+    while levels[0].values.shape[1] > 1:
+        levels.insert(0, above(levels[0]))
+    root = levels[0]
+    shares = denoise(levels, real.ravel(), np.maximum(root.values, np.sqrt(root.variances))[:, 0])
+    busy = busy_spans(figures.years, together.values / np.sqrt(together.variances))
+    starting = shares.reshape(real.shape)[:n_years, :BLOCKS]
+    within = starting * busy[:, :, None]
+    return np.asarray(within if within.any() else starting).ravel()
+
+
+def _laid_out(values: Floats, sd: float, real: Floats) -> Level:
+    """Noisy cells at their place in a tree whose other cells are empty for sure."""
+    padded = np.zeros(real.shape)
+    padded[tuple(slice(size) for size in values.shape)] = values
+    padded, variances = np.where(real > 0, padded, 0.0), np.where(real > 0, sd**2, KNOWN)
+    return Level(padded.reshape(1, -1), variances.reshape(1, -1))
+
+
+def hour_shares(noisy: NoisyTable, expected: Floats | None = None) -> Floats:
+    """Rows of 48 shares (hours of weekdays, then of weekends) from noisy counts; thin rows follow what is expected.
+
+    Example:
+        >>> counts = np.zeros(48, np.int64)
+        >>> counts[9:17] = 5000
+        >>> hour_shares(NoisyTable(counts, 1, 3.0))[0, 8:11].round(1).tolist()
+        [0.0, 0.1, 0.1]
+    """
+    values = np.atleast_2d(noisy.values)
+    padded = np.zeros((len(values), 2, 32))
+    padded[:, :, :24] = values.reshape(len(values), 2, 24)
+    wanted = np.zeros((2, 32))
+    wanted[:, :24] = [[5.0], [2.0]] if expected is None else expected.reshape(2, 24)
+    totals = np.maximum(values.sum(1), 0)
+    shares = denoise(tree(padded.reshape(len(values), -1), noisy.sd**2), wanted.ravel(), totals)
+    return shares.reshape(len(values), 2, 32)[:, :, :24].reshape(len(values), -1)
+
+
+def _day_shares(noisy: NoisyTable) -> Floats:
+    """The share of each day of the week."""
+    padded, wanted = np.zeros((1, 8)), np.zeros(8)
+    padded[0, :7], wanted[:7] = noisy.values, 1.0
+    return denoise(tree(padded, noisy.sd**2), wanted, np.maximum(padded.sum(1), 0))[0, :7]
+
+
+class _Starts(NamedTuple):
+    """What starts are drawn from: the weeks in a line, the days of a week, the hours of weekdays and of weekends."""
+
+    weeks: Floats
+    days: Floats
+    hours: Floats
+
+
+@lru_cache(maxsize=8)
+def _starts(figures: TimeFigures) -> _Starts:
+    """The cumulated shares; the same for all parts of a log."""
+    weeks = np.cumsum(_week_shares(figures))
+    days = np.cumsum(_day_shares(figures.noisy["start_days"]))
+    hours = np.cumsum(hour_shares(figures.noisy["start_hours"])[0].reshape(2, 24) + 1e-12, axis=1)
+    laid = (hours / hours[:, -1:] + np.arange(2)[:, None]).ravel()
+    return _Starts(weeks[:-1] / weeks[-1], days[:-1] / days[-1], laid)
+
+
+def draw_starts(figures: TimeFigures, n_cases: int, random: Randomness) -> Integers:
+    """A local start time for every case."""
+    shares = _starts(figures)
+    quantiles = (np.arange(n_cases) + random.uniform(n_cases)) / max(n_cases, 1)
+    week = np.searchsorted(shares.weeks, quantiles, side="right")
+    years = np.array(figures.years)
+    week = years[week // tables.WEEKS_A_YEAR] * tables.WEEKS_A_YEAR + week % tables.WEEKS_A_YEAR
+    day = Ladder(shares.days).places(random.uniform(n_cases))
+    kind = (day >= 5).astype(np.int64)
+    hour = np.minimum(Ladder(shares.hours).places(random.uniform(n_cases) + kind) - 24 * kind, 23)
+    within = (random.uniform(n_cases) * tables.HOUR).astype(np.int64)
+    local = tables.FIRST_MONDAY + week * tables.WEEK + day * tables.DAY + hour * tables.HOUR + within
+    return np.asarray(local[random.permutation(n_cases)], np.int64)
+
+
+A_WEEK = 168  # hours
+FARTHEST = 36 * tables.HOUR
+ALIKE = 3.0  # how different waits may be that are exchanged: in days, or, below a day, in logarithms
+TRIES = 24  # of an event to exchange its wait
+CLOSED = 0.15  # an hour less common than this, compared with the average hour, is one in which the activity does not happen
+MOST_ROUNDS = 256  # events of a case that are moved at most
+
+
+class Weights:
+    """For every activity a weight of each hour of a week, cumulated."""
+
+    def __init__(self, hours: Floats) -> None:
+        """Add up the weights, a row an activity."""
+        self._sums = np.pad(np.cumsum(hours, axis=1), ((0, 0), (1, 0)))
+        self.totals = self._sums[:, -1].copy()
+        relative = self._sums[:, 1:] / np.maximum(self._sums[:, -1:], TINY) + np.arange(len(hours))[:, None]
+        self._ladder = Ladder(relative.ravel())
+
+    def up_to(self, code: Integers, hour: Floats) -> Floats:
+        """The weight up to an hour, weeks before and after included."""
+        week = np.floor(hour / A_WEEK)
+        into = hour - week * A_WEEK
+        whole = np.minimum(into.astype(np.int64), A_WEEK - 1)
+        cell = code * (A_WEEK + 1) + whole
+        below = self._sums.take(cell)
+        return np.asarray(week * self.totals.take(code) + below + (into - whole) * (self._sums.take(cell + 1) - below))
+
+    def hour_of(self, code: Integers, amount: Floats) -> Floats:
+        """The hour up to which there is so much weight."""
+        all_week = self.totals.take(code)
+        week = np.floor(amount / all_week)
+        into = amount - week * all_week
+        whole = np.clip(self._ladder.places(into / all_week + code) - code * A_WEEK, 0, A_WEEK - 1)
+        cell = code * (A_WEEK + 1) + whole
+        below = self._sums.take(cell)
+        width = self._sums.take(cell + 1) - below
+        part = np.divide(into - below, width, out=np.full(len(code), 0.5), where=width > 0)
+        return np.asarray(week * A_WEEK + whole + np.clip(part, 0, 1))
+
+    def drawn(self, code: Integers, hour: Floats, reach: Floats, random: Randomness) -> Floats:
+        """How many hours to move within reach, to hours that are drawn by weight; not at all where there are none."""
+        low, high = self.up_to(code, hour - reach), self.up_to(code, hour + reach)
+        target = self.hour_of(code, low + (high - low) * random.uniform(len(code)))
+        return np.where(high > low, np.clip(target, hour - reach, hour + reach) - hour, 0.0)
+
+
+class Week:
+    """When activities happen: from a row of 48 shares for each (hours of weekdays, then of weekends)."""
+
+    def __init__(self, shares: Floats) -> None:
+        """Say for each hour of a week how much more common than on average it is."""
+        weekdays, weekends = shares[:, :24] / 5, shares[:, 24:] / 2
+        profiles = A_WEEK * np.concatenate((np.tile(weekdays, 5), np.tile(weekends, 2)), axis=1)
+        self._profiles = np.where(profiles < CLOSED, 0.0, profiles)
+        self.excess, self.open = Weights(np.maximum(self._profiles - 1, 0)), Weights(self._profiles)
+
+    def common(self, code: Integers, into: Integers) -> Floats:
+        """How common the hour of each event is; `into` is its time since the week began."""
+        return self._profiles.take(code * A_WEEK + into // tables.HOUR)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Waits:
+    """The waits of one round: of each case one event at most. `edge` ascends, so the events of an edge are a range.
+
+    Attributes:
+        before: The time from which the event is waited for.
+        wait: For how long.
+        edge: Of which step.
+        code: Of which activity.
+    """
+
+    before: Integers
+    wait: Integers
+    edge: Integers
+    code: Integers
+
+
+def nudge(
+    starts: Integers, gaps: Integers, traces: Traces, grain: Integers, shares: Floats, waited: int, random: Randomness
+) -> Integers:
+    """The gaps before every event (0 before the first of a case), changed so that events fall into the hours of their activity.
+
+    `starts` and `grain` (what the times of a case are multiples of) are per case, `shares` has a row of 48 per activity code.
+    Only events that come after a gap of at least `waited` microseconds are moved.
+    """
+    week, moved = Week(shares), np.flatnonzero(gaps >= waited)
+    code = traces.codes[moved]
+    usual = week.excess.totals[code] > 0
+    moved, code = moved[usual], code[usual]
+    row, edge = traces.rows[moved], traces.codes[moved - 1] * len(shares) + code
+    rank = _ranks(row)
+    order = stable_order(rank * len(shares) ** 2 + edge)
+    moved, code, row, edge = moved[order], code[order], row[order], edge[order]
+    wait, sums = gaps[moved], np.cumsum(gaps)
+    of_cases = starts - np.concatenate(([0], sums))[traces.offsets[:-1]]
+    before = of_cases[row] + sums[moved] - wait
+    drift = np.zeros(len(starts), np.int64)
+    end = 0
+    for size in np.bincount(rank)[:MOST_ROUNDS].tolist():
+        here = slice(end, end + size)
+        end += size
+        old = Waits(before[here] + drift[row[here]], wait[here], edge[here], code[here])
+        new = _moved(old, grain[row[here]], week, random)
+        drift[row[here]] += new - old.wait
+        wait[here] = new
+    result = gaps.copy()
+    result[moved] = wait
+    return result
+
+
+def _moved(waits: Waits, grain: Integers, week: Week, random: Randomness) -> Integers:
+    """New waits: some exchanged, then some made longer or shorter; those are still whole multiples of the grain."""
+    before, code = waits.before, waits.code
+    into = _into_week(before + waits.wait)
+    common = week.common(code, into)
+    wait = exchanged(waits, into, common, week, random)
+    touched = wait != waits.wait
+    others = np.flatnonzero(touched)
+    if len(others):
+        into[others] = _into_week(before[others] + wait[others])
+        common[others] = week.common(code[others], into[others])
+    leaves = np.flatnonzero(random.uniform(len(wait)) >= common)
+    touched[leaves] = True
+    shift = np.zeros(len(wait), np.int64)
+    for weights in (week.excess, week.open):
+        hour, reach = into[leaves] / tables.HOUR, np.minimum(wait[leaves] / 2, FARTHEST) / tables.HOUR
+        hours = weights.drawn(code[leaves], hour, reach, random)
+        shift[leaves] = (hours * tables.HOUR).astype(np.int64)
+        leaves = leaves[(hours == 0) & (common[leaves] <= 0)]
+        if not len(leaves):
+            break
+    those = np.flatnonzero(touched)
+    unit, begin = grain[those], before[those]
+    wait[those] = (begin + wait[those] + shift[those]) // unit * unit - begin
+    return wait
+
+
+def exchanged(waits: Waits, into: Integers, common: Floats, week: Week, random: Randomness) -> Integers:
+    """The waits, exchanged between events of the same edge where that leaves fewer of them in hours without their activity.
+
+    Those that are in such an hour and could not leave it within half of their wait try some others, at random. `into` says when
+    in the week each event is now, and `common` how common that hour is.
+    """
+    before, edge, code, wait = waits.before, waits.edge, waits.code, waits.wait.copy()
+    stuck = np.flatnonzero(common <= 0)
+    hour, reach = into[stuck] / tables.HOUR, np.minimum(wait[stuck] / 2, FARTHEST) / tables.HOUR
+    low, high = (week.open.up_to(code[stuck], hour + side * reach) for side in (-1, 1))
+    stuck = stuck[high <= low]
+    begin, end = np.searchsorted(edge, edge[stuck]), np.searchsorted(edge, edge[stuck], side="right")
+    among_others = end - begin > 1
+    stuck, begin, end = stuck[among_others], begin[among_others], end[among_others]
+    if not len(stuck):
+        return wait
+
+    def opens(which: Integers, waits: Integers) -> npt.NDArray[np.bool_]:
+        return np.asarray(week.common(code[which], _into_week(before[which] + waits)) > 0)
+
+    asked_by, is_stuck, size = np.full(len(wait), -1), np.zeros(len(wait), np.bool_), _size(wait)
+    is_stuck[stuck] = True
+    own, others, asking = size[stuck], end - begin, np.arange(len(stuck))
+    for _ in range(TRIES):
+        other = begin + (random.uniform(len(stuck)) * others).astype(np.int64)
+        asked_by[other] = asking
+        alike = (asked_by[other] == asking) & ~is_stuck[other] & (np.abs(own - size[other]) <= ALIKE)
+        served = np.flatnonzero(alike)
+        if not len(served):
+            continue
+        one, another = stuck[served], other[served]
+        both = opens(one, wait[another]) & opens(another, wait[one])
+        served, one, another = served[both], one[both], another[both]
+        if not len(served):
+            continue
+        wait[one], wait[another] = wait[another], wait[one]
+        size[one], size[another] = size[another], size[one]
+        is_stuck[one] = False
+        left = np.ones(len(stuck), np.bool_)
+        left[served] = False
+        stuck, begin, own, others = stuck[left], begin[left], own[left], others[left]
+        asking = asking[: len(stuck)]
+        if not len(stuck):
+            break
+    return wait
+
+
+def _into_week(time: Integers) -> Integers:
+    """The time since the week began; NumPy's own remainder is slower."""
+    since = time - tables.FIRST_MONDAY
+    return since - since // tables.WEEK * tables.WEEK
+
+
+def _size(wait: Integers) -> Floats:
+    """Waits on a scale that is logarithmic up to a day and then counts days, with the same slope."""
+    days = wait / tables.DAY
+    return np.where(days < 1, np.log(np.minimum(days, 1)), days - 1)
+
+
+def _ranks(case: Integers) -> Integers:
+    """How many of the same case come before, for cases in a line."""
+    if not len(case):
+        return np.zeros(0, np.int64)
+    first = np.flatnonzero(np.diff(case, prepend=-1))
+    sizes = np.diff(first, append=len(case))
+    return np.arange(len(case)) - np.repeat(first, sizes)

@@ -1,0 +1,129 @@
+"""What the mechanisms of other authors share: the way to a release, what their certificates must say, and times with noise.
+
+A mechanism that releases real cases, changed, puts noise on times relative to each other: on the start of a case, counted from
+the first start of all, and on the gap from event to event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from libra.eventlog.cases import Cases, Integers
+from libra.eventlog.log import EventLog
+from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
+from libra.mechanisms.promises import Claim
+from libra.mechanisms.release import CONTENTS, Release
+from libra.privacy.guarantee import Guarantee
+from libra.privacy.ledger import Entry, Ledger
+from libra.privacy.randomness import SEED_NOTE, Randomness
+
+Reals = npt.NDArray[np.float64]
+PERSONS_NOTE = "{} protects cases, not persons: the column of the individual does not count."
+MILLISECOND = 1000  # microseconds
+EARLIEST = np.datetime64(f"{FIRST_YEAR}-01-01", "ms").astype(np.int64)
+LATEST = np.datetime64(f"{LAST_YEAR + 1}-01-01", "ms").astype(np.int64) - 1
+
+
+class PeerMechanism:
+    """A mechanism of other authors: a frozen dataclass with `anonymize`, `guarantee` and `claim` of its own."""
+
+    name: ClassVar[str]
+
+    @property
+    def contents(self) -> str:
+        """What a release holds."""
+        return CONTENTS
+
+    def parameters(self) -> dict[str, Any]:
+        """What was asked for, as far as it played a part."""
+        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}  # type: ignore[arg-type]
+
+    def claim(self) -> Claim | None:
+        """The figures that its authors claim; None where the guarantee is proved."""
+        raise NotImplementedError
+
+    def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
+        """What is promised or claimed of a release; `individuals` says that the log knows whose case is whose."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_certificate(cls, parameters: Mapping[str, Any]) -> Self:
+        """The mechanism that a certificate with these parameters speaks of."""
+        return cls(**parameters)
+
+    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
+        """All guarantees that a release with these parameters may have."""
+        return [self.guarantee(seeded=seeded, individuals=individuals) for individuals in (False, True)]
+
+    @property
+    def planned_ledger(self) -> Ledger:
+        """The ledger of a run, without entries: all cases take part once."""
+        return Ledger()
+
+    def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """How the entries of a ledger differ from what a run with these parameters writes."""
+        yield from ("there is a ledger, and nothing was counted",) if entries else ()
+
+    def _release(
+        self, log: EventLog, released: EventLog, random: Randomness, *, notes: Sequence[str] = (), **more: Any
+    ) -> Release:
+        """The release of what became of a log; `more` are further fields of a `Release`."""
+        persons = log.individual is not None
+        promised = self.guarantee(seeded=random.seeded, individuals=persons)
+        unprotected = persons and promised.kind == "claimed"
+        told = {
+            "parameters": self.parameters(),
+            "notes": (
+                *((SEED_NOTE,) if random.seeded else ()),
+                *((PERSONS_NOTE.format(self.name),) if unprotected else ()),
+                *notes,
+            ),
+            "claimed": self.claim(),
+            "contents": self.contents,
+        }
+        return Release(log=released, mechanism=self.name, guarantee=promised, seeded=random.seeded, **(told | more))
+
+
+def relative_times(cases: Cases) -> Integers:
+    """The start of each case and the gaps between its events, in microseconds; there has to be a case.
+
+    Example:
+        >>> cases = Cases(*map(np.array, ([0, 1, 2], [70, 90, 50], [0, 2, 3], [0, 1])), n_activities=3)
+        >>> relative_times(cases).tolist()
+        [20, 20, 0]
+    """
+    first = cases.offsets[:-1]
+    relative = np.diff(cases.micros, prepend=0)
+    relative[first] = cases.micros[first] - cases.micros.min()
+    return relative
+
+
+def at_relative_times(cases: Cases, relative: Reals, origin: int, *, signed: bool = False) -> Cases:
+    """The cases with these starts, counted from an origin, and these gaps.
+
+    Times are whole milliseconds. An event comes a millisecond after the one before at least, unless gaps are `signed`; at either
+    end of the years that a log may have, each event leaves room for the others.
+
+    Example:
+        >>> cases = Cases(*map(np.array, ([0, 1, 2], [0, 0, 0], [0, 2, 3], [0, 1])), n_activities=3)
+        >>> at_relative_times(cases, np.array([5000.0, -7.0, 0.0]), origin=10_000).micros.tolist()
+        [15000, 16000, 10000]
+    """
+    first = cases.offsets[:-1]
+    if not signed:
+        least = np.full(len(relative), float(MILLISECOND))
+        least[first] = -np.inf
+        relative = np.maximum(relative, least)
+    span = LATEST - EARLIEST
+    millis = np.clip(np.rint(relative / MILLISECOND), -span, span).astype(np.int64)
+    total = np.cumsum(millis)
+    of_case = total - np.repeat(total[first] - millis[first], cases.lengths)
+    before = np.arange(len(total)) - np.repeat(first, cases.lengths)
+    after = np.repeat(cases.lengths - 1, cases.lengths) - before
+    since_1970 = np.clip(of_case + origin // MILLISECOND, EARLIEST + before, LATEST - after)
+    return replace(cases, micros=since_1970 * MILLISECOND)

@@ -1,0 +1,281 @@
+"""The prefix query with Laplace noise (Mannhardt, Koschmider, Baracaldo, Weidlich and Michael 2019).
+
+Level by level, every open prefix is extended by every label and by the end. Each extension gets the number of cases that begin
+like it, with Laplace noise, and is kept where that reaches a threshold. What ends is released with its noisy count; what is still
+open after the last level is dropped.
+
+As published, noise of scale 1/epsilon is cut to a whole number, and the claim of epsilon-differential privacy does not hold: a
+case counts at each level, so the losses of all levels add up. With `split_budget` it does: epsilon is split over the levels,
+noise is discrete, and nothing else of the log is used without being counted (`Split`). Labels are public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from libra.engines.control_flow_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
+from libra.engines.counting.control_flow import continuations
+from libra.engines.polars import PolarsEngine
+from libra.errors import UsageError
+from libra.eventlog.cases import Integers
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
+from libra.mechanisms.prefix_tree import (
+    Growth,
+    PrefixQuery,
+    discrete_tail,
+    grow,
+    longest_of,
+    longest_trace,
+    refuse_runaway,
+    smallest_threshold,
+    threshold,
+    truncated_laplace,
+)
+from libra.mechanisms.promises import LABELS_PUBLIC, EpsilonClaim, proved
+from libra.mechanisms.variant_queries import DEFAULT_PRUNE, Counted, Times, largest_mu
+from libra.privacy.accounting import delta_of_ledger
+from libra.privacy.gate import Gate
+from libra.privacy.guarantee import Guarantee
+from libra.privacy.ledger import DISCRETE_LAPLACE, Entry, Ledger
+from libra.privacy.noise import LARGEST_SCALE, SMALLEST_SCALE, NoisyTable
+from libra.privacy.randomness import Randomness
+
+SOURCE = (
+    "F. Mannhardt, A. Koschmider, N. Baracaldo, M. Weidlich and J. Michael: Privacy-Preserving Process Mining, Business & "
+    "Information Systems Engineering 2019"
+)
+ROOM = 0.999  # of delta, for what the accountant rounds up
+SHARE = 0.05  # of epsilon, for the number of cases, and as much for their lengths, where they are needed
+STANDS_OUT = 2.0  # standard deviations from which on a bin of lengths counts
+FEWEST_LEVELS = 2  # a trace of one event, and its end
+MOST_LEVELS = 400  # so many losses can be added up exactly
+LONGEST_FOUND = int(CASE_LENGTH_BINS[-1])
+
+
+@dataclass(frozen=True)
+class PrefixLaplace(PrefixQuery):
+    """The prefix query, with its parameters.
+
+    Attributes:
+        epsilon: What is claimed; with `split_budget`, of the guarantee.
+        prune: From which noisy count on a prefix is kept: a share of the cases below 1, a whole count from 1 up.
+        max_length: The number of events of the longest trace; None for the average of a case, rounded up.
+        split_budget: Whether epsilon is split over the levels, which is the sound form.
+        times: "none" for placeholders, "model" for times from our private model.
+        budget: Shares of control flow and times, where times are modelled.
+        delta: Of the modelled times. With `split_budget`, of the guarantee; without times it is there for what tables of
+            noise are off by.
+        time_zone: Whose hours and days the times are in.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=2_000)
+        >>> PrefixLaplace(epsilon=1.0).anonymize(log, Randomness()).guarantee.kind
+        'claimed'
+        >>> PrefixLaplace(epsilon=2.0, prune=60, max_length=6, split_budget=True).anonymize(log, Randomness()).guarantee.kind
+        'proved'
+    """
+
+    name: ClassVar[str] = "prefix-laplace"
+
+    epsilon: float = 1.0
+    prune: float = DEFAULT_PRUNE
+    max_length: int | None = None
+    split_budget: bool = False
+    times: Times = "none"
+    budget: Budget | dict[str, float] | str = DEFAULT_BUDGET
+    delta: float = 1e-5
+    time_zone: str = "UTC"
+    shares: Budget = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Bring the parameters into their one form and refuse what cannot be meant."""
+        if not isinstance(self.split_budget, bool):
+            raise UsageError(f"split_budget is either True or False, not {self.split_budget!r}.")
+        self._check()
+
+    @property
+    def proved(self) -> bool:
+        """Whether the guarantee is proved: with the budget split."""
+        return self.split_budget
+
+    def _answer(self, engine: PolarsEngine, gate: Gate, random: Randomness) -> Counted:
+        n_labels = len(engine.labels)
+        return self._split.counts(gate, n_labels) if self.split_budget else self._published(engine, n_labels, random)
+
+    def _published(self, engine: PolarsEngine, n_labels: int, random: Randomness) -> Counted:
+        """The query as published."""
+        counted, scale = Counted(*engine.variants()), 1 / self.query_epsilon
+        levels = longest_trace(self.max_length, counted) + 1  # the end is one
+        least = self._least_count(counted, n_labels, levels)
+
+        def level(prefixes: Integers, last: bool) -> Integers:
+            true = continuations(counted.traces, counted.counts, prefixes, n_labels)
+            noisy = true + truncated_laplace(scale, true.size, random).reshape(true.shape)
+            return np.where(noisy >= least, noisy, 0)
+
+        return grow(level, n_labels, levels).finished
+
+    @cached_property
+    def _split(self) -> Split:
+        return Split(self.query_epsilon, self.prune, self.max_length)
+
+    @cached_property
+    def mu_times(self) -> float | None:
+        """What may be spent on times; with the budget split, all that the query leaves."""
+        if not self.split_budget:
+            return super().mu_times
+        split = self._split
+        possible = {split.most_levels if split.max_length is not None else FEWEST_LEVELS, split.most_levels}
+        tables = max(delta_of_ledger(Ledger(tuple(split.entries(levels))), self.epsilon) for levels in possible)
+        if tables > self.delta / 2:
+            power = 10.0 ** np.ceil(np.log10(2 * tables))  # the next power of ten
+            larger = f" Ask for --delta {power:g}." if tables < 0.01 else " Ask for a smaller --epsilon."
+            raise UsageError(f"Tables of noise are not exact enough for delta {self.delta:g} at this epsilon.{larger}")
+        if self.times == "none":
+            return None
+        worst = Entry("prefixes", DISCRETE_LAPLACE, 1.0, 1 / split.epsilon)  # however the epsilon is split, it tells no more
+        return largest_mu([worst], self.epsilon, ROOM * self.delta - tables)
+
+    def _other_query(self, entries: Sequence[Entry]) -> Iterator[str]:
+        return self._split.departures(entries)
+
+    def claim(self) -> EpsilonClaim | None:
+        """What its authors claim; None for the sound form."""
+        return None if self.split_budget else self._epsilon_claim()
+
+    def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
+        """What is promised of a release."""
+        if self.split_budget:
+            return proved(self.epsilon, self.delta, LABELS_PUBLIC, seeded=seeded, one_of_each=individuals)
+        levels = self._levels(None if self.max_length is None else self.max_length + 1)
+        return self._claimed(SOURCE, (levels,), individuals=individuals)
+
+
+@dataclass(frozen=True)
+class Split:
+    """The query in a form whose guarantee is proved: everything goes through the gate, and epsilon is split over levels.
+
+    At each level a case counts in one cell, so each level is a pure release of 1 over the scale of its discrete Laplace noise,
+    and those of all levels add up to what is left of epsilon. How many levels there are and what is pruned has to be public:
+    where it is not said, the number of cases and their lengths are released first, for a small share of epsilon each. Which
+    prefixes are open follows from counts that are released. Once noise is drawn nothing is refused: a refusal would tell of it
+    what no ledger counts. Where a tree would run away, more is pruned.
+
+    Attributes:
+        epsilon: In all.
+        prune: A share of the cases below 1, a count from 1 up.
+        max_length: The number of events of the longest trace; None for the average.
+
+    Example:
+        >>> split = Split(1.0, 20.0, 3)
+        >>> [entry.noise for entry in split.entries(4)]
+        [4.0, 4.0, 4.0, 4.0]
+        >>> list(split.departures(split.entries(5)))
+        ['there are 5 levels of prefixes, and with these parameters there are 4']
+    """
+
+    epsilon: float
+    prune: float
+    max_length: int | None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn or counted."""
+        if self.max_length is not None and self.max_length >= MOST_LEVELS:
+            raise UsageError(
+                f"With split_budget the longest trace has fewer than {MOST_LEVELS} events. Ask for it: --max-length."
+            )
+        if self._asks_number and self._first_scale > LARGEST_SCALE:
+            raise UsageError("So small an epsilon does not give the number of cases. Say --prune as a count, from 1 up.")
+        if self.max_length is None and self._first_scale > LARGEST_SCALE:
+            raise UsageError("So small an epsilon does not give the lengths of cases. Say --max-length.")
+        if self.max_length is not None:
+            self.scale(self.max_length + 1)
+
+    @property
+    def _asks_number(self) -> bool:
+        return 0 < self.prune < 1
+
+    @property
+    def _first_scale(self) -> float:
+        return max(1 / (SHARE * self.epsilon), SMALLEST_SCALE)
+
+    @property
+    def most_levels(self) -> int:
+        """How many levels there are at most; one more than the longest trace has events, for the end."""
+        return (LONGEST_FOUND if self.max_length is None else self.max_length) + 1
+
+    def scale(self, levels: int) -> float:
+        """The scale of the noise on each of so many levels."""
+        left = self.epsilon * (1 - SHARE * (self._asks_number + (self.max_length is None)))
+        scale = max(levels / left, SMALLEST_SCALE)
+        if scale > LARGEST_SCALE:
+            raise UsageError(
+                f"So small an epsilon cannot be split over {levels} levels. Ask for a larger --epsilon, or for --max-length "
+                f"{max(int(LARGEST_SCALE * left) - 1, 1)}."
+            )
+        return scale
+
+    def entries(self, levels: int) -> list[Entry]:
+        """What the query writes into the ledger, with so many levels."""
+        first = [
+            *([CaseNumber.purpose] if self._asks_number else []),
+            *([CaseLengths.purpose] if self.max_length is None else []),
+        ]
+        return [
+            *(Entry(purpose, DISCRETE_LAPLACE, 1.0, self._first_scale) for purpose in first),
+            *[Entry(PrefixLevel.purpose, DISCRETE_LAPLACE, 1.0, self.scale(levels))] * levels,
+        ]
+
+    def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """How the entries of a ledger differ from what the query writes."""
+        levels = sum(entry.purpose == PrefixLevel.purpose for entry in entries)
+        fewest = self.most_levels if self.max_length is not None else FEWEST_LEVELS
+        if not fewest <= levels <= self.most_levels:
+            possible = f"{fewest} to {self.most_levels}" if self.max_length is None else f"{fewest}"
+            yield f"there are {levels} levels of prefixes, and with these parameters there are {possible}"
+        elif list(entries) != self.entries(levels):
+            yield "releases about prefixes are not those of these parameters, or do not have the noise that they get"
+
+    def counts(self, gate: Gate, n_labels: int) -> Counted:
+        """The answer of the query."""
+        if self.max_length is not None and not self._asks_number:
+            growth = self._growth(self.max_length + 1, None, n_labels)
+            refuse_runaway(growth, lambda enough: f"Ask for --prune {enough}, or for a larger --epsilon.")
+        number = float(gate.release_whole(CaseNumber(), self._first_scale).values[0]) if self._asks_number else None
+        longest = self.max_length
+        if longest is None:
+            longest = longest_of(average_of(gate.release_whole(CaseLengths(), self._first_scale)))
+        levels = longest + 1
+        growth = self._growth(levels, number, n_labels)
+        scale, least = growth.scale, smallest_threshold(growth) if growth.runs_away else growth.least
+
+        def level(prefixes: Integers, last: bool) -> Integers:
+            noisy = gate.release_whole(PrefixLevel(prefixes, n_labels), scale).counts
+            return np.where(noisy >= least, noisy, 0)
+
+        return grow(level, n_labels, levels).finished
+
+    def _growth(self, levels: int, number: float | None, n_labels: int) -> Growth:
+        """How a tree of so many levels grows, given the noisy number of cases where it was asked for."""
+        cases = None if number is None else max(number, 1.0)
+        return Growth(discrete_tail, self.scale(levels), threshold(self.prune, cases or 1.0), n_labels, levels, cases)
+
+
+def average_of(lengths: NoisyTable) -> float:
+    """The average length of a case from the noisy numbers of cases by length: those that stand out; 1 where none does.
+
+    Example:
+        >>> counts = np.zeros(len(CASE_LENGTH_BINS), np.int64)
+        >>> counts[[2, 4]] = 500, 500  # cases of 3 and of 5 events
+        >>> average_of(NoisyTable(counts, 1, sd=28.0))
+        4.0
+    """
+    middle = (CASE_LENGTH_BINS + np.append(CASE_LENGTH_BINS[1:] - 1, LONGEST_FOUND)) / 2
+    found = np.where(lengths.values >= STANDS_OUT * lengths.sd, lengths.values, 0.0)
+    return float(found @ middle / found.sum()) if found.any() else 1.0

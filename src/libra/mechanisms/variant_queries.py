@@ -1,0 +1,315 @@
+"""Mechanisms that ask for variants with noisy counts and make a log of them, with times of our private model or placeholders.
+
+In: a query (`VariantQuery._answer`) and a log. Out: a `Release`. Where the guarantee is proved, everything goes through the gate;
+times are asked for through it for the labels that the released traces have, and all else is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from libra.engines.polars import PolarsEngine, engine_of
+from libra.errors import UsageError
+from libra.eventlog.cases import Cases, Integers, Traces
+from libra.eventlog.log import EventLog
+from libra.eventlog.options import Progress, no_progress
+from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_log, log_of, placeholder_times
+from libra.mechanisms.libra.algorithm import notes_on_delta, notes_on_zone
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, SMALLEST_MU, Budget, checked_budget, checked_time_zone
+from libra.mechanisms.libra.releases import CLOSE, RELEASES, TIMES
+from libra.mechanisms.libra.times import generate_times, release_times
+from libra.mechanisms.peers import PeerMechanism
+from libra.mechanisms.release import CONTENTS, Release
+from libra.privacy.accounting import delta_of_ledger
+from libra.privacy.arguments import checked, checked_whole, delta_of_guarantee
+from libra.privacy.calibration import SLACK
+from libra.privacy.gate import Gate
+from libra.privacy.gaussian import checked_epsilon, mu_of
+from libra.privacy.guarantee import A_SECOND_RUN
+from libra.privacy.ledger import ROUNDED_GAUSSIAN, Entry, Ledger
+from libra.privacy.randomness import Randomness
+from libra.privacy.unit import CASE, Unit
+
+Times: TypeAlias = Literal["none", "model"]
+DEFAULT_PRUNE = 0.01
+LONGEST = 1_000
+MOST_EVENTS = 100_000_000
+LARGEST_TIMES_MU = 20.0
+HALVINGS = 40
+DROWNS = "So small an epsilon, delta or share of the budget would drown the times in noise. Ask for a larger one."
+NO_TIMES = "{} releases no times: timestamps are placeholders, a minute from event to event. --times model makes some."
+EMPTY = (
+    "The anonymized log is empty: nothing in this log stood out from the noise. A larger --epsilon would help{}. "
+    f"{A_SECOND_RUN}"
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counted:
+    """Some traces, and how many cases follow each: what a query about control flow gives.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> Counted(traces_of([[0, 1], [2]]), np.array([2, 1])).repeated().to_lists()
+        [[0, 1], [0, 1], [2]]
+    """
+
+    traces: Traces
+    counts: Integers
+
+    def __len__(self) -> int:
+        """How many different traces there are."""
+        return len(self.traces)
+
+    @property
+    def n_cases(self) -> int:
+        """How many cases follow all of them together."""
+        return int(self.counts.sum())
+
+    def repeated(self) -> Traces:
+        """A trace for every case."""
+        return self.traces.take(np.repeat(np.arange(len(self.traces)), self.counts))
+
+
+def counted_of(cases: Cases) -> Counted:
+    """The variants of some cases.
+
+    Example:
+        >>> from libra.eventlog.cases import cases_of
+        >>> from libra.example.simulate import simulate
+        >>> counted_of(cases_of(simulate(cases=50))).n_cases
+        50
+    """
+    _, first, counts = np.unique(cases.variant, return_index=True, return_counts=True)
+    return Counted(Traces(cases.codes, cases.offsets).take(first), counts)
+
+
+class VariantQuery(PeerMechanism):
+    """A mechanism made of a query: a frozen dataclass with these parameters, among others, and `_answer`.
+
+    Attributes:
+        epsilon: Of the guarantee or the claim.
+        delta: Of the guarantee; of a claim, that of the modelled times.
+        times: "none" for placeholders, "model" for times from our private model.
+        budget: Shares of control flow and times, where times are modelled.
+        time_zone: Whose hours and days the times are in.
+        shares: The same as `budget`.
+    """
+
+    private_labels: ClassVar[bool] = False
+
+    epsilon: float
+    delta: float
+    times: Times
+    budget: Budget | dict[str, float] | str
+    time_zone: str
+    shares: Budget
+
+    def _check(self, **others: Any) -> None:
+        """Bring the parameters into their one form, these others as they are, and refuse what cannot be meant."""
+        if self.times not in ("none", "model"):
+            raise UsageError(f"times is one of none, model, not {self.times!r}.")
+        budget = checked_budget(self.budget)
+        shared = {
+            "epsilon": checked_epsilon(self.epsilon),
+            "delta": delta_of_guarantee(self.delta),
+            "budget": dict(vars(budget)),
+            "time_zone": checked_time_zone(self.time_zone),
+            "shares": budget,
+        }
+        for name, value in (shared | others).items():
+            object.__setattr__(self, name, value)
+        if self.times == "none" and (budget != DEFAULT_BUDGET or self.time_zone != "UTC"):
+            raise UsageError("budget and time_zone are about times, and none are released. Ask for them: --times model.")
+
+    @property
+    def proved(self) -> bool:
+        """Whether the guarantee is proved with these parameters."""
+        return False
+
+    @property
+    def accepts_empty(self) -> bool:
+        """Whether a log without cases is taken: where the guarantee is proved, a refusal must not depend on a single case."""
+        return self.proved
+
+    @property
+    def contents(self) -> str:
+        """What a release holds."""
+        return CONTENTS if self.times == "model" else PLACEHOLDERS
+
+    @property
+    def query_epsilon(self) -> float:
+        """The epsilon of the query: its share where times are modelled, or all."""
+        return self.epsilon * (self.shares.control if self.times == "model" else 1.0)
+
+    @cached_property
+    def mu_times(self) -> float | None:
+        """What may be spent on times; where the guarantee is claimed, epsilons add up and times have all of delta."""
+        return None if self.times == "none" else checked_mu(mu_of(self.shares.times * self.epsilon, self.delta))
+
+    def parameters(self) -> dict[str, Any]:
+        """What was asked for, as far as it played a part."""
+        timed = self.times == "model"
+        left_out = {*(() if timed else ("budget", "time_zone")), *(() if timed or self.proved else ("delta",))}
+        return {name: value for name, value in super().parameters().items() if name not in left_out}
+
+    @abstractmethod
+    def _answer(self, engine: PolarsEngine, gate: Gate, random: Randomness) -> Counted:
+        """The answer of the query, in codes of the labels of the engine; a proved one asks the gate alone."""
+
+    def variants(self, cases: Cases, random: Randomness) -> Counted:
+        """The answer of the query about some cases.
+
+        Example:
+            >>> from libra.eventlog.cases import cases_of
+            >>> from libra.example.simulate import simulate
+            >>> from libra.mechanisms.travas import Travas
+            >>> Travas(epsilon=2.0).variants(cases_of(simulate(cases=500)), Randomness()).n_cases > 0
+            True
+        """
+        counted, labels = counted_of(cases), tuple(map(str, range(cases.n_activities)))
+        engine = PolarsEngine(cases, np.unique(cases.variant), counted.traces, counted.counts, labels)
+        return self._answer(engine, Gate(engine, random), random)
+
+    def anonymize(self, log: EventLog, random: Randomness, progress: Progress = no_progress) -> Release:
+        """The release of a log."""
+        one_of_each = self.proved and log.individual is not None
+        engine = engine_of(log, Unit(most_cases=1) if one_of_each else CASE, random)
+        gate = Gate(engine, random)
+        progress(1, 3)
+        counted = self._answer(engine, gate, random)
+        progress(2, 3)
+        if int(counted.traces.lengths @ counted.counts) > MOST_EVENTS:
+            raise UsageError(
+                f"{self.name} would release more than {MOST_EVENTS:,} events. Ask for a larger --epsilon or --prune."
+            )
+        counted, labels = in_names(counted, engine.labels)
+        traces, zone = counted.repeated(), self.time_zone if log.has_zone else "UTC"
+        if self.times == "model":
+            released = self._with_model(traces, labels, gate, random, zone)
+            parameters, on_zone = {"time_zone": zone}, notes_on_zone(self.time_zone, has_zone=log.has_zone)
+        else:
+            released = fresh_log(_cases(traces, placeholder_times(traces.offsets), len(labels)), labels, random)
+            parameters, on_zone = {}, iter(())
+        promised = self.guarantee(seeded=random.seeded, individuals=log.individual is not None)
+        release = self._release(
+            log,
+            released,
+            random,
+            notes=(*self._notes(released), *notes_on_delta(promised, released.n_cases), *on_zone),
+            parameters=self.parameters() | parameters,
+            ledger=self._counted_ledger(gate) if self.proved else None,
+            has_times=self.times == "model",
+        )
+        progress(3, 3)
+        return release
+
+    def _with_model(self, traces: Traces, labels: tuple[str, ...], gate: Gate, random: Randomness, zone: str) -> EventLog:
+        """The traces with times that come from noisy tables, the case that starts first coming first."""
+        if self.mu_times is None:
+            raise AssertionError("times are asked for and nothing may be spent on them")
+        if not len(traces):
+            return log_of(_cases(traces, traces.codes, len(labels)), labels, seeded=random.seeded)
+        figures = release_times(gate.with_labels(labels), traces, len(labels), self.mu_times, zone)
+        cases = _cases(traces, generate_times(figures, traces, len(labels), zone, random), len(labels))
+        order = np.argsort(cases.micros[cases.offsets[:-1]], kind="stable")
+        return log_of(cases.take(order), labels, seeded=random.seeded)
+
+    def _counted_ledger(self, gate: Gate) -> Ledger:
+        """What went through the gate, if it is within the promise."""
+        ledger = gate.ledger()
+        if delta_of_ledger(ledger, self.epsilon) > self.delta:
+            raise AssertionError("more was released than the guarantee allows; nothing is given out")
+        return ledger
+
+    def _notes(self, released: EventLog) -> Iterator[str]:
+        if not released.n_cases:
+            yield EMPTY.format(", or a smaller --prune" if hasattr(self, "prune") else "")
+        elif self.times == "none":
+            yield NO_TIMES.format(self.name)
+
+    def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """How the entries of a ledger differ from what a run with these parameters writes."""
+        of_times = [entry for entry in entries if entry.purpose in RELEASES and RELEASES[entry.purpose].topic in TIMES]
+        yield from self._other_query([entry for entry in entries if entry not in of_times])
+        for entry in of_times:
+            for departure in RELEASES[entry.purpose].departures(entry):
+                yield f'"{entry.purpose}": {departure}'
+        if of_times and self.mu_times is None:
+            yield "there are releases about times, and with these parameters there are none"
+        elif of_times and not math.isclose(Ledger(tuple(of_times)).mu, self.mu_times or 0.0, rel_tol=CLOSE):
+            yield "releases about times do not add up to what these parameters give them"
+
+    def _other_query(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """How the entries of a ledger, those about times aside, differ from what the query writes."""
+        return super().departures(entries)
+
+
+def largest_mu(entries: Sequence[Entry], epsilon: float, delta: float) -> float:
+    """The largest mu for Gaussian releases that stay, together with these entries, within (epsilon, delta).
+
+    Example:
+        >>> from libra.privacy.ledger import TRUNCATED_GEOMETRIC
+        >>> query = Entry("variants", TRUNCATED_GEOMETRIC, 1.0, 2.0, bound=20)
+        >>> together = Ledger((query, Entry("times", ROUNDED_GAUSSIAN, largest_mu([query], 1.0, 1e-4), 1.0)))
+        >>> 0.9e-4 < delta_of_ledger(together, 1.0) <= 1e-4
+        True
+    """
+    low, high = 0.0, LARGEST_TIMES_MU
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        together = Ledger((*entries, Entry("times", ROUNDED_GAUSSIAN, middle, 1.0)))
+        low, high = (middle, high) if delta_of_ledger(together, epsilon) <= delta else (low, middle)
+    return checked_mu(low * SLACK)
+
+
+def checked_mu(mu: float) -> float:
+    """A mu with which something is left of the times."""
+    if mu < SMALLEST_MU:
+        raise UsageError(DROWNS)
+    return mu
+
+
+def checked_prune(prune: float) -> float:
+    """A share of the cases below 1, or a whole number of cases from 1 up."""
+    prune = checked("prune", prune, lambda prune: 0 <= prune < 1e9, "from 0 to 1,000,000,000")
+    if prune >= 1 and not prune.is_integer():
+        raise UsageError(f"prune is a share of the cases below 1, or a whole number of cases, not {prune:g}.")
+    return prune
+
+
+def checked_max_length(max_length: int | None) -> int | None:
+    """The number of events of the longest trace; None for the average."""
+    return None if max_length is None else checked_whole("max_length", max_length, 1, LONGEST)
+
+
+def in_names(counted: Counted, labels: Sequence[str]) -> tuple[Counted, tuple[str, ...]]:
+    """Traces in codes of the labels that occur in them, so that nothing depends on what does not: the most frequent come first.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> found, names = in_names(Counted(traces_of([[2], [], [1, 2]]), np.array([3, 9, 5])), ["admit", "leave", "call"])
+        >>> found.traces.to_lists(), found.counts.tolist(), names
+        ([[1, 0], [0]], [5, 3], ('call', 'leave'))
+    """
+    present = np.flatnonzero((counted.traces.lengths > 0) & (counted.counts > 0))
+    traces, counts = counted.traces.take(present), counted.counts[present]
+    used, codes = np.unique(traces.codes, return_inverse=True)
+    names = sorted(labels[code] for code in used)
+    position = {name: code for code, name in enumerate(names)}
+    new = np.array([position[labels[code]] for code in used], np.int64)
+    traces = Traces(new[codes] if len(codes) else traces.codes, traces.offsets)
+    lists = traces.to_lists()
+    order = np.array(sorted(range(len(traces)), key=lambda row: (-counts[row], lists[row])), np.int64)
+    return Counted(traces.take(order), counts[order]), tuple(names)
+
+
+def _cases(traces: Traces, micros: Integers, n_labels: int) -> Cases:
+    return Cases(traces.codes, micros, traces.offsets, np.zeros(len(traces), np.int64), n_labels)

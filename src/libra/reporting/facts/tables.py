@@ -1,0 +1,357 @@
+"""Tables of both logs: their edges, their most frequent variants and their attributes.
+
+Rows are ordered by the counts of the original, in public mode by those of the anonymized log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from libra.eventlog.log import UTC_MICROSECONDS, EventLog
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP, column, unnamed
+from libra.measures.distances import Floats, Integers, sort_grouped
+from libra.measures.edges import EdgeUse, PairedEdges, common_codes, pair_edges
+from libra.reporting.facts.pair import SECOND, Pair, shares
+from libra.reporting.numbers import number
+
+
+@dataclass(frozen=True)
+class EdgeRow:
+    """One edge in both logs."""
+
+    source: str  # the activity that comes first
+    target: str  # the activity that directly follows
+    count_original: int | None  # how often; None in public mode
+    count_anonymized: int  # the same in the anonymized log
+    mean_original: float | None  # seconds from one to the other on average; None in public mode and where the edge is never taken
+    mean_anonymized: float | None  # the same in the anonymized log; None also where its times are placeholders
+    median_original: float | None  # the median, likewise
+    median_anonymized: float | None  # the same in the anonymized log
+    w1_log: float | None  # how far the durations are apart, in powers of ten; None unless both logs have the edge, and times
+
+
+@dataclass(frozen=True)
+class EdgeTable:
+    """The heaviest edges; how many are not shown, and which share of the steps (of the original, if there is one) they have."""
+
+    rows: tuple[EdgeRow, ...]
+    left_out: int
+    left_out_share: float
+
+
+@dataclass(frozen=True, eq=False)
+class NamedEdges:
+    """All edges of a pair of logs; in public mode nothing is on the original's side."""
+
+    pair: Pair
+    use: PairedEdges
+
+    @property
+    def leading(self) -> Integers:
+        """The counts that order them."""
+        return self.use.anonymized.counts if self.pair.is_public else self.use.original.counts
+
+    @cached_property
+    def heaviest(self) -> Integers:
+        """Their places in the list, the heaviest first."""
+        return np.lexsort((-self.use.anonymized.counts, -self.leading))
+
+    @cached_property
+    def names(self) -> list[tuple[str, str]]:
+        """The two activities of each."""
+        logs = (self.pair.compared_with, self.pair.anonymized)
+        labels = sorted({label for log in logs for label in log.activities})
+        keys = {
+            key
+            for log, codes in zip(logs, common_codes(*logs), strict=True)
+            for key in zip(codes[log.directly_follows.source].tolist(), codes[log.directly_follows.target].tolist(), strict=True)
+        }
+        return [(labels[source], labels[target]) for source, target in sorted(keys)]  # in the order of pair_edges
+
+    def counts(self, place: int) -> tuple[int | None, int]:
+        """How often the original, if it is shown, and the anonymized log take an edge."""
+        original = None if self.pair.is_public else int(self.use.original.counts[place])
+        return original, int(self.use.anonymized.counts[place])
+
+
+def edges_of(pair: Pair) -> NamedEdges:
+    """Put the edges of both logs on one list."""
+    return NamedEdges(pair, pair_edges(pair.compared_with, pair.anonymized))
+
+
+def edge_table(pair: Pair, most: int = 1000, *, has_times: bool = True) -> EdgeTable:
+    """Count and time the heaviest edges; `has_times` says whether the anonymized log's timestamps mean anything.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=50)
+        >>> found = edge_table(Pair(log, log))
+        >>> found.left_out, {row.w1_log for row in found.rows}
+        (0, {0.0})
+    """
+    edges = edges_of(pair)
+    shown, leading = edges.heaviest[:most], edges.leading
+    nothing = np.full(len(leading), np.nan)
+    before = _middles(edges.use.original)
+    after, apart = (_middles(edges.use.anonymized), _apart(edges.use)) if has_times else ((nothing, nothing), nothing)
+    columns = (_listed(values[shown]) for values in (before[0], after[0], before[1], after[1], apart))
+    rows = tuple(
+        EdgeRow(source, target, *edges.counts(place), *times)
+        for place, *times in zip(shown.tolist(), *columns, strict=True)
+        for source, target in [edges.names[place]]
+    )
+    left_out = leading[edges.heaviest[most:]]
+    return EdgeTable(rows, len(left_out), int(left_out.sum()) / max(int(leading.sum()), 1))
+
+
+def _middles(use: EdgeUse) -> tuple[Floats, Floats]:
+    """Mean and median seconds of every edge; not a number where it is never taken."""
+    counts = use.counts
+    means, medians = np.full(len(counts), np.nan), np.full(len(counts), np.nan)
+    taken = counts > 0
+    if taken.any():
+        order = np.argsort(use.step_micros)
+        ordered = use.step_micros[order[np.argsort(use.step_edge[order], kind="stable")]]
+        begin = np.cumsum(counts) - counts
+        low, high = (ordered[(begin + (counts - odd) // 2)[taken]] / SECOND for odd in (1, 0))
+        medians[taken] = (low + high) / 2
+        means[taken] = np.bincount(use.step_edge, use.step_micros / SECOND, minlength=len(counts))[taken] / counts[taken]
+    return means, medians
+
+
+def _apart(use: PairedEdges) -> Floats:
+    """The distance of every edge's durations on log10(1 + seconds); not a number where a log lacks the edge."""
+    original, anonymized = use.original, use.anonymized
+    together = sort_grouped(
+        original.step_edge, original.step_micros, anonymized.step_edge, anonymized.step_micros, len(original.counts)
+    )
+    apart = together.distances(np.log10(1 + together.values.clip(min=0) / SECOND))
+    apart[(original.counts == 0) | (anonymized.counts == 0)] = np.nan
+    return apart
+
+
+def _listed(values: Floats) -> list[float | None]:
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+LONGEST = 30  # activities of a trace that are shown
+MOST_UNSEEN = 5
+
+
+@dataclass(frozen=True)
+class VariantRow:
+    """A variant: its activities, how many more there are, and the cases that follow it (None for the original: public mode)."""
+
+    trace: tuple[str, ...]
+    cut: int
+    original: int | None
+    anonymized: int
+
+
+@dataclass(frozen=True)
+class VariantTable:
+    """The most frequent variants."""
+
+    # the variants; after them the most frequent ones of the anonymized log that the original never has
+    rows: tuple[VariantRow, ...]
+    unseen_shown: int  # how many of the last rows those are; 0 in public mode
+    variants_original: int | None  # how many variants the original has; None in public mode
+    variants_anonymized: int  # how many the anonymized log has
+    # the share of the original's cases that follow one of the variants shown; None in public mode
+    shown_share_original: float | None
+    shown_share_anonymized: float  # the same of the anonymized log, variants that the original never has aside
+    unseen_share: float | None  # the share of anonymized cases whose variant never occurs in the original; None in public mode
+    lost_share: float | None  # the share of original cases whose variant does not come out; None in public mode
+
+
+def top_variants(pair: Pair, most: int = 20) -> VariantTable:
+    """The most frequent variants and how often each log has them."""
+    labels, table = _paired(pair)
+    before, after = (table[name].to_numpy() for name in ("original", "anonymized"))
+    first = after if pair.is_public else before
+    order = np.lexsort((-after, -first))
+    compared = not pair.is_public
+    unseen = order[before[order] == 0][:MOST_UNSEEN].tolist() if compared else []
+    shown = [place for place in order[:most].tolist() if first[place]]
+    return VariantTable(
+        rows=tuple(_variant(table, place, labels, compared) for place in (*shown, *unseen)),
+        unseen_shown=len(unseen),
+        variants_original=int((before > 0).sum()) if compared else None,
+        variants_anonymized=int((after > 0).sum()),
+        shown_share_original=_share(before[shown], before) if compared else None,
+        shown_share_anonymized=_share(after[shown], after),
+        unseen_share=_share(after[before == 0], after) if compared else None,
+        lost_share=_share(before[after == 0], before) if compared else None,
+    )
+
+
+def _paired(pair: Pair) -> tuple[list[str], pl.DataFrame]:
+    """The labels of both logs, and every variant as places among them with its cases in each log."""
+    logs = (pair.compared_with, pair.anonymized)
+    labels = sorted({label for log in logs for label in log.activities})
+    codes, other_codes = common_codes(*logs)
+    none = pl.lit(0, pl.Int64)
+    both = pl.concat(
+        (
+            _recoded(logs[0], codes).select("trace", original="count", anonymized=none),
+            _recoded(logs[1], other_codes).select("trace", original=none, anonymized="count"),
+        )
+    )
+    return labels, both.group_by("trace", maintain_order=True).agg(pl.col("original", "anonymized").sum())
+
+
+def _recoded(log: EventLog, codes: Integers) -> pl.DataFrame:
+    if not log.n_cases:
+        return pl.DataFrame(schema={"trace": pl.List(pl.UInt32), "count": pl.Int64})
+    recoded = pl.element().replace_strict(np.arange(len(codes)), codes, return_dtype=pl.UInt32)
+    return log.variants.traces.with_columns(pl.col("trace").list.eval(recoded))
+
+
+def _variant(table: pl.DataFrame, place: int, labels: list[str], compared: bool) -> VariantRow:
+    trace, before, after = table.row(place)
+    return VariantRow(
+        tuple(labels[code] for code in trace[:LONGEST]), max(len(trace) - LONGEST, 0), before if compared else None, after
+    )
+
+
+def _share(some: Integers, cases: Integers) -> float:
+    """0 where there is no case."""
+    total = int(cases.sum())
+    return int(some.sum()) / total if total else 0.0
+
+
+Level = Literal["event", "case"]
+MOST = 20
+TOP = 8  # values
+BINS = 10
+FEWEST_CASES = 5  # that share a value
+FEWEST_NUMBERS = 100  # for bins of numbers: some ten in each
+NOT_ATTRIBUTES = {"event": (CASE_INDEX, ACTIVITY, TIMESTAMP), "case": (CASE_NAME,)}
+TYPES = {
+    pl.String(): "text",
+    pl.Int64(): "whole number",
+    pl.Float64(): "number",
+    pl.Boolean(): "yes or no",
+    UTC_MICROSECONDS: "time",
+}
+NUMBERS = ("whole number", "number")
+
+
+@dataclass(frozen=True)
+class Values:
+    """What values an attribute has: the share of each among all that are filled; None for the original in public mode."""
+
+    names: tuple[str, ...]
+    original: tuple[float, ...] | None
+    anonymized: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class AttributeRow:
+    """An attribute."""
+
+    name: str  # its name
+    level: Level  # whether "event"s or "case"s have it
+    type: str  # "text", "whole number", "number", "yes or no" or "time"
+    # the share of events or cases that have a value; None in public mode and where only the other log has it
+    filled_original: float | None
+    filled_anonymized: float | None  # the same of the anonymized log; None where the attribute was not released
+    values: Values | None  # what values it has; None where it was not released, and where too few cases share one
+
+
+def attributes_of(pair: Pair, most: int = MOST) -> tuple[AttributeRow, ...]:
+    """At most so many attributes of the logs, released ones first, those of events before those of cases."""
+    return tuple(_attribute(pair, level, name) for level, name in _names(pair)[:most])
+
+
+def attribute_count(pair: Pair) -> int:
+    """How many attributes the logs have together."""
+    return len(_names(pair))
+
+
+def held_back(pair: Pair) -> tuple[str, ...]:
+    """The names of attributes of the original that were not released."""
+    return tuple(name for level, name in _names(pair) if name not in _frame(pair.anonymized, level).columns)
+
+
+def _names(pair: Pair) -> list[tuple[Level, str]]:
+    levels: tuple[Level, ...] = ("event", "case")
+    found = {
+        (level, name): None
+        for level in levels
+        for log in pair.logs
+        for name in _frame(log, level).columns
+        if name not in NOT_ATTRIBUTES[level]
+    }
+    return sorted(found, key=lambda one: one[1] not in _frame(pair.anonymized, one[0]).columns)
+
+
+def _frame(log: EventLog, level: Level) -> pl.DataFrame:
+    return log.events if level == "event" else log.cases
+
+
+def _attribute(pair: Pair, level: Level, name: str) -> AttributeRow:
+    frames = [_frame(log, level) for log in pair.logs]
+    types = [TYPES[frame.schema[name]] for frame in frames if name in frame.columns]
+    filled = [1 - frame[name].null_count() / max(frame.height, 1) if name in frame.columns else None for frame in frames]
+    in_all = len(types) == len(frames)
+    comparable = len(set(types)) == 1 or set(types) == set(NUMBERS)
+    return AttributeRow(
+        name,
+        level,
+        types[0],
+        None if pair.is_public else filled[0],
+        filled[-1],
+        _values(frames, name, types[0], pair.is_public) if in_all and comparable else None,
+    )
+
+
+def _values(frames: list[pl.DataFrame], name: str, kind: str, is_public: bool) -> Values | None:
+    if kind == "time":
+        return None
+    binned = _numbers(frames, name) if kind in NUMBERS else _words(frames, name)
+    if binned is None:
+        return None
+    names, counts = binned
+    return Values(names, None if is_public else counts[0], counts[-1])
+
+
+Binned = tuple[tuple[str, ...], list[tuple[float, ...]]]
+
+
+def _numbers(frames: list[pl.DataFrame], name: str) -> Binned | None:
+    """In bins of about equally many values of the first log; its smallest and largest value are not told."""
+    values = [
+        one[np.isfinite(one)] for one in (unnamed(frame[name]).drop_nulls().cast(pl.Float64).to_numpy() for frame in frames)
+    ]
+    if len(values[0]) < FEWEST_NUMBERS:
+        return None
+    bounds = np.unique(np.quantile(values[0], np.arange(1, BINS) / BINS, method="inverted_cdf"))
+    said = [number(bound) for bound in bounds]
+    middle = (f"{low} to below {high}" for low, high in pairwise(said))
+    counts = [np.bincount(np.searchsorted(bounds, one, side="right"), minlength=len(bounds) + 1) for one in values]
+    return (f"below {said[0]}", *middle, f"{said[-1]} and more"), [shares(one) for one in counts]
+
+
+def _words(frames: list[pl.DataFrame], name: str) -> Binned | None:
+    """The most frequent values of the first log that several cases share, and all others together."""
+    cases = column(CASE_INDEX).n_unique() if CASE_INDEX in frames[0].columns else pl.len()
+    value = column(name).cast(pl.String)
+    counted = frames[0].select(value.alias("value"), *([column(CASE_INDEX)] if CASE_INDEX in frames[0].columns else []))
+    found = counted.drop_nulls("value").group_by("value").agg(pl.len().alias("n"), cases.alias("cases"))
+    top = found.filter(pl.col("cases") >= FEWEST_CASES).sort(["n", "value"], descending=[True, False]).head(TOP)["value"]
+    if not len(top):
+        return None
+    counts = []
+    for frame in frames:
+        present = frame.select(value.alias("value")).drop_nulls()["value"]
+        tally = dict(present.filter(present.is_in(top.to_list())).value_counts().iter_rows())
+        listed = [tally.get(label, 0) for label in top]
+        counts.append(shares(np.array([*listed, len(present) - sum(listed)])))
+    return (*top, "all others"), counts

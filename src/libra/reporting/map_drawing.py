@@ -1,0 +1,335 @@
+"""A process map as SVG and in words: names that fit a box, sizes for the layout, the drawing and the table of edges.
+
+Two logs drawn on one layout have everything at the same place; what one of them lacks is there as a ghost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from libra.reporting.map_graph import Graph, Shown, Use, change_of_count, change_of_mean, larger_share
+from libra.reporting.map_layout import ARROW, Course, Layout, Line, Point, Sketch
+from libra.reporting.numbers import MISSING, count, duration, number, share, signed_share
+from libra.reporting.style import FILLS
+from libra.reporting.text import BREAKS, numbers_behind, shown, width, wrapped, xml
+
+LINE, LONGEST, LINES = 8.0, 13.5, 4  # em of a line in a box, of one that keeps a long word whole, and how many lines
+
+
+@dataclass(frozen=True)
+class Name:
+    """What people read for a label."""
+
+    text: str
+    lines: tuple[str, ...]
+
+
+def names_of(labels: Sequence[str]) -> list[Name]:
+    """Names for different labels, in their order."""
+    texts = {label: shown(label) for label in labels}
+    boxes = {label: "\n".join(_lines(text)) for label, text in texts.items()}
+    numbers = numbers_behind({label: (texts[label], boxes[label]) for label in labels})
+    return [Name(texts[label] + numbers[label], tuple((boxes[label] + numbers[label]).split("\n"))) for label in labels]
+
+
+def _lines(text: str) -> list[str]:
+    """The text on a few lines, which are as narrow as its words allow."""
+    words = [width(word.rstrip()) for word in BREAKS.split(text)]
+    return wrapped(text, max([LINE, *(word for word in words if word <= LONGEST)]), LINES)
+
+
+START, END = "start", "end"
+NEARLY_ALL = 0.9
+
+
+@dataclass(frozen=True)
+class EdgeRows:
+    """The shown edges as text, heaviest first, and what was left out."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    said: str
+
+
+def rows_of(graph: Graph, shown: Shown, names: Mapping[int, Name]) -> EdgeRows:
+    """The edges that a level shows, as a table."""
+    weight = larger_share([use.step_shares for use in graph.uses])
+    ordered = sorted(shown.edges, key=lambda edge: (-weight[edge], edge))
+    both = len(graph.uses) > 1
+    headings = (
+        ("from", "to", "times, original", "times, anonymized", "mean duration, original", "mean duration, anonymized")
+        if both
+        else ("from", "to", "times", "mean duration")
+    )
+    rows = tuple(
+        (
+            text_of(graph, names, int(graph.source[edge])),
+            text_of(graph, names, int(graph.target[edge])),
+            *(count(int(use.counts[edge])) for use in graph.uses),
+            *(time_of(use, edge) for use in graph.uses),
+        )
+        for edge in ordered
+    )
+    some = f"The {count(len(rows))} edges of the most detailed map, of {count(len(graph.source))} in all, heaviest first."
+    said = some if len(rows) < len(graph.source) else "All edges, heaviest first."
+    return EdgeRows(headings, rows, said)
+
+
+def text_of(graph: Graph, names: Mapping[int, Name], node: int) -> str:
+    """What people read for a node."""
+    return START if node == graph.start else END if node == graph.end else names[node].text
+
+
+def time_of(use: Use, edge: int) -> str:
+    """The mean duration of an edge's steps in a log, or a dash."""
+    seconds = float(use.seconds[edge])
+    return MISSING if math.isnan(seconds) else duration(seconds)
+
+
+def said_of_level(graph: Graph, shown: Shown) -> str:
+    """How much of the logs a level shows."""
+    steps = graph.is_step
+    edges = [edge for edge in shown.edges if steps[edge]]
+    wholes = [int(use.counts[steps].sum()) for use in graph.uses]
+    parts = [share(int(use.counts[edges].sum()) / whole) if whole else "" for use, whole in zip(graph.uses, wholes, strict=True)]
+    whose = ("of the steps of the original", "of those of the anonymized log") if len(parts) == 2 else ("of all steps",)
+    covered = " and ".join(f"{part} {of}" for part, of in zip(parts, whose, strict=True) if part)
+    nodes = f"{count(len(shown.nodes))} of {count(len(graph.labels))} activities"
+    said = f"{nodes} and {count(len(edges))} of {count(int(steps.sum()))} edges" + (f": {covered}" if covered else "")
+    return f"{said}.{_ends(graph, shown)}"
+
+
+def _ends(graph: Graph, shown: Shown) -> str:
+    """How many cases begin and end where a level shows it, if not nearly all; by the first log."""
+    use = graph.uses[0]
+    begin, end = (
+        int(use.counts[[edge for edge in shown.edges if ends[edge] == terminal]].sum()) / max(use.cases, 1)
+        for ends, terminal in ((graph.source, graph.start), (graph.target, graph.end))
+    )
+    if not use.cases or min(begin, end) >= NEARLY_ALL:
+        return ""
+    return f" Of the cases, {share(begin)} begin and {share(end)} end with a step that is shown; the others with rarer ones."
+
+
+def told_of_node(graph: Graph, name: str, node: int) -> str:
+    """How often each log has an activity, and the change, in words."""
+    return "\n".join([name, *_told(graph, [int(use.events[node]) for use in graph.uses], ["" for _ in graph.uses])])
+
+
+def told_of_edge(graph: Graph, ends: str, edge: int) -> str:
+    """How often each log takes an edge, how long that takes, and the change, in words."""
+    times = ["" if math.isnan(use.seconds[edge]) else f", {time_of(use, edge)} on average" for use in graph.uses]
+    return "\n".join([ends, *_told(graph, [int(use.counts[edge]) for use in graph.uses], times)])
+
+
+def _told(graph: Graph, counts: Sequence[int], times: Sequence[str]) -> Iterator[str]:
+    """A line a log, then one for the change."""
+    both = len(counts) == 2
+    for who, times_taken, use, time in zip(("original: ", "anonymized: "), counts, graph.uses, times, strict=False):
+        per_case = f" ({number(times_taken / use.cases)} per case)" if times_taken else ""
+        yield f"{who if both else ''}{count(times_taken)} {'time' if times_taken == 1 else 'times'}{per_case}{time}"
+    if both:
+        before, after = (times_taken / max(use.cases, 1) for times_taken, use in zip(counts, graph.uses, strict=True))
+        if before and after:
+            yield f"change per case: {signed_share(after / before - 1)}"
+        else:
+            yield "only in the original" if before else "only in the anonymized log"
+
+
+LABEL_SIZE, FIGURE_SIZE, LINE_HEIGHT = 12.0, 11.0, 15.0
+CIRCLE, LEAST_BOX, PADDING = 26.0, 64.0, 11.0
+SIGNED = " ▲"  # room for a triangle
+HEAVIEST = 8
+APART = 5.0  # of a label from its line
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All that is drawn on a level, whichever log it is drawn for."""
+
+    graph: Graph
+    shown: Shown
+    names: Mapping[int, Name]
+
+    @cached_property
+    def nodes(self) -> tuple[int, ...]:
+        """The nodes in the order of the layout: the start, the end, then the activities as they come in their cases."""
+        places = self.graph.places
+        return (self.graph.start, self.graph.end, *sorted(self.shown.nodes, key=lambda node: (places[node], node)))
+
+    @cached_property
+    def sketch(self) -> Sketch:
+        """What the layout has to know."""
+        graph, shown = self.graph, self.shown
+        place = {node: i for i, node in enumerate(self.nodes)}
+        weight = larger_share([use.step_shares for use in graph.uses])
+        most = max((float(weight[edge]) for edge in shown.edges), default=1.0)
+
+        def line(source: int, target: int, heavy: float, label: Point) -> Line:
+            upwards = place[source] > place[target] and source != graph.end and target != graph.end
+            return Line(place[source], place[target], 1 + round(HEAVIEST * math.sqrt(heavy)), upwards, label)
+
+        lines = [
+            *(
+                line(int(graph.source[edge]), int(graph.target[edge]), float(weight[edge]) / most, _label_size(graph, edge))
+                for edge in shown.edges
+            ),
+            *(line(source, target, 0.0, (0.0, 0.0)) for source, target in shown.bridges),
+        ]
+        boxes = (self._box_size(node) for node in self.nodes[2:])
+        return Sketch(((CIRCLE, CIRCLE), (CIRCLE, CIRCLE), *boxes), tuple(lines))
+
+    @property
+    def cases_width(self) -> float:
+        """How much room the number of cases takes beside the start and the end."""
+        return max(width(cases_of(use)) for use in self.graph.uses) * FIGURE_SIZE
+
+    def _box_size(self, node: int) -> Point:
+        lines = self.names[node].lines
+        figures = [count(int(use.events[node])) + SIGNED for use in self.graph.uses]
+        wide = max(max(map(width, lines)) * LABEL_SIZE, max(map(width, figures)) * FIGURE_SIZE)
+        return max(LEAST_BOX, wide + 2 * PADDING), LINE_HEIGHT * (len(lines) + 1) + PADDING
+
+
+def cases_of(use: Use) -> str:
+    """The number of a log's cases."""
+    return f"{count(use.cases)} {'case' if use.cases == 1 else 'cases'}"
+
+
+def _label_size(graph: Graph, edge: int) -> Point:
+    texts = [text + SIGNED for use in graph.uses for text in (count(int(use.counts[edge])), time_of(use, edge))]
+    return max(map(width, texts)) * FIGURE_SIZE + APART, LINE_HEIGHT
+
+
+MARGIN, BESIDE = 8.0, 16.0  # around the map, and for the line above the start and below the end
+THINNEST, WIDEST = 1.1, 6.0
+SIGNS = {"more": "▲", "less": "▼", "longer": "▲", "shorter": "▼"}
+
+
+def drawing(picture: Picture, layout: Layout, which: int, looks: str) -> str:
+    """The map of one of the graph's logs as a fragment of SVG.
+
+    Args:
+        picture: What is drawn.
+        layout: Where.
+        which: The place of the log among those of the graph.
+        looks: Whose colours it has: "original" or "anonymized".
+    """
+    use, shown = picture.graph.uses[which], picture.shown
+    left = min(0.0, *(x - picture.cases_width / 2 for x, _ in layout.nodes[:2])) - MARGIN
+    right = max(layout.width, *(x + picture.cases_width / 2 for x, _ in layout.nodes[:2])) + MARGIN
+    top, wide, tall = -MARGIN - BESIDE, right - left, layout.height + 2 * (MARGIN + BESIDE)
+    steps = [edge for edge in shown.edges if picture.graph.is_step[edge]]
+    whose = f"the {looks} log" if len(picture.graph.uses) == 2 else "a log"
+    said = f"Process map of {whose}: {count(len(shown.nodes))} activities, {count(len(steps))} edges, {cases_of(use)}"
+    lines = [_line(picture, line, course, which) for line, course in enumerate(layout.courses)]
+    return "".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="lm lm-{looks}" role="img" aria-label="{xml(said)}" '
+            f'viewBox="{left:.0f} {top:.0f} {wide:.0f} {tall:.0f}" width="{wide:.0f}" height="{tall:.0f}">',
+            *(marks for marks, _ in lines),
+            *(labels for _, labels in lines),
+            *(_terminal(i == 0, layout.nodes[i], cases_of(use)) for i in range(2)),
+            *(_box(picture, i, layout.nodes[i], which) for i in range(2, len(picture.nodes))),
+            "</svg>",
+        ]
+    )
+
+
+def _terminal(is_start: bool, middle: Point, cases: str) -> str:
+    x, y = middle
+    mark = f"M{x - 3.5:.1f} {y - 5.5:.1f}l9.5 5.5l-9.5 5.5z" if is_start else f"M{x - 4.5:.1f} {y - 4.5:.1f}h9v9h-9z"
+    line = y - CIRCLE / 2 - 6 if is_start else y + CIRCLE / 2 + 14
+    return (
+        f'<g class="lm-end"><title>{"start" if is_start else "end"}: {cases}</title>'
+        f'<circle cx="{x:g}" cy="{y:g}" r="{CIRCLE / 2:g}"/><path d="{mark}"/>'
+        f'<text class="lm-count" x="{x:g}" y="{line:.1f}">{cases}</text></g>'
+    )
+
+
+def _box(picture: Picture, place: int, middle: Point, which: int) -> str:
+    graph, node, (x, y) = picture.graph, picture.nodes[place], middle
+    wide, tall = picture.sketch.sizes[place]
+    events = [int(use.events[node]) for use in graph.uses]
+    change = change_of_count(*events, *(use.cases for use in graph.uses)) if len(events) == 2 else ""
+    most = int(graph.uses[which].events[list(picture.shown.nodes)].max())
+    step = min(int(len(FILLS) * math.sqrt(events[which] / most)), len(FILLS) - 1) if most else 0
+    name, below = picture.names[node], y - tall / 2 + PADDING / 2 + 11
+    texts = [
+        f'<text class="lc-label" x="{x:g}" y="{below + LINE_HEIGHT * row:.1f}">{xml(line)}</text>'
+        for row, line in enumerate(name.lines)
+    ]
+    below += LINE_HEIGHT * len(texts)
+    texts.append(f'<text class="lm-count" x="{x:g}" y="{below:.1f}">{count(events[which])}{_sign(which, events, change)}</text>')
+    return (
+        f'<g class="lm-node lm-fill-{step}{_classes(which, events, change)}">'
+        f"<title>{xml(told_of_node(graph, name.text, node))}</title>"
+        f'<rect x="{x - wide / 2:.1f}" y="{y - tall / 2:.1f}" width="{wide:.1f}" height="{tall:.1f}" rx="7"/>{"".join(texts)}</g>'
+    )
+
+
+def _line(picture: Picture, place: int, course: Course, which: int) -> tuple[str, str]:
+    """A line as its marks, and what goes on top of all lines: its labels and its title."""
+    graph, shown, line = picture.graph, picture.shown, picture.sketch.lines[place]
+    ends = " → ".join(text_of(graph, picture.names, picture.nodes[node]) for node in (line.source, line.target))
+    if place >= len(shown.edges):
+        return _marks("lm-edge lm-bridge", f"{ends}\nby way of activities that are not shown", course, 1.5)
+    edge, use = shown.edges[place], graph.uses[which]
+    counts = [int(of.counts[edge]) for of in graph.uses]
+    often = long = ""
+    if len(counts) == 2:
+        before, after = graph.uses
+        often = change_of_count(counts[0], counts[1], before.cases, after.cases)
+        long = change_of_mean(*(float(of[edge]) for of in (before.seconds, after.seconds, before.errors, after.errors)))
+    most = max(int(use.counts[list(shown.edges)].max()), 1)
+    width = THINNEST + (WIDEST - THINNEST) * math.sqrt(counts[which] / most)
+    labels = _labels(use, edge, course, _sign(which, counts, often), _sign(which, counts, long)) if counts[which] else ""
+    return _marks(f"lm-edge{_classes(which, counts, often, long)}", told_of_edge(graph, ends, edge), course, width, labels)
+
+
+def _labels(use: Use, edge: int, course: Course, often: str, long: str) -> str:
+    if course.label is None:
+        return ""
+    x, y = course.label
+    place = f'x="{x:g}" y="{y + 4:.1f}"'
+    timed = f'<text class="lm-duration" {place}>{time_of(use, edge)}{long}</text>' if not math.isnan(use.seconds[edge]) else ""
+    return f'<text class="lm-frequency" {place}>{count(int(use.counts[edge]))}{often}</text>{timed}'
+
+
+def _marks(classes: str, told: str, course: Course, width: float, labels: str = "") -> tuple[str, str]:
+    """A spline with the head of its arrow, and, to go on top, a broad line that only the pointer finds."""
+    (x, y), *others = course.points
+    curve = f"M{x:g} {y:g}C" + " ".join(f"{x:g} {y:g}" for x, y in others)
+    near = f"M{x:.0f} {y:.0f}C" + " ".join(f"{x:.0f} {y:.0f}" for x, y in others)
+    return (
+        f'<g class="{classes}"><path class="lm-line" stroke-width="{width:.1f}" d="{curve}"/>'
+        f'<path class="lm-head" d="{_head(course, width)}"/></g>',
+        f'<g class="{classes}"><title>{xml(told)}</title><path class="lm-hit" d="{near}"/>{labels}</g>',
+    )
+
+
+def _head(course: Course, width: float) -> str:
+    """A triangle from where the spline ends to the tip, as broad as the line asks for."""
+    (x, y), (tip_x, tip_y) = course.points[-1], course.tip
+    length = math.hypot(tip_x - x, tip_y - y) or ARROW
+    across_x, across_y = -(tip_y - y) / length, (tip_x - x) / length
+    half = 2.4 + 0.75 * width
+    return (
+        f"M{tip_x:g} {tip_y:g}L{x + across_x * half:.1f} {y + across_y * half:.1f}"
+        f"L{x - across_x * half:.1f} {y - across_y * half:.1f}z"
+    )
+
+
+def _classes(which: int, counts: list[int], *changes: str) -> str:
+    """Classes of a mark: the original is drawn in its own colour, but for what was lost."""
+    seen = [change for change in changes if change and (which == len(counts) - 1 or change in ("lost", "false"))]
+    return "".join(f" lm-{change}" for change in seen) + ("" if counts[which] else " lm-ghost")
+
+
+def _sign(which: int, counts: list[int], change: str) -> str:
+    """A triangle for those who do not see colours."""
+    sign = SIGNS.get(change, "") if which == len(counts) - 1 else ""
+    return f'<tspan class="lm-sign" dx="3">{sign}</tspan>' if sign else ""
