@@ -21,7 +21,7 @@ from benchmarks.reports import reports_table
 from benchmarks.sound import command_table, sound_table
 
 TARGETS = {"read": 1.3, "write .xes": 1.0, "write .xes.gz": 1.0}  # of r4pm's time
-START_UPS = {"libra --help": ("-m", "libra.cli", "--help"), "import libra": ("-c", "import libra")}
+START_UPS = {"libra --help": ("-m", "libra", "--help"), "import libra": ("-c", "import libra")}
 START_UP_SECONDS = 0.5
 
 

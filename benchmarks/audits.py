@@ -25,17 +25,16 @@ from libra.measures.audit.outcome import form_of
 KNOWN = Path(libra.__file__).parent / "measures" / "audit" / "known.json"
 BUDGET = ("epsilon", "delta")
 
-HEAD = """# What audits of the mechanisms found
+HEAD = """# Audit results for every mechanism
 
-Made by `make audit`, on the bundled log; [audit.md](audit.md) says how an audit works and what it cannot find. "Epsilon proved"
-is a lower bound at the claimed delta, from the canary that told most; the claim is refuted if it is above the epsilon claimed.
-All bounds of an audit together are wrong with a probability of 0.01 at most.
+Written by `make audit`, on the bundled log. [audit.md](audit.md) explains how an audit works and what it cannot detect.
+"Epsilon proved" is a lower bound at the claimed delta, from the most revealing canary. The claim is refuted if this bound is
+above the claimed epsilon. The probability that any bound of an audit is wrong is at most 0.01.
 """
 AFTER = """
-The bounds on `libra` are far below its claims, and not because less is spent: a released log shows less than all the noisy
-figures it is made from, and the bounds are strict. `travas`, which releases its noisy counts as they are, comes close to its
-claim. That bounds would rise above a claim if something were wrong is shown by
-[bugs planted in a copy of the code](audit.md#would-it-catch-us).
+The bounds on `libra` are far below its claims, but not because it spends less budget: a released log reveals less than all the
+noisy figures behind it, and the bounds are strict. `travas` releases its noisy counts as they are and comes close to its
+claim. [Bugs planted in a copy of the code](audit.md#would-it-catch-us) show that bounds rise above a claim if something is wrong.
 """
 
 
@@ -76,7 +75,7 @@ SETTINGS = (
 def page(runs: int, seconds: float, known: list[dict[str, Any]]) -> Iterator[str]:
     """The page, a line at a time; each audit is made as its line is asked for, and goes into `known` as well."""
     yield HEAD
-    yield "| mechanism | claim | outcome | epsilon proved | the most telling canary | runs |"
+    yield "| mechanism | claim | outcome | epsilon proved | most revealing canary | runs |"
     yield "|---|---:|---|---:|---|---:|"
     log, details = libra.read(example.path()), []
     for setting in SETTINGS:
@@ -97,7 +96,7 @@ def page(runs: int, seconds: float, known: list[dict[str, Any]]) -> Iterator[str
     for setting, found in details:
         yield f"\n## `{setting.words}`, canary by canary\n"
         yield f"At ({found.claim.epsilon:.3g}, {found.claim.delta:g}) for one case: {found.claim.source}.\n"
-        yield "| the canary | claimed | proved | the telling event | with it | without |"
+        yield "| canary | claimed | proved | event | with it | without |"
         yield "|---|---:|---:|---|---:|---:|"
         yield from map(_detail, found.findings)
 

@@ -78,7 +78,7 @@ def anonymize_with_libra(log: Path, _folder: Path) -> Task:
 
 def anonymize_file_with_libra(log: Path, folder: Path) -> Task:
     """The whole command, in a process of its own: start, read, anonymize, write."""
-    command = [sys.executable, "-m", "libra.cli", "anonymize", str(log), "-o", str(folder / "out.xes.gz"), "--quiet"]
+    command = [sys.executable, "-m", "libra", "anonymize", str(log), "-o", str(folder / "out.xes.gz"), "--quiet"]
     return lambda: subprocess.run(command, check=True)
 
 

@@ -93,7 +93,7 @@ def simulated(folder: Path, events: int) -> Path:
     """The simulated log of about so many events; made once."""
     path = folder / f"events-{events}.parquet"
     if not path.exists():
-        made = run(sys.executable, "-m", "libra.cli", "simulate", "--cases", str(events // EVENTS_A_CASE), "-o", str(path))
+        made = run(sys.executable, "-m", "libra", "simulate", "--cases", str(events // EVENTS_A_CASE), "-o", str(path))
         tell(f"simulate {events:,} events, {made.gigabytes:.2f} GB", seconds=made.seconds)
     return path
 
@@ -101,7 +101,7 @@ def simulated(folder: Path, events: int) -> Path:
 def anonymized(log: Path, *more: str, output: str = "out.parquet") -> Run:
     """The whole command, from starting Python to the file written."""
     with tempfile.TemporaryDirectory(dir=log.parent) as folder:
-        command = (sys.executable, "-m", "libra.cli", "anonymize", str(log), "-o", str(Path(folder) / output), "--quiet")
+        command = (sys.executable, "-m", "libra", "anonymize", str(log), "-o", str(Path(folder) / output), "--quiet")
         return run(*command, "--delta", str(DELTA), *more)
 
 

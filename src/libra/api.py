@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 from libra.errors import UsageError
-from libra.eventlog.options import Progress, no_progress
+from libra.eventlog.options import Progress, no_progress, stage
 from libra.keywords import (
     AnonymizeKeywords,
     AuditKeywords,
     ReadKeywords,
     described_by,
-    described_parameters,
     read_options,
     refuse_unknown,
 )
@@ -75,7 +74,9 @@ def read(source: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
     """
     from libra.eventlog import read as reader
 
-    return reader.read(source, read_options(**keywords))
+    options = read_options(**keywords)
+    with stage(options.progress, "read", source) as told:
+        return reader.read(source, replace(options, progress=told))
 
 
 def describe(source: Source, **keywords: Unpack[ReadKeywords]) -> Description:
@@ -110,7 +111,9 @@ def describe(source: Source, **keywords: Unpack[ReadKeywords]) -> Description:
     given = [name for name, value in keywords.items() if value is not None and value is not False and value != []]
     if keywords.get("day_first") is False:
         given.append("day_first")
-    return found_in(source, read_options(**keywords), given)
+    options = read_options(**keywords)
+    with stage(options.progress, "read", source) as told:
+        return found_in(source, replace(options, progress=told), given)
 
 
 def write(log: Source, path: str | Path, *, progress: Progress = no_progress) -> tuple[str, ...]:
@@ -130,7 +133,9 @@ def write(log: Source, path: str | Path, *, progress: Progress = no_progress) ->
     from libra.eventlog import write as writer
 
     check_target(log, path)
-    return writer.write(read(log), Path(path), progress)
+    made = read(log)
+    with stage(progress, "write", path) as told:
+        return writer.write(made, Path(path), told)
 
 
 def convert(source: Source, target: str | Path, **keywords: Unpack[ReadKeywords]) -> tuple[str, ...]:
@@ -191,29 +196,13 @@ def anonymize(
         >>> release.guarantee.kind, release.guarantee.epsilon
         ('proved', 1.0)
     """
-    from libra.eventlog.notes import refuse_open
-    from libra.mechanisms.mechanism import mechanism as make
     from libra.mechanisms.mechanism import parameters_of
-    from libra.origins import engine_of_release, opened, release_of
-    from libra.privacy.randomness import Randomness
+    from libra.releasing import released, request_of
 
     refuse_unknown("libra.anonymize", keywords, AnonymizeKeywords, parameters_of(mechanism))
-    reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
-    reading["description"] = described = described_by(keywords.get("description"))
-    parameters = {name: value for name, value in keywords.items() if name not in reading}
-    made = make(mechanism, described_parameters(described, parameters, parameters_of(mechanism)))
-    random, progress = Randomness(seed), keywords.get("progress") or no_progress
-    if getattr(made, "accepts_empty", False):
-        reading["allow_empty"] = True  # whether there is a release must not depend on a single case
-    chosen = engine_of_release(source, mechanism, engine, master)
-    place = str(source) if isinstance(source, str | Path) else "the log, as it was read"
-    if chosen == "polars":
-        log = read(source, **cast("ReadKeywords", reading))
-        if mechanism == SOUND:
-            refuse_open(log.notes, place)
-        return replace(made.anonymize(log, random, progress), original=log)
-    with opened(source, chosen, read_options(**cast("ReadKeywords", reading)), master) as beyond_memory:
-        return release_of(beyond_memory, made, random, chosen, master, progress, place=place)
+    reading, parameters = _split(keywords)
+    with released(request_of(source, reading, mechanism, parameters, seed=seed, engine=engine, master=master)) as release:
+        return release
 
 
 def audit(
@@ -257,14 +246,14 @@ def audit(
     from libra.mechanisms.mechanism import parameters_of
 
     refuse_unknown("libra.audit", keywords, AuditKeywords, parameters_of(mechanism))
-    reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
-    parameters: dict[str, Any] = {name: value for name, value in keywords.items() if name not in reading}
+    reading, parameters = _split(keywords)
     asked = {"epsilon": epsilon, "delta": delta}
     made = make(mechanism, parameters | {name: asked[name] for name in parameters_of(mechanism) if name in asked})
     effort = audits.Effort(runs, time_limit, processes, seed)
     log = read(source, **cast("ReadKeywords", reading))
-    progress = keywords.get("progress") or no_progress
-    return audits.audit(log, made, lambda release: audits.implied_claim(release, epsilon, delta), effort, canary, progress)
+    with stage(keywords.get("progress") or no_progress, "audit", mechanism) as told:
+        found = audits.audit(log, made, lambda release: audits.implied_claim(release, epsilon, delta), effort, canary, told)
+    return replace(found, notes=(*log.notes, *found.notes))
 
 
 def inspect(source: Source, *, risk: bool = False, **keywords: Unpack[ReadKeywords]) -> Summary:
@@ -302,7 +291,7 @@ def measure(
 
     A `description` is that of the original, and the anonymized log is read as it is found. All other keywords count for both
     logs, but for columns that the anonymized log does not have (it often has other names) and, where it is not a CSV file from
-    another tool, for those about text. Read both yourself, with `read`, to see the notes.
+    another tool, for those about text; `utility.notes` says so.
 
     With `risk=True` also what an attacker gets from the anonymized log, as `utility.risk`: confidential. For an attack on
     membership it takes the certificate of the release, a file or what `release.certificate()` gives, to run the mechanism again;
@@ -318,17 +307,23 @@ def measure(
     from libra.pairs import read_pair
 
     _check_risk(risk)
-    if not risk:
-        if certificate is not None:
-            raise UsageError(CERTIFICATE_WITHOUT_RISK)
-        return compare(*read_pair(original, anonymized, **keywords))
-    from libra.measures.risk import certified, risk_of_release
+    if certificate is not None and not risk:
+        raise UsageError(CERTIFICATE_WITHOUT_RISK)
+    named = None
+    if certificate is not None:
+        from libra.measures.risk import certified
 
-    named = None if certificate is None else certified(certificate)
+        named = certified(certificate)
     first, second = read_pair(original, anonymized, **keywords)
+    utility = replace(compare(first, second), notes=_notes_of((original, first), (anonymized, second)))
+    if not risk:
+        return utility
+    from libra.measures.risk import risk_of_release
+
     file = Path(anonymized) if isinstance(anonymized, str | Path) else None
-    progress = keywords.get("progress") or no_progress
-    return replace(compare(first, second), risk=risk_of_release(first, second, certified=named, released=file, progress=progress))
+    with stage(keywords.get("progress") or no_progress, "attack", original) as told:
+        found = risk_of_release(first, second, certified=named, released=file, progress=told)
+    return replace(utility, risk=found, notes=(*utility.notes, *found.notes))
 
 
 def compare(
@@ -381,9 +376,16 @@ def compare(
     refuse_unknown("libra.compare", keywords, ReadKeywords)
     limits, at_once, kept = Limits(time_limit, memory_limit), checked_processes(processes), cache_of(cache)
     plan = plan_of(settings_of(mechanisms, parameters), epsilon, delta, seeds)
-    progress = keywords.get("progress") or no_progress
     logs = {name: read(source, **keywords) for name, source in named(sources).items()}
-    return run_all(logs, plan, limits, at_once, kept, lambda done, total, _running: progress(done, total))
+    with stage(keywords.get("progress") or no_progress, "compare") as progress:
+        describe_run = getattr(progress, "describe", None)
+
+        def told(done: int, total: int, running: str) -> None:
+            if describe_run is not None:
+                describe_run(running)
+            progress(done, total)
+
+        return run_all(logs, plan, limits, at_once, kept, told)
 
 
 def verify(
@@ -422,7 +424,21 @@ def verify(
         if not isinstance(given, str | Path):
             found = f"{what} is of type {type(given).__name__}"
             raise UsageError(f"libra.verify takes the paths of two files, and {found}. {WRITTEN}")
-    return check(Path(certificate), Path(output), progress, None if key is None else public_key(key))
+    trusted = None if key is None else public_key(key)
+    with stage(progress, "read", output) as told:
+        return check(Path(certificate), Path(output), told, trusted)
+
+
+def _notes_of(*logs: tuple[Source, EventLog]) -> tuple[str, ...]:
+    """The notes of several logs, each with the name of its file."""
+    names = [Path(source).name if isinstance(source, str | Path) else "" for source, _ in logs]
+    return tuple(f"{name}: {note}" if name else note for name, (_, log) in zip(names, logs, strict=True) for note in log.notes)
+
+
+def _split(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The keywords that are about reading, and all others."""
+    reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
+    return reading, {name: value for name, value in keywords.items() if name not in reading}
 
 
 def _check_risk(risk: object) -> None:

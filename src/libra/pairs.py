@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from libra.errors import MissingColumnError
-from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.options import ReadOptions, RoleNames, stage
 from libra.keywords import ReadKeywords, read_options
 
 if TYPE_CHECKING:
@@ -28,40 +28,41 @@ def read_pair(original: Source, anonymized: Source, **keywords: Unpack[ReadKeywo
     Where it lacks a named column, that role is found there by itself, with a note; all other choices stay, and every other error
     is raised as it is.
     """
-    from libra.eventlog import read as reader
-
     options = read_options(**keywords)
+    said, ours, theirs = options, options, options
     if options.described:
-        return reader.read(original, options), _read_anonymized(anonymized, *_as_found(options))
-    ours, theirs = _options_of_each(original, anonymized, options)
-    return reader.read(original, ours), _read_anonymized(anonymized, options, theirs)
+        said = theirs = ReadOptions(progress=options.progress)
+    else:
+        ours, theirs = _options_of_each(original, anonymized, options)
+    return _read(original, ours), _read_anonymized(anonymized, said, theirs)
 
 
 def read_released(anonymized: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
     """Read an anonymized log alone, as `read_pair` does where the other one is not looked at."""
     options = read_options(**keywords)
-    return _read_anonymized(anonymized, *(_as_found(options) if options.described else (options, options)))
+    said = ReadOptions(progress=options.progress) if options.described else options
+    return _read_anonymized(anonymized, said, said)
 
 
-def _as_found(options: ReadOptions) -> tuple[ReadOptions, ReadOptions]:
-    """What is said of the anonymized log where a description is that of the original: nothing."""
-    nothing = ReadOptions(progress=options.progress)
-    return nothing, nothing
+def _read(source: Source, options: ReadOptions) -> EventLog:
+    from libra.eventlog import read as reader
+
+    with stage(options.progress, "read", source) as told:
+        return reader.read(source, replace(options, progress=told))
 
 
 def _read_anonymized(anonymized: Source, said: ReadOptions, theirs: ReadOptions) -> EventLog:
     """The second log of a comparison, with notes on what did not count for it."""
-    from libra.eventlog import read as reader
     from libra.eventlog.names import LIFECYCLE
     from libra.eventlog.select import keep_lifecycle
 
     notes = _ignored(said, theirs)
     theirs = replace(theirs, allow_empty=True, lifecycle_keep=())
     try:
-        log = reader.read(anonymized, theirs)
+        log = _read(anonymized, theirs)
     except MissingColumnError as error:
         theirs, more = _without(theirs, error)
-        log = reader.read(anonymized, theirs)
+        log = _read(anonymized, theirs)
         notes += more
     log = log.with_notes(*notes)
     if said.lifecycle_keep and log.n_events:

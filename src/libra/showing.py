@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from libra.errors import UsageError
-from libra.eventlog.options import no_progress
+from libra.eventlog.options import no_progress, stage
 from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def report(
     sources = (None if public else original, released, certificate)
     before_name, after_name, certificate_name = (Path(one).name if isinstance(one, str | Path) else "" for one in sources)
     names = Names(before_name, after_name, certificate_name, reading_flags(keywords))
-    progress = keywords.get("progress") or no_progress
-    return report_of(before, after, checked=checked, names=names, certified=certified, progress=progress)
+    with stage(keywords.get("progress") or no_progress, "report", released) as told:
+        return report_of(before, after, checked=checked, names=names, certified=certified, progress=told)
 
 
 def process_map(

@@ -60,7 +60,7 @@ def shell(tmp_path: Path) -> Run:
     """Run `libra` in a process of its own, in an empty folder."""
 
     def _shell(*arguments: str | Path, **environment: str) -> Answer:
-        command = [sys.executable, "-m", "libra.cli", *map(str, arguments)]
+        command = [sys.executable, "-m", "libra", *map(str, arguments)]
         done = subprocess.run(
             command, capture_output=True, text=True, encoding="utf-8", cwd=tmp_path, env=os.environ | environment, check=False
         )

@@ -184,8 +184,7 @@ def test_progress_tells_reading_then_subsamples_then_writing(tmp_path: Path, run
         told[text] = []
         yield lambda done, total: told[text].append((done, total))
 
-    monkeypatch.setattr("libra.cli.releasing.progress_bar", recorded)
-    monkeypatch.setattr("libra.cli.commands.anonymize.progress_bar", recorded)
+    monkeypatch.setattr("libra.cli.output.progress_bar", recorded)
     words = ("anonymize", example.path(), "-o", tmp_path / "out.xes", *LIBRA2022, "--subsamples", "7")
     assert run(*words).code == 0
     name = example.path().name

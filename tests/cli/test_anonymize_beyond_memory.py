@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import libra
-from libra import example, origins
+from libra import example, releasing
 from libra.engines.polars_streaming import spill
 from libra.errors import UsageError
 from libra.eventlog.in_parts import LogInParts
@@ -164,11 +164,11 @@ def test_a_public_page_needs_no_original(lake: Path, tmp_path: Path, run: Run) -
 
 
 def test_a_file_that_would_not_fit_is_streamed_by_itself(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert origins.engine_for(lake, None) == "polars"
-    monkeypatch.setattr(origins, "SHARE", 1e-9)
-    assert origins.engine_for(lake, None) == "polars-streaming"
-    assert origins.engine_for(lake, "polars") == "polars"
-    assert origins.engine_of_release(lake, "travas", None, None) == "polars"
+    assert releasing.engine_for(lake, None) == "polars"
+    monkeypatch.setattr(releasing, "SHARE", 1e-9)
+    assert releasing.engine_for(lake, None) == "polars-streaming"
+    assert releasing.engine_for(lake, "polars") == "polars"
+    assert releasing.engine_of_release(lake, "travas", None, None) == "polars"
 
 
 def test_frames_are_streamed_too_and_other_things_are_not(lake: Path) -> None:
@@ -197,7 +197,7 @@ def test_events_out_of_time_order_are_noted_as_in_memory(tmp_path: Path, run: Ru
 
 
 def test_an_address_in_a_cloud_is_never_read_into_memory() -> None:
-    assert origins.engine_for("s3://bucket/events.parquet", None) == "polars-streaming"
+    assert releasing.engine_for("s3://bucket/events.parquet", None) == "polars-streaming"
 
 
 def test_what_spark_cannot_write_is_refused_before_spark_starts(lake: Path, tmp_path: Path, run: Run) -> None:

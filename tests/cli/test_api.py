@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import libra
-from libra.cli.input_options import input_flags
+from libra.cli.options import input_flags
 from libra.errors import InputError, MissingColumnError, UsageError
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.keywords import ReadKeywords, read_options

@@ -18,7 +18,8 @@ from typer.main import get_command
 
 import libra.api
 from libra.cli.app import app
-from libra.cli.commands.audit import EXAMPLES, show_audit, verdict
+from libra.cli.audit import show_audit, verdict
+from libra.cli.options import EXAMPLES
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.options import Progress
 from libra.keywords import OtherParameters
@@ -127,7 +128,7 @@ def test_what_is_said_on_the_command_line_is_what_is_asked_of_the_api(
 ) -> None:
     asked: list[dict[str, Any]] = []
 
-    def listen(_log: EventLog, **keywords: Any) -> None:
+    def listen(_log: Path, **keywords: Any) -> None:
         asked.append(keywords)
         raise KeyboardInterrupt
 
@@ -155,7 +156,8 @@ def test_what_is_said_on_the_command_line_is_what_is_asked_of_the_api(
         {"mechanism": "libra", "epsilon": None, "delta": 0.01},
         {"runs": 10_000, "time_limit": 240.0, "processes": 6},
     )
-    assert defaults == guarantee | effort | {"canary": None, "seed": None}
+    reading = {"sort_by_time": False, "drop_invalid": False}
+    assert defaults == guarantee | effort | {"canary": None, "seed": None} | reading
     assert said == defaults | {"runs": 300, "time_limit": 9.0, "processes": 3, "canary": [SLOW, VALUE], "seed": 5}
 
 
@@ -243,7 +245,7 @@ def test_the_help_shows_the_flags_of_the_mechanisms(run: Run) -> None:
         assert flag in shown
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", EXAMPLES["audit"])
 def test_every_example_of_the_help_parses(example: str) -> None:
     _, command, *words = example.split()
     assert COMMANDS[command].make_context(command, words).params["mechanism"] in HOMES

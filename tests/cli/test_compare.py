@@ -210,7 +210,7 @@ def test_the_page_tells_every_flag_and_its_default() -> None:
 def test_a_comparison_that_is_killed_goes_on_without_repeating_a_finished_run(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     words = ["compare", str(example.path()), "-m", "libra,travas", "--epsilon", "0.5,1,2", "--seeds", "2", "--json"]
-    command = [sys.executable, "-m", "libra.cli", *words, "--cache", str(cache), "--processes", "1", "--quiet"]
+    command = [sys.executable, "-m", "libra", *words, "--cache", str(cache), "--processes", "1", "--quiet"]
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=tmp_path, start_new_session=True)
     end = time.monotonic() + 600
     while not cache.exists() or len(list(cache.glob("*.json"))) < 3:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from libra.cli.commands.epsilon import MEANINGS, NOTES
+from libra.cli.research import MEANINGS, NOTES
 
 from .conftest import Run
 

@@ -110,7 +110,7 @@ def test_a_process_that_is_ended_leaves_nothing_behind(name: str, code: int, tmp
         pytest.skip(f"there is no {name} on this system")
     if signal.getsignal(getattr(signal, name)) == signal.SIG_IGN:
         pytest.skip(f"{name} is ignored here, as under nohup, and a process that is started inherits that")
-    command = [sys.executable, "-m", "libra.cli", "simulate", "--cases", "2000000000", "-o", "out.csv.gz"]  # that takes hours
+    command = [sys.executable, "-m", "libra", "simulate", "--cases", "2000000000", "-o", "out.csv.gz"]  # that takes hours
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while not any(part.stat().st_size for part in tmp_path.glob(".libra-*.part")):  # until writing is under way
             assert process.poll() is None, process.communicate()
@@ -144,7 +144,7 @@ def test_signals_that_are_ignored_stay_ignored_and_others_are_put_back(
 
 @pytest.mark.parametrize("arguments", [("--help",), ("doctor", "--json"), ("doctor",)])
 def test_a_reader_that_goes_away_is_no_error_message(arguments: tuple[str, ...]) -> None:
-    command = [sys.executable, "-m", "libra.cli", *arguments]
+    command = [sys.executable, "-m", "libra", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -155,7 +155,7 @@ def test_a_reader_that_goes_away_is_no_error_message(arguments: tuple[str, ...])
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full on this system")
 def test_a_result_that_cannot_be_printed_is_one_line(table: Path) -> None:
-    command = [sys.executable, "-m", "libra.cli", "inspect", str(table), "--json"]
+    command = [sys.executable, "-m", "libra", "inspect", str(table), "--json"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
@@ -164,6 +164,6 @@ def test_a_result_that_cannot_be_printed_is_one_line(table: Path) -> None:
 
 
 def test_a_closed_stdout_is_no_reason_to_fail(table: Path) -> None:
-    command = f"{sys.executable} -m libra.cli inspect {table} --json >&-"
+    command = f"{sys.executable} -m libra inspect {table} --json >&-"
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

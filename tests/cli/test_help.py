@@ -178,8 +178,8 @@ def test_advice_says_libra_the_way_it_was_called(tmp_path: Path, monkeypatch: py
     assert libra_command() == f"'{program}'"
     monkeypatch.setenv("PATH", str(program.parent))
     assert libra_command() == "libra"
-    monkeypatch.setattr(sys, "argv", ["/somewhere/libra/cli/__main__.py"])
-    assert libra_command() == f"{shlex.quote(sys.executable)} -m libra.cli"
+    monkeypatch.setattr(sys, "argv", ["/somewhere/libra/__main__.py"])
+    assert libra_command() == f"{shlex.quote(sys.executable)} -m libra"
 
 
 def test_doctor_and_usage_errors_advise_in_the_same_words(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,7 @@ from typer.main import get_command
 from libra import example
 from libra.certificate.document import schema
 from libra.cli.app import app
-from libra.cli.commands.anonymize import EXAMPLES
-from libra.cli.mechanism_options import BOTH, GUARANTEE, PEERS, PUBLISHED, SOUND
+from libra.cli.options import BOTH, EXAMPLES, GUARANTEE, PEERS, PUBLISHED, SOUND
 from libra.keywords import MechanismKeywords
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
@@ -152,7 +151,7 @@ def test_every_command_that_a_page_shows_parses(page: str) -> None:
         COMMANDS[words[0]].make_context(words[0], words[1:])
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", EXAMPLES["anonymize"])
 def test_every_example_of_anonymize_parses_and_names_a_mechanism_that_is_there(example: str) -> None:
     words = shlex.split(example)
     assert words[0] == "libra"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from libra.cli import progress as progress_module
-from libra.cli.progress import progress_bar
+from libra.cli import output
+from libra.cli.output import progress_bar
 from libra.eventlog.options import no_progress
 
 from .conftest import LIBRA2022, TABLE, Run
@@ -81,7 +81,7 @@ def test_a_short_read_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_long_read_shows_a_bar_on_stderr_unless_quiet(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress_module, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(output, "PATIENCE_SECONDS", 0.0)
     drawn = _drawn(monkeypatch, quiet=False)
     assert "reading [bold]log.csv" in drawn
     assert "100%" in drawn

@@ -167,7 +167,7 @@ def test_whoever_ends_a_comparison_ends_its_runs_and_no_log_stays_on_the_disk(
     scratch.mkdir()
     words = ["compare", str(crowd_of_cases), "-m", f"sleeping:mark={mark}", "--epsilon", "1", "--seeds", "2", "--no-cache"]
     environment = os.environ | {"PYTHONPATH": str(odd), "TMPDIR": str(scratch)}
-    command = [sys.executable, "-m", "libra.cli", *words, "--processes", "2"]
+    command = [sys.executable, "-m", "libra", *words, "--processes", "2"]
     comparing = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         assert _until(lambda: mark.exists() and len(mark.read_text(encoding="utf-8").split()) == 2)

@@ -52,7 +52,7 @@ def _run(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_a_planted_bug_is_caught_from_the_outside(bug: str, planted: bool, tmp_path: Path) -> None:
     copy = _copy(tmp_path, bug if planted else None)
     limits = ["--seed", "1", "--time-limit", "3000", "--json"]
-    done = _run(copy, "-m", "libra.cli", "audit", str(example.path()), *BLACK_BOX[bug], *limits)
+    done = _run(copy, "-m", "libra", "audit", str(example.path()), *BLACK_BOX[bug], *limits)
     assert done.returncode == (1 if planted else 0), done.stderr
     assert json.loads(done.stdout)["refuted"] == planted
 

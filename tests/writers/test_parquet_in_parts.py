@@ -122,7 +122,7 @@ def test_rows_in_any_order_are_no_xes(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the signals of POSIX")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_an_interrupt_ends_it_soon_and_leaves_nothing(number: signal.Signals, code: int, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "libra.cli", "simulate", "--cases", "2000000000", "-o", str(tmp_path / "log.parquet")]
+    command = [sys.executable, "-m", "libra", "simulate", "--cases", "2000000000", "-o", str(tmp_path / "log.parquet")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     deadline = time.monotonic() + 600
     while not any(path.stat().st_size for path in tmp_path.iterdir()) and time.monotonic() < deadline:

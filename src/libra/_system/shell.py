@@ -12,7 +12,7 @@ def libra_command() -> str:
     """What to type to call Libra again: `libra` where the shell finds this one under that name, else the way it was called."""
     called = Path(sys.argv[0])
     if called.stem != "libra":
-        return f"{shlex.quote(sys.executable)} -m libra.cli"
+        return f"{shlex.quote(sys.executable)} -m libra"
     found = shutil.which("libra")
     return "libra" if found and called.exists() and called.samefile(found) else shlex.quote(sys.argv[0])
 

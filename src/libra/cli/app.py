@@ -6,23 +6,19 @@ from typing import Annotated
 
 import typer
 
-from libra.cli.commands import (
-    anonymize,
-    audit,
-    certificate,
-    compare,
-    convert,
-    demo,
-    describe,
-    doctor,
-    epsilon,
-    inspect,
-    keygen,
-    measure,
-    report,
-    reproduce,
-    simulate,
-    verify,
+from libra.cli.anonymize import anonymize
+from libra.cli.audit import audit
+from libra.cli.certificates import certificate, keygen, verify
+from libra.cli.compare import compare
+from libra.cli.logs import convert, describe, inspect, simulate
+from libra.cli.measure import measure, report
+from libra.cli.options import EXAMPLES
+from libra.cli.research import epsilon, reproduce
+from libra.cli.tour import demo, doctor
+
+COMMANDS = (
+    *(anonymize, inspect, describe, convert, measure, report, compare, audit, certificate, verify, keygen, epsilon, reproduce),
+    *(simulate, demo, doctor),
 )
 
 
@@ -55,22 +51,5 @@ def root(
         print(context.get_help())
 
 
-for command, examples in (
-    (anonymize.anonymize, anonymize.EXAMPLES),
-    (inspect.inspect, inspect.EXAMPLES),
-    (describe.describe, describe.EXAMPLES),
-    (convert.convert, convert.EXAMPLES),
-    (measure.measure, measure.EXAMPLES),
-    (report.report, report.EXAMPLES),
-    (compare.compare, compare.EXAMPLES),
-    (audit.audit, audit.EXAMPLES),
-    (certificate.certificate, certificate.EXAMPLES),
-    (verify.verify, verify.EXAMPLES),
-    (keygen.keygen, keygen.EXAMPLES),
-    (epsilon.epsilon, epsilon.EXAMPLES),
-    (reproduce.reproduce, reproduce.EXAMPLES),
-    (simulate.simulate, simulate.EXAMPLES),
-    (demo.demo, demo.EXAMPLES),
-    (doctor.doctor, doctor.EXAMPLES),
-):
-    app.command(epilog=_examples(*examples))(command)
+for command in COMMANDS:
+    app.command(epilog=_examples(*EXAMPLES[command.__name__]))(command)

@@ -1,4 +1,4 @@
-"""What goes where: results on stdout, everything else on stderr.
+"""What goes where: results on stdout, notes and progress on stderr; tables and paragraphs for people.
 
 With `--json` stdout holds one JSON document and nothing else. Text from a log is made harmless before it reaches a
 terminal: brackets are no markup, control characters are shown, not obeyed.
@@ -6,28 +6,38 @@ terminal: brackets are no markup, control characters are shown, not obeyed.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from libra.cli.input_options import OUTPUT
+from libra.eventlog.options import Progress, no_progress
+from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+    from libra.eventlog.log import EventLog, FoundRole
+
 
 PIPE_WIDTH = 120
-
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.", rich_help_panel=OUTPUT)
-]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="No notes, no progress, no closing words; errors stay.", rich_help_panel=OUTPUT),
-]
+NARROWEST = 20  # columns that a paragraph has at least, whatever stands before it
+PATIENCE_SECONDS = 0.5  # before a bar shows
+DOING = {
+    "read": "reading",
+    "write": "writing",
+    "anonymize": "anonymizing",
+    "audit": "auditing",
+    "attack": "attacking",
+    "compare": "comparing",
+    "report": "reporting on",
+    "simulate": "writing",
+}
 
 
 def printable(text: str) -> str:
@@ -70,3 +80,163 @@ def print_result(document: dict[str, Any], lines: Iterable[str], *, as_json: boo
         print_json(document)
     elif not quiet:
         print("\n".join(printable(line) for line in lines))
+
+
+def table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """Print a table on stdout; `right` numbers the columns that hold figures."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for number, name in enumerate(header):
+        table.add_column(name, justify="right" if number in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(printable, row))
+    console = people_console()
+    console.print(printable(title), style="bold")  # not as the title of the table, which is broken at the table's edge
+    console.print(table)
+
+
+def figure(value: float | None) -> str:
+    """Four digits that count; a figure that is not defined is a dash."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == 0 else f"{value:.4g}"
+
+
+def percent(share: float) -> str:
+    """A share to a tenth of a percent; all and nothing are said only where they are meant.
+
+    Example:
+        >>> from libra.cli.output import percent
+        >>> percent(1 / 3), percent(1), percent(0.9999), percent(0.0001), percent(0)
+        ('33.3 %', '100.0 %', 'over 99.9 %', 'under 0.1 %', '0.0 %')
+    """
+    if 0.9995 <= share < 1:
+        return "over 99.9 %"
+    return "under 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"
+
+
+def say(told: str, *, lead: str = "", bold: bool = False) -> None:
+    """Print a paragraph; `lead` stands before its first line, and spaces of that width before the others.
+
+    Example:
+        >>> say("It is the file certified.", lead="ok  ")
+        ok  It is the file certified.
+    """
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    console = people_console()
+    lead, style = printable(lead), "bold" if bold else ""
+    whole = Text(printable(told))
+    margin = cell_len(lead)
+    lines = whole.wrap(console, max(console.width - margin, NARROWEST)) if console.is_terminal else [whole]
+    for number, line in enumerate(lines):
+        line.rstrip()
+        console.print(Text(" " * margin if number else lead) + line, style=style, soft_wrap=True)
+
+
+def say_command(command: str) -> None:
+    """Print something to type, never broken, so that it can be copied."""
+    people_console().print(printable(f"  {command}"), soft_wrap=True)
+
+
+def roles_of(log: EventLog) -> list[dict[str, Any]]:
+    """The roles as scripts read them: columns, reason, and the flag that overrides the choice."""
+    from libra.eventlog.tables.roles import FLAGS
+
+    return [
+        {"role": found.role, "columns": list(found.columns), "reason": found.reason, "flag": FLAGS[found.role]}
+        for found in log.roles
+    ]
+
+
+def columns_taken(roles: Sequence[FoundRole], options: ReadKeywords) -> list[str]:
+    """A line on the columns that play a role, where any of them was found rather than named or called as the standard has it."""
+    from libra.eventlog.names import ROLE_COLUMN
+
+    if "description" in options or all(
+        found.role in options or found.columns == (ROLE_COLUMN.get(found.role),) for found in roles
+    ):
+        return []
+    taken = ((found.role.replace("_", " "), " + ".join(f'"{name}"' for name in found.columns)) for found in roles)
+    return [f"Columns taken: {', '.join(f'{role} {columns}' for role, columns in taken)}."]
+
+
+class Stages:
+    """What the commands hand to `progress=` of the API: a bar for every stage, and how long each took."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        """Nothing is done yet."""
+        self._quiet = quiet
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, done: int, total: int) -> None:
+        """What is told outside of a stage is not shown."""
+
+    @contextlib.contextmanager
+    def stage(self, name: str, what: str = "") -> Iterator[Progress]:
+        """Show and time a stage."""
+        begin = time.perf_counter()
+        try:
+            if name in DOING:
+                with progress_bar(f"{DOING[name]} {what}".strip(), quiet=self._quiet) as progress:
+                    yield progress
+            else:
+                yield no_progress
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+
+
+@contextlib.contextmanager
+def progress_bar(text: str, *, quiet: bool) -> Iterator[Progress]:
+    """A callback for readers and writers that draws a bar where somebody is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield no_progress
+        return
+    late_bar = _LateBar(text)
+    try:
+        yield late_bar
+    finally:
+        late_bar.close()
+
+
+class _LateBar:
+    """Draws nothing at first; most files are done before anybody wonders."""
+
+    def __init__(self, text: str) -> None:
+        self._text = self._said = text
+        self._begin = time.monotonic()
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._bar is None:
+            if time.monotonic() - self._begin < PATIENCE_SECONDS:
+                return
+            self._open(total)
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done, total=total)
+
+    def describe(self, text: str) -> None:
+        """Say before the bar what is under way."""
+        self._said = f"{self._text}: {text}" if text else self._text
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, description=printable(self._said))
+
+    def _open(self, total: int) -> None:
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+        from rich.table import Column
+
+        words = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+        columns = (words, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        self._bar = Bar(*columns, console=people_console(stderr=True), transient=True)
+        self._task = self._bar.add_task(printable(self._said), total=total)
+        self._bar.start()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None

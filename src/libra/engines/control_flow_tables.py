@@ -193,13 +193,7 @@ class Uses:
 
 
 def padded(traces: Traces, n_labels: int) -> Traces:
-    """The traces with the artificial start before and the artificial end after them.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> padded(traces_of([[0, 1], []]), n_labels=2).to_lists()
-        [[2, 0, 1, 2], [2, 2]]
-    """
+    """The traces with the artificial start before and the artificial end after them."""
     offsets = traces.offsets + 2 * np.arange(len(traces) + 1)
     codes = np.full(offsets[-1], n_labels, np.int64)
     inside = np.ones(len(codes), bool)

@@ -30,10 +30,6 @@ def drawn_cases(individual: pl.Series, most: int, random: Randomness, rate: floa
     """The numbers of at most so many cases of each individual; one without an entry is an individual of its own.
 
     With a `rate` below 1, of those individuals alone that are in a Poisson subsample.
-
-    Example:
-        >>> drawn_cases(pl.Series(["ann", "bert", "ann", None, None]), 1, Randomness(seed=1)).tolist()
-        [1, 2, 3, 4]
     """
     n, whose = len(individual), individuals_of(individual)
     order = np.lexsort((random.words(n), whose))
@@ -142,15 +138,7 @@ def engine_of(
     rate: float = 1.0,
     labels: tuple[str, ...] | None = None,
 ) -> PolarsEngine:
-    """The engine of a log, or of a Poisson subsample; where individuals are protected, of as many cases of each as count.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=50)
-        >>> traces, counts = engine_of(log).variants()
-        >>> len(traces) == len(log.variants), int(counts.sum())
-        (True, 50)
-    """
+    """The engine of a log, or of a Poisson subsample; where individuals are protected, of as many cases of each as count."""
     log, random = log if labels is None else keep_labels(log, labels), random or Randomness()
     whole = _engine(cases_of(log), log.variants, tuple(log.activities))
     if labels is not None:
@@ -169,14 +157,7 @@ def _engine(cases: Cases, found: Variants, labels: tuple[str, ...]) -> PolarsEng
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogInMemory:
-    """A log in memory.
-
-    Example:
-        >>> from libra.engines.control_flow_tables import Size
-        >>> from libra.example.simulate import simulate
-        >>> LogInMemory(simulate(cases=50)).engine(Unit(), Randomness()).count(Size()).tolist()
-        [50]
-    """
+    """A log in memory."""
 
     log: EventLog
 

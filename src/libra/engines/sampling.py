@@ -21,12 +21,7 @@ KEY_WORDS = 4  # 256 bits
 
 
 def chosen(words: npt.NDArray[np.uint64], rate: float) -> npt.NDArray[np.bool_]:
-    """Which of these random words stand for a case that takes part: with the probability `rate`, or a hair less.
-
-    Example:
-        >>> chosen(np.array([0, 2**62, 2**63], np.uint64), 0.5).tolist()
-        [True, True, False]
-    """
+    """Which of these random words stand for a case that takes part: with the probability `rate`, or a hair less."""
     return words < limit_of(rate)
 
 
@@ -42,15 +37,7 @@ def limit_of(rate: float) -> np.uint64:
 
 @dataclass(frozen=True, repr=False)
 class KeyedSample:
-    """A subsample that is decided by case ids alone, under a key.
-
-    Example:
-        >>> half = KeyedSample.draw(0.5, Randomness(seed=1))
-        >>> ids = pl.Series(["a", "b", "c", "a"])
-        >>> taken = half.takes(ids).to_list()
-        >>> taken[0] == taken[3]
-        True
-    """
+    """A subsample that is decided by case ids alone, under a key."""
 
     rate: float
     key: bytes

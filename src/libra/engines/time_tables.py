@@ -49,35 +49,20 @@ def duration_bounds() -> npt.NDArray[np.float64]:
 
 
 def total_bounds() -> npt.NDArray[np.float64]:
-    """Where the bins of totals begin and end, in microseconds.
-
-    Example:
-        >>> total_bounds()[[1, 2, 7]].tolist(), len(total_bounds()) - 1 == TOTAL_BINS
-        ([0.0, 1000000.0, 10000000.0], True)
-    """
+    """Where the bins of totals begin and end, in microseconds."""
     fine = duration_bounds()
     return np.concatenate((fine[:2], fine[2::2]))
 
 
 def part_bounds(parts: tuple[int, ...]) -> npt.NDArray[np.float64]:
-    """Where parts of the bins of totals begin and end: each is cut, evenly in logarithms, in two to the power given for it.
-
-    Example:
-        >>> part_bounds((0,) * 6 + (1,) + (0,) * (TOTAL_BINS - 7))[6:9].round(-4).tolist()
-        [6310000.0, 7940000.0, 10000000.0]
-    """
+    """Where parts of the bins of totals begin and end: each is cut, evenly in logarithms, in two to the power given for it."""
     exponents = [np.arange(1 << part) / (1 << part) + i for i, part in enumerate(parts[2:])]
     from_a_second = 10 ** (np.concatenate((*exponents, [TOTAL_BINS - 2])) * 2 / A_DECADE) * SECOND
     return np.concatenate(([0.0, 0.0], from_a_second))
 
 
 def duration_bins(micros: Integers) -> Integers:
-    """The bin of every duration.
-
-    Example:
-        >>> duration_bins(np.array([-5, 0, 1, SECOND, 10 * SECOND, 10**18])).tolist()
-        [0, 0, 1, 2, 12, 87]
-    """
+    """The bin of every duration."""
     reached, below_next, smallest = _bins_by_leading_bits()
     cell = _leading_bits(micros) - smallest
     return reached.take(cell) + (micros > below_next.take(cell))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 EpochUnit = Literal["s", "ms", "us", "ns"]
 Zone = Literal["file", "none", "utc"]
@@ -17,6 +19,18 @@ Progress = Callable[[int, int], None]
 
 def no_progress(_done: int, _total: int) -> None:
     """The progress of those who do not want to know."""
+
+
+def stage(progress: Progress, name: str, what: Any = "") -> AbstractContextManager[Progress]:
+    """One stage of longer work, such as "read" of a file: the callback for this stage.
+
+    A callback with a method `stage(name, what)`, as the command line has, is told the name; any other gets the figures alone.
+    """
+    begin = getattr(progress, "stage", None)
+    if begin is None:
+        return nullcontext(progress)
+    told: AbstractContextManager[Progress] = begin(name, Path(what).name if isinstance(what, str | Path) else "the log")
+    return told
 
 
 @dataclass(frozen=True)

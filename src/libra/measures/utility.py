@@ -6,7 +6,7 @@ confidential: they are for the custodian, never part of what is published. `docs
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class Utility:
         arrival_w1_days: Wasserstein-1 distance of the cases' start times.
         empty: What an empty log would score.
         risk: What an attacker gets from the anonymized log, a figure of its own kind; None where it was not asked for.
+        notes: What is worth knowing about how the logs were read and attacked.
     """
 
     emd_freq: float
@@ -66,10 +67,12 @@ class Utility:
     arrival_w1_days: float | None
     empty: Baseline
     risk: ReleaseRisk | None = None
+    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as `libra measure --json` prints them: no NaN, no infinity, None where not defined; `risk` if asked."""
-        return {name: value for name, value in asdict(self).items() if name != "risk" or value is not None}
+        figures = {name: value for name, value in asdict(self).items() if name != "notes"}
+        return {name: value for name, value in figures.items() if name != "risk" or value is not None}
 
 
 def measure(original: EventLog, anonymized: EventLog) -> Utility:

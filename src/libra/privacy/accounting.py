@@ -75,26 +75,13 @@ class Losses:
         return Losses(values[last], np.add.reduceat(chances, first), certain, self.releases + other.releases)
 
     def delta(self, mu: float, epsilon: float) -> float:
-        """The delta at `epsilon` of these releases and of Gaussian ones that are mu-GDP.
-
-        Example:
-            >>> answer = Losses(np.array([-1.0, 1.0]), np.array([0.27, 0.73]))
-            >>> round(answer.delta(0.0, 0.5), 4), round(answer.delta(0.0, 1.0), 4)
-            (0.2872, 0.0)
-        """
+        """The delta at `epsilon` of these releases and of Gaussian ones that are mu-GDP."""
         beyond = np.array([delta_of(mu, epsilon - value) for value in self.values.tolist()])
         return min(1.0, self.certain + float(self.chances @ beyond) + MASS_ROUNDING * (self.releases + 1))
 
 
 def losses_of(entries: Sequence[Entry]) -> Losses | None:
-    """The losses of all these releases together; None where other noise is among them, or where there are too many values.
-
-    Example:
-        >>> geometric = Entry("variants", TRUNCATED_GEOMETRIC, 1.0, 1.0, bound=9)
-        >>> found = losses_of([geometric, geometric])
-        >>> found is not None and found.values.tolist()
-        [-2.0, 0.0, 2.0]
-    """
+    """The losses of all these releases together; None where other noise is among them, or where there are too many values."""
     together = Losses(np.zeros(1), np.ones(1))
     for entry in entries:
         if entry.mechanism not in (DISCRETE_LAPLACE, TRUNCATED_GEOMETRIC) or entry.sensitivity > MOST_VALUES:
@@ -121,27 +108,13 @@ def _one(entry: Entry) -> Losses:
 
 
 def subsampled(curve: Curve, rate: float) -> Curve:
-    """The curve of a run on a Poisson subsample: delta at ln(1 + rate (e^epsilon - 1)) is rate times what it was at epsilon.
-
-    Example:
-        >>> from libra.privacy.gaussian import delta_of
-        >>> inside = subsampled(lambda epsilon: delta_of(1.0, epsilon), 0.1)
-        >>> math.isclose(inside(math.log1p(0.1 * math.expm1(2.0))), 0.1 * delta_of(1.0, 2.0))
-        True
-    """
+    """The curve of a run on a Poisson subsample: delta at ln(1 + rate (e^epsilon - 1)) is rate times what it was at epsilon."""
     rate = _checked_rate(rate)
     return curve if rate == 1 else lambda epsilon: rate * curve(_inside(epsilon, rate))
 
 
 def repeated(curve: Curve, times: int) -> Curve:
-    """The curve of so many independent runs, by the best single (epsilon, delta) of one run.
-
-    Example:
-        >>> from libra.privacy.gaussian import delta_of
-        >>> one = lambda epsilon: delta_of(0.1, epsilon)
-        >>> one(0.4) < repeated(one, 4)(0.4) < 1
-        True
-    """
+    """The curve of so many independent runs, by the best single (epsilon, delta) of one run."""
     times = checked_times(times)
     if times == 1:
         return curve
@@ -161,12 +134,7 @@ def repeated(curve: Curve, times: int) -> Curve:
 
 
 def composed_delta(epsilon: float, each_epsilon: float, each_delta: float, times: int) -> float:
-    """The smallest delta at `epsilon` of so many runs, each (each_epsilon, each_delta)-DP: Kairouz, Oh and Viswanath (2015).
-
-    Example:
-        >>> composed_delta(2.0, 1.0, 0.0, 2) == 0.0 < composed_delta(1.0, 1.0, 0.0, 2)
-        True
-    """
+    """The smallest delta at `epsilon` of so many runs, each (each_epsilon, each_delta)-DP: Kairouz, Oh and Viswanath (2015)."""
     if each_delta >= 1:
         return 1.0
     against = np.arange(times + 1)  # how many of the runs speak against the case
@@ -181,12 +149,6 @@ def before_subsampling(epsilon: float, delta: float, rate: float, times: int = 1
     """The (epsilon, delta) that one run may have, so that all runs on their subsamples have at most the one given.
 
     Where there is a choice, the one with the largest mu for Gaussian noise.
-
-    Example:
-        >>> [round(value, 5) for value in before_subsampling(1.0, 1e-5, 0.1)]
-        [2.90048, 0.0001]
-        >>> before_subsampling(1.0, 1e-5, 1.0)
-        (1.0, 1e-05)
     """
     epsilon, delta, rate, times = checked_epsilon(epsilon), checked_delta(delta), _checked_rate(rate), checked_times(times)
     best = (0.0, 0.0, 0.0)
@@ -227,14 +189,7 @@ class UnknownReleaseError(Exception):
 
 
 def delta_of_ledger(ledger: Ledger, epsilon: float) -> float:
-    """The delta at `epsilon` of everything in the ledger.
-
-    Example:
-        >>> from libra.privacy.ledger import ROUNDED_GAUSSIAN
-        >>> ledger = Ledger((Entry("edges", ROUNDED_GAUSSIAN, 1.0, 4.0), Entry("lengths", ROUNDED_GAUSSIAN, 1.0, 4.0)))
-        >>> delta_of_ledger(ledger, 1.0) == delta_of(math.sqrt(2) / 4, 1.0)
-        True
-    """
+    """The delta at `epsilon` of everything in the ledger."""
     return _curve(ledger)(epsilon)
 
 

@@ -84,12 +84,7 @@ class Calibration:
 
 
 def calibrate(epsilon: float, delta: float, variants: float, labels: Sequence[float] = (), cases: int = 1) -> Calibration:
-    """The noise for a guarantee; `variants`, and one of `labels` for each round in which these are chosen, are shares of mu^2.
-
-    Example:
-        >>> [round(each.threshold / FINE) for each in calibrate(1.0, 1e-5, variants=0.1, labels=(0.05, 0.1)).label_rounds]
-        [91, 65]
-    """
+    """The noise for a guarantee; `variants`, and one of `labels` for each round in which these are chosen, are shares of mu^2."""
     epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
     variants = checked("the share of the variants", variants, lambda share: 0 < share < 1, "above 0 and below 1")
     checked("the share of the labels", sum(labels), lambda share: 0 <= share < 1 - variants, "that leaves something for the rest")
@@ -117,10 +112,6 @@ def selections_delta(mu: float, shows: float, epsilon: float) -> float:
     """Delta for somebody of whom something new shows with probability `shows` at most, and who otherwise costs `mu`.
 
     Exactly, for adding and removing: with Q = `shows`, Q + (1 - Q) delta(epsilon - ln(1 - Q)) and delta(epsilon + ln(1 - Q)).
-
-    Example:
-        >>> selections_delta(0.2, 0.0, 1.0) == delta_of(0.2, 1.0)
-        True
     """
     hidden = math.log1p(-shows)
     return max(min(1.0, shows + (1 - shows) * delta_of(mu, epsilon - hidden)), delta_of(mu, epsilon + hidden))

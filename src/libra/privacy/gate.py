@@ -39,15 +39,7 @@ KEPT_VARIANTS, KEPT_LABELS = "which variants are kept", LabelWeights.purpose
 
 @dataclass(repr=False)
 class Seconds:
-    """How long it took, by stage; running times are for the custodian and no part of a release.
-
-    Example:
-        >>> seconds = Seconds()
-        >>> with seconds.of("aggregate"):
-        ...     pass
-        >>> seconds.aggregate > seconds.privatize
-        True
-    """
+    """How long it took, by stage; running times are for the custodian and no part of a release."""
 
     aggregate: float = 0.0
     privatize: float = 0.0

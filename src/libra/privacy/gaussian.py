@@ -107,12 +107,7 @@ def upper_tail(x: float) -> float:
 
 
 def upper_quantiles(tails: Floats, halves: Floats) -> Floats:
-    """The points with these upper tails, from 1e-300 to one half; `halves` are one half minus the tails, without cancellation.
-
-    Example:
-        >>> upper_quantiles(np.array([0.025, 0.3]), np.array([0.475, 0.2])).round(4).tolist()
-        [1.96, 0.5244]
-    """
+    """The points with these upper tails, from 1e-300 to one half; `halves` are one half minus the tails, without cancellation."""
     found = halves * _rational(_CENTRAL, CENTRE**2 - halves * halves)
     outside = np.flatnonzero(halves > CENTRE)
     if len(outside):
@@ -125,12 +120,7 @@ def upper_quantiles(tails: Floats, halves: Floats) -> Floats:
 
 
 def upper_quantile(tail: float) -> float:
-    """The point with this upper tail, at most one half.
-
-    Example:
-        >>> round(upper_quantile(1e-5), 4)
-        4.2649
-    """
+    """The point with this upper tail, at most one half."""
     return float(upper_quantiles(np.array([tail]), np.array([0.5 - tail]))[0])
 
 
@@ -140,11 +130,6 @@ def tail_bounds(x: Fraction, digits: int) -> tuple[Decimal, Decimal]:
     The tail is 1/2 - phi(x) (x + x^3/3 + x^5/(3 5) + ...). All terms are positive. With u = 10^(1-digits), the n-th has an error
     below 3 n u of itself, adding N of them loses N u at most, phi loses (x^2 + 10) u, and x itself, rounded, moves the tail by
     less than x u. What is left out of the series is less than its last term. All is at most 1/2, so the errors are absolute.
-
-    Example:
-        >>> low, high = tail_bounds(Fraction(2), 30)
-        >>> f"{low:.20f}", high - low < Decimal("1e-25")
-        ('0.02275013194817920720', True)
     """
     with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):
         unit = Decimal(10) ** (1 - digits)
@@ -195,12 +180,7 @@ def _pi(digits: int) -> Decimal:
 
 
 def delta_of(mu: float, epsilon: float) -> float:
-    """The smallest delta with which mu-GDP is (epsilon, delta)-differential privacy; epsilon may be negative here.
-
-    Example:
-        >>> f"{delta_of(1 / 3.19, 1.0):.1e}"
-        '9.8e-05'
-    """
+    """The smallest delta with which mu-GDP is (epsilon, delta)-differential privacy; epsilon may be negative here."""
     if mu <= 0:
         return max(0.0, -math.expm1(min(epsilon, 0.0)))
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
@@ -210,23 +190,13 @@ def delta_of(mu: float, epsilon: float) -> float:
 
 
 def epsilon_of(mu: float, delta: float) -> float:
-    """The smallest epsilon at which mu-GDP has this delta; 0 where that is enough.
-
-    Example:
-        >>> round(epsilon_of(1 / 3.19, 1e-4), 2)
-        1.0
-    """
+    """The smallest epsilon at which mu-GDP has this delta; 0 where that is enough."""
     delta = checked_delta(delta)
     return least(lambda epsilon: delta_of(mu, epsilon) <= delta, 0.0, mu * (mu / 2 + 40))
 
 
 def mu_of(epsilon: float, delta: float) -> float:
-    """The largest mu that is (epsilon, delta)-differentially private; never more than that.
-
-    Example:
-        >>> [round(1 / mu_of(epsilon, 1e-4), 2) for epsilon in (0.1, 0.5, 1, 2, 5)]
-        [24.51, 5.89, 3.19, 1.73, 0.8]
-    """
+    """The largest mu that is (epsilon, delta)-differentially private; never more than that."""
     epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
     return most(lambda mu: delta_of(mu, epsilon) <= delta, 0.0, LARGEST_MU)
 
@@ -244,12 +214,7 @@ def checked_epsilon(value: float, name: str = "epsilon") -> float:
 
 
 def least(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The smallest float from which a monotone condition holds; it holds there.
-
-    Example:
-        >>> round(least(lambda x: x * x >= 2, 0, 10), 6)
-        1.414214
-    """
+    """The smallest float from which a monotone condition holds; it holds there."""
     if holds(low):
         return low
     if not holds(high):
@@ -263,10 +228,5 @@ def least(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 
 def most(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The largest float up to which a monotone condition holds; it holds there.
-
-    Example:
-        >>> round(most(lambda x: x * x <= 2, 0, 10), 6)
-        1.414214
-    """
+    """The largest float up to which a monotone condition holds; it holds there."""
     return -least(lambda x: holds(-x), -high, -low)

@@ -53,27 +53,12 @@ class Strength:
 
     @property
     def protects(self) -> bool:
-        """Whether the guarantee may be called a protection at all.
-
-        Example:
-            >>> strength(1.0, 1e-5, 10_000).protects, strength(1.0, 1e-5, 700_000).protects
-            (True, False)
-        """
+        """Whether the guarantee may be called a protection at all."""
         return self.level not in ("void", "exposed")
 
 
 def strength(epsilon: float, delta: float, cases: int | None = None, *, individuals: bool = False) -> Strength:
-    """What (epsilon, delta)-differential privacy is worth for a release of so many cases; None where their number is not known.
-
-    Example:
-        >>> strength(1.0, 1e-5, 2_000)
-        Strength(level='strong', warning='')
-        >>> strength(1.0, 1e-5, 20_000).level
-        'moderate'
-        >>> print(strength(1.0, 0.01, 500).warning)
-        Delta 0.01 is too large for a log of 500 cases: a release that gives one case in 100 away outright would keep this
-        promise. Ask for a smaller one, such as --delta 0.0001.
-    """
+    """What (epsilon, delta)-differential privacy is worth for a release of so many cases; None if their number is unknown."""
     exposed = 0.0 if cases is None else cases * delta
     warning = _warning(delta, cases, individuals) if cases is not None and exposed > MOST_FOR_ALL else ""
     if exposed > MOST_AT_ALL:
@@ -96,12 +81,7 @@ def doubt_left(epsilon: float, delta: float) -> float:
 
 
 def suited(delta: float, unit: Unit) -> str:
-    """For logs of which size a delta is small enough, in a sentence: all that can be said before there is a release.
-
-    Example:
-        >>> suited(1e-5, CASE)
-        'Delta 1e-05 suits logs of up to 10,000 cases: their number times delta is at most 0.1.'
-    """
+    """For logs of which size a delta is small enough, in a sentence: all that can be said before there is a release."""
     many = round(MOST_FOR_ALL / delta)
     many -= many * delta > MOST_FOR_ALL  # by the same product that a release is judged by
     if not many:
@@ -158,13 +138,7 @@ class Guarantee:
     def proved(
         cls, epsilon: float, delta: float, unit: Unit = CASE, assumptions: tuple[str, ...] = (), *, seeded: bool = False
     ) -> Guarantee:
-        """(epsilon, delta)-differential privacy for a unit, in words for the person who has to sign.
-
-        Example:
-            >>> print(Guarantee.proved(1.0, 1e-5).statement)
-            Whatever the release is used for: no outcome is more than 2.72 times as likely (plus 1e-05) with one case in
-            the original as without it, nor the other way round. This is (1, 1e-05)-differential privacy.
-        """
+        """(epsilon, delta)-differential privacy for a unit, in words for the person who has to sign."""
         names, outcome = "Whatever the release is used for: ", "no outcome"
         if NAMES_PUBLIC in assumptions:
             names, outcome = "Names of activities are not protected. Apart from them, ", "no outcome of the release"
@@ -184,12 +158,7 @@ class Guarantee:
         return NAMES_PUBLIC in self.assumptions
 
     def strength(self, cases: int | None) -> Strength | None:
-        """What it is worth for a release of so many cases; None where nothing is proved.
-
-        Example:
-            >>> Guarantee.proved(1.0, 1e-5).strength(700_000).level
-            'exposed'
-        """
+        """What it is worth for a release of so many cases; None where nothing is proved."""
         if self.kind != "proved" or self.epsilon is None or self.delta is None:
             return None
         return strength(self.epsilon, self.delta, cases, individuals=self.unit != CASE.statement())
@@ -200,24 +169,13 @@ class Guarantee:
 
 
 def factor(epsilon: float) -> str:
-    """By how much an outcome may be more likely with a case than without, rounded up, for people.
-
-    Example:
-        >>> factor(1.0)
-        '2.72'
-    """
+    """By how much an outcome may be more likely with a case than without, rounded up, for people."""
     times = math.exp(epsilon)
     return _rounded_up(times) if times < 1e6 else f"e^{epsilon:g}"
 
 
 def several_cases(epsilon: float, delta: float) -> str:
-    """What a promise for one case is worth to a person with several, by group privacy.
-
-    Example:
-        >>> print(several_cases(1.0, 1e-5))
-        A person with several cases is promised less: for k cases epsilon becomes k * epsilon, and delta becomes
-        delta * (e^(k * epsilon) - 1) / (e^epsilon - 1). Two cases together are (2, 3.72e-05)-differentially private.
-    """
+    """What a promise for one case is worth to a person with several, by group privacy."""
     of_two = delta * (math.exp(epsilon) + 1)
     example = (
         f"Two cases together are ({2 * epsilon:g}, {_rounded_up(of_two)})-differentially private."
@@ -231,12 +189,7 @@ def several_cases(epsilon: float, delta: float) -> str:
 
 
 def from_even_odds(epsilon: float) -> str:
-    """How sure somebody who gives a case even odds may become that it was there, rounded up: the bound of (epsilon, 0).
-
-    Example:
-        >>> from_even_odds(1.0), from_even_odds(6.0), from_even_odds(50.0)
-        ('73.2 %', '99.76 %', '100 %')
-    """
+    """How sure somebody who gives a case even odds may become that it was there, rounded up: the bound of (epsilon, 0)."""
     return certainty(1 / (1 + math.exp(epsilon)))
 
 

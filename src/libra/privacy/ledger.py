@@ -69,16 +69,6 @@ class Ledger:
         times: How often the whole was done, each time on a subsample of its own.
         most_cases: How many cases of whom is protected count at most; all figures of the ledger are about one of them.
         asked: The mu that could have been spent; shares are shares of its square. None where it is not known: then of what was.
-
-    Example:
-        >>> lengths = Entry("lengths of rare cases", ROUNDED_GAUSSIAN, 1.0, 4.0, "tail")
-        >>> counts = Entry("cases that follow each kept variant", ROUNDED_GAUSSIAN, 1.0, 2.0, "kept")
-        >>> Ledger((lengths, counts)).mu
-        0.5
-        >>> Ledger((lengths, counts), asked=1.0).to_dict()["spent"]["shares"]
-        {'all': 0.0, 'kept': 0.25, 'tail': 0.0625}
-        >>> Ledger.from_dict(Ledger((lengths, counts)).to_dict()) == Ledger((lengths, counts))
-        True
     """
 
     entries: tuple[Entry, ...] = ()

@@ -42,11 +42,6 @@ def rounded_gaussian(sd: float, n: int, random: Randomness) -> Integers:
     quantile in floats has a known error. Where that and the bits not drawn cannot matter, because no rounding boundary is near,
     the result is what infinitely many bits and exact arithmetic would give; elsewhere more bits are drawn and the tail at the
     boundary is computed to as many digits as it takes. So every result is the one of the ideal distribution.
-
-    Example:
-        >>> noise = rounded_gaussian(3.2, 100_000, Randomness(seed=1))
-        >>> round(float(noise.std()), 1)
-        3.2
     """
     sd = checked("sd", sd, lambda sd: 0 < sd <= LARGEST_SD, f"above 0 (up to {LARGEST_SD:g})")
     words = random.words(n)
@@ -126,11 +121,6 @@ class NoiseTable:
         first: The smallest of them.
         cumulative: The weights added up, without the last sum, which is 2^64.
         distance: The total variation distance from the distribution that the table stands for, rounded up.
-
-    Example:
-        >>> coin = NoiseTable(0, np.array([1 << 63], np.uint64), 0.0)
-        >>> coin.pmf().tolist()
-        [0.5, 0.5]
     """
 
     first: int
@@ -155,10 +145,6 @@ def truncated_geometric(epsilon: float, delta: float) -> NoiseTable:
     """Two-sided geometric noise on [-k, k], k being the smallest number that comes with probability `delta` at most.
 
     One more or less of a count changes no probability by more than e^epsilon, but for one end of weight delta.
-
-    Example:
-        >>> truncated_geometric(1.0, 1e-4).first
-        -9
     """
     epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
     with localcontext(Context(prec=DIGITS)):
@@ -178,12 +164,7 @@ def truncated_geometric(epsilon: float, delta: float) -> NoiseTable:
 
 
 def discrete_laplace(scale: float) -> NoiseTable:
-    """Two-sided geometric noise without bounds, P(z) proportional to e^(-|z| / scale), cut where a word holds no more of it.
-
-    Example:
-        >>> round(float(discrete_laplace(2.0).pmf().max()), 4)
-        0.2449
-    """
+    """Two-sided geometric noise without bounds, P(z) proportional to e^(-|z| / scale), cut where a word holds no more of it."""
     bounds = f"from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}"
     scale = checked("scale", scale, lambda scale: SMALLEST_SCALE <= scale <= LARGEST_SCALE, bounds)
     with localcontext(Context(prec=DIGITS)):

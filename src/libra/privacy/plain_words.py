@@ -64,27 +64,13 @@ def strength_of(document: Mapping[str, Any]) -> Strength | None:
 
 
 def beliefs(epsilon: float) -> tuple[tuple[str, str], ...]:
-    """How likely somebody may think it that one was there, before and at most after seeing the log; see `odds` for the rest.
-
-    Example:
-        >>> beliefs(1.0)
-        (('1 %', '2.7 %'), ('10 %', '23.2 %'), ('50 %', '73.2 %'), ('90 %', '96.1 %'))
-    """
+    """How likely somebody may think it that one was there, before and at most after seeing the log; see `odds` for the rest."""
     doubts = ((1 - prior) / (1 - prior + prior * math.exp(epsilon)) for prior in PRIORS)
     return tuple((f"{100 * prior:g} %", certainty(doubt)) for prior, doubt in zip(PRIORS, doubts, strict=True))
 
 
 def odds(epsilon: float, delta: float, who: str) -> str:
-    """What the log does to the odds that one was there, and how rarely it does more; `who` is protected, such as "one case".
-
-    Example:
-        >>> print(odds(1.0, 1e-5, "one case"))
-        The log multiplies or divides the odds by 2.72 at most, but for outcomes that delta allows: with a probability of 1 in
-        7,100 or less it does so by more than 3.006.
-        >>> print(odds(1.0, 0.1, "one case"))
-        The log multiplies or divides the odds by 2.72 at most, but for outcomes that delta allows: with a probability of up to
-        0.1 it may give any one case away outright.
-    """
+    """What the log does to the odds that one was there, and how rarely it does more; `who` is protected, such as "one case"."""
     said = f"The log multiplies or divides the odds by {factor(epsilon)} at most, but for outcomes that delta allows:"
     for further in (times * epsilon for times in FURTHER):
         beyond = (1 + math.exp(-further)) * delta / -math.expm1(epsilon - further)

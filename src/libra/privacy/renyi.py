@@ -47,13 +47,7 @@ class BestOrder:
 
 
 def laplace_epsilon(order: float, scale: float) -> float:
-    """Renyi epsilon of Laplace noise with sensitivity 1 (the paper's Eq. 2, Mironov 2017).
-
-    Example:
-        >>> from libra.privacy.renyi import laplace_epsilon
-        >>> [round(laplace_epsilon(order, 2), 4) for order in (2, 10, 100)]
-        [0.2003, 0.4287, 0.493]
-    """
+    """Renyi epsilon of Laplace noise with sensitivity 1 (the paper's Eq. 2, Mironov 2017)."""
     return float(_laplace_epsilons(np.array([checked_order(order)]), checked_scale(scale))[0])
 
 
@@ -63,11 +57,6 @@ def subsampled_bound(order: float, scale: float, rate: float) -> float:
     It is Zhu and Wang's (2019). The paper's first term is a misprint; here it is (1 - rate)^(order - 1) (order rate - rate + 1).
     Subsampling never hurts, so the figure is never above that of the release without it: a mixture is no farther from one of its
     parts than the other part is (quasi-convexity). Because of the bound's factor 3 it may fall a little where the order grows.
-
-    Example:
-        >>> from libra.privacy.renyi import subsampled_bound
-        >>> [round(20 * subsampled_bound(order, 2, 0.05), 3) for order in (2, 10, 100)]
-        [0.011, 0.145, 0.64]
     """
     return _subsampled(order, scale, rate, factor=3.0)
 
@@ -77,23 +66,12 @@ def subsampled_laplace(order: float, scale: float, rate: float) -> float:
 
     At whole orders it is exact for removing a case (the mixture against the release without the case). Adding one never costs
     more with noise such as Laplace's (Zhu and Wang 2019); the tests check that by integration.
-
-    Example:
-        >>> from libra.privacy.renyi import subsampled_laplace
-        >>> round(20 * subsampled_laplace(10, 2, 0.05), 4)
-        0.0567
     """
     return _subsampled(order, scale, rate, factor=1.0)
 
 
 def compose(epsilon: float, times: int) -> float:
-    """Renyi epsilon of several independent releases: at a fixed order they add up.
-
-    Example:
-        >>> from libra.privacy.renyi import compose
-        >>> compose(0.25, 20)
-        5.0
-    """
+    """Renyi epsilon of several independent releases: at a fixed order they add up."""
     return _checked_epsilon(epsilon) * checked_times(times)
 
 
@@ -101,11 +79,6 @@ def to_epsilon(order: float, renyi_epsilon: float, delta: float, *, tight: bool 
     """The epsilon of (epsilon, delta) that a Renyi epsilon at one order implies.
 
     Mironov's conversion is the well-known one; the tight one is by Canonne, Kamath and Steinke (2020).
-
-    Example:
-        >>> from libra.privacy.renyi import to_epsilon
-        >>> round(to_epsilon(10, 0.145, 1e-4), 2), round(to_epsilon(10, 0.145, 1e-4, tight=True), 2)
-        (1.17, 0.81)
     """
     order, epsilon, delta = checked_order(order), _checked_epsilon(renyi_epsilon), checked_delta(delta)
     if not tight:
@@ -114,14 +87,7 @@ def to_epsilon(order: float, renyi_epsilon: float, delta: float, *, tight: bool 
 
 
 def best_order(renyi: Callable[[int], float], delta: float, *, largest: int = 1000) -> BestOrder:
-    """The whole order from 2 to `largest` whose tight conversion gives the smallest epsilon.
-
-    Example:
-        >>> from libra.privacy.renyi import best_order, compose, subsampled_laplace
-        >>> best = best_order(lambda order: compose(subsampled_laplace(order, 2, 0.05), 20), delta=1e-4)
-        >>> best.order, round(best.epsilon, 4)
-        (34, 0.3355)
-    """
+    """The whole order from 2 to `largest` whose tight conversion gives the smallest epsilon."""
     orders = range(2, checked_whole("largest", largest, 2, LARGEST_ORDER) + 1)
     curve = ((order, renyi(order)) for order in orders)
     converted = (BestOrder(order, epsilon, to_epsilon(order, epsilon, delta, tight=True)) for order, epsilon in curve)

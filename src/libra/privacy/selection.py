@@ -53,12 +53,6 @@ def labels_show(mu: float, threshold: int, scale: int, most: int, cases: int = 1
     its own. The weights of several cases have an L2 norm of at most `cases` times scale, however they overlap. If labels of
     squared weight u stay hidden with probability e^-g(u), all of them do with at least e^-(cases^2 max g(u) / u): a bound that
     needs no list of ways to share weight out.
-
-    Example:
-        >>> labels_show(0.25, 30, 1, most=1) == variant_shows(0.25, 30, 1) < labels_show(0.25, 30, 1, most=10)
-        True
-        >>> labels_show(0.1, 60, 1, most=4) < labels_show(0.1, 60, 1, most=4, cases=2)
-        True
     """
 
     def hidden(weight: float) -> float:
@@ -77,13 +71,7 @@ def labels_show(mu: float, threshold: int, scale: int, most: int, cases: int = 1
 
 @dataclass(frozen=True)
 class GaussianRule:
-    """A variant passes if its count times `scale`, with Gaussian noise of standard deviation scale / mu, reaches the threshold.
-
-    Example:
-        >>> rows, noisy = GaussianRule(0.5, 30, 1).passing(np.array([1, 900]), Randomness(seed=1))
-        >>> rows.tolist(), bool(abs(noisy[0] - 900) < 20)
-        ([1], True)
-    """
+    """A variant passes if its count times `scale`, plus Gaussian noise of deviation scale / mu, reaches the threshold."""
 
     mu: float
     threshold: int
@@ -117,14 +105,7 @@ class BoundedRule:
 
 
 def highest_first(kept: Traces, noisy: Integers) -> tuple[Traces, Integers]:
-    """Kept variants in an order that follows from what is released: by noisy count, then by trace.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> kept, noisy = highest_first(traces_of([[1], [0, 1], [0]]), np.array([30, 40, 30]))
-        >>> kept.to_lists(), noisy.tolist()
-        ([[0, 1], [0], [1]], [40, 30, 30])
-    """
+    """Kept variants in an order that follows from what is released: by noisy count, then by trace."""
     lists = kept.to_lists()
     order = np.array(sorted(range(len(kept)), key=lambda row: (-noisy[row], lists[row])), np.int64)
     return kept.take(order), noisy[order]
@@ -137,10 +118,6 @@ def labels_passing(
 
     A label to which no case gives weight is as one that is not there. If more than `most` pass, those with the highest noisy
     weights do.
-
-    Example:
-        >>> labels_passing(np.array([0, 900, 1]), 0.5, 30, 1, Randomness(seed=1)).tolist()
-        [1]
     """
     there = np.flatnonzero(weights)
     noisy = weights[there] + rounded_gaussian(scale / mu, len(there), random)

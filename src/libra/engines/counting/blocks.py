@@ -63,14 +63,7 @@ class VariantBlock:
 
 
 def distinct(traces: Traces, counts: Integers, n_labels: int) -> VariantBlock:
-    """Every distinct trace once, in no order that means anything.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> block = distinct(traces_of([[0, 1], [1], [0, 1]]), np.array([1, 1, 5]), n_labels=2)
-        >>> sorted(zip(block.traces.to_lists(), block.counts.tolist()))
-        [([0, 1], 6), ([1], 1)]
-    """
+    """Every distinct trace once, in no order that means anything."""
     if not len(traces):
         return VariantBlock(traces, counts, n_labels)
     prints = traces.fingerprints()
@@ -106,12 +99,7 @@ def _compared(traces: Traces) -> tuple[Integers, Integers]:
 
 
 def codes_among(labels: Sequence[str], staying: Sequence[str]) -> Integers:
-    """For the code of every label its code among those that stay, -1 for one that does not.
-
-    Example:
-        >>> codes_among(("a", "b", "c"), ("b", "c", "d")).tolist()
-        [-1, 0, 1]
-    """
+    """For the code of every label its code among those that stay, -1 for one that does not."""
     code = {label: i for i, label in enumerate(staying)}
     return np.array([code.get(label, -1) for label in labels], np.int64)
 

@@ -31,26 +31,10 @@ def needs_cases(table: Table) -> bool:
 
 
 def count_variants(table: Table, block: VariantBlock) -> Integers:
-    """What distinct traces add to a table.
-
-    Example:
-        >>> import numpy as np
-        >>> from libra.engines.control_flow_tables import Size
-        >>> from libra.eventlog.cases import traces_of
-        >>> count_variants(Size(), VariantBlock(traces_of([[0, 1], [1]]), np.array([5, 2]), n_labels=2)).tolist()
-        [7]
-    """
+    """What distinct traces add to a table."""
     return OF_VARIANTS[type(table)](block, table).reshape(table.shape)
 
 
 def count_cases(table: Table, block: Cases) -> Integers:
-    """What whole cases add to a table.
-
-    Example:
-        >>> from libra.engines.time_tables import StartDays
-        >>> from libra.eventlog.cases import cases_of
-        >>> from libra.example.simulate import simulate
-        >>> int(count_cases(StartDays(), cases_of(simulate(cases=50))).sum())
-        50
-    """
+    """What whole cases add to a table."""
     return OF_CASES[type(table)](block, table).reshape(table.shape)

@@ -146,15 +146,7 @@ class Spill(ABC, Generic[Piece]):
 
 
 class FrameSpill(Spill[pl.DataFrame]):
-    """Shelves of frames.
-
-    Example:
-        >>> shelves = FrameSpill(1, held=1)
-        >>> for numbers in ([1, 2], [3]):
-        ...     shelves.put(0, pl.DataFrame({"x": numbers}))
-        >>> pl.concat(shelves.take(0))["x"].to_list()
-        [1, 2, 3]
-    """
+    """Shelves of frames."""
 
     @staticmethod
     def size(piece: pl.DataFrame) -> int:
@@ -178,15 +170,7 @@ class FrameSpill(Spill[pl.DataFrame]):
 
 
 class ArraySpill(Spill[Arrays]):
-    """Shelves of tuples of arrays.
-
-    Example:
-        >>> shelves = ArraySpill(1, held=1)
-        >>> for numbers in ([1, 2], [3]):
-        ...     shelves.put(0, (np.array(numbers), np.array(numbers) * 0.5))
-        >>> [[part.tolist() for part in piece] for piece in shelves.take(0)]
-        [[[1, 2], [0.5, 1.0]], [[3], [1.5]]]
-    """
+    """Shelves of tuples of arrays."""
 
     @staticmethod
     def size(piece: Arrays) -> int:
@@ -281,14 +265,7 @@ def _large(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 def grouped(pieces: Iterable[pl.DataFrame], *, sort_by_time: bool) -> Grouped:
-    """The whole cases of one bucket, in no order that means anything.
-
-    Example:
-        >>> piece = pl.DataFrame({"case": ["a", "b", "a"], "code": [0, 1, 2], "micros": [1, 2, 3]})
-        >>> whole = grouped([piece], sort_by_time=False)
-        >>> sorted(whole.lengths.tolist()), sorted(whole.codes.tolist())
-        ([1, 2], [0, 1, 2])
-    """
+    """The whole cases of one bucket, in no order that means anything."""
     held = list(pieces)
     if not held:
         nothing = np.zeros(0, np.int64)

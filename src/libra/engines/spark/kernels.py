@@ -144,12 +144,7 @@ def pieces_of(shapes: Iterable[tuple[int, ...]]) -> int:
 
 
 def from_pieces(totals: dict[int, Integers], shapes: Sequence[tuple[int, ...]], first: int = 0) -> list[Integers]:
-    """Tables of these shapes from the sums of all shares, of which the first piece has this number.
-
-    Example:
-        >>> [table.tolist() for table in from_pieces({0: np.array([5, 1, 2])}, [(1,), (2,)])]
-        [[5], [1, 2]]
-    """
+    """Tables of these shapes from the sums of all shares, of which the first piece has this number."""
     sizes = [int(np.prod(shape)) for shape in shapes]
     cells = np.zeros(sum(sizes), np.int64)
     for number in range(first, first + pieces_of(shapes)):

@@ -248,12 +248,7 @@ class Libra:
 
 
 def notes_on_delta(promised: Guarantee, released_cases: int) -> Iterator[str]:
-    """That delta is large for so many cases, and what to ask for.
-
-    Example:
-        >>> list(notes_on_delta(Guarantee.proved(1.0, 1e-5), 10_000))
-        []
-    """
+    """That delta is large for so many cases, and what to ask for."""
     worth = promised.strength(released_cases)
     if worth is not None and worth.warning:
         yield worth.warning

@@ -53,16 +53,7 @@ def _hazard(scores: Floats) -> Floats:
 
 
 def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Floats]:
-    """Kept variants and candidates for the tail, and how many cases each stands for.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> (figures,) = libra.anonymize(simulate(cases=2000), epsilon=3.0, seed=1).figures
-        >>> traces, weights = weighted(figures.control, Randomness(seed=1))
-        >>> len(traces) == len(weights) > len(figures.control.kept), bool(1900 < weights.sum() < 2100)
-        (True, True)
-    """
+    """Kept variants and candidates for the tail, and how many cases each stands for."""
     traces, weights = figures.kept, kept_counts(figures)
     if figures.tail is not None:
         rare, rare_weights = weighted_traces(figures.tail, figures.kept, figures.n_labels, random)
@@ -82,10 +73,6 @@ def case_counts(weights: Floats, weight: float, cases: int | None, random: Rando
     """How many cases follow each trace, `weight` times as many as the weights say, or `cases` in all.
 
     Where nothing stood out from the noise there is no trace to follow, whatever number of cases was asked for.
-
-    Example:
-        >>> case_counts(np.array([1.5, 0.5]), 1.0, 4, Randomness(seed=1)).tolist()
-        [3, 1]
     """
     total = weights.sum()
     if total <= 0:
@@ -109,12 +96,7 @@ def kept_counts(figures: ControlFigures) -> Floats:
 
 
 def rounded(weights: Floats, random: Randomness) -> Integers:
-    """Whole numbers, each at most one away from its weight, whose running sums are at most one away from those of the weights.
-
-    Example:
-        >>> rounded(np.array([0.5, 0.5, 2.25, 0.75]), Randomness(seed=1)).sum()
-        np.int64(4)
-    """
+    """Whole numbers, each at most one away from its weight, whose running sums are at most one away from those of the weights."""
     sums = np.cumsum(weights)
     near = np.rint(sums)
     sums = np.where(np.abs(sums - near) < 1e-6, near, sums)  # a sum that is meant to be whole is

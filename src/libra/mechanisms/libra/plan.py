@@ -65,11 +65,6 @@ class Plan:
         tail: What happens to rare cases.
         unit: Who is protected.
         labels: Which labels may be released: those that are chosen privately, all ("public"), or those of a list.
-
-    Example:
-        >>> plan = make_plan(1.0, 1e-4)
-        >>> round(plan.calibration.least_count)
-        42
     """
 
     epsilon: float
@@ -172,12 +167,7 @@ def make_plan(
     runs: int = 1,
     unit: Unit = CASE,
 ) -> Plan:
-    """The plan for a guarantee.
-
-    Example:
-        >>> make_plan(1.0, 1e-5).explain()[1]
-        'A variant needs about 54 cases to be kept.'
-    """
+    """The plan for a guarantee."""
     rounds = LABELS if labels == "private" and tail == "model" else ()  # without a model those of kept variants are
     control, times = budget.control * (1 - sum(rounds)), budget.times * (1 - sum(rounds))
     first = FIRST_LOOK[tail] * control
@@ -207,12 +197,7 @@ def _cases(figure: str) -> str:
 
 
 def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
-    """Shares of control flow and times, both above 0 and adding up to 1; one that is left out gets the rest.
-
-    Example:
-        >>> checked_budget("control=0.7")
-        Budget(control=0.7, times=0.3)
-    """
+    """Shares of control flow and times, both above 0 and adding up to 1; one that is left out gets the rest."""
     if isinstance(said, Budget):
         said = vars(said)
     if not isinstance(said, Mapping | str):
@@ -259,12 +244,7 @@ def checked_rate_of(gamma: float | None, subsamples: int | None) -> float:
 
 
 def checked_time_zone(said: str) -> str:
-    """The name of a time zone that is known, or an offset.
-
-    Example:
-        >>> checked_time_zone("Europe/Amsterdam")
-        'Europe/Amsterdam'
-    """
+    """The name of a time zone that is known, or an offset."""
     import polars as pl
 
     try:

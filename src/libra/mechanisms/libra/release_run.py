@@ -49,16 +49,6 @@ def release_run(
     """The released figures of one run, and its traces with their weights; `draw` is the seed of the generation.
 
     `stage_done` is called after each of the `STAGES`: control flow released, control flow generated, times released.
-
-    Example:
-        >>> from libra.engines.polars import engine_of
-        >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.libra.plan import make_plan
-        >>> engine = engine_of(simulate(cases=500))
-        >>> gate, output = Gate(engine, Randomness()), Output(None, "UTC", 1.0)
-        >>> figures, traces, weights = release_run(gate, make_plan(1.0, 1e-4), output, draw=1)
-        >>> set(figures.labels) <= set(engine.labels), len(traces) == len(weights)
-        (True, True)
     """
     labels, control = _release_control(gate, plan, output.labels)
     stage_done()

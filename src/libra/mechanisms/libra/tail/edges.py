@@ -45,15 +45,7 @@ def significant_edges(base: NoisyTable, known: Integers) -> Integers:
 
 
 def weak_edges(base: NoisyTable, edges: Integers) -> Integers:
-    """Further edges between the nodes of these, which stand out less.
-
-    Example:
-        >>> noisy = NoisyTable(np.array([[11, 90, 0], [0, 5, 80], [70, 1, 0]]), scale=1, sd=5.0)
-        >>> weak_edges(noisy, np.array([1, 5, 6])).tolist()
-        [0]
-        >>> weak_edges(noisy, np.array([0, 1, 5])).tolist()
-        []
-    """
+    """Further edges between the nodes of these, which stand out less."""
     nodes = len(base.counts)
     leaves, comes = np.zeros(nodes, bool), np.zeros(nodes, bool)
     leaves[edges // nodes], comes[edges % nodes] = True, True
@@ -64,12 +56,7 @@ def weak_edges(base: NoisyTable, edges: Integers) -> Integers:
 
 
 def believed(base: NoisyTable, weak: Integers) -> NoisyTable:
-    """The noisy edges, of which weak ones count a part.
-
-    Example:
-        >>> believed(NoisyTable(np.array([[40, 90], [5, 80]]), scale=1, sd=5.0), weak=np.array([0])).counts.tolist()
-        [[8, 90], [5, 80]]
-    """
+    """The noisy edges, of which weak ones count a part."""
     counts = base.counts.copy()
     counts.ravel()[weak] = np.rint(WEAK_COUNTS * counts.ravel()[weak])
     return NoisyTable(counts, base.scale, base.sd)
@@ -95,12 +82,7 @@ def _stand_out(scores: Floats, false_share: float) -> npt.NDArray[np.bool_]:
 
 
 def joined(edges: Integers, values: Floats) -> Integers:
-    """The edges, and the likeliest starts and ends that are still needed to reach and to leave every one of them.
-
-    Example:
-        >>> joined(np.array([1]), np.array([[0, 9, 1], [0, 0, 7], [5, 2, 0]])).tolist()
-        [1, 5, 6]
-    """
+    """The edges, and the likeliest starts and ends that are still needed to reach and to leave every one of them."""
     n_labels = len(values) - 1
     start, end = n_labels, n_labels + 1
     found = edges.tolist()
@@ -159,13 +141,7 @@ class Figures:
 
 
 def balance(tables: list[Figures], prior: Floats) -> Floats:
-    """The weights of the candidates.
-
-    Example:
-        >>> two_lengths = Figures(np.array([30.0, 10.0]), 1.0, np.arange(3), np.array([0, 0, 1]), np.ones(3))
-        >>> balance([two_lengths], prior=np.ones(3)).round().tolist()
-        [15.0, 15.0, 10.0]
-    """
+    """The weights of the candidates."""
     system = _System(tables, len(prior))
     whole = system.curvature(prior) + TAU
     unit = 1 / np.sqrt(whole)  # each multiplier in the unit in which its curvature is 1, at first
@@ -218,12 +194,7 @@ class _System:
 
 
 def minimum(function: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
-    """Where a smooth convex function, given with its gradient, is smallest (L-BFGS with backtracking; Nocedal 1980).
-
-    Example:
-        >>> minimum(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(2)).round(3).tolist()
-        [3.0, 3.0]
-    """
+    """Where a smooth convex function, given with its gradient, is smallest (L-BFGS with backtracking; Nocedal 1980)."""
     point = start
     value, gradient = function(point)
     history: list[tuple[Floats, Floats, float]] = []

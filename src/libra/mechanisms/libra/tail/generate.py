@@ -43,14 +43,7 @@ class Chain:
 
 
 def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Traces:
-    """Traces of the chain, without those that are empty or longer than `longest`; so there may be fewer than `n`.
-
-    Example:
-        >>> to_and_fro = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0.0]])
-        >>> drawn = draw_traces(Chain(to_and_fro, np.zeros(0, np.int64), np.zeros((0, 3))), 200, 3, Randomness(seed=1))
-        >>> sorted({tuple(trace) for trace in drawn.to_lists()})
-        [(0,), (0, 1, 0)]
-    """
+    """Traces of the chain, without those that are empty or longer than `longest`; so there may be fewer than `n`."""
     nodes = len(chain.first)
     outside = nodes - 1
     rows = np.vstack((chain.first, chain.second))
@@ -86,17 +79,7 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
 
 
 def candidates(figures: TailFigures, base: NoisyTable, weak: Integers, kept: Traces, random: Randomness) -> tuple[Traces, Floats]:
-    """Distinct candidates and the share of draws that gave each; `base` are the edges as far as they are believed.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.libra import Libra
-        >>> (figures,) = Libra(epsilon=3.0).anonymize(simulate(cases=1000), Randomness(seed=1)).figures
-        >>> tail, none = figures.control.tail, np.zeros(0, np.int64)
-        >>> traces, shares = candidates(tail, tail.base, none, figures.control.kept, Randomness(seed=1))
-        >>> len(traces) == len(set(traces.as_bytes())), round(float(shares.sum()), 6)
-        (True, 1.0)
-    """
+    """Distinct candidates and the share of draws that gave each; `base` are the edges as far as they are believed."""
     parts = []
     for strength, share in REPEATING if figures.excess is not None else ((1.0, 1.0),):
         chain = _chain(figures, base, weak, strength)

@@ -48,12 +48,7 @@ PRESENT = 2.0  # standard deviations, for a tail to be there
 
 
 def last_bin(histogram: NoisyTable) -> int | None:
-    """The last bin of a window that stands out, itself above its noise; None where no window does.
-
-    Example:
-        >>> last_bin(NoisyTable(np.array([50, 90, 30, 12, -4, 3, 2]), scale=1, sd=3.0))
-        3
-    """
+    """The last bin of a window that stands out, itself above its noise; None where no window does."""
     filled = histogram.values > histogram.sd
     sums = np.concatenate(([0.0], np.cumsum(histogram.values)))
     for widest in WINDOWS:
@@ -68,12 +63,7 @@ def last_bin(histogram: NoisyTable) -> int | None:
 
 
 def on_simplex(values: Floats, total: float) -> Floats:
-    """The nearest numbers that are nowhere below zero and add up to the total.
-
-    Example:
-        >>> on_simplex(np.array([8.0, 3.0, -2.0]), 10.0).tolist()
-        [7.5, 2.5, 0.0]
-    """
+    """The nearest numbers that are nowhere below zero and add up to the total."""
     if total <= 0:
         return np.zeros_like(values)
     descending = np.sort(values)[::-1]
@@ -91,11 +81,6 @@ def best_clip(norms: Floats, edges: float, mu: float, weight: float) -> float:
         edges: On how many edges the noise counts.
         mu: Of the release; the noise of an edge has standard deviation clip / mu.
         weight: How much one unit of norm that is cut off counts. Balancing makes up for a part of it.
-
-    Example:
-        >>> cases = np.zeros(len(NORM_BINS)); cases[7] = 1000
-        >>> best_clip(cases, edges=10, mu=0.5, weight=0.5) > best_clip(cases, edges=1000, mu=0.5, weight=0.5)
-        True
     """
     ends = np.sqrt(np.append(NORM_BINS[1:], 2 * NORM_BINS[-1]))
     middles = np.sqrt((NORM_BINS + np.append(NORM_BINS[1:], NORM_BINS[-1])) / 2)[: len(norms)]
@@ -176,20 +161,7 @@ def _from_plain(value: Any) -> Any:
 
 
 def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigures:
-    """Ask the gate to the tail for everything about it; where it is lost in noise, for number, lengths and sizes of cases alone.
-
-    Example:
-        >>> from libra.engines.polars import engine_of
-        >>> from libra.eventlog.cases import traces_of
-        >>> from libra.example.simulate import simulate
-        >>> from libra.privacy.randomness import Randomness
-        >>> engine, kept = engine_of(simulate(cases=300)), traces_of([])
-        >>> figures = release_tail(Gate(engine, Randomness(seed=1)), kept, len(engine.labels), mu=3.0)
-        >>> figures.base is not None, abs(figures.cases[0] - 300) < 20
-        (True, True)
-        >>> release_tail(Gate(engine, Randomness(seed=1)), kept, len(engine.labels), mu=0.001).base is None
-        True
-    """
+    """Ask the gate to the tail for everything about it; if it is lost in noise, for number, lengths and sizes of cases only."""
 
     def ask(table: Any, share: float) -> NoisyTable:
         return gate.release(table, mu * math.sqrt(share))

@@ -171,10 +171,6 @@ def shorten(gaps: Integers, case: Integers, grain: Integers, longest: int, wante
     """The same gaps, but in cases that last longer than the longest may, shorter: those last as long as is wanted of them.
 
     They are still whole multiples of the grain of their case. What is wanted is never longer than the longest.
-
-    Example:
-        >>> shorten(np.array([40, 60, 50]), np.array([0, 0, 1]), np.array([10, 10]), 60, np.array([50.0, 20.0])).tolist()
-        [20, 30, 50]
     """
     totals = np.bincount(case, gaps, minlength=len(grain))
     if not (totals > longest).any():

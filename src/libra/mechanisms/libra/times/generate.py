@@ -62,13 +62,7 @@ def generate_times(figures: TimeFigures, traces: Traces, n_labels: int, time_zon
 
 
 def in_utc(local: Integers, traces: Traces, time_zone: str) -> Integers:
-    """Local times in UTC; where clocks are set and the order of a case would suffer, later events of it move along.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> in_utc(np.array([9 * tables.HOUR, 10 * tables.HOUR]), traces_of([[0, 0]]), "Asia/Tokyo").tolist()
-        [0, 3600000000]
-    """
+    """Local times in UTC; where clocks are set and the order of a case would suffer, later events of it move along."""
     if time_zone == "UTC":
         return local
     utc = to_utc(local, time_zone)

@@ -65,13 +65,7 @@ def above(level: Level) -> Level:
 
 
 def combined(one: Level, other: Level) -> Level:
-    """Two noisy counts of the same nodes as one, each weighted by its precision.
-
-    Example:
-        >>> both = combined(Level(np.array([[1.0]]), np.array([[1.0]])), Level(np.array([[4.0]]), np.array([[2.0]])))
-        >>> both.values.tolist(), round(float(both.variances[0, 0]), 3)
-        ([[2.0]], 0.667)
-    """
+    """Two noisy counts of the same nodes as one, each weighted by its precision."""
     total = one.variances + other.variances
     weight = np.where(total > 0, other.variances / np.maximum(total, TINY), 0.5)
     return Level(weight * one.values + (1 - weight) * other.values, weight * one.variances)
@@ -84,12 +78,6 @@ def denoise(levels: list[Level], expected: Floats, totals: Floats) -> Floats:
         levels: The noisy counts, root first, each level with twice the nodes of the one before.
         expected: What share of each cell is expected; the same for all rows. Cells with none expected stay without.
         totals: The count of each row, best known.
-
-    Example:
-        >>> cells = np.array([[0.0, 5.0, 400.0, 395.0]])
-        >>> shares = denoise(tree(cells, 25.0), np.full(4, 0.25), np.array([800.0]))
-        >>> shares.round(2).tolist()
-        [[0.0, 0.0, 0.5, 0.5]]
     """
     expected_levels = [np.asarray(expected, np.float64)]
     while len(expected_levels[0]) > 1:
@@ -180,12 +168,6 @@ def active_years(years: NoisyTable) -> tuple[int, ...]:
 
     Where no single year does, the best window of up to five years, if that stands out; otherwise nothing is known, and the year
     is a public one, in which 2000 begins.
-
-    Example:
-        >>> active_years(NoisyTable(np.array([0, 3, 40, 9, -2, 12]), scale=1, sd=3.0))
-        (2, 3)
-        >>> active_years(NoisyTable(np.array([0, 7, 8, 9, -2, 1]), scale=1, sd=3.0))
-        (1, 2, 3)
     """
     score = years.values / years.sd
     active = score >= CERTAIN
@@ -208,10 +190,6 @@ def busy_spans(years: tuple[int, ...], score: Floats) -> npt.NDArray[np.bool_]:
 
     `score` has counts in standard deviations, a row a year. Years that follow each other are looked at together; where nothing
     stands out in them, all their spans are kept, and so is what is more than noise when it is added up from there on.
-
-    Example:
-        >>> busy_spans((40, 41), np.array([[0.3, 9.0, 8.0], [7.0, 1.0, -1.0]])).tolist()
-        [[False, True, True], [True, False, False]]
     """
     busy = np.ones(score.shape, np.bool_)
     for rows in np.split(np.arange(len(years)), np.flatnonzero(np.diff(years) > 1) + 1):
@@ -252,10 +230,6 @@ def last_bin(score: Floats) -> int:
 
     `score` has counts in standard deviations of their noise. Where no window stands out, the end of the best one, but no bin
     that only noise can make so long.
-
-    Example:
-        >>> last_bin(np.array([17.0, 30.0, 10.0, 4.0, -1.3, 1.0, 0.7]))
-        3
     """
     last = _last_clear(score)
     return last if last >= 0 else _best_window(score[:LAST_RESORT])[1] - 1

@@ -106,12 +106,7 @@ class Histogram(NamedTuple):
 
 
 def parts_of(totals: NoisyTable, sd: float) -> tuple[int, ...]:
-    """In how many parts, as a power of two, each bin is to be counted when the noise of a part has this standard deviation.
-
-    Example:
-        >>> parts_of(NoisyTable(np.array([900, 900, 20, 900, 300]), 1, 3.0), sd=20.0)
-        (0, 0, 0, 4, 2)
-    """
+    """In how many parts, as a power of two, each bin is to be counted when the noise of a part has this standard deviation."""
     filled = np.maximum(totals.values / (ENOUGH * sd), 1)
     parts = np.clip(np.floor(np.log2(filled)).astype(np.int64), 0, FINEST)
     parts[:2] = 0

@@ -1,18 +1,20 @@
-"""`libra epsilon`: what the parameters of the published algorithm amount to, each figure with its meaning."""
+"""Commands on the published algorithm: epsilon, what its parameters amount to, and reproduce, the tables of the paper."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from libra.cli.output import Json, Quiet, print_json, print_notes
-from libra.cli.tables import figure, table
+from libra.cli.options import OUTPUT, Json, Quiet, examples, option
+from libra.cli.output import Stages, figure, print_json, print_notes, printable, table
+from libra.reproduce import settings_named
 
 if TYPE_CHECKING:
     from libra.mechanisms.libra2022.claim import Accounting
 
-EXAMPLES = ("libra epsilon --alpha 10 --b 2 --gamma 0.05 --delta 1e-4", "libra epsilon --alpha 2 --subsamples 50 --json")
+
 MEANINGS = {
     "laplace_epsilon": "Laplace noise of scale b: Renyi at order alpha (paper, Eq. 2). It sets noise_scale.",
     "noise_scale": "Scale of the noise that libra2022 draws: 1 / laplace_epsilon.",
@@ -24,6 +26,7 @@ MEANINGS = {
     "pld_epsilon": "(epsilon, delta) by privacy loss distribution: the true value for scale b.",
     "pld_epsilon_drawn": "The same for the scale that is really drawn, noise_scale.",
 }
+
 NOTES = (
     "A Renyi figure at one order is not the epsilon of (epsilon, delta). Compare only figures that say (epsilon, delta).",
     "The smaller Renyi figure of a smaller alpha is not the stronger setting: converted at its order it is the larger epsilon. "
@@ -35,16 +38,14 @@ NOTES = (
 )
 
 
+@examples("libra epsilon --alpha 10 --b 2 --gamma 0.05 --delta 1e-4", "libra epsilon --alpha 2 --subsamples 50 --json")
 def epsilon(
     *,
     alpha: Annotated[float, typer.Option("--alpha", help="The Renyi order, above 1.")] = 10,
     b: Annotated[float, typer.Option("--b", help="The scale of the Laplace noise.")] = 2,
     gamma: Annotated[float, typer.Option("--gamma", help="The share of cases in a subsample, up to 1.")] = 0.05,
     delta: Annotated[float, typer.Option("--delta", help="The delta to convert at, below 0.5.")] = 1e-4,
-    subsamples: Annotated[
-        int | None,
-        typer.Option("--subsamples", help="How many subsamples are released; 1/gamma if not said.", show_default=False),
-    ] = None,
+    subsamples: Annotated[int | None, option("--subsamples", "How many subsamples are released; 1/gamma if not said.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -70,3 +71,56 @@ def show_accounting(found: Accounting) -> None:
     given = f"alpha {found.alpha:g}, b {found.b:g}, gamma {found.gamma:g}, delta {found.delta:g}"
     title = f"{given}: {found.subsamples:,} subsample{'' if found.subsamples == 1 else 's'} (none is a guarantee of libra2022)"
     table(title, ("figure", "value", "meaning"), rows, right=(1,))
+
+
+@examples("libra reproduce --logs logs", "libra reproduce --logs logs --setting printed --seeds 3 --out tables.md")
+def reproduce(
+    *,
+    logs: Annotated[Path, option("--logs", "A folder with event logs; names such as sepsis.xes.gz tell the paper's.", "DIR")],
+    alpha: Annotated[
+        list[float] | None, option("--alpha", "An order to try. May be said several times; 2, 10 and 100 if not said.")
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many runs of each kind; their seeds are 0, 1, 2, …")] = 5,
+    setting: Annotated[
+        list[str] | None,
+        option(
+            "--setting",
+            "How to read the paper: printed (what fits its tables best), text (with trace noise), or stated (with "
+            "its delta too). May be said several times; all three if not said.",
+            "NAME",
+        ),
+    ] = None,
+    out: Annotated[Path | None, option("--out", "Write the Markdown there.", "FILE.md", OUTPUT)] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compute the tables of the paper anew with libra2022, and print them as Markdown."""
+    from libra._system.files import atomic_output
+    from libra.privacy.arguments import checked_order
+    from libra.reproduce import run
+    from libra.reproduce.page import page
+    from libra.reproduce.run import log_files, read_logs
+    from libra.targets import check_writable
+
+    settings = settings_named(setting or ())
+    alphas = tuple(dict.fromkeys(checked_order(order, "alpha") for order in alpha or run.ALPHAS))
+    files = log_files(logs)
+    if out:
+        for file in files:
+            check_writable(file, out)
+    stages = Stages(quiet=quiet)
+    read = read_logs(files, lambda path: stages.stage("read", path.name))
+    with stages.stage("anonymize", "and measuring") as progress:
+        found = run.reproduce(read, settings, alphas, range(seeds), progress)
+    text = "\n".join(map(printable, page(found))) + "\n"
+    if out:
+        with atomic_output(out) as stream:
+            stream.write(text.encode())
+    notes = [f"{name}: {note}" for name, log in read.items() for note in log.notes]
+    print_notes(notes, quiet=quiet)
+    if as_json:
+        print_json(found.to_dict() | {"out": str(out) if out else None, "notes": notes})
+    elif out and not quiet:
+        print(f"Wrote {printable(str(out))}")
+    elif not out:
+        print(text, end="")

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from libra.cli.input_options import OUTPUT, takes_log_options
-from libra.cli.output import Json, Quiet, people_console, print_json, print_notes
-from libra.cli.paragraphs import say
-from libra.cli.progress import doing_bar, progress_bar
-from libra.cli.tables import table
+from libra.cli.options import OUTPUT, Json, Quiet, argument, examples, option, takes_log_options
+from libra.cli.output import Stages, people_console, print_json, print_notes, say, table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
 
@@ -20,45 +17,32 @@ if TYPE_CHECKING:
     from libra.comparison import Comparison
     from libra.reporting.comparison_tables import Table
 
-EXAMPLES = (
+
+NO_RESULT = 1
+
+Form = Literal["table", "markdown", "csv"]
+
+
+@examples(
     "libra compare log.xes.gz",
     "libra compare sepsis.xes.gz bpic13.xes.gz --mechanisms libra,travas --epsilon 0.1,1 -o comparison",
     "libra compare log.xes.gz --epsilon 0.1,1,10 --report comparison.html",
     "libra compare log.csv --mechanisms libra,libra:tail=drop,libra:gamma=0.05:subsamples=20 --epsilon 1 --json",
 )
-NO_RESULT = 1
-Form = Literal["table", "markdown", "csv"]
-
-
 @takes_log_options
 def compare(
-    logs: Annotated[
-        list[Path],
-        typer.Argument(metavar="LOG...", help="Event logs: XES, CSV, TSV or Parquet; .gz and .zip too.", show_default=False),
-    ],
+    logs: Annotated[list[Path], argument("LOG...", "Event logs: XES, CSV, TSV or Parquet; .gz and .zip too.")],
     options: ReadKeywords,
     *,
     mechanisms: Annotated[
         list[str] | None,
-        typer.Option(
-            "--mechanisms",
-            "-m",
-            metavar="A,B,…",
-            help="Which, each with parameters if you like: libra:tail=drop. Default: all there are.",
-            show_default=False,
-        ),
+        option("--mechanisms -m", "Which, each with parameters if you like: libra:tail=drop. Default: all there are.", "A,B,…"),
     ] = None,
     epsilon: Annotated[str, typer.Option("--epsilon", "-e", metavar="A,B,…", help="The budgets.")] = "0.1,1,4.7",
     delta: Annotated[float, typer.Option("--delta", help="Privacy parameter delta, with every epsilon.")] = 1e-4,
     seeds: Annotated[int, typer.Option("--seeds", help="How many runs of each kind; their seeds are 0, 1, 2, …")] = 3,
     parameters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A parameter for all mechanisms that take it. May be repeated.",
-            show_default=False,
-        ),
+        list[str] | None, option("--set", "A parameter for all mechanisms that take it. May be repeated.", "NAME=VALUE")
     ] = None,
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="What a run may take; beyond it there is a dash.")
@@ -66,34 +50,14 @@ def compare(
     memory_limit: Annotated[
         float, typer.Option("--memory-limit", metavar="GB", help="What a run may take; beyond it there is a dash.")
     ] = 4.0,
-    processes: Annotated[
-        int | None, typer.Option("--processes", help="How many runs at once. Default: one a core.", show_default=False)
-    ] = None,
+    processes: Annotated[int | None, option("--processes", "How many runs at once. Default: one a core.")] = None,
     cache: Annotated[
-        Path | None,
-        typer.Option(
-            "--cache",
-            metavar="DIR",
-            help="Where finished runs are kept, for the next time. Default: the user's cache.",
-            show_default=False,
-        ),
+        Path | None, option("--cache", "Where finished runs are kept, for the next time. Default: the user's cache.", "DIR")
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Run everything, and keep nothing.")] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="Write tables and plots there.", rich_help_panel=OUTPUT, show_default=False
-        ),
-    ] = None,
+    output: Annotated[Path | None, option("--output -o", "Write tables and plots there.", "DIR", OUTPUT)] = None,
     report: Annotated[
-        Path | None,
-        typer.Option(
-            "--report",
-            metavar="FILE",
-            help="Write a page with charts and tables, an .html file.",
-            rich_help_panel=OUTPUT,
-            show_default=False,
-        ),
+        Path | None, option("--report", "Write a page with charts and tables, an .html file.", "FILE", OUTPUT)
     ] = None,
     form: Annotated[Form, typer.Option("--format", help="How to print the tables.", rich_help_panel=OUTPUT)] = "table",
     as_json: Json = False,
@@ -105,33 +69,32 @@ def compare(
     is confidential: it compares with the original. The exit code is 1 if no run gave a result.
     """
     from libra import api
-    from libra.comparison.compare import cache_of, checked_processes, named
-    from libra.comparison.compare import compare as run_all
-    from libra.comparison.comparison import Limits
     from libra.comparison.folder import check_folder
-    from libra.comparison.plan import plan_of
-    from libra.comparison.setting import parsed_parameters, settings_of
-    from libra.targets import check_page, check_page_name
+    from libra.comparison.setting import parsed_parameters
+    from libra.targets import check_page
 
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache contradict each other. Say one of them.")
-    if report is not None:
-        check_page_name(report)
-    limits, at_once = Limits(time_limit, memory_limit), checked_processes(processes)
-    plan = plan_of(settings_of(mechanisms or None, parsed_parameters(parameters or ())), _numbers(epsilon), delta, seeds)
-    kept = cache_of(cache if cache is not None else not no_cache)
-    read = {}
-    for name, path in named(logs).items():
-        with progress_bar(f"reading {path}", quiet=quiet) as progress:
-            options["progress"] = progress
-            read[name] = api.read(path, **options)
+    budgets = _numbers(epsilon)
     if output is not None:
         check_folder(output)
     if report is not None:
         for path in logs:
             check_page(path, report, what="report")
-    with doing_bar("comparing", quiet=quiet) as told:
-        found = run_all(read, plan, limits, at_once, kept, told)
+    options["progress"] = Stages(quiet=quiet)
+    found = api.compare(
+        logs,
+        mechanisms=mechanisms or None,
+        epsilon=budgets,
+        delta=delta,
+        seeds=seeds,
+        parameters=parsed_parameters(parameters or ()),
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        processes=processes,
+        cache=cache if cache is not None else not no_cache,
+        **options,
+    )
     written = found.write(output) if output is not None else []
     written += [found.report().save(report)] if report is not None else []
     notes = [f"{log.name}: {note}" for log in found.logs for note in log.notes] + list(found.notes)

@@ -6,24 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from libra.cli.input_options import LogPath, takes_log_options
-from libra.cli.mechanism_options import MechanismName, takes_mechanism_options
-from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
-from libra.cli.progress import progress_bar
-from libra.cli.tables import table
+from libra.cli.options import Json, LogPath, MechanismName, Quiet, examples, option, takes_log_options, takes_mechanism_options
+from libra.cli.output import Stages, print_json, print_notes, say, table
 from libra.keywords import OtherParameters, ReadKeywords
 
 if TYPE_CHECKING:
     from libra.measures.audit import Audit, Finding
 
-EXAMPLES = (
+
+REFUTED = 1
+
+
+@examples(
     "libra audit log.xes.gz",
     "libra audit log.xes.gz --mechanism libra2022 --alpha 10 --epsilon 1",
     "libra audit log.csv --tail nearest --runs 100000 --time-limit 1800 --json",
 )
-REFUTED = 1
-
-
 @takes_log_options
 @takes_mechanism_options
 def audit(
@@ -32,23 +30,15 @@ def audit(
     parameters: OtherParameters,
     *,
     mechanism: MechanismName = "libra",
-    epsilon: Annotated[
-        float | None,
-        typer.Option("--epsilon", help="The claim. Default: 1; of others: what their figure implies.", show_default=False),
-    ] = None,
+    epsilon: Annotated[float | None, option("--epsilon", "The claim. Default: 1; of others: what their figure implies.")] = None,
     delta: Annotated[float, typer.Option("--delta", help="Delta of the claim. A tiny one cannot be tested by running.")] = 1e-2,
     runs: Annotated[int, typer.Option("--runs", help="How many runs in all, of both sides and all canaries.")] = 10_000,
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="When to stop, once some hundred runs are done.")
     ] = 240.0,
-    processes: Annotated[
-        int | None, typer.Option("--processes", help="How many runs at once. Default: one a core.", show_default=False)
-    ] = None,
-    canary: Annotated[
-        list[str] | None,
-        typer.Option("--canary", metavar="NAME", help="Try this one only. May be repeated. Default: all.", show_default=False),
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="The same audit again.", show_default=False)] = None,
+    processes: Annotated[int | None, option("--processes", "How many runs at once. Default: one a core.")] = None,
+    canary: Annotated[list[str] | None, option("--canary", "Try this one only. May be repeated. Default: all.", "NAME")] = None,
+    seed: Annotated[int | None, option("--seed", "The same audit again.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -60,43 +50,38 @@ def audit(
 
     from libra import api
 
-    with progress_bar(f"reading {log.name}", quiet=quiet) as progress:
-        options["progress"] = progress
-        read = api.read(log, **options)
-    with progress_bar(f"auditing {mechanism}", quiet=quiet) as progress:
-        found = api.audit(
-            read,
-            mechanism=mechanism,
-            epsilon=epsilon,
-            delta=delta,
-            runs=runs,
-            time_limit=time_limit,
-            processes=(os.cpu_count() or 1) if processes is None else processes,
-            canary=canary or None,
-            seed=seed,
-            progress=progress,
-            **parameters,
-        )
-    notes = (*read.notes, *found.notes)
+    options["progress"] = Stages(quiet=quiet)
+    found = api.audit(
+        log,
+        mechanism=mechanism,
+        epsilon=epsilon,
+        delta=delta,
+        runs=runs,
+        time_limit=time_limit,
+        processes=(os.cpu_count() or 1) if processes is None else processes,
+        canary=canary or None,
+        seed=seed,
+        **options,
+        **parameters,
+    )
     if as_json:
-        print_json(found.to_dict() | {"notes": list(notes)})
+        print_json(found.to_dict())
     else:
         show_audit(found)
-    print_notes(notes, quiet=quiet)
+    print_notes(found.notes, quiet=quiet)
     if found.refuted:
         raise typer.Exit(REFUTED)
 
 
 def show_audit(found: Audit) -> None:
     """The claim, what each canary proved, and what that means."""
-    console = people_console()
     claim = found.claim
     unit = "individual" if claim.of_individuals else "case"
     title = f"{found.mechanism}, at ({claim.epsilon:.4g}, {claim.delta:.4g}) for one {unit}, {claim.source}"
     header = ("a canary that", "epsilon at least", "claim", "told by", "with it", "without")
     table(title, header, [_row(finding) for finding in found.findings], right=(1, 2, 4, 5))
     for sentence in verdict(found):
-        console.print(printable(sentence), soft_wrap=not console.is_terminal)
+        say(sentence)
 
 
 def _row(finding: Finding) -> tuple[str, ...]:

@@ -1,27 +1,29 @@
-"""Which engine holds a log, and the log in its hands: in memory, on one machine in batches, or on Spark.
+"""One release: what was asked for, checked before any file is read; the engine that suits the log; the log in its hands.
 
-In: what the user names, and perhaps an engine. Out: an `OpenLog`, from which a mechanism gets its engine and people what is worth
-knowing about how the log was read. It is closed at the end: what was spilled or kept is gone then.
+In: a source, the keywords of `libra.anonymize`. Out: a `Release`. `libra.anonymize` and the command line both call this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 from libra.engines.contract import Engine, Origin
 from libra.errors import UsageError
 from libra.eventlog.description import in_its_words
 from libra.eventlog.notes import refuse_open
-from libra.eventlog.options import Progress, ReadOptions, no_progress
+from libra.eventlog.options import ReadOptions, stage
+from libra.keywords import ReadKeywords, described_by, described_parameters, read_options
+from libra.mechanisms.mechanism import Mechanism, parameters_of
+from libra.mechanisms.mechanism import mechanism as make
+from libra.privacy.randomness import Randomness
 
 if TYPE_CHECKING:
     from libra.eventlog.log import FoundRole
     from libra.mechanisms.release import Release
-    from libra.privacy.randomness import Randomness
     from libra.privacy.unit import Unit
 
 EngineName = Literal["polars", "polars-streaming", "spark"]
@@ -30,6 +32,91 @@ GROWTH = {"parquet": 10, "csv": 3, "tsv": 3, "xes": 1}  # from a file to the log
 PACKED = 12  # what text is packed by
 SOUND = "libra"
 SHARE = 0.6  # of the memory that is free
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a release is asked for: a source and how to read it, the mechanism with its parameters, the draws, the engine."""
+
+    source: Any
+    options: ReadOptions
+    mechanism: Mechanism
+    random: Randomness
+    engine: EngineName
+    master: str | None = None
+    protects_individuals: bool = False
+
+    def explain(self) -> list[str]:
+        """What the mechanism releases and what survives, told before any case is looked at."""
+        from libra.mechanisms.libra import Libra
+
+        if not isinstance(self.mechanism, Libra):
+            raise UsageError(f"{self.mechanism.name} has no plan to explain. Leave out --explain, or --mechanism.")
+        return (self.mechanism.for_individuals() if self.protects_individuals else self.mechanism).plan.explain()
+
+
+def request_of(
+    source: Any,
+    reading: Mapping[str, Any],
+    mechanism: str,
+    parameters: Mapping[str, Any],
+    *,
+    seed: int | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+) -> Request:
+    """The request that keywords of `libra.read` and parameters of a mechanism make; invalid ones are a `UsageError`."""
+    described = described_by(reading.get("description"))
+    options = read_options(**cast("ReadKeywords", {**reading, "description": described}))
+    made = make(mechanism, described_parameters(described, parameters, parameters_of(mechanism)))
+    if getattr(made, "accepts_empty", False):
+        options = replace(options, allow_empty=True)  # whether there is a release must not depend on a single case
+    individuals = reading.get("individual") is not None or (described is not None and described.unit == "individual")
+    chosen = engine_of_release(source, mechanism, engine, master)
+    return Request(source, options, made, Randomness(seed), chosen, master, individuals)
+
+
+@contextmanager
+def released(request: Request) -> Iterator[Release]:
+    """The release, with what is worth knowing about how the log was read.
+
+    Within the block, a Spark session that was opened for it can still write the log; then all raw cases beyond memory are gone.
+
+    Raises:
+        InputError: The log cannot be read, or its content leaves open how it is read and the guarantee would depend on that.
+
+    Example:
+        >>> import libra.example
+        >>> with released(request_of(libra.example.path(), {}, "libra", {}, engine="polars-streaming")) as release:
+        ...     release.guarantee.kind
+        'proved'
+    """
+    from libra.eventlog.read import read
+
+    made, source, progress = request.mechanism, request.source, request.options.progress
+    place = str(source) if isinstance(source, str | Path) else "the log, as it was read"
+    if request.engine == "polars":
+        with stage(progress, "read", source) as told:
+            log = read(source, replace(request.options, progress=told))
+        if made.name == SOUND:
+            refuse_open(log.notes, place)
+        with stage(progress, "anonymize", source) as told:
+            release = made.anonymize(log, request.random, told)
+        yield replace(release, original=log, roles=log.roles, notes=(*log.notes, *release.notes))
+        return
+    with opened(source, request.engine, request.options, request.master) as beyond_memory:
+        with stage(progress, "anonymize", source) as told:
+            spark = request.engine == "spark"
+            refuse_open((note for note in beyond_memory.notes if spark or not getattr(note, "may_close", False)), place)
+            release = made.anonymize(beyond_memory, request.random, told)  # type: ignore[arg-type]  # libra takes any origin
+            refuse_open(beyond_memory.notes, place)  # now that all of it has been read
+        writer = None
+        if spark:
+            from libra.engines.spark.writing import SparkWriter
+
+            writer = SparkWriter(request.master)
+        notes = (*beyond_memory.notes, *release.notes)
+        yield replace(release, notes=notes, roles=beyond_memory.roles, writer=writer)
 
 
 class OpenLog(Origin, Protocol):
@@ -104,41 +191,6 @@ def engine_of_release(source: Any, mechanism: str, engine: str | None, master: s
     return chosen
 
 
-def release_of(
-    log: OpenLog,
-    made: Any,
-    random: Randomness,
-    engine: EngineName,
-    master: str | None,
-    progress: Progress = no_progress,
-    *,
-    place: str = "the log",
-) -> Release:
-    """The release of a log beyond memory, with what is worth knowing about how it was read.
-
-    Raises:
-        InputError: Its content leaves open how it is read; `place` is what it is called then.
-
-    Example:
-        >>> import libra.example
-        >>> from libra.mechanisms.libra import Libra
-        >>> from libra.privacy.randomness import Randomness
-        >>> with opened(libra.example.path(), "polars-streaming", ReadOptions()) as log:
-        ...     release = release_of(log, Libra(), Randomness(), "polars-streaming", None)
-        >>> release.guarantee.kind
-        'proved'
-    """
-    refuse_open((note for note in log.notes if engine == "spark" or not getattr(note, "may_close", False)), place)
-    release: Release = made.anonymize(log, random, progress)
-    refuse_open(log.notes, place)  # now that all of it has been read
-    writer = None
-    if engine == "spark":
-        from libra.engines.spark.writing import SparkWriter
-
-        writer = SparkWriter(master)
-    return replace(release, notes=(*log.notes, *release.notes), roles=log.roles, writer=writer)
-
-
 def is_address(source: str | Path) -> bool:
     """Whether this names something in a cloud, such as s3://bucket/events.parquet; a path keeps one slash of two.
 
@@ -152,14 +204,9 @@ def is_address(source: str | Path) -> bool:
 
 @contextmanager
 def opened(source: Any, engine: EngineName, options: ReadOptions, master: str | None = None) -> Iterator[OpenLog]:
-    """A log that is too large for memory, for as long as the block lasts.
-
-    Example:
-        >>> import libra.example
-        >>> with opened(libra.example.path(), "polars-streaming", ReadOptions()) as log:
-        ...     log.has_zone
-        True
-    """
+    """A log that is too large for memory, for as long as the block lasts."""
+    if isinstance(source, Path) and is_address(source):
+        source = str(source).replace(":/", "://", 1)  # a path keeps one slash of two
     with in_its_words(options.described):
         log = _spark(source, options, master) if engine == "spark" else _streamed(source, options)
     try:

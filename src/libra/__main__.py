@@ -1,4 +1,4 @@
-"""`python -m libra.cli` does what the command `libra` does."""
+"""`python -m libra` does what the command `libra` does."""
 
 from __future__ import annotations
 

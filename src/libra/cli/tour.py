@@ -1,20 +1,26 @@
-"""`libra demo`: a tour on the bundled log."""
+"""Commands to begin with: demo, a tour on the bundled log, and doctor, what is installed."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from libra._system.shell import libra_command
-from libra.cli.output import Json, Quiet, print_notes, print_result
+from libra.cli.options import Json, Quiet, examples
+from libra.cli.output import people_console, print_json, print_notes, print_result, table
 
-EXAMPLES = ("libra demo", "libra demo --out tour")
+if TYPE_CHECKING:
+    from libra._system.doctor import Check
+
+
 FILES = ("emergency.xes.gz", "emergency.csv", "anonymized.xes.gz", "certificate.json", "report.html")
 
 
+@examples("libra demo", "libra demo --out tour")
 def demo(
     *,
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write; made if missing.")] = Path("libra-demo"),
@@ -24,10 +30,10 @@ def demo(
     """A tour on the bundled log of a simulated emergency room: inspect, convert, anonymize, verify, measure and report."""
     from libra import api, example
     from libra.certificate.document import fingerprint
-    from libra.cli.commands.anonymize import show_release
-    from libra.cli.commands.inspect import show_summary
-    from libra.cli.commands.measure import show_utility
-    from libra.cli.commands.verify import show_verification
+    from libra.cli.anonymize import show_release
+    from libra.cli.certificates import show_verification
+    from libra.cli.logs import show_summary
+    from libra.cli.measure import show_utility
     from libra.errors import InputError
     from libra.eventlog.summary import summarize
     from libra.measures import measure
@@ -43,7 +49,7 @@ def demo(
     notes = list(dict.fromkeys(note for file in (original, table) for note in (*log.notes, *api.write(log, file))))
     release = api.anonymize(log)
     release.write(anonymized, certificate=certificate)
-    notes += release.notes
+    notes = list(dict.fromkeys((*notes, *release.notes)))
     names = Names(original.name, anonymized.name, certificate.name)
     page = draft_of_release(release, log, names=names).report({"file": anonymized.name} | fingerprint(anonymized))
     page.save(report)
@@ -88,3 +94,29 @@ def next_steps(packed: Path, table: Path, certificate: Path, report: Path) -> li
         "",
         f"What was protected and what was lost, on one page for your browser: {report}",
     ]
+
+
+@examples("libra doctor", "libra doctor --json")
+def doctor(*, as_json: Json = False) -> None:
+    """Say step by step what is installed, what is missing, and how to get it."""
+    from libra._system.doctor import examine
+
+    checks = examine()
+    ok = all(check.ok for check in checks if check.required)
+    if as_json:
+        print_json({"ok": ok, "checks": [check.to_dict() for check in checks]})
+    else:
+        show_checks(checks)
+    if not ok:
+        raise typer.Exit(1)
+
+
+def show_checks(checks: Sequence[Check]) -> None:
+    """One line a check, then the commands that install what is missing."""
+    rows = [
+        ("ok" if check.ok else "missing", check.name, check.found, check.purpose, "" if check.ok else check.remedy)
+        for check in checks
+    ]
+    table("What Libra found", ("", "part", "found", "for", "get it with"), rows)
+    lacking = [check.name for check in checks if check.required and not check.ok]
+    people_console().print(f"Missing: {', '.join(lacking)}." if lacking else "Everything that is required is there.")

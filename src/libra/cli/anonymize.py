@@ -6,28 +6,35 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from libra._system.shell import libra_command
-from libra.cli.columns import columns_taken
-from libra.cli.commands.report import told
-from libra.cli.input_options import ENGINE, OUTPUT, LogPath, takes_log_options
-from libra.cli.keys import SecretKeyFile, opened
-from libra.cli.mechanism_options import GUARANTEE, SOUND, MechanismName, parameter, takes_mechanism_options
-from libra.cli.output import Json, Quiet, people_console, print_json, print_notes, printable
-from libra.cli.progress import progress_bar
-from libra.cli.releasing import Asked, released
-from libra.cli.stopwatch import Stopwatch
+from libra.cli.certificates import opened
+from libra.cli.measure import told
+from libra.cli.options import (
+    ENGINE,
+    GUARANTEE,
+    OUTPUT,
+    SOUND,
+    Json,
+    LogPath,
+    MechanismName,
+    Quiet,
+    SecretKeyFile,
+    examples,
+    option,
+    takes_log_options,
+    takes_mechanism_options,
+)
+from libra.cli.output import Stages, columns_taken, print_json, print_notes, printable, say
 from libra.errors import EmptyReleaseError, InputError, UsageError
-from libra.keywords import MechanismKeywords, ReadKeywords, described_by, described_parameters, read_options
+from libra.keywords import MechanismKeywords, ReadKeywords
 
 if TYPE_CHECKING:
-    from libra.mechanisms.mechanism import Mechanism
     from libra.mechanisms.release import Release
     from libra.reporting.build import Draft
     from libra.reporting.page import Report
 
-EXAMPLES = (
+
+@examples(
     "libra anonymize log.xes.gz -o anonymized.xes.gz",
     "libra anonymize visits.csv -o anonymized.csv --epsilon 0.5 --delta 1e-6 --time-zone Europe/Amsterdam",
     "libra anonymize log.xes --epsilon 0.1 --explain",
@@ -40,8 +47,6 @@ EXAMPLES = (
     "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --times model",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
 )
-
-
 @takes_log_options
 @takes_mechanism_options
 def anonymize(
@@ -49,80 +54,66 @@ def anonymize(
     options: ReadKeywords,
     parameters: MechanismKeywords,
     *,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="OUT", help="The file to write; its name says the format.", show_default=False),
-    ] = None,
+    output: Annotated[Path | None, option("--output -o", "The file to write; its name says the format.", "OUT")] = None,
     mechanism: MechanismName = "libra",
     epsilon: Annotated[
-        float | None,
-        parameter("--epsilon", text="Privacy budget epsilon; smaller is more private. Default: 1.", panel=GUARANTEE),
+        float | None, option("--epsilon", "Privacy budget epsilon; smaller is more private. Default: 1.", panel=GUARANTEE)
     ] = None,
     delta: Annotated[
         float | None,
-        parameter(
+        option(
             "--delta",
-            text="Privacy parameter delta. Default: 1e-5. For libra2022, delta of the clipping. Default: 1e-4.",
+            "Privacy parameter delta. Default: 1e-5. For libra2022, delta of the clipping. Default: 1e-4.",
             panel=GUARANTEE,
         ),
     ] = None,
     explain: Annotated[
-        bool,
-        parameter("--explain", text="Say what is released and what survives; without -o, only that.", panel=SOUND),
+        bool, option("--explain", "Say what is released and what survives; without -o, only that.", panel=SOUND)
     ] = False,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Draw the same again, for tests. The result is not private.", show_default=False)
-    ] = None,
+    seed: Annotated[int | None, option("--seed", "Draw the same again, for tests. The result is not private.")] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(
-            "--certificate",
-            metavar="FILE",
-            help="Write a publishable statement of what is promised and what is not.",
-            rich_help_panel=OUTPUT,
-        ),
+        option("--certificate", "Write a publishable statement of what is promised and what is not.", "FILE", OUTPUT),
     ] = None,
     sign_key: SecretKeyFile = None,
     report: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--report",
-            metavar="FILE",
-            help="Write a page that shows what was protected and what was lost. CONFIDENTIAL: it compares with the original.",
-            rich_help_panel=OUTPUT,
+            "Write a page that shows what was protected and what was lost. CONFIDENTIAL: it compares with the original.",
+            "FILE",
+            OUTPUT,
         ),
     ] = None,
     public: Annotated[
         bool,
-        typer.Option("--public", help="The page has only what is released, and may go along with it.", rich_help_panel=OUTPUT),
+        option("--public", "The page has only what is released, and may go along with it.", panel=OUTPUT),
     ] = False,
     model: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--model",
-            metavar="FILE",
-            help="Write the released figures, from which libra simulate makes logs of any size. As private as the log.",
-            rich_help_panel=OUTPUT,
+            "Write the released figures, from which libra simulate makes logs of any size. As private as the log.",
+            "FILE",
+            OUTPUT,
         ),
     ] = None,
     engine: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--engine",
-            metavar="NAME",
-            help="Where libra counts: polars (in memory), polars-streaming (larger than memory), spark. Default: what fits.",
-            rich_help_panel=ENGINE,
-            show_default=False,
+            "Where libra counts: polars (in memory), polars-streaming (larger than memory), spark. Default: what fits.",
+            "NAME",
+            ENGINE,
         ),
     ] = None,
     master: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--master",
-            metavar="URL",
-            help="Where Spark computes, such as local[2]. Default: a session that is open, or all cores of this machine.",
-            rich_help_panel=ENGINE,
-            show_default=False,
+            "Where Spark computes, such as local[2]. Default: a session that is open, or all cores of this machine.",
+            "URL",
+            ENGINE,
         ),
     ] = None,
     as_json: Json = False,
@@ -136,28 +127,20 @@ def anonymize(
     """
     from libra.certificate.signing import signature_of
     from libra.eventlog.log import role_columns
-    from libra.mechanisms.mechanism import mechanism as make
-    from libra.mechanisms.mechanism import parameters_of
-    from libra.origins import engine_of_release
-    from libra.privacy.randomness import Randomness
+    from libra.releasing import released, request_of
     from libra.targets import check_certificate, check_model, check_report, check_target
 
-    described = described_by(options.get("description"))
-    if described is not None:
-        options["description"] = described
-        read_options(**options)  # refuses flags that contradict it
-    said = {**parameters, "epsilon": epsilon, "delta": delta}
-    made = make(mechanism, described_parameters(described, said, parameters_of(mechanism)))
-    Randomness(seed)  # both refuse what cannot be meant, before any file is read
-    individuals = "individual" in options or (described is not None and described.unit == "individual")
-    explained = _explained(made, individuals=individuals) if explain else []
+    stages = Stages(quiet=quiet)
+    asked = {**parameters, "epsilon": epsilon, "delta": delta}
+    reading = {**options, "progress": stages}
+    request = request_of(log, reading, mechanism, asked, seed=seed, engine=engine, master=master)
+    explained = request.explain() if explain else []
     if output is None:
         if not explain or report is not None or public:
             raise UsageError("Say where the anonymized log goes: -o OUT.")
         _show_explained(explained, as_json=as_json)
         return
-    chosen = engine_of_release(log, mechanism, engine, master)
-    if chosen == "spark":
+    if request.engine == "spark":
         from libra.engines.spark.writing import SparkWriter
 
         SparkWriter(master).check(output)  # not when hours have gone into it
@@ -169,7 +152,7 @@ def anonymize(
         raise UsageError("--sign-key signs the certificate. Say where it goes: --certificate FILE.")
     if report is not None:
         check_report(log, output, certificate, report)
-        if chosen != "polars" and not public:
+        if request.engine != "polars" and not public:
             raise UsageError("A report compares with the original in memory. Add --public, or take --engine polars.")
     elif public:
         raise UsageError("--public needs --report FILE.")
@@ -180,24 +163,24 @@ def anonymize(
     signing = None if sign_key is None else opened(sign_key)  # not when hours have gone into it
     if explain and not as_json:
         _show_explained(explained, as_json=False)
-    watch = Stopwatch()
-    asked = Asked(log, options, made, seed, chosen, master, quiet)
-    with released(asked, watch) as release:
-        with watch.stage("account"):
+    with released(request) as release:
+        with stages.stage("account"):
             document = release.to_dict() if as_json else {}
         draft = None
         if report is not None:
             from libra.reporting.build import draft_of_release
             from libra.reporting.words import Names, reading_flags
 
-            with watch.stage("report"), progress_bar(f"reporting on {output.name}", quiet=quiet) as progress:
+            with stages.stage("report", output.name) as progress:
                 names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))
                 key_id = None if signing is None else signing.public.id
                 draft = draft_of_release(release, release.original, public=public, names=names, key_id=key_id, progress=progress)
-        with watch.stage("write"), progress_bar(f"writing {output.name}", quiet=quiet) as progress:
+        with stages.stage("write", output.name) as progress:
             left_out = release.write(output, certificate=certificate, sign_key=signing, progress=progress)
             if model is not None:
-                _write_model(release, model)
+                from libra.mechanisms.libra.model_file import write_model
+
+                write_model(release, model)
             page = None if draft is None or report is None else _saved(draft, report, output)
     notes = (*release.notes, *left_out)
     print_notes((*(() if as_json else columns_taken(release.roles, options)), *notes), quiet=quiet)
@@ -206,24 +189,19 @@ def anonymize(
         pages = {"certificate": certificate, "signature": signature, "report": report, "model": model}
         files = {"output": str(output)} | {name: None if path is None else str(path) for name, path in pages.items()}
         found = {
-            "engine": chosen,
+            "engine": request.engine,
             "columns": role_columns(release.roles),
-            "seconds": watch.seconds | dict(release.seconds),
+            "seconds": stages.seconds | dict(release.seconds),
             "notes": list(notes),
         }
         print_json(document | files | found | ({"plan": explained} if explain else {}))
     elif not quiet:
         show_release(release, output, certificate, sign_key)
         if page is not None and report is not None:
-            _say(["", *told(page, report)])
+            for line in ("", *told(page, report)):
+                say(line)
     if release.shortfall:
         raise EmptyReleaseError(f"{output}: this log is empty. {release.shortfall}")
-
-
-def _write_model(release: Release, model: Path) -> None:
-    from libra.mechanisms.libra.model_file import write_model
-
-    write_model(release, model)
 
 
 def _saved(draft: Draft, report: Path, output: Path) -> Report:
@@ -240,20 +218,12 @@ def _saved(draft: Draft, report: Path, output: Path) -> Report:
         raise InputError(what, place=str(report), remedy=remedy) from error
 
 
-def _explained(made: Mechanism, *, individuals: bool) -> list[str]:
-    """What a mechanism says of its plan, before any case is looked at."""
-    from libra.mechanisms.libra import Libra
-
-    if not isinstance(made, Libra):
-        raise UsageError(f"{made.name} has no plan to explain. Leave out --explain, or --mechanism.")
-    return (made.for_individuals() if individuals else made).plan.explain()
-
-
 def _show_explained(explained: list[str], *, as_json: bool) -> None:
     if as_json:
         print_json({"plan": explained})
         return
-    _say([f"- {line}" for line in explained])
+    for line in explained:
+        say(line, lead="- ")
 
 
 def show_release(release: Release, output: Path, certificate: Path | None, sign_key: Path | None = None) -> None:
@@ -277,10 +247,5 @@ def show_release(release: Release, output: Path, certificate: Path | None, sign_
     if certificate and not release.seeded and release.mechanism in HOMES:
         words = [str(certificate), str(output), *(["--key", f"{sign_key}.pub"] if sign_key else [])]
         lines += ["", f"Anyone can check this: {libra_command()} verify {shlex.join(words)}"]
-    _say(lines)
-
-
-def _say(lines: list[str]) -> None:
-    console = people_console()
     for line in lines:
-        console.print(printable(line), soft_wrap=not console.is_terminal)
+        say(line)

@@ -1,0 +1,258 @@
+"""Commands on one log: inspect, describe, convert, simulate."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from libra._system.shell import libra_command
+from libra.cli.measure import show_log_risk
+from libra.cli.options import Json, LogPath, Quiet, argument, examples, option, takes_log_options
+from libra.cli.output import (
+    Stages,
+    columns_taken,
+    people_console,
+    percent,
+    print_json,
+    print_notes,
+    print_result,
+    printable,
+    roles_of,
+    table,
+)
+from libra.keywords import ReadKeywords
+
+if TYPE_CHECKING:
+    from libra.eventlog.log import EventLog
+    from libra.eventlog.summary import Summary, TraceLength
+
+
+LONG_TRACE = 12
+MANY_ATTRIBUTES = 30
+MANY_LABELS = 10
+PLURALS = {"case": "cases", "event": "events", "activity": "activities", "variant": "variants"}
+
+
+@examples(
+    "libra inspect log.xes.gz",
+    "libra inspect visits.csv --case-id Patient --case-id Visit",
+    "libra inspect log.xes.gz --risk",
+    "libra inspect log.csv --json",
+)
+@takes_log_options
+def inspect(
+    log: LogPath,
+    options: ReadKeywords,
+    *,
+    risk: Annotated[bool, typer.Option("--risk", help="Also how many cases stand out to those who know some events.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show what is in a log: its figures, the columns found, and how many cases stand out."""
+    from libra import api
+    from libra.eventlog.notes import with_loss
+
+    read = api.read(log, **options | {"progress": Stages(quiet=quiet)})
+    summary = api.inspect(read, risk=risk)
+    if as_json:
+        print_json(summary.to_dict() | {"roles": roles_of(read)})
+    else:
+        show_summary(log, read, summary)
+        if "description" not in options:
+            from libra.reporting.words import reading_flags
+
+            command = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
+            print()
+            print(printable(f"Write down how it is read, for a release: {command}"))
+    print_notes(with_loss(read.notes), quiet=quiet)
+
+
+def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
+    """Figures, columns, attributes, frequent variants, and what stands out."""
+    from libra.eventlog.summary import FEW
+
+    console = people_console()
+    console.print(printable(str(path)), style="bold")
+    counts = ((summary.cases, "case"), (summary.events, "event"), (summary.activities, "activity"), (summary.variants, "variant"))
+    console.print(", ".join(f"{count:,} {word if count == 1 else PLURALS[word]}" for count, word in counts))
+    console.print(f"from {summary.start} to {summary.end}")
+    if summary.trace_length is not None and summary.median_case_duration_hours is not None:
+        console.print(f"{_lengths(summary.trace_length)}; median case duration {_duration(summary.median_case_duration_hours)}")
+    roles = (
+        (role["role"].replace("_", " "), " + ".join(role["columns"]), role["reason"], role["flag"]) for role in roles_of(log)
+    )
+    table("Columns", ("role", "column", "why", "override with"), roles)
+    attributes = ((a.name, a.level, a.type, percent(a.filled_share)) for a in summary.attributes[:MANY_ATTRIBUTES])
+    table("Attributes", ("name", "of the", "type", "filled"), attributes, right=(3,))
+    if len(summary.attributes) > MANY_ATTRIBUTES:
+        console.print(f"… and {len(summary.attributes) - MANY_ATTRIBUTES} more attributes; --json lists them all\n")
+    variants = ((f"{v.cases:,}", percent(v.cases / summary.cases), _trace(v.trace)) for v in summary.top_variants)
+    table("Most frequent variants", ("cases", "share", "trace"), variants, right=(0, 1))
+    rare = [(f"{label.cases:,}", label.label) for label in summary.rare_labels[:MANY_LABELS]]
+    if rare:
+        table(f"Activities that fewer than {FEW} cases have", ("cases", "activity"), rare, right=(0,))
+    if len(summary.rare_labels) > MANY_LABELS:
+        console.print(f"… and {len(summary.rare_labels) - MANY_LABELS:,} more; --json lists them all\n")
+    console.print(_hint(summary))
+    if summary.risk is not None:
+        console.print()
+        show_log_risk(summary.risk)
+
+
+def _hint(summary: Summary) -> str:
+    """The risk of being recognised, in words that need no course in privacy."""
+    share, other, out = summary.cases_unique_share, "case", "case"
+    if summary.cases_of_one_individual_share is not None:
+        share, other, out = summary.cases_of_one_individual_share, "individual", "person"
+    if share == 0:
+        return f"No case has a trace that no other {other} has. Times and attributes may still tell cases apart."
+    return (
+        f"{percent(share)} of the cases have a trace that no other {other} has: whoever knows which steps a person went through "
+        f"can pick that {out} out and read the rest." + (" Times and attributes may tell more cases apart." if share < 1 else "")
+    )
+
+
+def _lengths(length: TraceLength) -> str:
+    """How many events a case has.
+
+    Example:
+        >>> from libra.cli.logs import _lengths
+        >>> from libra.eventlog.summary import TraceLength
+        >>> _lengths(TraceLength(1, 1.0, 1)), _lengths(TraceLength(2, 3.5, 1200))
+        ('1 event in every case', '2 to 1,200 events a case, median 3.5')
+    """
+    if length.min == length.max:
+        return f"{length.min:,} {'event' if length.min == 1 else 'events'} in every case"
+    return f"{length.min:,} to {length.max:,} events a case, median {length.median:g}"
+
+
+def _trace(trace: Sequence[str]) -> str:
+    return " > ".join(trace if len(trace) <= LONG_TRACE else (*trace[:LONG_TRACE], f"… ({len(trace) - LONG_TRACE} more)"))
+
+
+def _duration(hours: float) -> str:
+    """A duration in the unit people would choose.
+
+    Example:
+        >>> from libra.cli.logs import _duration
+        >>> _duration(0), _duration(1 / 60), _duration(0.25), _duration(30), _duration(400), _duration(100_000)
+        ('0 minutes', '1 minute', '15 minutes', '30 hours', '16.7 days', '4,167 days')
+    """
+    amount, unit = (hours * 60, "minutes") if hours < 2 else (hours, "hours") if hours < 72 else (hours / 24, "days")
+    number = f"{amount:,.0f}" if amount >= 1000 else f"{amount:.3g}"
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
+
+
+@examples(
+    "libra describe visits.csv -o log.toml",
+    "libra describe visits.csv --case-id Patient --case-id Visit --day-first -o log.toml",
+    "libra anonymize visits.csv -o anonymized.csv --description log.toml",
+)
+@takes_log_options
+def describe(
+    log: LogPath,
+    options: ReadKeywords,
+    *,
+    output: Annotated[
+        Path | None, option("--output -o", "The file to write. Not one that is there. Default: print it.", "FILE")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write down how a log is read: columns, times, text, and what a release of it protects.
+
+    Each line of the file says whether it was given, detected (by name or by content) or is a default. Read and correct it; with
+    --description all commands read the log exactly so, whatever its content is on the day, and refuse what does not fit.
+    """
+    from libra import api
+    from libra._system.files import atomic_output
+    from libra.errors import InputError
+    from libra.targets import check_writable
+
+    if output is not None:
+        check_writable(log, output, what="description")
+        if output.exists():
+            remedy = "Name another file, or remove this one first"
+            raise InputError("there is a file by this name, which may have been edited", place=str(output), remedy=remedy)
+    options["progress"] = Stages(quiet=quiet)
+    found = api.describe(log, **options)
+    text = found.to_toml()
+    if output is not None:
+        with atomic_output(output) as stream:
+            stream.write(text.encode())
+    if as_json:
+        more = {"open": {key: getattr(found, key) for key in found.unsettled}, "reasons": dict(found.reasons)}
+        print_json(found.to_dict() | more | {"output": None if output is None else str(output)})
+    elif output is None:
+        print(text, end="")
+    elif not quiet:
+        files = " ".join(map(shlex.quote, (str(log), "-o", "OUT", "--description", str(output))))
+        lines = (f"Wrote {output}. Read it, and correct what is wrong. Then:", f"  {libra_command()} anonymize {files}")
+        print("\n".join(map(printable, lines)))
+    open_keys = (f"{key} is commented out: {why}. Settle it before the log is read." for key, why in found.unsettled.items())
+    print_notes((*open_keys, *found.notes), quiet=quiet)
+
+
+@examples("libra convert log.xes.gz log.csv", "libra convert export.csv log.xes --case-id Order --activity Step --timestamp Done")
+@takes_log_options
+def convert(
+    source: Annotated[Path, argument("IN", "The log to read.")],
+    target: Annotated[Path, argument("OUT", "The file to write; its name says the format.")],
+    options: ReadKeywords,
+    *,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a log in another format: XES, CSV, TSV or Parquet, packed where the name ends in .gz or .zip."""
+    from libra import api
+    from libra.eventlog.notes import with_loss
+    from libra.targets import check_target
+
+    check_target(source, target)
+    stages = Stages(quiet=quiet)
+    log = api.read(source, **options | {"progress": stages})
+    notes = (*with_loss(log.notes), *api.write(log, target, progress=stages))
+    print_notes((*(() if as_json else columns_taken(log.roles, options)), *notes), quiet=quiet)
+    document = {"output": str(target), "columns": log.role_columns, "notes": list(notes)}
+    print_result(document, [f"Wrote {target}"], as_json=as_json, quiet=quiet)
+
+
+@examples(
+    "libra simulate --cases 1_000_000 -o large.parquet",
+    "libra simulate --cases 20000 -o log.xes.gz --seed 7",
+    "libra simulate --cases 500000 -o like-ours.parquet --model model.json",
+)
+def simulate(
+    *,
+    cases: Annotated[int, option("--cases", "How many cases to make.")],
+    output: Annotated[Path, option("--output -o", "The file to write; its name says the format.", "OUT")],
+    seed: Annotated[int | None, option("--seed", "Another seed makes another log; the same one the same.")] = None,
+    model: Annotated[
+        Path | None,
+        option(
+            "--model",
+            "Generate from a released model, which libra anonymize --model writes. Default: an emergency department.",
+            "FILE",
+        ),
+    ] = None,
+    order: Annotated[
+        Literal["time", "case"] | None,
+        option("--order", "By time cases are interleaved, as in a data lake. Default: time; case for XES and models."),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a realistic log of any size, in memory that does not grow with it: of no real patient and no real hospital."""
+    from libra.example.stream import simulate
+
+    stages = Stages(quiet=quiet)
+    with stages.stage("simulate", output.name) as progress:
+        done = simulate(output, cases, seed=seed, model=model, order=order, progress=progress)
+    print_notes(done.notes, quiet=quiet)
+    document = {"output": str(output), "cases": done.cases, "events": done.events, "order": done.order}
+    told = f"Wrote {output}: {done.cases:,} cases, {done.events:,} events"
+    print_result(document | {"notes": list(done.notes), "seconds": stages.seconds}, [told], as_json=as_json, quiet=quiet)
