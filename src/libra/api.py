@@ -367,11 +367,10 @@ def compare(
         >>> weak > strong
         True
     """
-    from libra.comparison.compare import cache_of, checked_processes
+    from libra.comparison.compare import cache_of, checked_processes, named
     from libra.comparison.compare import compare as run_all
-    from libra.comparison.names import named
+    from libra.comparison.comparison import Limits
     from libra.comparison.plan import plan_of
-    from libra.comparison.processes import Limits
     from libra.comparison.setting import settings_of
 
     refuse_unknown("libra.compare", keywords, ReadKeywords)

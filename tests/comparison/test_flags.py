@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from libra.comparison.flags import in_our_words
-from libra.comparison.plan import plan_of
+from libra.comparison.plan import in_our_words, plan_of
 from libra.comparison.setting import Setting, parsed_parameters, settings_of
 from libra.errors import UsageError
 from libra.mechanisms.mechanism import parameters_of
