@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
+from libra._system.randomness import Randomness
 from libra.engines.contract import Engine, Origin
 from libra.errors import UsageError
 from libra.eventlog.description import in_its_words
@@ -19,11 +20,10 @@ from libra.eventlog.options import ReadOptions, stage
 from libra.keywords import ReadKeywords, described_by, described_parameters, read_options
 from libra.mechanisms.mechanism import Mechanism, parameters_of
 from libra.mechanisms.mechanism import mechanism as make
-from libra.privacy.randomness import Randomness
 
 if TYPE_CHECKING:
+    from libra.engines.contract import Unit
     from libra.eventlog.log import FoundRole
-    from libra.privacy.unit import Unit
     from libra.release import Release
 
 EngineName = Literal["polars", "polars-streaming", "spark"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from libra.comparison.comparison import CONFIDENTIAL, MEASURES, Missing
+from libra.engines.contract import CASE, Unit
 from libra.errors import InputError
-from libra.privacy.unit import CASE, Unit
 from libra.reporting.comparison_files import HEADER, plot_names
 from libra.reporting.comparison_tables import ESSENTIAL, FAVOURABLE, HEADINGS, table_of
 

@@ -14,6 +14,8 @@ import pytest
 from neighbouring_files import READ, START, Row, as_csv, as_frame, as_pandas, as_xes, put
 
 import libra
+from libra._system.randomness import Randomness
+from libra.engines.contract import Unit
 from libra.engines.control_flow_tables import Size
 from libra.engines.polars import LogInMemory
 from libra.engines.polars_streaming.source import StreamedLog
@@ -22,8 +24,6 @@ from libra.eventlog.options import RoleNames
 from libra.eventlog.read import batches_of, read
 from libra.eventlog.tables.in_batches import individuals_apart
 from libra.eventlog.tables.values import as_text
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import Unit
 
 PEOPLE = 300
 PLAIN = replace(READ, timestamp_format=None)

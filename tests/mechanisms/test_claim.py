@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from some_cases import COUNTS, log_of, variants_in
 
+from libra._system.randomness import SEEDED, Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog
@@ -25,7 +26,6 @@ from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import Libra2022Claim, accounting, default_subsamples
 from libra.mechanisms.release import Release
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import SEEDED, Randomness
 from libra.privacy.renyi import laplace_epsilon, subsampled_laplace_epsilon
 from libra.reproduce import TABLE_1
 from libra.reproduce.run import read_logs

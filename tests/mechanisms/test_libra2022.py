@@ -21,6 +21,7 @@ from some_cases import COUNTS, log_of, variants_in
 
 import libra
 from libra import example
+from libra._system.randomness import SEEDED, Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, Traces, cases_of, traces_of
 from libra.eventlog.log import EventLog, empty_log
@@ -30,7 +31,6 @@ from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.algorithm import explain_clipping, named_anonymizer, with_times_of
 from libra.mechanisms.libra2022.steps import clipping_threshold
 from libra.mechanisms.variant_queries import Counted, counted_of
-from libra.privacy.randomness import SEEDED, Randomness
 from libra.privacy.renyi import laplace_epsilon
 
 

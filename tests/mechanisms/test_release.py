@@ -12,13 +12,13 @@ import pytest
 from some_cases import COUNTS, log_of
 
 from libra import __version__
+from libra._system.randomness import Randomness
 from libra.certificate.document import checksum, write_certificate
 from libra.errors import InputError, UsageError
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.mechanisms.libra2022 import Libra2022
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 from libra.release import Release
 
 

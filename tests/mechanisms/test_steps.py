@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from some_cases import DAY, MINUTE, InOrder, as_lists, cases_from
 
+from libra._system.randomness import SEEDED, Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
@@ -35,7 +36,6 @@ from libra.mechanisms.libra2022.steps import (
     time_noise,
 )
 from libra.mechanisms.peers import EARLIEST, LATEST, MILLISECOND
-from libra.privacy.randomness import SEEDED, Randomness
 from libra.privacy.renyi import laplace_epsilon
 
 ONE, OTHER, THIRD = [0, 1], [0, 1, 1], [2]

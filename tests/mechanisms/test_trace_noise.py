@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from some_cases import as_lists, cases_from
 
+from libra._system.randomness import Randomness
 from libra.mechanisms.libra2022.trace_noise import (
     START,
     Automaton,
@@ -25,7 +26,6 @@ from libra.mechanisms.libra2022.trace_noise import (
     trace_noise,
     transition_paths,
 )
-from libra.privacy.randomness import Randomness
 
 Word = tuple[int, ...]
 LETTERS = (0, 1, 2)

@@ -12,12 +12,12 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Literal
 
+from libra._system.arguments import checked
 from libra._version import __version__
 from libra.comparison.plan import Run
 from libra.comparison.setting import Setting
 from libra.errors import UsageError
 from libra.measures.utility import FIGURES, Baseline, Utility
-from libra.privacy.arguments import checked
 
 if TYPE_CHECKING:
     from libra.reporting.page import Report

@@ -25,6 +25,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from libra._system.arguments import checked
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import DAY, MINUTE, Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
@@ -34,10 +36,8 @@ from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, transi
 from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times, relative_times
 from libra.mechanisms.promises import NO_GUARANTEE, EpsilonClaim, claimed
 from libra.mechanisms.release import Release
-from libra.privacy.arguments import checked
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 
 DEFAULT_ADVANTAGE = 0.2  # the one that its authors' code is set to
 SMALLEST_ADVANTAGE, LARGEST_ADVANTAGE = 1e-9, 0.999

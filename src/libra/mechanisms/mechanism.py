@@ -18,12 +18,12 @@ from libra.errors import BrokenMechanismError, LibraError, UsageError
 from libra.eventlog.options import Progress
 
 if TYPE_CHECKING:
+    from libra._system.randomness import Randomness
     from libra.eventlog.log import EventLog
     from libra.mechanisms.promises import Claim
     from libra.mechanisms.release import Release
     from libra.privacy.guarantee import Guarantee
     from libra.privacy.ledger import Entry, Ledger
-    from libra.privacy.randomness import Randomness
 
 HOMES = {
     "libra": ("libra.mechanisms.libra", "Libra"),
@@ -168,9 +168,9 @@ class Outside:
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
         """The release of a log, with its guarantee as the claim of its authors."""
+        from libra._system.randomness import SEED_NOTE
         from libra.mechanisms.promises import EpsilonClaim
         from libra.mechanisms.release import Release
-        from libra.privacy.randomness import SEED_NOTE
 
         try:
             release = self.inner.anonymize(log, random, progress)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.randomness import SEED_NOTE, Randomness
 from libra.eventlog.cases import Cases, Integers
 from libra.eventlog.log import EventLog
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
@@ -20,7 +21,6 @@ from libra.mechanisms.promises import Claim
 from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import Entry, Ledger
-from libra.privacy.randomness import SEED_NOTE, Randomness
 
 Reals = npt.NDArray[np.float64]
 PERSONS_NOTE = "{} protects cases, not persons: the column of the individual does not count."

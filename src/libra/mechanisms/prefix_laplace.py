@@ -18,6 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
 from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import PolarsEngine
@@ -43,7 +44,6 @@ from libra.privacy.gate import Gate
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import DISCRETE_LAPLACE, Entry, Ledger
 from libra.privacy.noise import LARGEST_SCALE, SMALLEST_SCALE, NoisyTable
-from libra.privacy.randomness import Randomness
 
 SOURCE = (
     "F. Mannhardt, A. Koschmider, N. Baracaldo, M. Weidlich and J. Michael: Privacy-Preserving Process Mining, Business & "

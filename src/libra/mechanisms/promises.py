@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from libra.engines.contract import CASE, Unit
 from libra.privacy.guarantee import NAMES_PUBLIC, Guarantee
-from libra.privacy.unit import CASE, Unit
 
 LABELS_PUBLIC = NAMES_PUBLIC
 LABELS_PRIVATE = (

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from libra._system.randomness import SEEDED
 from libra._version import __version__
 from libra.privacy.plain_words import in_plain_words
-from libra.privacy.randomness import SEEDED
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
@@ -57,7 +57,7 @@ class Release:
     Example:
         >>> from libra.example.simulate import simulate
         >>> from libra.mechanisms.amun import Amun
-        >>> from libra.privacy.randomness import Randomness
+        >>> from libra._system.randomness import Randomness
         >>> release = Amun().anonymize(simulate(cases=100), Randomness())
         >>> release.guarantee.kind, release.shortfall, release.certificate()["guarantee"]["kind"]
         ('claimed', None, 'claimed')

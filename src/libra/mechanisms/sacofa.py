@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.randomness import Randomness
 from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
@@ -31,7 +32,6 @@ from libra.mechanisms.promises import EpsilonClaim
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, Counted, Times
 from libra.privacy.gate import Gate
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 
 SOURCE = (
     "S. A. Fahrenkrog-Petersen, M. Kabierski, F. Rösel, H. van der Aa and M. Weidlich: SaCoFa: Semantics-aware Control-flow "

@@ -15,6 +15,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from libra._system.arguments import checked, checked_whole, delta_of_guarantee
+from libra._system.randomness import Randomness
+from libra.engines.contract import CASE, Unit
 from libra.engines.polars import PolarsEngine, engine_of
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, Integers, Traces
@@ -28,14 +31,11 @@ from libra.mechanisms.libra.times import generate_times, release_times
 from libra.mechanisms.peers import PeerMechanism
 from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.accounting import delta_of_ledger
-from libra.privacy.arguments import checked, checked_whole, delta_of_guarantee
 from libra.privacy.calibration import SLACK
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon, mu_of
 from libra.privacy.guarantee import A_SECOND_RUN
 from libra.privacy.ledger import ROUNDED_GAUSSIAN, Entry, Ledger
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import CASE, Unit
 
 Times: TypeAlias = Literal["none", "model"]
 DEFAULT_PRUNE = 0.01

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from libra.comparison.comparison import MEASURES, OF_TIMES, ComparedLog, Comparison, Mean, Row
 from libra.comparison.plan import PUBLISHED
-from libra.privacy.unit import CASE, Unit
+from libra.engines.contract import CASE, Unit
 from libra.reporting.numbers import number
 
 NONE = "-"

@@ -18,12 +18,12 @@ from libra.certificate.document import CHECKSUM, FORMAT, certificate_bytes, chec
 from libra.certificate.minisign import PublicKey
 from libra.certificate.signing import Vouched, vouched
 from libra.certificate.verify import self_checks, verify_document
+from libra.engines.contract import CASE, Unit
 from libra.errors import InputError, UsageError
 from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.release import DOCUMENT
 from libra.privacy.guarantee import NAMES_PUBLIC, Level
 from libra.privacy.plain_words import TOO_WEAK, beliefs, odds, strength_of
-from libra.privacy.unit import CASE, Unit
 from libra.reporting.text import shown
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import Any
 from markupsafe import escape
 
 from libra.certificate.page import TRUSTED, TWO_GROUPS, parameters_of, protected, spent_by_topic
+from libra.engines.contract import CASE
 from libra.engines.control_flow_tables import BaseEdges
 from libra.errors import LibraError
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.algorithm import WOULD_HELP, noise_on_edges
 from libra.privacy.guarantee import RELEASE_ONCE
-from libra.privacy.unit import CASE
 from libra.reporting.commands import Names, commands_of
 from libra.reporting.drawn import words_of
 from libra.reporting.facts.aspects import MEANINGS, Figure, Verdict, factor

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from libra._system.randomness import Randomness
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import KNOWN, format_of_name
 from libra.eventlog.log import EventLog, empty_log
@@ -27,7 +28,6 @@ from libra.measures.edges import pair_edges
 from libra.measures.utility import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import PRINTED, Libra2022Claim
-from libra.privacy.randomness import Randomness
 from libra.reproduce import (
     GAMMA,
     ONLY_COMPLETE,

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import libra
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.measures.audit.canaries import Case, log_of_cases
 from libra.mechanisms.libra import Libra
 from libra.privacy.accounting import delta_of_ledger
-from libra.privacy.randomness import Randomness
 from libra.release import Release
 
 HOUR = 3_600_000_000

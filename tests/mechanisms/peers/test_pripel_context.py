@@ -12,6 +12,7 @@ from cases_for_peers import DAY, HOUR, MINUTE, START, cases_from, log_from
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import Cases, Integers, traces_of
 from libra.eventlog.log import EventLog
 from libra.mechanisms.pripel import gaps_of, own_times, randomized_times, taken_after
@@ -22,7 +23,6 @@ from libra.mechanisms.pripel.values import (
     randomized_response,
     released_attributes,
 )
-from libra.privacy.randomness import Randomness
 
 MANY = 4000
 

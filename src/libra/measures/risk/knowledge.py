@@ -14,11 +14,11 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.ordering import stable_order
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import DAY, Traces
 from libra.eventlog.log import EventLog
-from libra.eventlog.ordering import stable_order
 from libra.measures.distances import Floats, Integers
-from libra.privacy.randomness import Randomness
 
 Kind = Literal["set", "multiset", "sequence", "days"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from libra._system.arguments import checked, checked_delta, checked_order, checked_scale, checked_times
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
@@ -35,9 +37,7 @@ from libra.mechanisms.peers import PeerMechanism
 from libra.mechanisms.prefix_tree import enough_to_prune
 from libra.mechanisms.release import Release
 from libra.mechanisms.variant_queries import Counted, counted_of
-from libra.privacy.arguments import checked, checked_delta, checked_order, checked_scale, checked_times
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 from libra.privacy.renyi import laplace_epsilon
 
 Anonymizer: TypeAlias = Callable[[Cases, float, Randomness], Cases]

@@ -12,9 +12,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
-from libra.mechanisms.promises import NO_GUARANTEE, claimed
-from libra.privacy import renyi
-from libra.privacy.arguments import (
+from libra._system.arguments import (
     LARGEST_TIMES,
     checked,
     checked_order,
@@ -23,6 +21,8 @@ from libra.privacy.arguments import (
     checked_times,
     delta_of_guarantee,
 )
+from libra.mechanisms.promises import NO_GUARANTEE, claimed
+from libra.privacy import renyi
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.renyi import BestOrder, compose, laplace_epsilon, subsampled_bound, subsampled_laplace_epsilon, to_epsilon
 

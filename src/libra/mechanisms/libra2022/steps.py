@@ -12,13 +12,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import DAY, MINUTE, Cases, together
 from libra.eventlog.log import EventLog
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.libra2022.claim import default_subsamples
 from libra.mechanisms.peers import at_relative_times, relative_times
-from libra.privacy.randomness import Randomness
 
 Abstraction = Literal["activities", "starts", "ends", "edges", "cycle_times", "case_durations"]
 ALL: tuple[Abstraction, ...] = get_args(Abstraction)

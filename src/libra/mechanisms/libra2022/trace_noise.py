@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import Cases, Integers
-from libra.privacy.randomness import Randomness
 
 Trace: TypeAlias = Sequence[int]
 START = 0  # the first state of an automaton

@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
@@ -31,7 +32,6 @@ from libra.mechanisms.sacofa import Sacofa
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, Counted, checked_max_length, checked_prune, counted_of
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 
 Query: TypeAlias = Literal["prefix-laplace", "sacofa"]
 QUERIES: dict[Query, type[PrefixLaplace] | type[Sacofa]] = {"prefix-laplace": PrefixLaplace, "sacofa": Sacofa}

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import Cases, Integers, Traces
 from libra.mechanisms.variant_queries import Counted, counted_of
-from libra.privacy.randomness import Randomness
 
 MOST_DISTANCES = 20_000_000  # between variants, some 40 bytes each while they are sorted
 ROOM = 0.5

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import Integers
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, TIMESTAMP, unnamed
 from libra.mechanisms.peers import Reals
-from libra.privacy.randomness import Randomness
 
 Truths = npt.NDArray[np.bool_]
 HALVINGS = 40

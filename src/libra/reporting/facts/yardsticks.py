@@ -11,13 +11,13 @@ from statistics import median
 
 import numpy as np
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import DAY, cases_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures.distances import Integers, total_variation
 from libra.measures.edges import common_codes
 from libra.measures.utility import FIGURES, Utility, measure
 from libra.mechanisms.fresh_log import log_of
-from libra.privacy.randomness import Randomness
 from libra.reporting.facts.pair import Pair
 
 SEED = 1

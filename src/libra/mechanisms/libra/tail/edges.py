@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.ordering import stable_order
 from libra.eventlog.cases import Integers
-from libra.eventlog.ordering import stable_order
 from libra.privacy.gaussian import upper_quantiles
 from libra.privacy.noise import NoisyTable
 
