@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from libra.errors import LibraError
     from libra.eventlog.log import EventLog
     from libra.example.stream import simulate
-    from libra.mechanisms.release import Release
     from libra.pairs import measure, report
     from libra.privacy.guarantee import Guarantee
+    from libra.release import Release
 
 _HOMES = {
     **dict.fromkeys(("anonymize", "audit", "compare", "convert", "describe", "inspect", "mechanisms"), "libra.api"),
@@ -31,7 +31,7 @@ _HOMES = {
     **dict.fromkeys(("measure", "report"), "libra.pairs"),
     "simulate": "libra.example.stream",
     "EventLog": "libra.eventlog.log",
-    "Release": "libra.mechanisms.release",
+    "Release": "libra.release",
     "Guarantee": "libra.privacy.guarantee",
     "LibraError": "libra.errors",
 }

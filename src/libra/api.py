@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from libra.comparison import Comparison, Setting
     from libra.eventlog.description import Description
     from libra.eventlog.log import EventLog
-    from libra.eventlog.summary import Summary
     from libra.measures.audit import Audit
+    from libra.measures.summary import Summary
     from libra.mechanisms.parameters import Described
-    from libra.mechanisms.release import Release
+    from libra.release import Release
     from libra.reporting.maps import ProcessMap
 
     SparkFrame: TypeAlias = Any  # a pyspark.sql.DataFrame: PySpark is an extra
@@ -285,7 +285,7 @@ def inspect(source: Source, *, risk: bool = False, **keywords: Unpack[ReadKeywor
         >>> summary.cases, summary.risk.singled_out[0].knowledge
         (2000, 'set')
     """
-    from libra.eventlog.summary import summarize
+    from libra.measures.summary import summarize
 
     refuse_other_than_bool("risk", risk)
     log = read(source, **keywords)
@@ -337,11 +337,10 @@ def compare(
         >>> weak > strong
         True
     """
-    from libra.comparison.compare import cache_of, checked_processes
+    from libra.comparison.compare import cache_of, checked_processes, named
     from libra.comparison.compare import compare as run_all
-    from libra.comparison.names import named
+    from libra.comparison.comparison import Limits
     from libra.comparison.plan import plan_of
-    from libra.comparison.processes import Limits
     from libra.comparison.setting import settings_of
 
     refuse_unknown("libra.compare", keywords, ReadKeywords)

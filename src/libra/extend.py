@@ -5,6 +5,8 @@ Names here stay; the modules they come from may move.
 
 from __future__ import annotations
 
+from libra._system.arguments import checked, checked_delta, checked_whole
+from libra._system.randomness import Randomness
 from libra.errors import InputError, LibraError, UsageError
 from libra.eventlog.cases import Cases, cases_of
 from libra.eventlog.log import EventLog
@@ -14,9 +16,7 @@ from libra.mechanisms.mechanism import Mechanism
 from libra.mechanisms.parameters import DELTA, EPSILON, Parameter
 from libra.mechanisms.release import Release
 from libra.mechanisms.variant_queries import Counted, counted_of
-from libra.privacy.arguments import checked, checked_delta, checked_whole
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 
 __all__ = [
     "DELTA",

@@ -110,8 +110,8 @@ def report(
     """
     from libra.certificate.signing import public_key
     from libra.reporting.build import report_of
+    from libra.reporting.commands import Names, reading_flags
     from libra.reporting.promise import certificate_of
-    from libra.reporting.words import Names, reading_flags
 
     refuse_other_than_bool("public", public)
     refuse_other_than_bool("attack", attack)

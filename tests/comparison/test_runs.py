@@ -13,14 +13,15 @@ from types import SimpleNamespace
 import pytest
 
 import libra
+from libra._system.randomness import Randomness
 from libra.comparison import Comparison
-from libra.comparison.handover import packed
+from libra.comparison.child import packed
+from libra.comparison.comparison import Limits
 from libra.comparison.plan import plan_of
-from libra.comparison.processes import Limits, found_by_processes
+from libra.comparison.processes import found_by_processes
 from libra.comparison.setting import settings_of
 from libra.errors import LibraError, UsageError
 from libra.eventlog.log import EventLog
-from libra.privacy.randomness import Randomness
 
 
 def _compare(log: EventLog, mechanisms: str, **keywords: object) -> Comparison:

@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.randomness import Randomness
 from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
@@ -32,7 +33,6 @@ from libra.mechanisms.promises import EpsilonClaim
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, Counted, Times
 from libra.privacy.gate import Gate
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 
 SOURCE = (
     "S. A. Fahrenkrog-Petersen, M. Kabierski, F. Rösel, H. van der Aa and M. Weidlich: SaCoFa: Semantics-aware Control-flow "
@@ -74,7 +74,6 @@ class Sacofa(PrefixQuery):
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
         self._check()
 
     def _answer(self, engine: PolarsEngine, gate: Gate, random: Randomness) -> Counted:
@@ -155,14 +154,7 @@ class Relations:
     always_preceded: Booleans
 
     def broken(self, prefixes: Integers) -> Booleans:
-        """Whether a relation breaks where each prefix (a row of codes) goes on to each label, or to the end (the last column).
-
-        Example:
-            >>> from libra.eventlog.cases import traces_of
-            >>> relations = relations_of(traces_of([[0, 1, 2], [0, 1]]), n_labels=3)
-            >>> relations.broken(np.array([[0], [1]])).tolist()  # after 0 must come 1, before 1 must have come 0
-            [[True, False, True, True], [True, True, True, False]]
-        """
+        """Whether a relation breaks where each prefix (a row of codes) goes on to each label, or to the end (the last column)."""
         n_labels = len(self.never_followed)
         found = np.empty((len(prefixes), n_labels + 1), bool)
         some = _rows_at_once(n_labels)
@@ -192,14 +184,7 @@ class Relations:
 
 
 def relations_of(traces: Traces, n_labels: int) -> Relations:
-    """The relations that hold in all these traces; where a label does not occur, all of them hold of it.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> relations = relations_of(traces_of([[0, 1, 0], [1, 2]]), n_labels=3)
-        >>> relations.never_followed[2].tolist(), relations.always_followed[1].tolist(), relations.always_preceded[2].tolist()
-        ([True, True, True], [False, False, False], [False, True, False])
-    """
+    """The relations that hold in all these traces; where a label does not occur, all of them hold of it."""
     trace, label, first, last = _occurrences(traces, n_labels)
     of_trace = np.searchsorted(trace, np.arange(len(traces) + 1))
     by_label = np.argsort(label, kind="stable")

@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
@@ -32,7 +33,6 @@ from libra.mechanisms.sacofa import Sacofa
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, Counted, checked_max_length, checked_prune, counted_of
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 
 Query: TypeAlias = Literal["prefix-laplace", "sacofa"]
 QUERIES: dict[Query, type[PrefixLaplace] | type[Sacofa]] = {"prefix-laplace": PrefixLaplace, "sacofa": Sacofa}
@@ -84,13 +84,8 @@ class Pripel(PeerMechanism):
     max_length: int | None = p.MAX_LENGTH.field(None)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
-        for name, value in (
-            ("epsilon", checked_epsilon(self.epsilon)),
-            ("prune", checked_prune(self.prune)),
-            ("max_length", checked_max_length(self.max_length)),
-        ):
-            object.__setattr__(self, name, value)
+        max_length = checked_max_length(self.max_length)
+        self._set(epsilon=checked_epsilon(self.epsilon), prune=checked_prune(self.prune), max_length=max_length)
         if self.query not in QUERIES:
             raise UsageError(f"query is one of {', '.join(QUERIES)}, not {self.query!r}.")
 
@@ -173,17 +168,6 @@ def taken_after(traces: Traces, rows: Integers, cases: Cases) -> Integers:
     """For every event of the traces the event that it takes after, by its place among the events of the cases; -1 for none.
 
     The first "leave" of a trace takes after the first "leave" of its case, the second after the second.
-
-    Args:
-        traces: What is released, a trace a case.
-        rows: The case that each is matched to, no case twice; -1 for none.
-        cases: The original.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> cases = Cases(*map(np.array, ([0, 1, 1], [10, 20, 30], [0, 3], [0])), n_activities=3)
-        >>> taken_after(traces_of([[1, 0, 1, 1]]), np.array([0]), cases).tolist()
-        [1, 0, 2, -1]
     """
     if not len(cases.codes):
         return np.full(len(traces.codes), -1)
@@ -298,13 +282,6 @@ def randomized_times(cases: Cases, gaps: Gaps, span: tuple[int, int], epsilon: f
     shortest gap of the log (or itself, where it is shorter by now) and the time that the next event happens at (the end of the
     log for the last event); its sensitivity is how far apart the gaps of the same two activities are. This is the gap noise that
     the text describes. The code of its authors, and pm4py's, sets it up and never adds it.
-
-    Args:
-        cases: What is released, each case in order.
-        gaps: Those of the original.
-        span: The first and the last time of the original.
-        epsilon: Of the shift, and of every gap.
-        random: Where the draws come from.
     """
     if not len(cases):
         return cases

@@ -13,8 +13,8 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.ordering import stable_order
-from libra.privacy.arguments import checked_whole
+from libra._system.arguments import checked_whole
+from libra._system.ordering import stable_order
 
 SEEDED = "not private: seeded"
 SEED_NOTE = f"This release is {SEEDED}. Whoever has the seed can draw the same again."
