@@ -18,8 +18,8 @@ from pathlib import Path
 
 import libra
 from libra.comparison import Comparison, Row
-from libra.comparison.folder import plots
-from libra.reporting.comparison_tables import LEGEND, NO_TIMES, NONE, markdown_table, table_of
+from libra.reporting.comparison_files import markdown_table, plots
+from libra.reporting.comparison_tables import LEGEND, NO_TIMES, NONE, table_of
 from libra.reporting.numbers import number
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
+from libra._system.randomness import Randomness
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.measures import measure
 from libra.measures.edges import pair_edges
 from libra.mechanisms.libra import Libra
-from libra.privacy.randomness import Randomness
 
 DELTA = 1e-4
 EPSILONS = (0.1, 1.0, 5.0)

@@ -23,6 +23,7 @@ import polars as pl
 import r4pm
 
 from benchmarks.peer_tasks import TASKS as PEER_TASKS
+from libra._system.randomness import Randomness
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
@@ -30,7 +31,6 @@ from libra.eventlog.write import write
 from libra.measures import measure
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
-from libra.privacy.randomness import Randomness
 from libra.reporting.build import report_of_release
 
 Task = Callable[[], object]

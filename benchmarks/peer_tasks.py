@@ -18,11 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from libra._system.randomness import Randomness
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions, no_progress
 from libra.eventlog.read import read
 from libra.mechanisms.mechanism import mechanism
-from libra.privacy.randomness import Randomness
 
 Task = Callable[[], object]
 EPSILON, PRUNE = 1.0, 0.01

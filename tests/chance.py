@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from libra.privacy import randomness
+from libra._system import randomness
 
 PROFILE = "LIBRA_HYPOTHESIS"  # the variable that names a profile
 UNTIL = "LIBRA_FUZZ_UNTIL"  # when `make fuzz` is to end, in seconds since 1970

@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 TESTS = """
 import pytest
 from hypothesis import given, strategies as st
-from libra.privacy.randomness import Randomness
+from libra._system.randomness import Randomness
 
 seen = [Randomness().words(1)[0]]
 

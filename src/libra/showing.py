@@ -61,8 +61,8 @@ def report(
     from libra.certificate.signing import public_key
     from libra.pairs import read_pair, read_released
     from libra.reporting.build import report_of
+    from libra.reporting.commands import Names, reading_flags
     from libra.reporting.promise import certificate_of
-    from libra.reporting.words import Names, reading_flags
 
     for name, value in (("public", public), ("attack", attack)):
         if not isinstance(value, bool):

@@ -12,10 +12,10 @@ import pytest
 
 import libra
 from libra import example
+from libra._system.randomness import Randomness
 from libra.errors import InputError, LibraError, UsageError
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog
-from libra.privacy.randomness import Randomness
 
 
 def test_the_log_may_be_a_frame_and_the_anonymizer_a_function() -> None:

@@ -17,6 +17,7 @@ import pytest
 from typer.main import get_command
 
 import libra.api
+from libra._system.randomness import Randomness
 from libra.cli.app import app
 from libra.cli.audit import show_audit, verdict
 from libra.cli.options import EXAMPLES
@@ -30,7 +31,6 @@ from libra.measures.audit.outcome import Finding
 from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.release import Release
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 
 from .conftest import Run
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from libra.comparison.comparison import ComparedLog, Comparison, Limits, Missing, Outcome, Result
 from libra.comparison.plan import Run, is_asked
 from libra.comparison.setting import settings_of
+from libra.engines.contract import CASE, Unit
 from libra.measures.utility import Baseline, Utility
 from libra.mechanisms.mechanism import parameters_of
-from libra.privacy.unit import CASE, Unit
 
 EMPTY = Utility(355.0, 68343.0, 1.0, 1.0, 1.0, 0.0, 4.0, 9.0, 3.0, 1.0, 2.5, None, Baseline(355.0, 68343.0))
 BUDGETS = (0.1, 1.0, 4.7)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from libra.comparison.comparison import Comparison, Missing, Result
-from libra.privacy.unit import Unit
+from libra.engines.contract import Unit
 from libra.reporting.comparison_page import nearest_of
 
 from .some_outcomes import comparison, result

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.comparison.comparison import Missing
-from libra.comparison.folder import plots
 from libra.errors import UsageError
+from libra.reporting.comparison_files import plots
 from libra.reporting.curves import LABEL_HEIGHT, curves_of, placed
 from libra.reporting.style import SERIES
 

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 import libra
+from libra._system.randomness import Randomness
 from libra.comparison import Comparison
 from libra.comparison.child import packed
 from libra.comparison.comparison import Limits
@@ -21,7 +22,6 @@ from libra.comparison.processes import found_by_processes
 from libra.comparison.setting import settings_of
 from libra.errors import LibraError, UsageError
 from libra.eventlog.log import EventLog
-from libra.privacy.randomness import Randomness
 
 
 def _compare(log: EventLog, mechanisms: str, **keywords: object) -> Comparison:

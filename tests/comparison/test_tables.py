@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from libra.comparison.comparison import CONFIDENTIAL, MEASURES, Missing
-from libra.comparison.folder import plot_names
+from libra.engines.contract import CASE, Unit
 from libra.errors import InputError
-from libra.privacy.unit import CASE, Unit
-from libra.reporting.comparison_tables import ESSENTIAL, FAVOURABLE, HEADER, HEADINGS, table_of
+from libra.reporting.comparison_files import HEADER, plot_names
+from libra.reporting.comparison_tables import ESSENTIAL, FAVOURABLE, HEADINGS, table_of
 
 from .some_outcomes import comparison, result
 
@@ -149,6 +149,7 @@ def test_names_of_logs_cannot_break_the_markdown() -> None:
 def test_the_csv_has_a_line_for_every_run_unrounded() -> None:
     lines = list(csv.DictReader(io.StringIO(FOUND.to_csv())))
     assert tuple(lines[0]) == HEADER
+    assert "notes" not in HEADER
     assert len(lines) == len(FOUND.outcomes) == 12
     assert [line["dfg_l1"] for line in lines[:3]] == ["0.1", "0.3", "0.05"]
     assert (lines[4]["has_times"], lines[4]["emd_time"]) == ("false", "")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from some_engines import Scene, Trace, cases_in, engine_from, names, scenes
 
+from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import LabelWeights, Size
 from libra.eventlog.cases import traces_of
-from libra.privacy.randomness import Randomness
 
 
 class Drawn(Randomness):

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra._system.randomness import Randomness
+from libra.engines.contract import CASE, Unit
 from libra.engines.polars import drawn_cases, engine_of
 from libra.eventlog.log import EventLog
 from libra.measures.audit.canaries import Case, log_of_cases
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import CASE, Unit
 
 WHOSE = st.lists(st.one_of(st.none(), st.integers(0, 5)), max_size=30)
 

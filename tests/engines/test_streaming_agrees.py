@@ -13,6 +13,8 @@ from every_table import assert_same_tables
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from libra._system.randomness import Randomness
+from libra.engines.contract import CASE, Unit
 from libra.engines.control_flow_tables import Size
 from libra.engines.counting.blocks import distinct
 from libra.engines.polars import LogInMemory, engine_of
@@ -20,8 +22,6 @@ from libra.engines.polars_streaming import StreamedLog, StreamingEngine, spill
 from libra.eventlog.cases import Traces, traces_of
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import batches_of, read
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import CASE, Unit
 
 EIGHT = ("bpic12", "bpic13", "bpic14f", "bpic20", "hospital", "roadtraffic", "sepsis", "urineweginfectie")
 START = 1_714_982_400_000_000  # a Monday of May 2024, in microseconds

@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 
 import libra
+from libra._system.randomness import Randomness
+from libra.engines.contract import CASE, FINE, Unit
 from libra.engines.control_flow_tables import LabelWeights, Size
 from libra.engines.polars_streaming import StreamedLog, StreamingEngine, spill
 from libra.engines.sampling import KeyedSample, chosen, limit_of
@@ -19,10 +21,7 @@ from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import batches_of
 from libra.example.simulate import simulate
 from libra.privacy.gate import Gate
-from libra.privacy.noise import FINE
-from libra.privacy.randomness import Randomness
 from libra.privacy.selection import GaussianRule
-from libra.privacy.unit import CASE, Unit
 
 START = 1_714_982_400_000_000
 CASES = 20_000

@@ -15,12 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.engines import time_tables as tables
-from libra.engines.contract import Integers, Table
+from libra.engines.contract import FINE, Integers, Table
 from libra.engines.counting.clipping import add_clipped
 from libra.engines.counting.times import COUNTERS
-from libra.eventlog.cases import Cases
-from libra.eventlog.local_time import to_local, to_utc
-from libra.privacy.noise import FINE
+from libra.eventlog.cases import Cases, to_local, to_utc
 
 Events = list[tuple[int, int]]
 

@@ -33,6 +33,8 @@ from neighbouring_files import (
     put,
 )
 
+from libra._system.randomness import Randomness
+from libra.engines.contract import CASE, Unit
 from libra.engines.control_flow_tables import Lengths, Size
 from libra.engines.polars import LogInMemory
 from libra.engines.polars_streaming.source import StreamedLog
@@ -41,8 +43,6 @@ from libra.errors import InputError
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import batches_of, read
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import CASE, Unit
 
 Seen = dict[int, tuple[str, frozenset[int], frozenset[int]]]
 Way = Callable[[Any, ReadOptions], Seen]
@@ -79,7 +79,7 @@ def _little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("libra.eventlog.tables.frames.SAMPLE", 2)
     monkeypatch.setattr("libra.eventlog.tables.csv_read.PIECE", 80)
     monkeypatch.setattr("libra.eventlog.tables.csv_read.HEAD", 120)
-    monkeypatch.setattr("libra.eventlog.xes.batches.SAMPLE", 2)
+    monkeypatch.setattr("libra.eventlog.xes.read.SAMPLE", 2)
     monkeypatch.setattr("libra.eventlog.xes.read.STRETCH", 200)
 
 

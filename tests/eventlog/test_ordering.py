@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from libra.eventlog import ordering
-from libra.eventlog.ordering import Ladder, stable_order
+from libra._system import ordering
+from libra._system.ordering import Ladder, stable_order
 
 N = 6000  # more than are left to NumPy
 

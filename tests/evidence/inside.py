@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from libra._system.randomness import Randomness
 from libra.engines.contract import Table
 from libra.engines.control_flow_tables import LabelWeights
 from libra.engines.polars import PolarsEngine, engine_of
@@ -28,7 +29,6 @@ from libra.mechanisms.libra.release_run import _release_control
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoisyTable
-from libra.privacy.randomness import Randomness
 
 LABELS = ("a", "b", "c", "z")  # the last is in no case but perhaps the canary
 HOUR = 3_600_000_000  # microseconds

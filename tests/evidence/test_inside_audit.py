@@ -10,6 +10,7 @@ import pytest
 from inside import DAY, HOUR, LABELS, MONDAY, Case, Run, audited_epsilon, audited_noise, engine_with, observed
 from scipy.stats import binom
 
+from libra._system.randomness import Randomness
 from libra.engines.polars import PolarsEngine
 from libra.eventlog.cases import Traces, traces_of
 from libra.mechanisms.libra.plan import Budget, Plan, make_plan
@@ -18,7 +19,6 @@ from libra.mechanisms.libra.times import release_times
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import epsilon_of, mu_of
 from libra.privacy.noise import NoisyTable, rounded_gaussian
-from libra.privacy.randomness import Randomness
 
 EPSILON, DELTA = 3.0, 1e-2
 N_LABELS = len(LABELS)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from benchmarks.audits import SETTINGS, Setting
 
+from libra._system.randomness import Randomness
 from libra.eventlog.options import no_progress
 from libra.example.simulate import simulate
 from libra.measures.audit.outcome import outcome_of
 from libra.mechanisms.mechanism import HOMES, mechanism, parameters_of
-from libra.privacy.randomness import Randomness
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "audit-results.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `([^`]+)` \| \([^)]+\) \| ([^|]+) \|", PAGE, re.MULTILINE))

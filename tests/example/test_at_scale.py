@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from libra._system.randomness import Randomness
 from libra.eventlog.log import EventLog
 from libra.example import at_scale
 from libra.example.at_scale import LABELS, Department, crowd, walk
 from libra.example.simulate import COMPLAINTS, simulate
 from libra.measures.edges import pair_edges
-from libra.privacy.randomness import Randomness
 
 CASES = 20_000
 

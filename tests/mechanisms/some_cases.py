@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import polars as pl
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import Cases, Integers
 from libra.eventlog.log import EventLog
-from libra.privacy.randomness import Randomness
 
 MINUTE = 60_000_000  # microseconds
 DAY = 1440 * MINUTE

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from some_cases import COUNTS, cases_from, log_of, variants_in
 
+from libra._system.randomness import SEEDED, Randomness
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, Classifier, LogMetadata
 from libra.eventlog.options import ReadOptions
@@ -18,7 +19,6 @@ from libra.eventlog.write import write
 from libra.eventlog.xes.write import written_metadata
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.libra2022 import Libra2022
-from libra.privacy.randomness import SEEDED, Randomness
 
 FORMATS = ("log.xes", "log.csv", "log.parquet")
 LABELS = ["admit", "bill", "cure", "discharge"]

@@ -16,11 +16,11 @@ import polars as pl
 import pytest
 from some_cases import log_of
 
+from libra._system.randomness import Randomness
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, Classifier, Extension, LogMetadata
 from libra.eventlog.write import write
 from libra.mechanisms.libra2022 import Libra2022
-from libra.privacy.randomness import Randomness
 
 SECRETS = ("ZEBRA", "OKAPI", "GNU", "TAPIR", "IBEX", "LYNX", "NEWT", "EMU", "73519")
 RARE = "a rare operation of one patient"

@@ -12,20 +12,20 @@ import pytest
 from some_cases import COUNTS, log_of
 
 from libra import __version__
+from libra._system.randomness import Randomness
 from libra.certificate.document import checksum, write_certificate
 from libra.errors import InputError, UsageError
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.mechanisms.libra2022 import Libra2022
-from libra.mechanisms.release import Release
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
+from libra.release import Release
 
 
 @pytest.fixture
 def release() -> Release:
     """The release of a small log, from a seed."""
-    return Libra2022().anonymize(log_of(COUNTS), Randomness(seed=1))
+    return Release.of(Libra2022().anonymize(log_of(COUNTS), Randomness(seed=1)))
 
 
 def test_a_certificate_says_by_what_and_when_it_was_issued(release: Release) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import libra
 from libra import example
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
@@ -19,7 +20,6 @@ from libra.mechanisms.mechanism import GROUP, Mechanism, Outside, mechanism, nam
 from libra.mechanisms.release import Release
 from libra.mechanisms.travas import Travas
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
+from libra._system.randomness import Randomness
 from libra.engines.contract import Table, VariantRule
 from libra.engines.control_flow_tables import LabelWeights
 from libra.eventlog.cases import Traces, traces_of
@@ -20,7 +21,6 @@ from libra.privacy.calibration import calibrate
 from libra.privacy.gate import Gate, Seconds
 from libra.privacy.ledger import Entry
 from libra.privacy.noise import NoisyTable
-from libra.privacy.randomness import Randomness
 
 Integers = NDArray[np.int64]
 

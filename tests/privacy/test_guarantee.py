@@ -8,9 +8,9 @@ import re
 
 import pytest
 
+from libra.engines.contract import CASE, Unit
 from libra.errors import UsageError
 from libra.privacy.guarantee import Guarantee, from_even_odds, several_cases
-from libra.privacy.unit import CASE, Unit
 
 
 def test_a_unit_says_whom_it_protects() -> None:

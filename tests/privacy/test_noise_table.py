@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.privacy.noise import WORD, NoiseTable, discrete_laplace, truncated_geometric
-from libra.privacy.randomness import Randomness
 
 
 def weights(table: NoiseTable) -> list[int]:

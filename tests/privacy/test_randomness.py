@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from libra._system.randomness import RESERVE, Randomness
 from libra.errors import UsageError
-from libra.privacy.randomness import RESERVE, Randomness
 
 CHANCE = 1e-3  # of a seed that is unlucky; the seeds are fixed
 

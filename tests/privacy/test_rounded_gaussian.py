@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare, norm
 
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.privacy import noise
 from libra.privacy.noise import rounded_gaussian
-from libra.privacy.randomness import Randomness
 
 
 class Scripted(Randomness):

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import Traces, traces_of
 from libra.privacy import selection
-from libra.privacy.randomness import Randomness
 from libra.privacy.selection import GaussianRule, highest_first, labels_passing, labels_show, variant_shows
 
 Integers = NDArray[np.int64]

@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+from libra._system.randomness import Randomness
 from libra.engines.polars import engine_of
 from libra.example.simulate import simulate
 from libra.privacy.accounting import UnknownReleaseError, delta_of_ledger, epsilon_of_ledger
@@ -14,7 +15,6 @@ from libra.privacy.calibration import calibrate, selections_delta
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import delta_of, upper_tail
 from libra.privacy.ledger import LABEL_SELECTION, LAPLACE, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
-from libra.privacy.randomness import Randomness
 from libra.privacy.selection import labels_show, variant_shows
 
 EDGES = Entry("edges", ROUNDED_GAUSSIAN, 1.0, 8.0, "tail")

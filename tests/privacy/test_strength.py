@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import libra
 from libra.certificate.page import page_of
+from libra.engines.contract import CASE, Unit
 from libra.errors import UsageError
 from libra.example.simulate import simulate
 from libra.mechanisms.amun import Amun
@@ -25,7 +26,6 @@ from libra.mechanisms.sacofa import Sacofa
 from libra.mechanisms.travas import Travas
 from libra.privacy.guarantee import Guarantee, strength, suited
 from libra.privacy.plain_words import in_plain_words, strength_of
-from libra.privacy.unit import CASE, Unit
 from libra.reporting.facts.warnings import of_the_promise
 from libra.reporting.promise import promise_of
 

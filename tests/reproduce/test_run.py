@@ -11,13 +11,13 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.example.simulate import simulate
 from libra.measures import measure
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import PRINTED
-from libra.privacy.randomness import Randomness
 from libra.reproduce import SETTINGS, TABLE_1, TABLE_2, Cell, settings_named
 from libra.reproduce.page import CONFIDENTIAL, LEGEND, MACHINES, page
 from libra.reproduce.run import Compared, reproduce

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from libra._system.randomness import SEEDED
 from libra._version import __version__
 from libra.certificate.check import MECHANISM, RANDOMNESS, Check, Verification, differences, judged
 from libra.certificate.content import content
@@ -27,7 +28,6 @@ from libra.privacy.accounting import UnknownReleaseError
 from libra.privacy.guarantee import NAMES_PUBLIC, Guarantee
 from libra.privacy.ledger import Ledger
 from libra.privacy.plain_words import NAMES_NOT_PROTECTED, TOO_WEAK, in_plain_words, strength_of
-from libra.privacy.randomness import SEEDED
 
 STRUCTURE = "structure"
 NAMED = "Name the file that --certificate wrote, and the released log after it"

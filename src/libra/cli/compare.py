@@ -69,8 +69,8 @@ def compare(
     is confidential: it compares with the original. The exit code is 1 if no run gave a result.
     """
     from libra import api
-    from libra.comparison.folder import check_folder
     from libra.comparison.setting import parsed_parameters
+    from libra.reporting.comparison_files import check_folder
     from libra.targets import check_page
 
     if no_cache and cache is not None:

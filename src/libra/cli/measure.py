@@ -11,7 +11,7 @@ from libra.cli.options import OUTPUT, Json, PublicKeyFile, Quiet, argument, exam
 from libra.cli.output import Stages, figure, percent, print_json, print_notes, print_result, say, table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
-from libra.risk_words import (
+from libra.reporting.risk_words import (
     CONFIDENTIAL,
     KNOWN,
     what_a_match_tells,

@@ -95,8 +95,8 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Compute the tables of the paper anew with libra2022, and print them as Markdown."""
+    from libra._system.arguments import checked_order
     from libra._system.files import atomic_output
-    from libra.privacy.arguments import checked_order
     from libra.reproduce import run
     from libra.reproduce.page import page
     from libra.reproduce.run import log_files, read_logs

@@ -35,10 +35,10 @@ def demo(
     from libra.cli.logs import show_summary
     from libra.cli.measure import show_utility
     from libra.errors import InputError
-    from libra.eventlog.summary import summarize
     from libra.measures import measure
+    from libra.measures.summary import summarize
     from libra.reporting.build import draft_of_release
-    from libra.reporting.words import Names
+    from libra.reporting.commands import Names
 
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from libra._system.randomness import Randomness
 from libra._system.workers import end_with_parent, peak_megabytes
 from libra.comparison.comparison import Result
 from libra.errors import BrokenMechanismError, LibraError, MissingExtraError
@@ -27,7 +28,6 @@ from libra.eventlog.names import unnamed
 from libra.eventlog.options import no_progress
 from libra.measures import measure
 from libra.mechanisms.mechanism import mechanism
-from libra.privacy.randomness import Randomness
 
 if TYPE_CHECKING:
     from hashlib import _Hash

@@ -14,6 +14,7 @@ from functools import cache as remembered
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from libra._system.arguments import checked_whole
 from libra.comparison.cache import Cache, user_cache
 from libra.comparison.child import content_hash, packed
 from libra.comparison.comparison import LIMITS, ComparedLog, Comparison, Limits, Missing, Outcome, Result
@@ -22,7 +23,6 @@ from libra.comparison.processes import found_by_processes
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures import measure
-from libra.privacy.arguments import checked_whole
 
 if TYPE_CHECKING:
     from libra.api import Source

@@ -7,17 +7,17 @@ that anybody can draw from again: it is confidential, and says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Literal
 
+from libra._system.arguments import checked
 from libra._version import __version__
 from libra.comparison.plan import Run
 from libra.comparison.setting import Setting
 from libra.errors import UsageError
-from libra.measures.utility import Baseline, Utility
-from libra.privacy.arguments import checked
+from libra.measures.utility import FIGURES, Baseline, Utility
 
 if TYPE_CHECKING:
     from libra.reporting.page import Report
@@ -42,7 +42,6 @@ MEASURES = {
     "arrival_w1_days": "arrivals, days",
 }
 
-FIGURES = tuple(field.name for field in fields(Utility) if field.name not in ("empty", "risk"))
 Why = Literal["time", "memory", "refused", "failed"]
 LIMITS: tuple[Why, ...] = ("time", "memory")
 OF_TIMES = (
@@ -375,13 +374,13 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """A page with one table a log."""
-        from libra.reporting.comparison_tables import markdown
+        from libra.reporting.comparison_files import markdown
 
         return markdown(self)
 
     def to_csv(self) -> str:
         """One line a run, with a heading."""
-        from libra.reporting.comparison_tables import csv_text
+        from libra.reporting.comparison_files import csv_text
 
         return csv_text(self)
 
@@ -403,6 +402,6 @@ class Comparison:
         Returns:
             The files that were written.
         """
-        from libra.comparison.folder import write
+        from libra.reporting.comparison_files import write
 
         return write(self, Path(folder))

@@ -86,7 +86,7 @@ def plan_of(settings: Sequence[Setting], epsilon: float | Sequence[float], delta
         >>> plan_of([Setting("libra2022", {"b": 2})], [0.1, 1.0], 1e-4, 3).asked[0][1:]
         (None, {'delta': 0.0001, 'b': 2}, None)
     """
-    from libra.privacy.arguments import delta_of_guarantee
+    from libra._system.arguments import delta_of_guarantee
 
     epsilons, delta, which = _epsilons(epsilon), delta_of_guarantee(delta), _seeds(seeds)
     tried: list[Asked] = []
@@ -126,7 +126,7 @@ def _tried(setting: Setting, epsilons: Sequence[float | None], delta: float) -> 
 
 
 def _epsilons(said: float | Sequence[float]) -> tuple[float, ...]:
-    from libra.privacy.arguments import checked
+    from libra._system.arguments import checked
 
     several = said if isinstance(said, Sequence) else [said]
     if not several:
@@ -135,8 +135,8 @@ def _epsilons(said: float | Sequence[float]) -> tuple[float, ...]:
 
 
 def _seeds(said: int | Sequence[int]) -> tuple[int, ...]:
-    from libra.privacy.arguments import checked_whole
-    from libra.privacy.randomness import LARGEST_SEED
+    from libra._system.arguments import checked_whole
+    from libra._system.randomness import LARGEST_SEED
 
     if not isinstance(said, Sequence):
         return tuple(range(checked_whole("seeds", said, 1, MOST_SEEDS)))
@@ -169,9 +169,9 @@ def asked(setting: Setting, epsilon: float | None, delta: float) -> dict[str, An
 
 
 def _scale_of(setting: Setting, epsilon: float, parameters: dict[str, Any]) -> float:
+    from libra._system.arguments import checked_delta, checked_rate, checked_times
     from libra.mechanisms.libra2022 import Libra2022
     from libra.mechanisms.libra2022.claim import default_subsamples
-    from libra.privacy.arguments import checked_delta, checked_rate, checked_times
 
     defaults = {field.name: field.default for field in fields(Libra2022)}
     gamma = parameters.get("gamma", defaults["gamma"])

@@ -9,16 +9,50 @@ release. The engine answers with whole numbers (`scale` times the counts, each c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.arguments import checked_whole
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import Traces
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import Unit
 
 Integers = npt.NDArray[np.int64]
+FINE = 1024  # the scale of tables whose cases are clipped: what rounding toward zero loses is below a thousandth of a count
+LARGEST_CASES = 1_000
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One case, or one individual, of whose cases at most so many count.
+
+    Example:
+        >>> CASE.statement(), Unit(most_cases=1).statement()
+        ('one case, added or removed', 'one individual, with all cases, added or removed')
+        >>> Unit(most_cases=0)
+        Traceback (most recent call last):
+        libra.errors.UsageError: the largest number of cases of an individual has to be a whole number from 1 to 1,000, not 0.
+    """
+
+    most_cases: int | None = None  # None: the unit is a case
+
+    def __post_init__(self) -> None:
+        """Refuse an individual without cases."""
+        if self.most_cases is not None:
+            checked_whole("the largest number of cases of an individual", self.most_cases, 1, LARGEST_CASES)
+
+    def __str__(self) -> str:
+        """What is protected, in words that go into a sentence."""
+        return "one case" if self.most_cases is None else "one individual"
+
+    def statement(self) -> str:
+        """What may change between two logs that a release must not tell apart."""
+        return f"{self}, added or removed" if self.most_cases is None else f"{self}, with all cases, added or removed"
+
+
+CASE = Unit()
 
 
 class Table(Protocol):

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from libra.engines.contract import FINE
 from libra.eventlog.cases import Integers, Traces
-from libra.privacy.noise import FINE
 
 SINGLE_LENGTHS = 20
 LONGEST = 5_000

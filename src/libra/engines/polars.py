@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.engines.contract import Integers, Table, VariantRule
+from libra._system.randomness import Randomness
+from libra.engines.contract import CASE, Integers, Table, Unit, VariantRule
 from libra.engines.counting.blocks import VariantBlock, codes_among, relabelled, relabelled_block
 from libra.engines.counting.count import count_cases, count_variants, needs_cases
 from libra.engines.sampling import chosen
@@ -22,8 +23,6 @@ from libra.eventlog.cases import Cases, Traces, cases_of
 from libra.eventlog.ids import individuals_of
 from libra.eventlog.log import EventLog, Variants
 from libra.eventlog.select import keep_labels
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import CASE, Unit
 
 
 def drawn_cases(individual: pl.Series, most: int, random: Randomness, rate: float = 1.0) -> npt.NDArray[np.int64]:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.privacy.randomness import Randomness
+from libra._system.randomness import Randomness
 
 KEY_WORDS = 4  # 256 bits
 

@@ -17,8 +17,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from libra.engines.contract import Integers
-from libra.privacy.noise import FINE
+from libra.engines.contract import FINE, Integers
 
 SECOND = 1_000_000  # microseconds
 MINUTE, HOUR = 60 * SECOND, 3600 * SECOND

@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra._system.ordering import stable_order
+from libra._system.randomness import Randomness, derived_seed
 from libra.eventlog.in_parts import PART_SCHEMA, LogInParts
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
-from libra.eventlog.ordering import stable_order
 from libra.example.simulate import (
     ACTIVITIES,
     COMPLAINTS,
@@ -29,8 +30,6 @@ from libra.example.simulate import (
     WEEKDAY_LOAD,
     WINTER_LOAD,
 )
-from libra.privacy.randomness import Randomness
-from libra.seeds import derived_seed
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

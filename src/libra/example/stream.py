@@ -13,6 +13,8 @@ from typing import Literal, get_args
 
 import polars as pl
 
+from libra._system.arguments import checked_whole
+from libra._system.randomness import LARGEST_SEED
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import output_format
 from libra.eventlog.log import EventLog
@@ -20,8 +22,6 @@ from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.write import write, write_rows
 from libra.example.at_scale import HEADER, Department
 from libra.mechanisms.libra.model_file import read_model
-from libra.privacy.arguments import checked_whole
-from libra.privacy.randomness import LARGEST_SEED
 from libra.targets import check_target
 
 Order = Literal["time", "case"]

@@ -6,7 +6,7 @@ confidential: they are for the custodian, never part of what is published. `docs
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,6 +73,9 @@ class Utility:
         """The figures as `libra measure --json` prints them: no NaN, no infinity, None where not defined; `risk` if asked."""
         figures = {name: value for name, value in asdict(self).items() if name != "notes"}
         return {name: value for name, value in figures.items() if name != "risk" or value is not None}
+
+
+FIGURES = tuple(one.name for one in fields(Utility) if one.name not in ("empty", "risk", "notes"))
 
 
 def measure(original: EventLog, anonymized: EventLog) -> Utility:

@@ -13,12 +13,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from libra._system.randomness import SEEDED, Randomness
 from libra.eventlog.cases import MINUTE, Cases, Integers
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.xes.write import default_metadata
-from libra.privacy.randomness import SEEDED, Randomness
 
 SEEDED_PREFIX = "seeded-"  # of every case id of a log that was drawn with a seed
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.randomness import SEED_NOTE, Randomness
 from libra.eventlog.cases import Cases, Integers
 from libra.eventlog.log import EventLog
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
@@ -20,7 +21,6 @@ from libra.mechanisms.promises import Claim
 from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import Entry, Ledger
-from libra.privacy.randomness import SEED_NOTE, Randomness
 
 Reals = npt.NDArray[np.float64]
 PERSONS_NOTE = "{} protects cases, not persons: the column of the individual does not count."
@@ -33,6 +33,11 @@ class PeerMechanism:
     """A mechanism of other authors: a frozen dataclass with `anonymize`, `guarantee` and `claim` of its own."""
 
     name: ClassVar[str]
+
+    def _set(self, **checked: Any) -> None:
+        """Bring parameters into their one form, while a frozen dataclass is made."""
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     def contents(self) -> str:
@@ -90,13 +95,7 @@ class PeerMechanism:
 
 
 def relative_times(cases: Cases) -> Integers:
-    """The start of each case and the gaps between its events, in microseconds; there has to be a case.
-
-    Example:
-        >>> cases = Cases(*map(np.array, ([0, 1, 2], [70, 90, 50], [0, 2, 3], [0, 1])), n_activities=3)
-        >>> relative_times(cases).tolist()
-        [20, 20, 0]
-    """
+    """The start of each case and the gaps between its events, in microseconds; there has to be a case."""
     first = cases.offsets[:-1]
     relative = np.diff(cases.micros, prepend=0)
     relative[first] = cases.micros[first] - cases.micros.min()

@@ -17,6 +17,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from libra._system.arguments import checked_whole
+from libra._system.randomness import Randomness
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
 from libra.eventlog.cases import Integers, Traces, concatenated
@@ -24,12 +26,10 @@ from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.promises import proved
 from libra.mechanisms.variant_queries import Counted, Times, VariantQuery, largest_mu
 from libra.privacy.accounting import delta_of_ledger
-from libra.privacy.arguments import checked_whole
 from libra.privacy.gate import Gate, geometric_entry
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import Entry, Ledger
 from libra.privacy.noise import NoiseTable, truncated_geometric
-from libra.privacy.randomness import Randomness
 
 MOST_REPEATS = 100
 DELTA_OF_QUERY = 0.5  # of delta, where times get the rest
@@ -42,12 +42,12 @@ class Travas(VariantQuery):
     """TraVaS, with its parameters.
 
     Attributes:
-        epsilon: Of the guarantee.
-        delta: Likewise; well below one over the number of cases.
-        repeats: How often the query is made, its counts being averaged.
-        times: "none" for placeholders, "model" for times from our private model.
-        budget: Shares of control flow and times, where times are modelled.
-        time_zone: Whose hours and days the times are in.
+        epsilon: Privacy budget; smaller is more private.
+        delta: Of the guarantee; choose it well below one over the number of cases.
+        repeats: How often the query is repeated; its counts are averaged.
+        times: "none" for placeholder timestamps, "model" to add Libra's private timestamps using part of the budget.
+        budget: Shares of the budget for control flow and for times, where times are modelled.
+        time_zone: Time zone used for hour and weekday patterns of modelled times.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -68,7 +68,6 @@ class Travas(VariantQuery):
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
         self._check(repeats=checked_whole("repeats", self.repeats, 1, MOST_REPEATS))
         if delta_of_ledger(Ledger(tuple(self.entries())), self.epsilon) > self.delta:  # makes the noise, which may refuse too
             raise UsageError(

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.arguments import checked, checked_delta, checked_times
 from libra.errors import UsageError
-from libra.privacy.arguments import checked, checked_delta, checked_times
 from libra.privacy.calibration import selections_delta
 from libra.privacy.gaussian import LARGEST_EPSILON, SMALLEST_EPSILON, checked_epsilon, delta_of, least, most, mu_of
 from libra.privacy.ledger import (

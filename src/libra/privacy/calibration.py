@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from libra._system.arguments import checked, checked_delta
+from libra.engines.contract import FINE
 from libra.engines.control_flow_tables import MOST_LABELS
-from libra.privacy.arguments import checked, checked_delta
 from libra.privacy.gaussian import LARGEST_MU, checked_epsilon, delta_of, most, mu_of
-from libra.privacy.noise import FINE
 from libra.privacy.selection import labels_show, variant_shows
 
 SLACK = 1 - 1e-10  # of mu, for the rounding of shares that are added up again

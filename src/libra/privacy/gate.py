@@ -15,6 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
+from libra._system.randomness import Randomness
 from libra.engines.contract import Engine, Integers, Table
 from libra.engines.control_flow_tables import MOST_LABELS, LabelWeights, OneCell
 from libra.engines.counting.blocks import codes_among
@@ -30,7 +31,6 @@ from libra.privacy.ledger import (
     Ledger,
 )
 from libra.privacy.noise import NoiseTable, NoisyTable, discrete_laplace, rounded_gaussian, truncated_geometric
-from libra.privacy.randomness import Randomness
 from libra.privacy.selection import BoundedRule, GaussianRule, highest_first, labels_passing, labels_show, variant_shows
 
 VARIANT_COUNTS = "which variants are kept, and how many cases follow each"

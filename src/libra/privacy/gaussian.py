@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from libra.privacy.arguments import checked, checked_delta
+from libra._system.arguments import checked, checked_delta
 
 Floats = npt.NDArray[np.float64]
 CENTRE = 0.425  # Wichura's split: quantiles of probabilities within this of one half come from the first approximation

@@ -11,8 +11,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from libra.privacy.randomness import SEEDED
-from libra.privacy.unit import CASE, Unit
+from libra._system.randomness import SEEDED
+from libra.engines.contract import CASE, Unit
 
 Level: TypeAlias = Literal["strong", "moderate", "weak", "void", "exposed"]
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.arguments import checked, checked_delta
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
-from libra.privacy.arguments import checked, checked_delta
 from libra.privacy.gaussian import checked_epsilon, tail_bounds, upper_quantiles
-from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -32,7 +32,6 @@ WORD = 1 << 64
 DIGITS = 60
 SMALLEST_SCALE, LARGEST_SCALE = 0.025, 2000.0  # with less, a word would hold no other noise than 0
 LARGEST_BOUND = 100_000
-FINE = 1024  # the scale of tables whose cases are clipped: what rounding toward zero loses is below a thousandth of a count
 
 
 def rounded_gaussian(sd: float, n: int, random: Randomness) -> Integers:

@@ -12,9 +12,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from libra._system.randomness import SEEDED
+from libra.engines.contract import CASE
 from libra.privacy.guarantee import Guarantee, Strength, certainty, doubt_left, factor, strength
-from libra.privacy.randomness import SEEDED
-from libra.privacy.unit import CASE
 
 NOTHING_PROVED = "Nothing is proved about how well this log protects anyone: treat it as if it showed real cases."
 NAMES_NOT_PROTECTED = "Names of activities are not protected: one that a single case has may show in this log."

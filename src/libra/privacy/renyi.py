@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from libra.privacy.arguments import (
+from libra._system.arguments import (
     LARGEST_ORDER,
     checked,
     checked_delta,

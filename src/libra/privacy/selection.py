@@ -15,10 +15,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import Traces
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoiseTable, rounded_gaussian
-from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
 ROUNDING = 1 + 1e-12  # what probabilities in floats are raised by

@@ -50,14 +50,6 @@ def paired_bars(
 ) -> Chart:
     """Horizontal bars for at most a hundred names: the original as an outline, the anonymized log filled.
 
-    Args:
-        title: The caption.
-        names: As they stand in the log.
-        original: A figure a name; None in public mode.
-        anonymized: A figure a name.
-        unit: What the figures count.
-        written: How a figure is written.
-
     Example:
         >>> paired_bars("Variants", ["a, b"], [1200], [1180], unit="cases").rows
         (('a, b', '1,200', '1,180'),)
@@ -93,14 +85,10 @@ def paired_bars(
 def budget_bar(
     title: str, parts: Sequence[tuple[str, float]], *, left: float, alternative: Sequence[tuple[str, float]] = ()
 ) -> Chart:
-    """Shares of what may be spent: a numbered piece a purpose, and what is left as an empty piece.
+    """What was spent for each purpose as shares of what may be spent, numbered, and what is left as an empty piece.
 
-    Args:
-        title: The caption.
-        parts: What it was for, and its share.
-        left: The share that was not spent.
-        alternative: Parts about other cases than the last ones of `parts`, of which only the dearer side counts; drawn below
-            the end of the bar.
+    Parts of the `alternative` are about other cases than the last ones of `parts`, of which only the dearer side counts: they are
+    drawn below the end of the bar.
 
     Example:
         >>> budget_bar("Budget", [("variants", 0.6), ("times", 0.3)], left=0.1).rows
@@ -137,12 +125,7 @@ def budget_bar(
 def gauge(title: str, value: float, *, sample: float | None, empty: float, words: Callable[[float], str]) -> Chart:
     """A strip from 0, equal to the original, to what an empty log would give: where this log stands, and where a sample would.
 
-    Args:
-        title: What is measured.
-        value: Of this log; without a needle if it is not a number.
-        sample: Of a fresh random sample of the same size, if known.
-        empty: Of an empty log; whatever is above is put at the end, with an arrow.
-        words: How a figure is written.
+    A figure above that of an empty log is put at the end, with an arrow; one that is not a number has no needle.
 
     Example:
         >>> gauge("Edges", 0.04, sample=0.02, empty=1.0, words=numbers.share).rows

@@ -16,6 +16,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk import Certified
 from libra.mechanisms.fresh_log import PLACEHOLDERS
+from libra.reporting.commands import Names
 from libra.reporting.drawn import Drawn, drawn_of
 from libra.reporting.facts.facts import Facts, facts_of
 from libra.reporting.facts.pair import Pair
@@ -23,7 +24,7 @@ from libra.reporting.maps import MapPair, map_pair
 from libra.reporting.page import Report, page
 from libra.reporting.promise import Checked, Promise, promise_of, verification_of, with_signature
 from libra.reporting.style import MAP_STYLE, PALETTE, STYLE
-from libra.reporting.words import Names, good_of, notes_of, reading_flags, said_of, what_survives
+from libra.reporting.words import good_of, notes_of, said_of, what_survives
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
@@ -33,8 +34,6 @@ UNPROTECTED = {False: "An anonymized log beside its original", True: "An event l
 HANDING_OUT, PROMISED, GOOD_FOR = "May I hand it out?", "What is promised of it?", "Is it any good?"
 STAGES = 3
 NOT_KNOWN = "This release does not know the log that it was made from. Give it: release.report(original), or ask for public=True."
-
-__all__ = ["Draft", "Names", "draft_of", "draft_of_release", "reading_flags", "report_of", "report_of_release"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,13 +116,7 @@ def report_of(
 ) -> Report:
     """The page of an anonymized log; without the original it is public.
 
-    Args:
-        original: The log as it was.
-        anonymized: The anonymized log.
-        checked: Its certificate, and what checking that gave.
-        names: What the files are called.
-        certified: The mechanism, where membership is to be attacked.
-        progress: Called with what is done and what there is in all.
+    It goes by the certificate that was `checked`, and attacks membership where it is given the mechanism (`certified`).
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -151,17 +144,10 @@ def draft_of(
     certified: Certified | None = None,
     progress: Progress = no_progress,
 ) -> Draft:
-    """Compute and draw all that a page shows.
+    """Compute and draw all that a page shows; without the original the page is public.
 
-    Args:
-        original: The log as it was; without it the page is public.
-        anonymized: The anonymized log.
-        certificate: Its certificate. One that does not hold, or that cannot be checked, counts for nothing.
-        promise: What is promised by it.
-        names: What the files are called.
-        notes: What the release says to its custodian, beside what follows from the certificate.
-        certified: The mechanism, where membership is to be attacked.
-        progress: Called with what is done and what there is in all.
+    A certificate that does not hold, or that cannot be checked, counts for nothing. Notes are what the release says to its
+    custodian, beside what follows from the certificate. Membership is attacked where the mechanism is given (`certified`).
     """
     document = None if promise.standing in ("broken", "unchecked") else certificate
     has_times = document is None or document["contents"] != PLACEHOLDERS

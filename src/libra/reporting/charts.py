@@ -69,14 +69,8 @@ def histogram_pair(
 ) -> Chart:
     """Shares per bin, at most two hundred bins, equally wide on paper.
 
-    Args:
-        title: The caption.
-        names: What the bins are called.
-        original: The share in each bin; None in public mode.
-        anonymized: The share in each bin.
-        ticks: Where on the axis, counted in bins from its left end, stands what.
-        unit: What the shares are of, such as cases.
-        size: For a chart on its own, or for one of many.
+    Names are those of the bins; `ticks` says where on the axis, counted in bins from its left end, stands what; `unit` is what
+    the shares are of, such as cases.
 
     Example:
         >>> histogram_pair("Lengths", ["1", "2 to 4"], [0.5, 0.5], [0.4, 0.6], ticks=[], unit="cases").rows
@@ -110,15 +104,7 @@ def histogram_pair(
 def line_pair(
     title: str, starts: Sequence[datetime], original: Series | None, anonymized: Series, *, every: str, unit: str
 ) -> Chart:
-    """Figures of days, weeks, months or the like, at most 600 of them.
-
-    Args:
-        title: The caption.
-        starts: When each of them begins, in order.
-        original: A figure each; None in public mode.
-        anonymized: A figure each.
-        every: What begins then: day, week, month.
-        unit: What the figures count.
+    """Figures of at most 600 days, weeks, months or the like (`every`), by when each of them begins.
 
     Example:
         >>> line_pair("Arrivals", [datetime(2014, 1, 6)], [12], [11], every="week", unit="cases").rows
@@ -163,14 +149,8 @@ def heat_map(
 ) -> Chart:
     """Cells, the darker (on dark ground: the brighter) the more; at most a thousand.
 
-    Args:
-        title: The caption.
-        rows: Their names.
-        columns: Their names.
-        values: A figure for each column of each row; a cell without a finite figure stays empty.
-        most: The top of the scale, the same for maps that are to be compared.
-        unit: What the figures count.
-        written: How a figure is written.
+    There is a figure for each column of each row, and a cell whose figure is not finite stays empty. `most` is the top of the
+    scale, the same for maps that are to be compared.
 
     Example:
         >>> heat_map("Starts", ["Mon"], ["0", "1"], [[3, 4]], most=4, unit="cases").rows
@@ -218,17 +198,8 @@ def dotted_chart(
 ) -> Chart:
     """Dots for a grid of at most four thousand cells, the first row on top; the area of a dot says how much.
 
-    The table has means over quarters of the rows, summed between the ticks below.
-
-    Args:
-        title: The caption.
-        grid: Rows of figures.
-        most: The largest figure of the charts that are to be compared: its dot fills the cell.
-        columns: Ticks of the axis below: where, counted in columns from the left end, stands what.
-        rows: Ticks of the axis to the left, counted in rows from the top.
-        x_name: What goes from left to right.
-        y_name: What goes from top to bottom.
-        series: Which log it is.
+    The dot of `most`, the largest figure of the charts that are to be compared, fills its cell. Ticks are counted in columns from
+    the left end, and in rows from the top. The table has means over quarters of the rows, summed between the ticks below.
 
     Example:
         >>> chart = dotted_chart("Events", [[1, 0], [2, 5]], most=5, columns=[(0, "2013"), (1, "2014")], rows=[(0, "first")],

@@ -117,13 +117,7 @@ def report_of(comparison: Comparison) -> Report:
 
 
 def nearest_of(comparison: Comparison, names: Mapping[str, str], refuted: Collection[str] = ()) -> list[str]:
-    """Which setting is nearest to the originals, in sentences, of which the first is the answer.
-
-    Args:
-        comparison: What was found.
-        names: What people read for a setting, by its label.
-        refuted: The labels of those that an audit refuted.
-    """
+    """Which setting is nearest to the originals, in sentences, of which the first is the answer; settings go by these names."""
     every = [row for log in comparison.logs for row in comparison.rows(log.name)]
     rows = [row for row in every if row.results]
     if not rows:

@@ -1,20 +1,17 @@
-"""A comparison as text: one table a log, as Markdown too, and CSV with one line a run."""
+"""The tables of a comparison: a row for every setting and epsilon, the empty log first, and below what needs a word.
+
+A figure that is missing is a dash, and the reason stands below; where a mechanism releases no times, the table says so.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
-from libra.comparison.comparison import CONFIDENTIAL, FIGURES, MEASURES, OF_TIMES, ComparedLog, Comparison, Mean, Outcome, Row
+from libra.comparison.comparison import MEASURES, OF_TIMES, ComparedLog, Comparison, Mean, Row
 from libra.comparison.plan import PUBLISHED
-from libra.eventlog.tables.csv_write import FORMULA
-from libra.privacy.unit import CASE, Unit
+from libra.engines.contract import CASE, Unit
 from libra.reporting.numbers import number
 
 NONE = "-"
@@ -51,13 +48,11 @@ class Table:
     def only(self, headings: tuple[str, ...]) -> Table:
         """The same with some of the columns."""
         kept = [self.headings.index(heading) for heading in headings]
-        return Table(self.log, headings, tuple(tuple(row[column] for column in kept) for row in self.rows), self.footnotes)
+        return replace(self, headings=headings, rows=tuple(tuple(row[column] for column in kept) for row in self.rows))
 
     def without_spread(self) -> Table:
         """The same with means alone."""
-        return Table(
-            self.log, self.headings, tuple(tuple(cell.partition(SPREAD)[0] for cell in row) for row in self.rows), self.footnotes
-        )
+        return replace(self, rows=tuple(tuple(cell.partition(SPREAD)[0] for cell in row) for row in self.rows))
 
 
 def table_of(comparison: Comparison, log: ComparedLog) -> Table:
@@ -78,16 +73,11 @@ def shown(figure: Mean | None) -> str:
     return f"{figure.mean:,.{places}f} ± {figure.spread:,.{places}f}"
 
 
-def budget(epsilon: float | None) -> str:
-    """An epsilon for people; where the setting decides, that it does."""
-    return AS_SET if epsilon is None else f"{epsilon:g}"
-
-
 def _cells(row: Row, promise: str) -> tuple[str, ...]:
     seconds, peak = row.seconds, row.peak_megabytes
     return (
         row.setting.label,
-        budget(row.epsilon),
+        AS_SET if row.epsilon is None else f"{row.epsilon:g}",
         *(NO_TIMES if row.results and not row.has_times and name in OF_TIMES else shown(row.measure(name)) for name in MEASURES),
         NONE if seconds is None else f"{seconds.mean:,.2f}" if seconds.mean < 100 else number(seconds.mean),
         NONE if peak is None else f"{peak:,.0f}",
@@ -124,58 +114,3 @@ def _footnotes(rows: list[Row]) -> Iterator[str]:
             yield f"{where}: {which} {'is an empty log' if empty == 1 else 'are empty logs'}."
     if any(row.setting.mechanism == PUBLISHED and row.epsilon is not None for row in rows):
         yield FAVOURABLE
-
-
-RESULTS = ("cases", "has_times", "seconds", "peak_megabytes", "reading_megabytes", "guarantee", "unit")
-RUN = ("log", "mechanism", "setting", "parameters", "epsilon", "delta", "seed")
-HEADER = (*RUN, *FIGURES, *RESULTS, "missing", "reason")
-
-
-def markdown(comparison: Comparison) -> str:
-    """A page with one table a log."""
-    runs = "one seed" if len(comparison.seeds) == 1 else f"{len(comparison.seeds)} seeds"
-    asked = f"{comparison.said_delta}, {runs}. {LEGEND}"
-    lines = ["# A comparison of mechanisms", "", f"**{CONFIDENTIAL}**", "", f"{asked[0].upper()}{asked[1:]}"]
-    for log in comparison.logs:
-        lines += ["", f"## {_plain(log.name)}", "", *markdown_table(table_of(comparison, log))]
-    return "\n".join(lines) + "\n"
-
-
-def markdown_table(table: Table) -> list[str]:
-    """The lines of a table and of what stands below it."""
-    rule = "|".join("---" if heading in FIRST[:1] else "---:" for heading in table.headings)
-    lines = [f"| {' | '.join(table.headings)} |", f"|{rule}|"]
-    lines += [f"| {' | '.join(map(_plain, row))} |" for row in table.rows]
-    return lines + (["", *(f"- {_plain(note)}" for note in table.footnotes)] if table.footnotes else [])
-
-
-def csv_text(comparison: Comparison) -> str:
-    """One line a run, with a heading."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(HEADER)
-    for outcome in comparison.outcomes:
-        writer.writerow([_cell(value) for value in _line(outcome)])
-    return stream.getvalue()
-
-
-def _line(outcome: Outcome) -> list[Any]:
-    run, result, missing = outcome.run, outcome.result, outcome.missing
-    asked = json.dumps(dict(run.parameters))
-    return [
-        *(run.log, run.setting.mechanism, run.setting.label, asked, run.epsilon, run.delta, run.seed),
-        *(None if result is None else result.figure(name) for name in FIGURES),
-        *(None if result is None else getattr(result, name) for name in RESULTS),
-        *((None, None) if missing is None else (missing.why, missing.reason)),
-    ]
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"'{value}" if isinstance(value, str) and re.search(FORMULA, value) else value
-
-
-def _plain(text: str) -> str:
-    """Text in which Markdown finds no cell border and no markup of its own."""
-    return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", " ".join(text.split()))

@@ -58,14 +58,9 @@ class Scale:
 
 
 def scale_of(values: Sequence[float], begin: float, end: float, *, log: bool | None = None, ticks: int = TICKS) -> Scale:
-    """A scale for figures of 0 or above; those that are not finite are ignored.
+    """A scale for figures of 0 or above, from `begin` to `end`; figures that are not finite are ignored.
 
-    Args:
-        values: The figures.
-        begin: The place of the smallest figure, or of zero.
-        end: The place of the largest figure.
-        log: Whether the scale is logarithmic, then without ticks; None chooses by how far apart the figures are.
-        ticks: About how many, where the scale is linear.
+    With `log` it is logarithmic and has no ticks; without, that is chosen by how far apart the figures are, unless it is False.
 
     Example:
         >>> scale_of([0.002, 0.15], 300.0, 0.0).ticks

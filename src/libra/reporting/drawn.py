@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from libra.certificate.page import Spent, spent_by_topic
+from libra.certificate.page import spent_by_topic
 from libra.reporting.bars import budget_bar, gauge, paired_bars
 from libra.reporting.charts import dotted_chart, heat_map, histogram_pair, line_pair
 from libra.reporting.drawing import Chart
-from libra.reporting.facts.aspects import Aspect, factor
+from libra.reporting.facts.aspects import Aspect, days, factor, hours
 from libra.reporting.facts.facts import Facts
 from libra.reporting.facts.histograms import Histogram
 from libra.reporting.numbers import count, duration, number, share
@@ -20,12 +20,11 @@ DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 HOURS = tuple(f"{hour}" for hour in range(24))
 LABEL = 40  # characters of an activity in a caption
 Log = Literal["original", "anonymized"]
-HOUR, DAY = 3600.0, 86400.0
 WORDS: dict[str, Callable[[float], str]] = {
     "lengths": lambda events: f"{number(events)} events",
     "step_durations": factor,
-    "case_durations": lambda hours: duration(HOUR * hours),
-    "arrivals": lambda days: duration(DAY * days),
+    "case_durations": hours,
+    "arrivals": days,
 }
 
 
@@ -80,12 +79,12 @@ def budget_of(document: Mapping[str, Any] | None) -> Chart | None:
     if parts is None:
         return None
     kept, tail = ([part for part in parts if part.group == group] for group in ("kept", "tail"))
-    dearer, other = (kept, tail) if _sum(kept) >= _sum(tail) else (tail, kept)
+    dearer, other = (kept, tail) if sum(part.share for part in kept) >= sum(part.share for part in tail) else (tail, kept)
     counted = [part for part in parts if part.group == "all"] + dearer
     return budget_bar(
         "How the privacy budget was spent",
         [(part.topic, part.share) for part in counted],
-        left=max(1.0 - _sum(counted), 0.0),
+        left=max(1.0 - sum(part.share for part in counted), 0.0),
         alternative=[(part.topic, part.share) for part in other],
     )
 
@@ -93,10 +92,6 @@ def budget_of(document: Mapping[str, Any] | None) -> Chart | None:
 def words_of(aspect: Aspect) -> Callable[[float], str]:
     """How the figure that an aspect is judged by is written."""
     return WORDS.get(aspect.key, share)
-
-
-def _sum(parts: list[Spent]) -> float:
-    return sum(part.share for part in parts)
 
 
 def _gauge(aspect: Aspect) -> Chart | None:
@@ -122,7 +117,7 @@ def _both(before: float | None, after: float | None, facts: Histogram, words: Ca
 
 def _arrivals(facts: Facts) -> Chart | None:
     series = facts.arrivals
-    if series is None or not series.starts:
+    if not series.starts:
         return None
     title = f"Cases that begin, by {series.every}"
     chart = line_pair(title, series.starts, series.original, series.anonymized, every=series.every, unit="cases")
@@ -137,7 +132,7 @@ def _logs(facts: Facts) -> tuple[Log, ...]:
 
 def _hours(facts: Facts) -> list[Chart]:
     found = facts.hours
-    if found is None or not found.most:
+    if not found.most:
         return []
     whose = "as the log has them" if found.time_zone is None else f"in {found.time_zone}"
     charts = (
@@ -149,7 +144,7 @@ def _hours(facts: Facts) -> list[Chart]:
 
 def _dots(facts: Facts) -> list[Chart]:
     found = facts.dots
-    if found is None or not found.most:
+    if not found.most:
         return []
     return [
         dotted_chart(

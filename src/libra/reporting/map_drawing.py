@@ -12,11 +12,20 @@ from functools import cached_property
 
 from libra.reporting.map_graph import Graph, Shown, Use, change_of_count, change_of_mean, larger_share
 from libra.reporting.map_layout import ARROW, Course, Layout, Line, Point, Sketch
-from libra.reporting.numbers import MISSING, count, duration, number, share, signed_share
+from libra.reporting.numbers import count, duration, number, share, signed_share
 from libra.reporting.style import FILLS
 from libra.reporting.text import BREAKS, numbers_behind, shown, width, wrapped, xml
 
 LINE, LONGEST, LINES = 8.0, 13.5, 4  # em of a line in a box, of one that keeps a long word whole, and how many lines
+NEARLY_ALL = 0.9  # of the cases begin or end where a level shows it
+LABEL_SIZE, FIGURE_SIZE, LINE_HEIGHT = 12.0, 11.0, 15.0
+CIRCLE, LEAST_BOX, PADDING = 26.0, 64.0, 11.0
+SIGNED = " ▲"  # room for a triangle
+HEAVIEST = 8
+APART = 5.0  # of a label from its line
+MARGIN, BESIDE = 8.0, 16.0  # around the map, and for the line above the start and below the end
+THINNEST, WIDEST = 1.1, 6.0
+SIGNS = {"more": "▲", "less": "▼", "longer": "▲", "shorter": "▼"}
 
 
 @dataclass(frozen=True)
@@ -41,10 +50,6 @@ def _lines(text: str) -> list[str]:
     return wrapped(text, max([LINE, *(word for word in words if word <= LONGEST)]), LINES)
 
 
-START, END = "start", "end"
-NEARLY_ALL = 0.9
-
-
 @dataclass(frozen=True)
 class EdgeRows:
     """The shown edges as text, heaviest first, and what was left out."""
@@ -57,36 +62,23 @@ class EdgeRows:
 def rows_of(graph: Graph, shown: Shown, names: Mapping[int, Name]) -> EdgeRows:
     """The edges that a level shows, as a table."""
     weight = larger_share([use.step_shares for use in graph.uses])
-    ordered = sorted(shown.edges, key=lambda edge: (-weight[edge], edge))
-    both = len(graph.uses) > 1
-    headings = (
-        ("from", "to", "times, original", "times, anonymized", "mean duration, original", "mean duration, anonymized")
-        if both
-        else ("from", "to", "times", "mean duration")
-    )
+    whose = ("",) if len(graph.uses) == 1 else (", original", ", anonymized")
+    headings = ("from", "to", *(f"{what}{of}" for what in ("times", "mean duration") for of in whose))
     rows = tuple(
         (
-            text_of(graph, names, int(graph.source[edge])),
-            text_of(graph, names, int(graph.target[edge])),
+            *(text_of(graph, names, int(ends[edge])) for ends in (graph.source, graph.target)),
             *(count(int(use.counts[edge])) for use in graph.uses),
-            *(time_of(use, edge) for use in graph.uses),
+            *(duration(float(use.seconds[edge])) for use in graph.uses),
         )
-        for edge in ordered
+        for edge in sorted(shown.edges, key=lambda edge: (-weight[edge], edge))
     )
     some = f"The {count(len(rows))} edges of the most detailed map, of {count(len(graph.source))} in all, heaviest first."
-    said = some if len(rows) < len(graph.source) else "All edges, heaviest first."
-    return EdgeRows(headings, rows, said)
+    return EdgeRows(headings, rows, some if len(rows) < len(graph.source) else "All edges, heaviest first.")
 
 
 def text_of(graph: Graph, names: Mapping[int, Name], node: int) -> str:
     """What people read for a node."""
-    return START if node == graph.start else END if node == graph.end else names[node].text
-
-
-def time_of(use: Use, edge: int) -> str:
-    """The mean duration of an edge's steps in a log, or a dash."""
-    seconds = float(use.seconds[edge])
-    return MISSING if math.isnan(seconds) else duration(seconds)
+    return "start" if node == graph.start else "end" if node == graph.end else names[node].text
 
 
 def said_of_level(graph: Graph, shown: Shown) -> str:
@@ -114,19 +106,9 @@ def _ends(graph: Graph, shown: Shown) -> str:
     return f" Of the cases, {share(begin)} begin and {share(end)} end with a step that is shown; the others with rarer ones."
 
 
-def told_of_node(graph: Graph, name: str, node: int) -> str:
-    """How often each log has an activity, and the change, in words."""
-    return "\n".join([name, *_told(graph, [int(use.events[node]) for use in graph.uses], ["" for _ in graph.uses])])
-
-
-def told_of_edge(graph: Graph, ends: str, edge: int) -> str:
-    """How often each log takes an edge, how long that takes, and the change, in words."""
-    times = ["" if math.isnan(use.seconds[edge]) else f", {time_of(use, edge)} on average" for use in graph.uses]
-    return "\n".join([ends, *_told(graph, [int(use.counts[edge]) for use in graph.uses], times)])
-
-
-def _told(graph: Graph, counts: Sequence[int], times: Sequence[str]) -> Iterator[str]:
-    """A line a log, then one for the change."""
+def _told(graph: Graph, name: str, counts: Sequence[int], times: Sequence[str] = ("", "")) -> Iterator[str]:
+    """What a title says: the name, a line a log for how often and how long, then one for the change."""
+    yield name
     both = len(counts) == 2
     for who, times_taken, use, time in zip(("original: ", "anonymized: "), counts, graph.uses, times, strict=False):
         per_case = f" ({number(times_taken / use.cases)} per case)" if times_taken else ""
@@ -137,13 +119,6 @@ def _told(graph: Graph, counts: Sequence[int], times: Sequence[str]) -> Iterator
             yield f"change per case: {signed_share(after / before - 1)}"
         else:
             yield "only in the original" if before else "only in the anonymized log"
-
-
-LABEL_SIZE, FIGURE_SIZE, LINE_HEIGHT = 12.0, 11.0, 15.0
-CIRCLE, LEAST_BOX, PADDING = 26.0, 64.0, 11.0
-SIGNED = " ▲"  # room for a triangle
-HEAVIEST = 8
-APART = 5.0  # of a label from its line
 
 
 @dataclass(frozen=True)
@@ -200,24 +175,12 @@ def cases_of(use: Use) -> str:
 
 
 def _label_size(graph: Graph, edge: int) -> Point:
-    texts = [text + SIGNED for use in graph.uses for text in (count(int(use.counts[edge])), time_of(use, edge))]
+    texts = [text + SIGNED for use in graph.uses for text in (count(int(use.counts[edge])), duration(float(use.seconds[edge])))]
     return max(map(width, texts)) * FIGURE_SIZE + APART, LINE_HEIGHT
 
 
-MARGIN, BESIDE = 8.0, 16.0  # around the map, and for the line above the start and below the end
-THINNEST, WIDEST = 1.1, 6.0
-SIGNS = {"more": "▲", "less": "▼", "longer": "▲", "shorter": "▼"}
-
-
 def drawing(picture: Picture, layout: Layout, which: int, looks: str) -> str:
-    """The map of one of the graph's logs as a fragment of SVG.
-
-    Args:
-        picture: What is drawn.
-        layout: Where.
-        which: The place of the log among those of the graph.
-        looks: Whose colours it has: "original" or "anonymized".
-    """
+    """The map of one of the graph's logs as a fragment of SVG, in the colours of "original" or "anonymized"."""
     use, shown = picture.graph.uses[which], picture.shown
     left = min(0.0, *(x - picture.cases_width / 2 for x, _ in layout.nodes[:2])) - MARGIN
     right = max(layout.width, *(x + picture.cases_width / 2 for x, _ in layout.nodes[:2])) + MARGIN
@@ -256,7 +219,7 @@ def _box(picture: Picture, place: int, middle: Point, which: int) -> str:
     events = [int(use.events[node]) for use in graph.uses]
     change = change_of_count(*events, *(use.cases for use in graph.uses)) if len(events) == 2 else ""
     most = int(graph.uses[which].events[list(picture.shown.nodes)].max())
-    step = min(int(len(FILLS) * math.sqrt(events[which] / most)), len(FILLS) - 1) if most else 0
+    step = min(int(FILLS * math.sqrt(events[which] / most)), FILLS - 1) if most else 0
     name, below = picture.names[node], y - tall / 2 + PADDING / 2 + 11
     texts = [
         f'<text class="lc-label" x="{x:g}" y="{below + LINE_HEIGHT * row:.1f}">{xml(line)}</text>'
@@ -264,9 +227,10 @@ def _box(picture: Picture, place: int, middle: Point, which: int) -> str:
     ]
     below += LINE_HEIGHT * len(texts)
     texts.append(f'<text class="lm-count" x="{x:g}" y="{below:.1f}">{count(events[which])}{_sign(which, events, change)}</text>')
+    told = "\n".join(_told(graph, name.text, events))
     return (
         f'<g class="lm-node lm-fill-{step}{_classes(which, events, change)}">'
-        f"<title>{xml(told_of_node(graph, name.text, node))}</title>"
+        f"<title>{xml(told)}</title>"
         f'<rect x="{x - wide / 2:.1f}" y="{y - tall / 2:.1f}" width="{wide:.1f}" height="{tall:.1f}" rx="7"/>{"".join(texts)}</g>'
     )
 
@@ -287,7 +251,9 @@ def _line(picture: Picture, place: int, course: Course, which: int) -> tuple[str
     most = max(int(use.counts[list(shown.edges)].max()), 1)
     width = THINNEST + (WIDEST - THINNEST) * math.sqrt(counts[which] / most)
     labels = _labels(use, edge, course, _sign(which, counts, often), _sign(which, counts, long)) if counts[which] else ""
-    return _marks(f"lm-edge{_classes(which, counts, often, long)}", told_of_edge(graph, ends, edge), course, width, labels)
+    times = ["" if math.isnan(of.seconds[edge]) else f", {duration(float(of.seconds[edge]))} on average" for of in graph.uses]
+    told = "\n".join(_told(graph, ends, counts, times))
+    return _marks(f"lm-edge{_classes(which, counts, often, long)}", told, course, width, labels)
 
 
 def _labels(use: Use, edge: int, course: Course, often: str, long: str) -> str:
@@ -295,7 +261,11 @@ def _labels(use: Use, edge: int, course: Course, often: str, long: str) -> str:
         return ""
     x, y = course.label
     place = f'x="{x:g}" y="{y + 4:.1f}"'
-    timed = f'<text class="lm-duration" {place}>{time_of(use, edge)}{long}</text>' if not math.isnan(use.seconds[edge]) else ""
+    timed = (
+        f'<text class="lm-duration" {place}>{duration(float(use.seconds[edge]))}{long}</text>'
+        if not math.isnan(use.seconds[edge])
+        else ""
+    )
     return f'<text class="lm-frequency" {place}>{count(int(use.counts[edge]))}{often}</text>{timed}'
 
 

@@ -19,6 +19,8 @@ from libra.measures.distances import Floats, Integers
 
 Booleans: TypeAlias = npt.NDArray[np.bool_]
 MICROS = 1e6  # in a second
+NOTABLE = 0.2  # a change below a fifth is not worth a colour
+CHANCE = 2.0  # standard deviations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,9 +133,8 @@ def _places(logs: Sequence[EventLog], codes: Sequence[Integers], n_labels: int) 
     for log, of in zip(logs, codes, strict=True):
         starts, lengths = log.case_offsets[:-1], np.diff(log.case_offsets)
         within = (np.arange(log.n_events) - np.repeat(starts, lengths) + 0.5) / np.repeat(lengths, lengths)
-        sums[of] += np.bincount(log.activity_codes, within, minlength=len(of)) / np.bincount(
-            log.activity_codes, minlength=len(of)
-        )
+        counts = np.bincount(log.activity_codes, minlength=len(of))
+        sums[of] += np.bincount(log.activity_codes, within, minlength=len(of)) / counts
         said[of] += 1
     return sums / np.maximum(said, 1)
 
@@ -168,10 +169,8 @@ def shown_at(graph: Graph, detail: Detail) -> Shown:
         return Shown((), (), ())
     seen = np.zeros(graph.end + 1, bool)
     seen[[*nodes, graph.start, graph.end]] = True
-    onward = _Ways(graph.source, graph.target, edge_weight, len(seen))
-    back = _Ways(graph.target, graph.source, edge_weight, len(seen))
-    edges_in, bridges_in = onward.connecting(graph.start, seen, nodes.tolist())
-    edges_out, bridges_out = back.connecting(graph.end, seen, nodes.tolist())
+    edges_in, bridges_in = _ways(graph.start, graph.source, graph.target, edge_weight, seen, nodes.tolist())
+    edges_out, bridges_out = _ways(graph.end, graph.target, graph.source, edge_weight, seen, nodes.tolist())
     edges = dict.fromkeys((*edges_in, *edges_out))
     bridges = dict.fromkeys((*bridges_in, *((to, origin) for origin, to in bridges_out)))
     possible = np.flatnonzero(seen[graph.source] & seen[graph.target])
@@ -187,52 +186,51 @@ def larger_share(shares: Iterable[Floats]) -> Floats:
     return larger
 
 
-class _Ways:
-    """The strongest ways from one node to all others: those whose weakest edge is as heavy as can be."""
+def _ways(
+    root: int, source: Integers, target: Integers, weight: Floats, seen: Booleans, wanted: Iterable[int]
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """Edges and bridges by which the root reaches the nodes wanted, one for each; bridges where there is no other way.
 
-    def __init__(self, source: Integers, target: Integers, weight: Floats, n_nodes: int) -> None:
-        self._order = np.argsort(source, kind="stable")
-        self._first = np.searchsorted(source[self._order], np.arange(n_nodes + 1))
-        self._source, self._target, self._weight = source, target, weight
+    Ways are the strongest ones, whose weakest edge is as heavy as can be; those between nodes that are seen come first.
+    """
+    order = np.argsort(source, kind="stable")
+    first = np.searchsorted(source[order], np.arange(len(seen) + 1))
 
-    def connecting(self, root: int, seen: Booleans, wanted: Iterable[int]) -> tuple[list[int], list[tuple[int, int]]]:
-        """Edges and bridges by which the root reaches the nodes wanted, one for each; bridges where there is no other way."""
-        missing, came_by = set(wanted), {root: -1}
-        edges: list[int] = []
-        bridges: list[tuple[int, int]] = []
-        open_edges = list(self._leaving(root, seen))
-        heapq.heapify(open_edges)
-        while missing and open_edges:
-            edge = heapq.heappop(open_edges)[-1]
-            node, origin = int(self._target[edge]), int(self._source[edge])
-            if node in came_by:
-                continue
-            came_by[node] = edge
-            if node in missing:
-                missing.remove(node)
-                if seen[origin]:
-                    edges.append(edge)
-                else:
-                    while not seen[origin]:
-                        origin = int(self._source[came_by[origin]])
-                    bridges.append((origin, node))
-            for leaving in self._leaving(node, seen):
-                heapq.heappush(open_edges, leaving)
-        return edges, bridges
+    def leaving(node: int) -> Iterator[tuple[bool, float, int]]:
+        of = order[first[node] : first[node + 1]]
+        hidden = ~(seen[source[of]] & seen[target[of]])
+        return zip(hidden.tolist(), (-weight[of]).tolist(), of.tolist(), strict=True)
 
-    def _leaving(self, node: int, seen: Booleans) -> Iterator[tuple[bool, float, int]]:
-        """The edges that leave a node, as what to take first: those between nodes that are seen, and the heavy ones."""
-        of = self._order[self._first[node] : self._first[node + 1]]
-        hidden = ~(seen[self._source[of]] & seen[self._target[of]])
-        return zip(hidden.tolist(), (-self._weight[of]).tolist(), of.tolist(), strict=True)
-
-
-NOTABLE = 0.2  # a change below a fifth is not worth a colour
-CHANCE = 2.0  # standard deviations
+    missing, came_by = set(wanted), {root: -1}
+    edges: list[int] = []
+    bridges: list[tuple[int, int]] = []
+    open_edges = list(leaving(root))
+    heapq.heapify(open_edges)
+    while missing and open_edges:
+        edge = heapq.heappop(open_edges)[-1]
+        node, origin = int(target[edge]), int(source[edge])
+        if node in came_by:
+            continue
+        came_by[node] = edge
+        if node in missing:
+            missing.remove(node)
+            if seen[origin]:
+                edges.append(edge)
+            else:
+                while not seen[origin]:
+                    origin = int(source[came_by[origin]])
+                bridges.append((origin, node))
+        for one in leaving(node):
+            heapq.heappush(open_edges, one)
+    return edges, bridges
 
 
 def change_of_count(before: int, after: int, cases_before: int, cases_after: int) -> str:
-    """The change of a count in view of the cases of both logs: same, more, less, lost or false (only in the anonymized log)."""
+    """The change of a count in view of the cases of both logs: same, more, less, lost or false (only in the anonymized log).
+
+    More and less are changes of the count per case by more than a fifth, and by more than twice the square root of what the
+    original predicts for so many cases: about as far as chance takes a count.
+    """
     if not before or not after:
         return "lost" if before else "false" if after else "same"
     expected = before * cases_after / cases_before
@@ -243,7 +241,10 @@ def change_of_count(before: int, after: int, cases_before: int, cases_after: int
 
 
 def change_of_mean(before: float, after: float, error_before: float, error_after: float) -> str:
-    """The change of a mean duration: longer, shorter, or nothing where it is about the same or one of the logs has none."""
+    """The change of a mean duration: longer, shorter, or nothing where it is about the same or one of the logs has none.
+
+    Longer and shorter are changes by more than a fifth, and by more than twice the standard error of the difference.
+    """
     moved = after - before
     if math.isnan(moved) or abs(moved) <= max(NOTABLE * abs(before), CHANCE * math.hypot(error_before, error_after)):
         return ""

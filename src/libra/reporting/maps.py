@@ -20,6 +20,9 @@ from libra.reporting.style import MAP_STYLE, palette
 from libra.reporting.text import xml
 from libra.targets import check_writable
 
+Levels: TypeAlias = tuple[tuple[str, Picture, Layout], ...]
+View: TypeAlias = Literal["frequency", "duration"]
+NAMES = tuple(detail.name for detail in DETAILS)
 SECONDS = 8.0  # for a layout: a fraction of one is usual, and a busy machine is no reason to go without a map
 
 
@@ -42,23 +45,10 @@ class MapPair:
     note: str
 
 
-@dataclass(frozen=True)
-class LaidOut:
-    """Levels with their positions, as many as were found in time; the edges of the most detailed one are in the table."""
-
-    levels: tuple[tuple[str, Picture, Layout], ...]
-    table: EdgeRows
-    note: str
-
-
 def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool = True, seconds: float = SECONDS) -> MapPair:
-    """The maps of two logs, or of the anonymized one alone.
+    """The maps of two logs, or of the anonymized one alone, with so many seconds for Graphviz.
 
-    Args:
-        original: The original; None leaves it out, and all comparison with it.
-        anonymized: The anonymized log.
-        has_times: Whether the anonymized log's timestamps mean anything; otherwise no duration of it is shown.
-        seconds: How long Graphviz may take for all levels together.
+    `has_times` says whether the anonymized log's timestamps mean anything; otherwise no duration of it is shown.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -67,7 +57,8 @@ def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool
         >>> [level.name for level in maps.levels]
         ['overview', 'main paths', 'detailed']
     """
-    found = laid_out([log for log in (original, anonymized) if log is not None], DETAILS, seconds, last_has_times=has_times)
+    logs = [log for log in (original, anonymized) if log is not None]
+    found, table, note = laid_out(logs, DETAILS, seconds, last_has_times=has_times)
     levels = tuple(
         MapLevel(
             name,
@@ -75,13 +66,18 @@ def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool
             drawing(picture, layout, 0, "original") if original is not None else None,
             drawing(picture, layout, len(picture.graph.uses) - 1, "anonymized"),
         )
-        for name, picture, layout in found.levels
+        for name, picture, layout in found
     )
-    return MapPair(levels, found.table, found.note)
+    return MapPair(levels, table, note)
 
 
-def laid_out(logs: Sequence[EventLog], details: Sequence[Detail], seconds: float, *, last_has_times: bool = True) -> LaidOut:
-    """The levels of the map that the logs have together, without those that show no more than the one before."""
+def laid_out(
+    logs: Sequence[EventLog], details: Sequence[Detail], seconds: float, *, last_has_times: bool = True
+) -> tuple[Levels, EdgeRows, str]:
+    """The levels that the logs have together, without those that show no more than the one before, as far as laid out in time.
+
+    With them the edges of the most detailed level, and why a level is missing, if one is.
+    """
     graph = graph_of(*logs)
     if not last_has_times:
         graph = replace(graph, uses=(*graph.uses[:-1], graph.uses[-1].without_times()))
@@ -92,17 +88,13 @@ def laid_out(logs: Sequence[EventLog], details: Sequence[Detail], seconds: float
     names = dict(zip(largest.nodes, names_of([graph.labels[node] for node in largest.nodes]), strict=True))
     table = rows_of(graph, largest, names)
     if not graph.labels:
-        return LaidOut((), table, "There is no map, because there is no event.")
+        return (), table, "There is no map, because there is no event."
     pictures = [Picture(graph, part, names) for part in shown]
     layouts, why = layouts_of([picture.sketch for picture in pictures], seconds)
     levels = tuple(zip(shown.values(), pictures, layouts, strict=False))
     lacking = " and ".join(list(shown.values())[len(layouts) :]) if layouts else ""
     note = f"The map{lacking and f' ({lacking})'} is not drawn: {why}. The table has its edges." if why else ""
-    return LaidOut(levels, table, note)
-
-
-View: TypeAlias = Literal["frequency", "duration"]
-NAMES = tuple(detail.name for detail in DETAILS)
+    return levels, table, note
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,16 +156,9 @@ class ProcessMap:
 def process_map(
     log: EventLog, *, level: int | str = "main paths", view: View = "frequency", seconds: float = SECONDS
 ) -> ProcessMap:
-    """The process map of a log.
+    """The process map of a log at a level of detail ("overview", "main paths" or "detailed", or 0, 1 or 2).
 
-    Args:
-        log: The log.
-        level: How much of it: "overview", "main paths" or "detailed", or 0, 1 or 2.
-        view: What the edges are labelled with: how often, or how long on average.
-        seconds: How long Graphviz may take.
-
-    Raises:
-        LibraError: There is no such level or view.
+    The view is what the edges are labelled with: how often, or how long on average.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -185,9 +170,9 @@ def process_map(
         raise UsageError(f"There is no level {level!r} of a map. There is: {', '.join(NAMES)}.")
     if view not in get_args(View):
         raise UsageError(f"There is no view {view!r} of a map. There is: {', '.join(get_args(View))}.")
-    found = laid_out([log], [DETAILS[wanted]], seconds)
-    if not found.levels:
-        return ProcessMap("", found.table, found.note)
-    _, picture, layout = found.levels[0]
+    levels, table, note = laid_out([log], [DETAILS[wanted]], seconds)
+    if not levels:
+        return ProcessMap("", table, note)
+    _, picture, layout = levels[0]
     looks = "anonymized lm-show-duration" if view == "duration" else "anonymized"
-    return ProcessMap(said_of_level(picture.graph, picture.shown), found.table, "", drawing(picture, layout, 0, looks))
+    return ProcessMap(said_of_level(picture.graph, picture.shown), table, "", drawing(picture, layout, 0, looks))

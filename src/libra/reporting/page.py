@@ -1,4 +1,8 @@
-"""The shell of every page, and the `Report` that holds one."""
+"""The shell of every page, and the `Report` that holds one: one HTML file that loads nothing from elsewhere.
+
+Whatever a value holds is shown as text; only what is wrapped in `Markup` is taken as markup. The policy names the one style sheet
+and the one script of the page by their hashes, so that even markup that slipped through could not run or load anything.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +22,11 @@ from markupsafe import Markup
 from libra._system.files import atomic_output
 from libra._version import __version__
 from libra.reporting import numbers
+from libra.reporting.style import resource
 from libra.reporting.text import shown
 from libra.targets import check_page_name
 
-STYLE_FILE, SCRIPT_FILE = "style.css", "script.js"
+INLINE_HEIGHT = 720  # pixels in a notebook
 PER_CENT = re.compile(r"(\d) %")
 
 
@@ -40,8 +44,8 @@ def page(template: str, *, title: str, styles: Sequence[str] = (), **values: Any
         >>> "<title>Figures of &lt;b&gt;</title>" in made, "Content-Security-Policy" in made
         (True, True)
     """
-    style = Markup("\n".join((*styles, _resource(STYLE_FILE))))  # noqa: S704  # our own files
-    script = Markup(_resource(SCRIPT_FILE))  # noqa: S704  # our own file
+    style = Markup("\n".join((*styles, resource("style.css").strip())))  # noqa: S704  # our own files
+    script = Markup(resource("script.js").strip())  # noqa: S704  # our own file
     values |= {"title": title, "style": style, "script": script, "policy": policy(style, script), "version": __version__}
     return _environment().get_template(template).render(**values)
 
@@ -61,10 +65,6 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _resource(name: str) -> str:
-    return (files("libra.reporting") / "templates" / name).read_text(encoding="utf-8").strip()
-
-
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -79,21 +79,23 @@ def _environment() -> Environment:
         "safe_svg": Markup,
         "shown": shown,
         "count": numbers.count,
-        "share": numbers.share,
-        "number": numbers.number,
-        "duration": numbers.duration,
         "day": numbers.date,
         "change": lambda after, before: numbers.signed_share((after - before) / before),
     }
     return environment
 
 
-INLINE_HEIGHT = 720  # pixels in a notebook
-
-
 @dataclass(frozen=True)
 class Report:
     """A page.
+
+    Attributes:
+        title: What it is about.
+        html: The whole page.
+        public: Whether the original had no part in it; every other report is confidential.
+        standing: How it stands with the promise: "proved" where it holds, see `libra.reporting.promise`.
+        answers: The questions that its first screen answers, each with the answer.
+        findings: What else is on that screen, JSON-ready.
 
     Example:
         >>> import tempfile
@@ -102,13 +104,12 @@ class Report:
         '<!DOCTYPE html>'
     """
 
-    title: str  # what it is about
-    html: str = field(repr=False)  # the whole page
-    public: bool  # whether the original had no part in it; every other report is confidential
-    standing: str = "unknown"  # how it stands with the promise: "proved" where it holds, see `libra.reporting.promise`
-    # the questions that its first screen answers, each with the answer
+    title: str
+    html: str = field(repr=False)
+    public: bool
+    standing: str = "unknown"
     answers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    findings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # what else is on that screen, JSON-ready
+    findings: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """What the first screen says, JSON-ready."""

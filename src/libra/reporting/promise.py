@@ -1,4 +1,9 @@
-"""The first answer of a report: may this log be handed out?"""
+"""The first answer of a report: may this log be handed out?
+
+"Protected" is said of a proved guarantee that holds, and of nothing else. A certificate is tied to a log only by the fingerprint
+of its file. One that is consistent could have been written by anyone: that a log is protected, only a custodian is told who made
+the release just now, or holds a key that they trust; other pages say what the certificate says.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +18,47 @@ from libra.certificate.document import CHECKSUM, FORMAT, certificate_bytes, chec
 from libra.certificate.minisign import PublicKey
 from libra.certificate.signing import Vouched, vouched
 from libra.certificate.verify import self_checks, verify_document
+from libra.engines.contract import CASE, Unit
 from libra.errors import InputError, UsageError
 from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.release import DOCUMENT
 from libra.privacy.guarantee import NAMES_PUBLIC, Level
 from libra.privacy.plain_words import TOO_WEAK, beliefs, odds, strength_of
-from libra.privacy.unit import CASE, Unit
 from libra.reporting.text import shown
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
 
+Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unsigned", "unknown"]
+Tone = Literal["good", "fair", "poor", "bad", "none"]
+PROVED: dict[Level, tuple[Standing, Tone, str]] = {
+    "strong": ("proved", "good", "Yes: protected by a strong, proved guarantee"),
+    "moderate": ("proved", "fair", "Yes, with care: protected by a moderate, proved guarantee"),
+    "weak": ("proved", "poor", "Think twice: the guarantee is proved, but weak"),
+    "void": ("weak", "bad", f"No: t{TOO_WEAK[1:].removesuffix('.')}"),
+    "exposed": ("weak", "bad", "No: delta is too large for so many cases"),
+}
+ANSWERS: dict[Standing, str] = {
+    "claimed": "No: nothing is proved about it",
+    "seeded": "No: it was drawn with a seed",
+    "broken": "No: its certificate does not hold",
+    "unchecked": "Not on this ground: its certificate cannot be checked here",
+    "untied": "Unknown: nothing ties the certificate to this log",
+    "unknown": "Unknown: there is no certificate",
+}
+NAMES = "; names of activities are not protected"
+MAY = "The log may go out under this guarantee, together with its certificate, if what it assumes is true."
+UNTIED = "A certificate is tied to a log by its file. Give both as files to have them compared."
+LONGEST = 600  # characters of what a check found
+AS_REAL = "Treat it as if it showed real cases."
+NO_CERTIFICATE = (
+    "Nothing is known of how this log was made, so nothing is promised. Treat it as if it showed real cases. "
+    "libra anonymize --certificate FILE writes what is promised."
+)
+SAYS = "Its certificate says:"
+ONLY_OWN = "Only if you made it yourself: the certificate is"
+OWN = "If you wrote the certificate yourself, the log may go out with it under this guarantee, if what it assumes is true."
+SIGN_IT = "Its certificate is not signed: libra anonymize --sign-key KEY signs it."
 OF_A_FILE = {"format": FORMAT, "output": {"file": "log.csv", "bytes": 0, "sha256": "0" * 64}}
 REMEDY = "Give the file that --certificate wrote, or what release.certificate() gives"
 
@@ -94,35 +129,6 @@ def _as_of_a_file(document: dict[str, Any]) -> dict[str, Any]:
     return complete | {CHECKSUM: checksum(complete)}
 
 
-Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unsigned", "unknown"]
-Tone = Literal["good", "fair", "poor", "bad", "none"]
-
-PROVED: dict[Level, tuple[Standing, Tone, str]] = {
-    "strong": ("proved", "good", "Yes: protected by a strong, proved guarantee"),
-    "moderate": ("proved", "fair", "Yes, with care: protected by a moderate, proved guarantee"),
-    "weak": ("proved", "poor", "Think twice: the guarantee is proved, but weak"),
-    "void": ("weak", "bad", f"No: t{TOO_WEAK[1:].removesuffix('.')}"),
-    "exposed": ("weak", "bad", "No: delta is too large for so many cases"),
-}
-ANSWERS: dict[Standing, str] = {
-    "claimed": "No: nothing is proved about it",
-    "seeded": "No: it was drawn with a seed",
-    "broken": "No: its certificate does not hold",
-    "unchecked": "Not on this ground: its certificate cannot be checked here",
-    "untied": "Unknown: nothing ties the certificate to this log",
-    "unknown": "Unknown: there is no certificate",
-}
-NAMES = "; names of activities are not protected"
-MAY = "The log may go out under this guarantee, together with its certificate, if what it assumes is true."
-UNTIED = "A certificate is tied to a log by its file. Give both as files to have them compared."
-LONGEST = 600  # characters of what a check found
-AS_REAL = "Treat it as if it showed real cases."
-NO_CERTIFICATE = (
-    "Nothing is known of how this log was made, so nothing is promised. Treat it as if it showed real cases. "
-    "libra anonymize --certificate FILE writes what is promised."
-)
-
-
 @dataclass(frozen=True)
 class Promise:
     """What is promised of a log."""
@@ -173,25 +179,20 @@ def promise_of(document: Mapping[str, Any] | None, verification: Verification | 
     """
     if document is None:
         return Promise("unknown", "bad", ANSWERS["unknown"], "Nothing is promised.", NO_CERTIFICATE)
-    checks = () if verification is None else tuple(map(_short, verification.checks))
+    found = () if verification is None else verification.checks
+    checks = tuple(replace(check, found=shown(check.found, LONGEST)) for check in found)  # a certificate may hold anything
     failed = [check for check in checks if not check.ok]
     if failed and {check.name for check in failed} != {RANDOMNESS}:
         standing: Standing = "unchecked" if [check.name for check in failed] == [MECHANISM] else "broken"
         sentence = " ".join(f"{check.name.capitalize()}. {check.found} {check.meaning}" for check in failed)
         return Promise(standing, "bad", ANSWERS[standing], sentence, AS_REAL, checks=checks)
     guarantee, said = document["guarantee"], document["in_plain_words"]
-    if guarantee["seeded"]:
-        return Promise("seeded", "bad", ANSWERS["seeded"], said, AS_REAL, checks=checks)
-    if guarantee["kind"] != "proved":
-        return Promise("claimed", "bad", ANSWERS["claimed"], said, AS_REAL, checks=checks)
-    if not tied:
-        return Promise("untied", "bad", ANSWERS["untied"], UNTIED, AS_REAL, checks=checks)
+    without: dict[Standing, bool] = {"seeded": guarantee["seeded"], "claimed": guarantee["kind"] != "proved", "untied": not tied}
+    for standing, applies in without.items():
+        if applies:
+            sentence = UNTIED if standing == "untied" else said
+            return Promise(standing, "bad", ANSWERS[standing], sentence, AS_REAL, checks=checks)
     return _proved(document, checks)
-
-
-def _short(check: Check) -> Check:
-    """What was found, fit to be shown: a certificate may hold anything."""
-    return Check(check.name, check.ok, shown(check.found, LONGEST), check.meaning)
 
 
 def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:
@@ -219,12 +220,6 @@ def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:
     )
 
 
-SAYS = "Its certificate says:"
-ONLY_OWN = "Only if you made it yourself: the certificate is"
-OWN = "If you wrote the certificate yourself, the log may go out with it under this guarantee, if what it assumes is true."
-SIGN_IT = "Its certificate is not signed: libra anonymize --sign-key KEY signs it."
-
-
 def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, public: bool) -> Promise:
     """The promise with the verdict of the signature.
 
@@ -236,7 +231,6 @@ def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, pub
 
     Example:
         >>> import libra, libra.example
-        >>> from libra.reporting.promise import promise_of
         >>> promise = promise_of(libra.anonymize(libra.example.path()).certificate())
         >>> with_signature(promise, Vouched(), made_here=False, public=True).bare
         'Consistent, not signed'

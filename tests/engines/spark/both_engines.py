@@ -8,13 +8,13 @@ from typing import Any
 import polars as pl
 from every_table import assert_same_tables, every_table
 
+from libra._system.randomness import Randomness
+from libra.engines.contract import CASE
 from libra.engines.polars import engine_of as in_memory
 from libra.engines.spark.engine import SparkEngine, open_log
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import CASE
 
 __all__ = ["assert_same_log", "assert_same_tables", "every_table", "hurtful", "many_variants", "on_spark", "table_of"]
 START = 1_714_982_400_000_000  # a Monday of May 2024, in microseconds

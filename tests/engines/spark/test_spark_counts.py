@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 from libra._system.files import atomic_output
+from libra._system.randomness import Randomness
+from libra.engines.contract import CASE
 from libra.engines.control_flow_tables import Size
 from libra.engines.polars import engine_of as in_memory
 from libra.engines.spark.engine import open_log
@@ -20,8 +22,6 @@ from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import write_csv
 from libra.eventlog.tables.parquet import write_parquet
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import CASE
 
 from . import both_engines as both
 

@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from libra.engines.contract import Integers, VariantRule
+from libra._system.randomness import Randomness
+from libra.engines.contract import FINE, Integers, Unit, VariantRule
 from libra.engines.control_flow_tables import BaseEdges, Lengths, Size
 from libra.engines.polars import engine_of as in_memory
 from libra.engines.spark.engine import SparkEngine, open_log
@@ -23,10 +24,7 @@ from libra.eventlog.read import read
 from libra.mechanisms.libra.plan import make_plan
 from libra.mechanisms.libra.release_run import Output, release_run
 from libra.privacy.gate import Gate
-from libra.privacy.noise import FINE
-from libra.privacy.randomness import Randomness
 from libra.privacy.selection import GaussianRule
-from libra.privacy.unit import Unit
 
 from . import both_engines as both
 

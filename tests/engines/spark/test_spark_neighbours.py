@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from libra._system.randomness import Randomness
+from libra.engines.contract import Unit
 from libra.engines.control_flow_tables import Size
 from libra.engines.spark.engine import open_log
 from libra.engines.spark.session import Spark
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import Unit
 
 from . import both_engines as both
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from libra._system.randomness import Randomness
+from libra.engines.contract import CASE, Unit
 from libra.engines.control_flow_tables import Size
 from libra.engines.spark.engine import open_log
 from libra.engines.spark.session import Spark
 from libra.errors import InputError
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import CASE, Unit
 
 from . import both_engines as both
 

@@ -22,6 +22,8 @@ from toys import (
     some_log,
 )
 
+from libra._system.randomness import Randomness
+from libra.engines.contract import Unit
 from libra.errors import InputError, LibraError, UsageError
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures.audit import NAMES, Audit, Claim, Effort, Finding, audit, implied_claim
@@ -33,8 +35,6 @@ from libra.measures.distances import Floats
 from libra.mechanisms.mechanism import Mechanism
 from libra.mechanisms.release import Release
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import Unit
 
 LOG = some_log()
 PEOPLE = some_log(individuals=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from libra._system.randomness import Randomness
 from libra.errors import MissingExtraError
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.options import Progress
@@ -15,7 +16,6 @@ from libra.measures.audit.canaries import ATTRIBUTE, OWNER, Case, log_of_cases
 from libra.measures.audit.outcome import Claim
 from libra.mechanisms.release import Release
 from libra.privacy.guarantee import Guarantee
-from libra.privacy.randomness import Randomness
 
 ODD = Case(("hello", "goodbye"), (0, HOUR))  # of no log that is audited
 NO, YES = log_of_cases([ODD]), log_of_cases([ODD, ODD])

@@ -10,12 +10,12 @@ import pytest
 from tiny_logs import log_of, owned, traces
 
 import libra
+from libra._system.randomness import Randomness
 from libra.eventlog.log import EventLog
 from libra.measures.audit.canaries import OWNER, Case, log_of_cases
 from libra.measures.risk import risk_of_log, risk_of_release
 from libra.measures.risk.figures import Linkage, SingledOut
 from libra.measures.risk.membership import play
-from libra.privacy.randomness import Randomness
 
 HOUR = 3_600_000_000
 

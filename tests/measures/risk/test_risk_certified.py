@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import libra
+from libra._system.randomness import Randomness
 from libra.certificate.document import checksum
 from libra.errors import InputError, UsageError
 from libra.example.simulate import simulate
 from libra.measures.risk import certified, risk_of_release
 from libra.measures.risk.assess import ANOTHER_FILE
 from libra.mechanisms.mechanism import mechanism
-from libra.privacy.randomness import Randomness
 
 LOG = simulate(cases=60)
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_logs import DAY, Event, log_from, log_of, owned, pair_of, people_of, some_cases, traces
 
+from libra._system.randomness import Randomness
 from libra.eventlog.ids import whose_cases
 from libra.measures.distances import Integers
 from libra.measures.risk import crowds as module
 from libra.measures.risk import knowledge
 from libra.measures.risk.crowds import Crowds, crowds, owners_of, search
 from libra.measures.risk.knowledge import KINDS, NONE, SIZES, Kind, Knowledge, draw
-from libra.privacy.randomness import Randomness
 
 
 def asked(*questions: str, day: int = 0) -> Knowledge:

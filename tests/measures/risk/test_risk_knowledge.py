@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_logs import Event, log_from, log_of, some_cases
 
+from libra._system.randomness import Randomness
 from libra.measures.risk import knowledge
 from libra.measures.risk.knowledge import NONE, draw
-from libra.privacy.randomness import Randomness
 
 
 @given(some_cases.filter(bool), st.integers(0, 99))

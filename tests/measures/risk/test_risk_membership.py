@@ -9,13 +9,13 @@ import pytest
 
 import libra
 from libra import example
+from libra._system.randomness import Randomness
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures.risk import certified, risk_of_release
 from libra.measures.risk.assess import NO_CERTIFICATE, TOO_FEW
 from libra.measures.risk.membership import guesses, membership, play, scores
 from libra.mechanisms.mechanism import mechanism
-from libra.privacy.randomness import Randomness
 
 
 @dataclass

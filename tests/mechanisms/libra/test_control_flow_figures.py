@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import traces_of
 from libra.mechanisms.libra.control_flow import case_counts, likeliest_counts, rounded, weighted
 from libra.mechanisms.libra.figures import ControlFigures
 from libra.mechanisms.libra.tail import TailFigures
 from libra.privacy.noise import NoisyTable
-from libra.privacy.randomness import Randomness
 
 Floats = NDArray[np.float64]
 weights = st.lists(st.one_of(st.just(0.0), st.floats(1e-9, 3), st.floats(1e-9, 1e5)), min_size=1, max_size=60)

@@ -17,7 +17,7 @@ from some_logs import all_different, log_from, structured
 import libra
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.generate import generate
-from libra.mechanisms.release import Release
+from libra.release import Release
 
 ELSEWHERE = """
 import json, sys
@@ -36,7 +36,7 @@ import libra
 import numpy as np
 from libra.example.simulate import simulate
 from libra.mechanisms.libra import Libra
-from libra.privacy.randomness import Randomness
+from libra._system.randomness import Randomness
 for options in ({}, {"tail": "nearest"}, {"subsamples": 2, "labels": "public", "epsilon": 4.0}):
     log = Libra(**options).anonymize(simulate(cases=1500), Randomness(seed=3)).log
     print(log.n_cases, hashlib.sha256(log.to_polars().write_csv().encode()).hexdigest())

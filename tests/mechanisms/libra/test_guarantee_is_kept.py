@@ -9,13 +9,13 @@ import pytest
 from some_logs import log_from, structured
 
 import libra
+from libra._system.randomness import Randomness
 from libra.engines.polars import engine_of
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.mechanisms.libra import Libra, algorithm, plan, release_run
 from libra.mechanisms.libra.plan import Budget, checked_budget
 from libra.privacy.accounting import before_subsampling, delta_of_ledger
-from libra.privacy.randomness import Randomness
 
 MANY = [[f"label {code}" for code in range(begin, begin + 100)] for begin in range(0, 5_100, 100)]
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from some_logs import DAY, MAY_2024, all_different, log_from, sd_of_size, structured
 
+from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import LONGEST
 from libra.eventlog.log import empty_log
 from libra.mechanisms.libra import Libra
 from libra.privacy.accounting import epsilon_of_ledger
-from libra.privacy.randomness import Randomness
 
 YEAR = 365 * DAY
 LOGS = {

@@ -11,13 +11,13 @@ import pytest
 from some_logs import log_from
 
 import libra
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.example.simulate import simulate
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.model_file import write_model
 from libra.privacy.guarantee import NAMES_PUBLIC
-from libra.privacy.randomness import Randomness
 
 CANARY = "Call back Mrs. Canary"
 RUNS = 200

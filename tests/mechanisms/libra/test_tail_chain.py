@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
+from libra._system.randomness import Randomness
 from libra.mechanisms.libra.tail.generate import Chain, draw_traces
-from libra.privacy.randomness import Randomness
 
 FIRST = np.array([[1.0, 3.0, 4.0], [2.0, 0.0, 6.0], [5.0, 5.0, 0.0]])  # two labels; the last node is start and end
 NONE = np.zeros(0, np.int64)

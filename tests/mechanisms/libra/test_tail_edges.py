@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, norm
 
+from libra._system.randomness import Randomness
 from libra.mechanisms.libra.tail.edges import believed, joined, significant_edges, weak_edges
 from libra.privacy.noise import NoisyTable, rounded_gaussian
-from libra.privacy.randomness import Randomness
 
 Edge = tuple[int, int]
 FALSE_SHARE, LIKELY = 0.1, 0.5  # said here once more: a change has to be meant

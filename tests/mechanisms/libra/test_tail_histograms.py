@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS
 from libra.mechanisms.libra.tail.release import STANDS_OUT, WINDOWS, best_clip, last_bin, on_simplex
 from libra.privacy.noise import NoisyTable, rounded_gaussian
-from libra.privacy.randomness import Randomness
 
 histograms = st.lists(st.integers(-20, 60), min_size=1, max_size=40)
 

@@ -10,13 +10,13 @@ import pytest
 from numpy.typing import NDArray
 from some_logs import all_different, log_from
 
+from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import BaseNorms, Lengths, Size
 from libra.engines.polars import engine_of
 from libra.eventlog.cases import traces_of
 from libra.mechanisms.libra.tail import release_tail
 from libra.privacy.gate import Gate
 from libra.privacy.noise import NoisyTable
-from libra.privacy.randomness import Randomness
 
 FIRST = [table.purpose for table in (Size, Lengths, BaseNorms)]
 KEPT = traces_of([[0, 1, 0]])

@@ -9,6 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from some_logs import all_different, log_from, structured
 
+from libra._system.randomness import Randomness
+from libra.engines.contract import FINE
 from libra.engines.control_flow_tables import (
     LENGTH_BINS,
     NORM_BINS,
@@ -32,8 +34,7 @@ from libra.mechanisms.libra.tail import generate, weighted_traces
 from libra.mechanisms.libra.tail.edges import Figures, weak_edges
 from libra.mechanisms.libra.tail.generate import candidates
 from libra.mechanisms.libra.tail.release import TailFigures
-from libra.privacy.noise import FINE, NoisyTable
-from libra.privacy.randomness import Randomness
+from libra.privacy.noise import NoisyTable
 
 WITHIN = 3.0  # said here once more: a change has to be meant
 Floats = NDArray[np.float64]

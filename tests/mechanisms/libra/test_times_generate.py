@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from timed import MONDAY, Counting, counting, gaps, office, released, traces_of_engine
 
 import libra
+from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
 from libra.engines.contract import Integers
 from libra.eventlog.cases import Traces, cases_of, traces_of
@@ -23,7 +24,6 @@ from libra.mechanisms.libra.times.calendar import nudge
 from libra.mechanisms.libra.times.durations import shorten, spread
 from libra.mechanisms.libra.times.generate import in_utc
 from libra.mechanisms.libra.times.steps import last_total
-from libra.privacy.randomness import Randomness
 
 DAY, HOUR, SECOND = tables.DAY, tables.HOUR, tables.SECOND
 

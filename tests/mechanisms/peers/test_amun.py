@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import libra
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases
 from libra.mechanisms.amun import (
@@ -27,7 +28,6 @@ from libra.mechanisms.amun import (
     noise_scales,
     on_automaton,
 )
-from libra.privacy.randomness import Randomness
 
 TRACES = [[0, 1, 2]] * 30 + [[0, 2, 1]] * 8 + [[0, 2]] * 3 + [[3]]
 NONE = np.zeros(0, np.int64)

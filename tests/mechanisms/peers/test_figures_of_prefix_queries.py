@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from libra._system.randomness import Randomness
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.measures import measure
 from libra.mechanisms.prefix_laplace import PrefixLaplace
 from libra.mechanisms.sacofa import Sacofa
-from libra.privacy.randomness import Randomness
 
 FIGURES = {  # dfg_l1 at epsilon 1, pruned at 1 % of the cases, up to the average length
     "urineweginfectie": (0.295, 0.159),

@@ -11,6 +11,7 @@ import pytest
 
 import libra
 from libra import example
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Traces, traces_of
 from libra.measures import measure
@@ -19,7 +20,6 @@ from libra.mechanisms.libra.times import TimeFigures, release_times
 from libra.mechanisms.travas import Travas
 from libra.mechanisms.variant_queries import Counted, in_names
 from libra.privacy.gate import Gate
-from libra.privacy.randomness import Randomness
 
 LOG = libra.read(example.path())
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from cases_for_peers import cases_from, log_from
 
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import cases_of
 from libra.example.simulate import simulate
 from libra.mechanisms.prefix_laplace import PrefixLaplace
 from libra.mechanisms.variant_queries import Counted
-from libra.privacy.randomness import Randomness
 
 QUIET = 60.0  # an epsilon at which noise is 0
 

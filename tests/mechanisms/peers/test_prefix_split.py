@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from cases_for_peers import cases_from, log_from
 
+from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import CASE_LENGTH_BINS, CaseLengths, CaseNumber, PrefixLevel
 from libra.engines.polars import PolarsEngine, engine_of
 from libra.errors import UsageError
@@ -20,7 +21,6 @@ from libra.privacy.accounting import delta_of_ledger, epsilon_of_ledger
 from libra.privacy.gate import Gate
 from libra.privacy.ledger import DISCRETE_LAPLACE, Entry, Ledger
 from libra.privacy.noise import NoisyTable
-from libra.privacy.randomness import Randomness
 
 ASKED: dict[str, Any] = {"epsilon": 2.0, "prune": 60, "max_length": 6, "split_budget": True}
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from libra._system.randomness import Randomness
 from libra.engines.counting.control_flow import continuations
 from libra.errors import UsageError
 from libra.eventlog.cases import Integers, traces_of
@@ -25,7 +26,6 @@ from libra.mechanisms.prefix_tree import (
     truncated_tail,
 )
 from libra.privacy.noise import discrete_laplace
-from libra.privacy.randomness import Randomness
 
 logs = st.dictionaries(st.lists(st.integers(0, 3), min_size=1, max_size=6).map(tuple), st.integers(1, 9), min_size=1, max_size=12)
 

@@ -13,13 +13,13 @@ import pytest
 from cases_for_peers import DAY, cases_from, events_of, log_from
 
 import libra
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, cases_of, traces_of
 from libra.eventlog.log import EventLog
 from libra.mechanisms.mechanism import mechanism
 from libra.mechanisms.pripel import Pripel
 from libra.mechanisms.variant_queries import Counted
-from libra.privacy.randomness import Randomness
 
 COUNTS = {"abc": 120, "acb": 60, "ab": 45, "xyz": 3}
 WARDS = [f"ward {number}" for number in range(5)]

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import traces_of
 from libra.mechanisms.pripel.matching import TooLargeError, edit_distances, least_flows, matched, transported
 from libra.mechanisms.variant_queries import Counted, counted_of
-from libra.privacy.randomness import Randomness
 
 TRACE = st.lists(st.integers(0, 3), max_size=9)
 SOME = st.lists(TRACE.filter(len).map(tuple), min_size=1, max_size=6, unique=True)

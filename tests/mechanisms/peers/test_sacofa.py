@@ -14,13 +14,13 @@ from cases_for_peers import cases_from
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import cases_of, traces_of
 from libra.example.simulate import simulate
 from libra.mechanisms import sacofa
 from libra.mechanisms.sacofa import MOST_LABELS, Sacofa, _admitted, _let_in, _some_of, relations_of
 from libra.mechanisms.variant_queries import Counted
-from libra.privacy.randomness import Randomness
 
 QUIET = 60.0  # an epsilon at which noise is 0 and nothing is let in
 LABELS = 4

@@ -10,6 +10,7 @@ import pytest
 
 import libra
 from libra import example
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import cases_of, traces_of
 from libra.example.simulate import simulate
@@ -18,7 +19,6 @@ from libra.mechanisms.travas import Travas, _averaged
 from libra.mechanisms.variant_queries import counted_of
 from libra.privacy.accounting import delta_of_ledger, epsilon_of_ledger
 from libra.privacy.ledger import ROUNDED_GAUSSIAN, TRUNCATED_GEOMETRIC, Ledger
-from libra.privacy.randomness import Randomness
 
 # dfg_l1 of the query of its authors on public logs, by epsilon and delta; means of runs
 KNOWN = {
@@ -121,9 +121,9 @@ def test_an_empty_log_is_released_like_any_other() -> None:
         ({"times": "some"}, "times is one of none, model, not 'some'."),
         (
             {"time_zone": "Asia/Tokyo"},
-            "budget and time_zone are about times, and none are released. Ask for them: --times model.",
+            "budget and time_zone apply to modelled times only. Add --times model.",
         ),
-        ({"budget": "control=0.9"}, "budget and time_zone are about times"),
+        ({"budget": "control=0.9"}, "budget and time_zone apply to modelled times only"),
         ({"epsilon": 50, "delta": 1e-12}, "too small for a table"),
         ({"epsilon": 2e-6, "delta": 1e-9}, "needs too large a table"),
     ],

@@ -10,11 +10,11 @@ import pytest
 from exact_arithmetic import DIGITS, realised_delta, rounded_gaussian_pmf, shifted
 from numpy.typing import NDArray
 
+from libra._system.randomness import Randomness
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gaussian import delta_of
 from libra.privacy.ledger import ROUNDED_GAUSSIAN, Entry, Ledger
 from libra.privacy.noise import rounded_gaussian
-from libra.privacy.randomness import Randomness
 
 SPREADS = [0.4, 1.0, 3.19, 12.5, 60.0]
 

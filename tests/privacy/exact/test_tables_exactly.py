@@ -20,11 +20,11 @@ from exact_arithmetic import (
 )
 from numpy.typing import NDArray
 
+from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.privacy.accounting import _table_distance, delta_of_ledger
 from libra.privacy.ledger import DISCRETE_LAPLACE, LAPLACE, TRUNCATED_GEOMETRIC, Entry, Ledger
 from libra.privacy.noise import LARGEST_SCALE, SMALLEST_SCALE, WORD, NoiseTable, discrete_laplace, truncated_geometric
-from libra.privacy.randomness import Randomness
 
 GEOMETRIC = [(0.1, 1e-4), (1 / 3, 1e-3), (1.0, 1e-2), (1.0, 1e-10), (3.0, 1e-4), (8.0, 1e-12)]
 LAPLACE_SCALES = [SMALLEST_SCALE, 0.3, 1.0, 2.5, 20.0]

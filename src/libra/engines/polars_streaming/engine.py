@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from libra._system.parallel import in_order
+from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, VariantRule
 from libra.engines.counting.blocks import VariantBlock, codes_among, distinct, relabelled, relabelled_block
 from libra.engines.counting.count import count_cases, count_variants, needs_cases
 from libra.engines.polars_streaming.spill import Arrays, ArraySpill
 from libra.engines.sampling import chosen
 from libra.eventlog.cases import Cases, Traces, concatenated
-from libra.privacy.randomness import Randomness
 
 VARIANT_SHELVES = 64
 SHELF_BITS = np.uint64(64 - VARIANT_SHELVES.bit_length() + 1)

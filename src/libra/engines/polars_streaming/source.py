@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.engines.contract import Integers
+from libra._system.randomness import Randomness
+from libra.engines.contract import Integers, Unit
 from libra.engines.counting.blocks import codes_among
 from libra.engines.polars import drawn_cases
 from libra.engines.polars_streaming.engine import Store, StreamingEngine
@@ -23,8 +24,6 @@ from libra.eventlog.cases import Cases
 from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.log import FoundRole
 from libra.eventlog.select import OUT_OF_ORDER
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import Unit
 
 SHELVES = 64
 
@@ -96,7 +95,7 @@ class StreamedLog:
     @property
     def has_zone(self) -> bool:
         """Whether its times are in a zone."""
-        return self._batches.has_zone()
+        return self._batches.has_zone
 
     @property
     def roles(self) -> tuple[FoundRole, ...]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from libra.engines.contract import Integers, Table, VariantRule
+from libra._system.randomness import Randomness
+from libra.engines.contract import CASE, Integers, Table, Unit, VariantRule
 from libra.engines.counting.blocks import codes_among
 from libra.engines.counting.count import needs_cases
 from libra.engines.spark.kernels import (
@@ -31,8 +32,6 @@ from libra.errors import InputError
 from libra.eventlog.cases import Traces, concatenated
 from libra.eventlog.log import FoundRole
 from libra.eventlog.options import ReadOptions
-from libra.privacy.randomness import Randomness
-from libra.privacy.unit import CASE, Unit
 
 if TYPE_CHECKING:
     import pyarrow as pa

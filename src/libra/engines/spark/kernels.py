@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, VariantRule
 from libra.engines.counting.blocks import VariantBlock, relabelled, relabelled_block
 from libra.engines.counting.count import count_cases, count_variants
 from libra.eventlog.cases import Cases, Traces
-from libra.privacy.randomness import Randomness
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from libra._system.randomness import Randomness
 from libra.engines.sampling import KEY_WORDS, limit_of
 from libra.engines.spark.session import in_one_line, without_warnings
 from libra.engines.spark.tables import FILE_NUMBER, OpenTable, is_nested
@@ -24,10 +25,9 @@ from libra.eventlog.names import CASE_NAME, CASE_PREFIX
 from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
 from libra.eventlog.options import ReadOptions, no_progress
 from libra.eventlog.tables.dates import read_clock_times
+from libra.eventlog.tables.in_batches import Times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
-from libra.eventlog.tables.times_in_batches import Times
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
-from libra.privacy.randomness import Randomness
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from libra._system.arguments import checked, checked_whole, delta_of_guarantee
+from libra._system.randomness import LARGEST_SEED, Randomness
 from libra._system.workers import pooled
+from libra.engines.contract import CASE
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
@@ -26,10 +29,7 @@ from libra.measures.audit.outcome import Audit, Claim, Finding
 from libra.measures.audit.sight import Figure, Sight
 from libra.measures.distances import Floats
 from libra.mechanisms.mechanism import Mechanism
-from libra.privacy.arguments import checked, checked_whole, delta_of_guarantee
 from libra.privacy.gaussian import checked_epsilon
-from libra.privacy.randomness import LARGEST_SEED, Randomness
-from libra.privacy.unit import CASE
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import MINUTE
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
@@ -34,7 +35,6 @@ from libra.measures.risk.figures import (
 )
 from libra.measures.risk.knowledge import draw
 from libra.measures.risk.membership import FEWEST, Membership, membership
-from libra.privacy.randomness import Randomness
 
 SAMPLES = 5_000
 

@@ -16,9 +16,9 @@ from typing import Any, Literal
 from libra.certificate.check import RANDOMNESS
 from libra.certificate.document import CHECKSUM, fingerprint, read_certificate
 from libra.certificate.verify import self_checks
+from libra.engines.contract import CASE
 from libra.errors import InputError, LibraError, UsageError
 from libra.mechanisms.mechanism import Mechanism, mechanism, names
-from libra.privacy.unit import CASE
 
 WRITES = "Give the file that libra anonymize --certificate FILE wrote"
 

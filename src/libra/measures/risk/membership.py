@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import DAY, MINUTE
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
@@ -28,7 +29,6 @@ from libra.measures.distances import Floats, Integers
 from libra.measures.intervals import clopper_pearson, student
 from libra.measures.risk.certified import Bound, Certified
 from libra.measures.risk.figures import ANY_GAP, MISTAKEN, Estimate, same_cases
-from libra.privacy.randomness import Randomness
 
 ROUNDS = 10
 TARGETS = 2_000  # of a round

@@ -15,7 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from libra.engines.contract import Origin
+from libra._system.arguments import checked_whole, delta_of_guarantee
+from libra._system.randomness import SEED_NOTE, Randomness
+from libra.engines.contract import CASE, Origin, Unit
 from libra.engines.polars import LogInMemory
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
@@ -42,13 +44,10 @@ from libra.mechanisms.libra.releases import departures_from_plan
 from libra.mechanisms.promises import AS_READ, LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, NOTHING_ELSE, individuals
 from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.accounting import delta_of_ledger
-from libra.privacy.arguments import checked_whole, delta_of_guarantee
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import A_SECOND_RUN, MODERATE, Guarantee, from_even_odds
 from libra.privacy.ledger import Entry, Ledger
-from libra.privacy.randomness import SEED_NOTE, Randomness
-from libra.privacy.unit import CASE, Unit
 
 MOST_CASES = 100_000_000
 MOST_SUBSAMPLES = 1_000

@@ -11,12 +11,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms.libra.figures import ControlFigures
 from libra.mechanisms.libra.tail import TailFigures, weighted_traces
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoisyTable
-from libra.privacy.randomness import Randomness
 
 Floats = npt.NDArray[np.float64]
 HALVINGS = 50

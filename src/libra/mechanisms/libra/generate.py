@@ -12,17 +12,16 @@ from functools import partial
 
 import numpy as np
 
+from libra._system.ordering import stable_order
+from libra._system.randomness import Randomness, derived_seed
 from libra.eventlog.cases import Cases, Integers, Traces, concatenated, together
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
-from libra.eventlog.ordering import stable_order
 from libra.mechanisms.fresh_log import log_of
 from libra.mechanisms.libra.control_flow import Floats, case_counts, weighted
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.times import generate_times
 from libra.mechanisms.libra.times.generate import finest_grain
-from libra.privacy.randomness import Randomness
-from libra.seeds import derived_seed
 
 PART_EVENTS = 1_000_000  # that a part has about; larger ones take more memory, smaller ones more time for each event
 NOTHING = np.zeros(0, np.int64)

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from libra._system.arguments import checked, checked_whole
 from libra._system.files import atomic_output
+from libra._system.randomness import LARGEST_SEED, Randomness, derived_seed
 from libra._version import __version__
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import open_input
@@ -24,9 +26,6 @@ from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.generate import PlannedLog, Weighted, planned, sharing_cases
 from libra.mechanisms.libra.plan import checked_time_zone
 from libra.mechanisms.release import Release
-from libra.privacy.arguments import checked, checked_whole
-from libra.privacy.randomness import LARGEST_SEED, Randomness
-from libra.seeds import derived_seed
 
 DOCUMENT = "Libra model"
 FORMAT = 1

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from libra._system.arguments import checked
+from libra.engines.contract import CASE, Unit
 from libra.errors import UsageError
 from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
 from libra.privacy.accounting import before_subsampling, delta_of_ledger
-from libra.privacy.arguments import checked
 from libra.privacy.calibration import Calibration, calibrate
 from libra.privacy.guarantee import NAMES_PUBLIC, RELEASE_ONCE, suited
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
-from libra.privacy.unit import CASE, Unit
 
 Tail: TypeAlias = Literal["model", "nearest", "drop"]
 Labels: TypeAlias = Literal["private", "public", "listed"]

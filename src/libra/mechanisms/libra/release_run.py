@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
 from libra.eventlog.cases import Traces
@@ -18,7 +19,6 @@ from libra.mechanisms.libra.plan import Plan
 from libra.mechanisms.libra.tail import release_tail
 from libra.mechanisms.libra.times import release_times
 from libra.privacy.gate import Gate
-from libra.privacy.randomness import Randomness
 
 MOST_LABELS = 5_000  # tables of edges have a cell for every pair: 25 million of them
 STAGES = 3  # of a run, after each of which the caller is told

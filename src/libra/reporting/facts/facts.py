@@ -22,11 +22,8 @@ from libra.reporting.facts.tables import (
     edge_table,
     top_variants,
 )
-from libra.reporting.facts.warnings import (
-    Warning,  # noqa: A004  # the word of the page; nothing is raised here
-    warnings_of,
-)
-from libra.reporting.facts.yardsticks import Yardsticks, yardsticks_of
+from libra.reporting.facts.warnings import Caution, warnings_of
+from libra.reporting.facts.yardsticks import yardsticks_of
 
 
 @dataclass(frozen=True)
@@ -36,25 +33,22 @@ class Facts:
     public: bool  # whether only the anonymized log is shown
     empty: bool  # whether the anonymized log has no case
     has_times: bool  # whether its timestamps mean anything; otherwise nothing that is about its times should be shown
-    original: Sizes | None  # the original's sizes; None in public mode
     anonymized: Sizes  # the anonymized log's sizes
-    # all figures of `libra measure`, and those of a sample and of an empty log; None in public mode
-    yardsticks: Yardsticks | None
     aspects: tuple[Aspect, ...]  # what is kept, aspect by aspect; none in public mode
     overall: Verdict  # one verdict for all of it
     summary: str  # what the log is good for, in a few words; empty in public mode
-    variants: VariantTable  # the most frequent variants
-    lengths: Histogram  # trace lengths
-    case_durations: Histogram  # how long cases take
-    step_durations: tuple[EdgeHistogram, ...]  # how long the steps of the heaviest edges take
-    edges: EdgeTable  # all edges, up to a limit
-    arrivals: Series  # when cases start
-    hours: HourOfWeek  # at which hours of the week things happen
-    dots: Dots  # how far along cases are when events happen
-    attributes: tuple[AttributeRow, ...]  # the attributes, up to a limit
+    variants: VariantTable
+    lengths: Histogram
+    case_durations: Histogram
+    step_durations: tuple[EdgeHistogram, ...]  # of the heaviest edges
+    edges: EdgeTable  # up to a limit
+    arrivals: Series
+    hours: HourOfWeek
+    dots: Dots
+    attributes: tuple[AttributeRow, ...]  # up to a limit
     attributes_left_out: int  # how many more there are
     risk: RiskFacts | None  # what an attacker finds; None in public mode and where it was not asked for
-    warnings: tuple[Warning, ...]  # what not to conclude
+    warnings: tuple[Caution, ...]  # what not to conclude
 
 
 def facts_of(
@@ -70,15 +64,8 @@ def facts_of(
 ) -> Facts:
     """Compute all facts.
 
-    Args:
-        pair: The logs; without an original in public mode.
-        certificate: The certificate of the anonymized log.
-        notes: What the release says of itself.
-        has_times: Whether the anonymized log's timestamps mean anything.
-        time_zone: Whose hours and weekdays to show.
-        with_risk: Whether to assess the risk, which takes longer than all else.
-        certified: The mechanism, if membership is to be attacked, which takes minutes.
-        progress: Called with the rounds of that attack done and the rounds in all.
+    `has_times` says whether the anonymized log's timestamps mean anything. The risk takes longer than all else; membership is
+    attacked, which takes minutes, where the mechanism is given (`certified`), and `progress` hears of the rounds of that attack.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -86,16 +73,13 @@ def facts_of(
         >>> facts_of(Pair(log, log), with_risk=False).overall, facts_of(Pair(None, log)).aspects
         ('kept', ())
     """
-    yardsticks = yardsticks_of(pair)
-    aspects = aspects_of(pair, yardsticks, has_times=has_times)
+    aspects = aspects_of(pair, yardsticks_of(pair), has_times=has_times)
     attributes = attributes_of(pair)
     return Facts(
         public=pair.is_public,
         empty=not pair.anonymized.n_cases,
         has_times=has_times,
-        original=None if pair.original is None else sizes_of(pair.original),
         anonymized=sizes_of(pair.anonymized),
-        yardsticks=yardsticks,
         aspects=aspects,
         overall=overall(aspects),
         summary=summary_of(aspects),

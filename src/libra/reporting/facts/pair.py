@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-
-import numpy as np
+from typing import TypeVar
 
 from libra.eventlog.log import EventLog, empty_log
-from libra.measures.distances import Floats, Integers
+from libra.measures.distances import Integers
 
 SECOND = 1_000_000  # microseconds
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -36,49 +37,36 @@ class Pair:
         """The logs that are shown."""
         return (self.anonymized,) if self.original is None else (self.original, self.anonymized)
 
+    def sides(self, found: Sequence[T]) -> tuple[T | None, T]:
+        """What was found of the logs that are shown: of the original, None in public mode, and of the anonymized log."""
+        return None if self.is_public else found[0], found[-1]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a log counts, and when it begins and ends, in UTC; edges are those from activity to activity."""
+
+    cases: int
+    events: int
+    activities: int
+    edges: int
+    variants: int
+    start: datetime | None
+    end: datetime | None
+
+
+def sizes_of(log: EventLog) -> Sizes:
+    """Count a log."""
+    times = log.timestamps
+    ends = (moment(times.min()), moment(times.max())) if len(times) else (None, None)
+    return Sizes(log.n_cases, log.n_events, len(log.activities), len(log.directly_follows), len(log.variants), *ends)
+
 
 def moment(micros: int) -> datetime:
     """A point in time from microseconds since 1970."""
     return EPOCH + timedelta(microseconds=int(micros))
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """What a log counts."""
-
-    cases: int  # cases
-    events: int  # events
-    activities: int  # different activities
-    edges: int  # different pairs of activities of which one directly follows the other, without start and end
-    variants: int  # different traces
-    start: datetime | None  # the earliest timestamp, in UTC; None for a log without events
-    end: datetime | None  # the latest
-
-
-def sizes_of(log: EventLog) -> Sizes:
-    """Count a log."""
-    times = log.timestamps
-    return Sizes(
-        log.n_cases,
-        log.n_events,
-        len(log.activities),
-        len(log.directly_follows),
-        len(log.variants),
-        moment(times.min()) if len(times) else None,
-        moment(times.max()) if len(times) else None,
-    )
-
-
 def shares(counts: Integers) -> tuple[float, ...]:
     """Counts as shares of their sum; all 0 where there is nothing."""
     return tuple((counts / max(int(counts.sum()), 1)).tolist())
-
-
-def median_of(values: Integers | Floats) -> float | None:
-    """The median; None where there is no value."""
-    return float(np.median(values)) if len(values) else None
-
-
-def mean_of(values: Integers | Floats) -> float | None:
-    """The mean; None where there is no value."""
-    return float(values.mean()) if len(values) else None

@@ -14,7 +14,14 @@ from libra.measures.risk.figures import Estimate, Linkage, SingledOut
 from libra.measures.risk.membership import Membership
 from libra.reporting.facts.pair import Pair
 from libra.reporting.numbers import share
-from libra.risk_words import KNOWN, what_a_match_tells, what_is_copied, what_singles_out, what_the_attack_found, whose_variant
+from libra.reporting.risk_words import (
+    KNOWN,
+    what_a_match_tells,
+    what_is_copied,
+    what_singles_out,
+    what_the_attack_found,
+    whose_variant,
+)
 
 ESSENTIAL = ("days", "variant")
 TOLD_BY = ("days", 3)  # the knowledge that the sentence in front is about: what a neighbour or a colleague may well know
@@ -58,13 +65,7 @@ class RiskFacts:
 
 
 def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress = no_progress) -> RiskFacts | None:
-    """Assess the risk; None in public mode.
-
-    Args:
-        pair: The logs.
-        certified: The mechanism, if membership is to be attacked.
-        progress: Called with the rounds of the attack done and the rounds in all.
-    """
+    """Assess the risk, and attack membership if the mechanism is given; None in public mode."""
     if pair.original is None:
         return None
     found = risk_of_release(pair.original, pair.anonymized, certified=certified, effort=QUICK, progress=progress)

@@ -20,19 +20,38 @@ from libra.measures.edges import EdgeUse, PairedEdges, common_codes, pair_edges
 from libra.reporting.facts.pair import SECOND, Pair, shares
 from libra.reporting.numbers import number
 
+Level = Literal["event", "case"]
+Binned = tuple[tuple[str, ...], list[tuple[float, ...]]]
+LONGEST = 30  # activities of a trace that are shown
+MOST_UNSEEN = 5  # variants that only the anonymized log has
+MOST = 20  # attributes
+TOP = 8  # values
+BINS = 10
+FEWEST_CASES = 5  # that share a value
+FEWEST_NUMBERS = 100  # for bins of numbers: some ten in each
+NOT_ATTRIBUTES = {"event": (CASE_INDEX, ACTIVITY, TIMESTAMP), "case": (CASE_NAME,)}
+NUMBERS = ("whole number", "number")
+TYPES = {
+    pl.String(): "text",
+    pl.Int64(): "whole number",
+    pl.Float64(): "number",
+    pl.Boolean(): "yes or no",
+    UTC_MICROSECONDS: "time",
+}
+
 
 @dataclass(frozen=True)
 class EdgeRow:
-    """One edge in both logs."""
+    """One edge in both logs, with None for the original in public mode."""
 
-    source: str  # the activity that comes first
-    target: str  # the activity that directly follows
-    count_original: int | None  # how often; None in public mode
-    count_anonymized: int  # the same in the anonymized log
-    mean_original: float | None  # seconds from one to the other on average; None in public mode and where the edge is never taken
-    mean_anonymized: float | None  # the same in the anonymized log; None also where its times are placeholders
-    median_original: float | None  # the median, likewise
-    median_anonymized: float | None  # the same in the anonymized log
+    source: str
+    target: str
+    count_original: int | None
+    count_anonymized: int
+    mean_original: float | None  # seconds; None where the edge is never taken, and of placeholders
+    mean_anonymized: float | None
+    median_original: float | None
+    median_anonymized: float | None
     w1_log: float | None  # how far the durations are apart, in powers of ten; None unless both logs have the edge, and times
 
 
@@ -76,8 +95,7 @@ class NamedEdges:
 
     def counts(self, place: int) -> tuple[int | None, int]:
         """How often the original, if it is shown, and the anonymized log take an edge."""
-        original = None if self.pair.is_public else int(self.use.original.counts[place])
-        return original, int(self.use.anonymized.counts[place])
+        return self.pair.sides([int(use.counts[place]) for use in (self.use.original, self.use.anonymized)])
 
 
 def edges_of(pair: Pair) -> NamedEdges:
@@ -140,10 +158,6 @@ def _listed(values: Floats) -> list[float | None]:
     return [None if np.isnan(value) else value for value in values.tolist()]
 
 
-LONGEST = 30  # activities of a trace that are shown
-MOST_UNSEEN = 5
-
-
 @dataclass(frozen=True)
 class VariantRow:
     """A variant: its activities, how many more there are, and the cases that follow it (None for the original: public mode)."""
@@ -156,18 +170,16 @@ class VariantRow:
 
 @dataclass(frozen=True)
 class VariantTable:
-    """The most frequent variants."""
+    """The most frequent variants, with None for what speaks of the original in public mode."""
 
-    # the variants; after them the most frequent ones of the anonymized log that the original never has
-    rows: tuple[VariantRow, ...]
-    unseen_shown: int  # how many of the last rows those are; 0 in public mode
-    variants_original: int | None  # how many variants the original has; None in public mode
-    variants_anonymized: int  # how many the anonymized log has
-    # the share of the original's cases that follow one of the variants shown; None in public mode
-    shown_share_original: float | None
-    shown_share_anonymized: float  # the same of the anonymized log, variants that the original never has aside
-    unseen_share: float | None  # the share of anonymized cases whose variant never occurs in the original; None in public mode
-    lost_share: float | None  # the share of original cases whose variant does not come out; None in public mode
+    rows: tuple[VariantRow, ...]  # after them the most frequent ones of the anonymized log that the original never has
+    unseen_shown: int  # how many of the last rows those are
+    variants_original: int | None  # how many variants there are in all
+    variants_anonymized: int
+    shown_share_original: float | None  # the share of the cases that follow one of the variants shown
+    shown_share_anonymized: float  # likewise, variants that the original never has aside
+    unseen_share: float | None  # the share of anonymized cases whose variant never occurs in the original
+    lost_share: float | None  # the share of original cases whose variant does not come out
 
 
 def top_variants(pair: Pair, most: int = 20) -> VariantTable:
@@ -180,7 +192,10 @@ def top_variants(pair: Pair, most: int = 20) -> VariantTable:
     unseen = order[before[order] == 0][:MOST_UNSEEN].tolist() if compared else []
     shown = [place for place in order[:most].tolist() if first[place]]
     return VariantTable(
-        rows=tuple(_variant(table, place, labels, compared) for place in (*shown, *unseen)),
+        rows=tuple(
+            VariantRow(tuple(labels[code] for code in trace[:LONGEST]), max(len(trace) - LONGEST, 0), *pair.sides(cases))
+            for trace, *cases in map(table.row, (*shown, *unseen))
+        ),
         unseen_shown=len(unseen),
         variants_original=int((before > 0).sum()) if compared else None,
         variants_anonymized=int((after > 0).sum()),
@@ -213,34 +228,10 @@ def _recoded(log: EventLog, codes: Integers) -> pl.DataFrame:
     return log.variants.traces.with_columns(pl.col("trace").list.eval(recoded))
 
 
-def _variant(table: pl.DataFrame, place: int, labels: list[str], compared: bool) -> VariantRow:
-    trace, before, after = table.row(place)
-    return VariantRow(
-        tuple(labels[code] for code in trace[:LONGEST]), max(len(trace) - LONGEST, 0), before if compared else None, after
-    )
-
-
 def _share(some: Integers, cases: Integers) -> float:
     """0 where there is no case."""
     total = int(cases.sum())
     return int(some.sum()) / total if total else 0.0
-
-
-Level = Literal["event", "case"]
-MOST = 20
-TOP = 8  # values
-BINS = 10
-FEWEST_CASES = 5  # that share a value
-FEWEST_NUMBERS = 100  # for bins of numbers: some ten in each
-NOT_ATTRIBUTES = {"event": (CASE_INDEX, ACTIVITY, TIMESTAMP), "case": (CASE_NAME,)}
-TYPES = {
-    pl.String(): "text",
-    pl.Int64(): "whole number",
-    pl.Float64(): "number",
-    pl.Boolean(): "yes or no",
-    UTC_MICROSECONDS: "time",
-}
-NUMBERS = ("whole number", "number")
 
 
 @dataclass(frozen=True)
@@ -256,13 +247,12 @@ class Values:
 class AttributeRow:
     """An attribute."""
 
-    name: str  # its name
-    level: Level  # whether "event"s or "case"s have it
+    name: str
+    level: Level  # whether events or cases have it
     type: str  # "text", "whole number", "number", "yes or no" or "time"
-    # the share of events or cases that have a value; None in public mode and where only the other log has it
-    filled_original: float | None
-    filled_anonymized: float | None  # the same of the anonymized log; None where the attribute was not released
-    values: Values | None  # what values it has; None where it was not released, and where too few cases share one
+    filled_original: float | None  # the share that has a value; None in public mode and where only the other log has it
+    filled_anonymized: float | None  # likewise; None where it was not released
+    values: Values | None  # None where it was not released, and where too few cases share one
 
 
 def attributes_of(pair: Pair, most: int = MOST) -> tuple[AttributeRow, ...]:
@@ -300,29 +290,12 @@ def _attribute(pair: Pair, level: Level, name: str) -> AttributeRow:
     frames = [_frame(log, level) for log in pair.logs]
     types = [TYPES[frame.schema[name]] for frame in frames if name in frame.columns]
     filled = [1 - frame[name].null_count() / max(frame.height, 1) if name in frame.columns else None for frame in frames]
-    in_all = len(types) == len(frames)
-    comparable = len(set(types)) == 1 or set(types) == set(NUMBERS)
-    return AttributeRow(
-        name,
-        level,
-        types[0],
-        None if pair.is_public else filled[0],
-        filled[-1],
-        _values(frames, name, types[0], pair.is_public) if in_all and comparable else None,
-    )
-
-
-def _values(frames: list[pl.DataFrame], name: str, kind: str, is_public: bool) -> Values | None:
-    if kind == "time":
-        return None
-    binned = _numbers(frames, name) if kind in NUMBERS else _words(frames, name)
-    if binned is None:
-        return None
-    names, counts = binned
-    return Values(names, None if is_public else counts[0], counts[-1])
-
-
-Binned = tuple[tuple[str, ...], list[tuple[float, ...]]]
+    comparable = len(types) == len(frames) and (len(set(types)) == 1 or set(types) == set(NUMBERS)) and types[0] != "time"
+    binned = None
+    if comparable:
+        binned = _numbers(frames, name) if types[0] in NUMBERS else _words(frames, name)
+    values = None if binned is None else Values(binned[0], *pair.sides(binned[1]))
+    return AttributeRow(name, level, types[0], *pair.sides(filled), values)
 
 
 def _numbers(frames: list[pl.DataFrame], name: str) -> Binned | None:

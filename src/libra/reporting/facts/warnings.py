@@ -23,19 +23,20 @@ from libra.reporting.text import shown
 
 
 @dataclass(frozen=True)
-class Warning:  # noqa: A001  # the word of the page; nothing is raised here
-    """A warning: what it is about, what to mind, and single points where there are any. Labels in it are fit to be shown."""
+class Caution:
+    """A warning of the page: what it is about, what to mind, and single points, if any. Labels in it are fit to be shown."""
 
     title: str
     text: str
     points: tuple[str, ...] = ()
 
 
-UNKNOWN = Warning(
+EMPTY = Caution("The anonymized log is empty", "That says nothing about the process: the original may be full of cases.")
+UNKNOWN = Caution(
     "Nothing is known of how this log was made",
     "No certificate that holds says how well this log protects anyone. Treat it as if it showed real cases.",
 )
-SEEDED = Warning(
+SEEDED = Caution(
     "Drawn with a seed", "Whoever knows or guesses the seed can undo the noise. This log is for tests: do not hand it out."
 )
 NOT_PROVED = "Nothing is proved about this log"
@@ -49,48 +50,50 @@ COUNTS = {
     "libra2022": "Rare variants are left out; of the others, some cases are copied and some are dropped.",
     "amun": "Cases were copied until the noise was reached, so all counts are too large.",
 }
-MADE_UP = Warning(
+MADE_UP = Caution(
     "Rare traces are made up",
     "Cases with a rare trace are not shown. New ones take their place, drawn from a model of how such cases go on. Most likely "
     "nobody followed exactly that trace: count frequent variants and frequent steps, and never look up a rare one. What ties "
     "steps together over more than two of them is lost in such traces.",
 )
-NEAREST = Warning(
+NEAREST = Caution(
     "Rare traces are counted for others",
     "A case with a rare trace counts for the most similar frequent variant, so frequent variants have too many cases.",
 )
-LEFT_OUT = Warning("Rare traces are left out", "Only frequent variants are in this log. What rarely happens is missing.")
-NOISE = Warning(
+LEFT_OUT = Caution("Rare traces are left out", "Only frequent variants are in this log. What rarely happens is missing.")
+NOISE = Caution(
     "Small counts are noise", "All counts carry noise. What a few dozen cases do cannot be told from what nobody does."
 )
-PREFIXES = Warning(
+PREFIXES = Caution(
     "Some traces are made of noise",
     "A trace that nobody followed can pass the threshold by noise alone. Rare traces and long ones are missing or cut.",
 )
-DRAWN_ANEW = Warning(
+DRAWN_ANEW = Caution(
     "Times are drawn anew",
     "Starts follow the calendar by the week, steps their usual durations. Cases may begin before the first of the original or "
     "end after its last. The longest durations and bursts within a week are lost, and so is whether slow cases take another "
     "path.",
 )
-NEW_IDS = Warning(
+NEW_IDS = Caution(
     "Case ids are new", "They lead to no person and to no row of another table. Nothing can be joined with this log."
 )
-INDEPENDENT = Warning(
+INDEPENDENT = Caution(
     "Cases have nothing to do with each other",
     "Each was made, or moved in time, by itself. Do not study queues, workload, batches or who works with whom: whatever shows "
     "is chance.",
 )
-NO_TIMES = Warning(
+NO_TIMES = Caution(
     "Timestamps are placeholders",
     "Each case begins with the year 2000 and goes on by the minute, whatever happened. Look at no duration and at no date.",
 )
 TAILS = {"model": MADE_UP, "nearest": NEAREST, "drop": LEFT_OUT}
 TRACES = {"travas": (LEFT_OUT, NOISE), "prefix-laplace": (PREFIXES,), "sacofa": (PREFIXES,), "pripel": (PREFIXES,)}
 KNOWN = ("libra", "libra2022", "amun", *TRACES)
+BLURRED = 0.6  # of the way to an even week: as for verdicts
+MOST_LABELS, MOST_STEPS, MOST_NOTES = 20, 10, 20
 
 
-def of_the_promise(certificate: Mapping[str, Any] | None) -> Iterator[Warning]:
+def of_the_promise(certificate: Mapping[str, Any] | None) -> Iterator[Caution]:
     """Whether anything is proved of the log, and whether it is enough."""
     if certificate is None:
         yield UNKNOWN
@@ -101,16 +104,16 @@ def of_the_promise(certificate: Mapping[str, Any] | None) -> Iterator[Warning]:
     if guarantee.get("seeded"):
         yield SEEDED
     if guarantee.get("kind") != "proved":
-        yield Warning(NOT_PROVED, CLAIMED if real is None else f"{CLAIMED} {real}")
+        yield Caution(NOT_PROVED, CLAIMED if real is None else f"{CLAIMED} {real}")
     worth = strength_of(certificate)
     if worth is not None and worth.warning:
         how = "too large" if worth.level == "exposed" else "large"
-        yield Warning(f"Delta is {how} for so many cases", worth.warning)
+        yield Caution(f"Delta is {how} for so many cases", worth.warning)
     if worth is not None and worth.level == "void":
-        yield Warning(TOO_WEAK.removesuffix("."), "Treat the log as if it showed real cases.")
+        yield Caution(TOO_WEAK.removesuffix("."), "Treat the log as if it showed real cases.")
 
 
-def of_mechanism(certificate: Mapping[str, Any] | None, *, has_times: bool) -> Iterator[Warning]:
+def of_mechanism(certificate: Mapping[str, Any] | None, *, has_times: bool) -> Iterator[Caution]:
     """What follows from how the log was made; `has_times` says whether its timestamps mean anything."""
     said = certificate or {}
     made_by = said.get("mechanism")
@@ -119,7 +122,7 @@ def of_mechanism(certificate: Mapping[str, Any] | None, *, has_times: bool) -> I
         yield NOISE
     yield from TRACES.get(str(made_by), ())
     if made_by in COUNTS:
-        yield Warning("Counts are not those of the original", COUNTS[str(made_by)])
+        yield Caution("Counts are not those of the original", COUNTS[str(made_by)])
     if not has_times:
         yield NO_TIMES
     elif made_by in KNOWN and made_by not in REAL_CASES:
@@ -129,12 +132,6 @@ def of_mechanism(certificate: Mapping[str, Any] | None, *, has_times: bool) -> I
         yield INDEPENDENT
 
 
-BLURRED = 0.6  # of the way to an even week: as for verdicts
-MOST_LABELS = 20
-MOST_STEPS = 10
-MOST_NOTES = 20
-
-
 def warnings_of(
     pair: Pair,
     aspects: Sequence[Aspect] = (),
@@ -142,24 +139,16 @@ def warnings_of(
     *,
     notes: Sequence[str] = (),
     has_times: bool = True,
-) -> tuple[Warning, ...]:
-    """Collect what holds of this log.
-
-    Args:
-        pair: The logs.
-        aspects: What was judged; none in public mode.
-        certificate: The certificate of the anonymized log; None where there is none.
-        notes: What the release says of itself.
-        has_times: Whether the anonymized log's timestamps mean anything.
-    """
+) -> tuple[Caution, ...]:
+    """Collect what holds of this log; `has_times` says whether the anonymized log's timestamps mean anything."""
     promise = tuple(of_the_promise(certificate))
     notes = [note for note in notes if note not in {one.text for one in promise}]
     if not pair.anonymized.n_cases:
-        return (*promise, *_of_nothing(pair), *_of_notes(notes))
+        return (*promise, EMPTY, *_of_notes(notes))
     return (
         *_of_another_process(pair),
         *promise,
-        *_of_what_is_lost(pair, aspects),
+        *_of_what_is_lost(aspects),
         *_of_activities(pair),
         *_of_steps(pair),
         *_of_variants(aspects),
@@ -170,23 +159,18 @@ def warnings_of(
     )
 
 
-def _of_nothing(pair: Pair) -> Iterator[Warning]:
-    if not pair.anonymized.n_cases:
-        yield Warning("The anonymized log is empty", "That says nothing about the process: the original may be full of cases.")
-
-
-def _of_another_process(pair: Pair) -> Iterator[Warning]:
+def _of_another_process(pair: Pair) -> Iterator[Caution]:
     if pair.original is None:
         return
     foreign = set(pair.anonymized.activities) - set(pair.original.activities)
     if 2 * len(foreign) > len(pair.anonymized.activities):
-        yield Warning(
+        yield Caution(
             "Is this the right original?",
             f"{count(len(foreign))} of the anonymized log's {count(len(pair.anonymized.activities))} activities are not in it.",
         )
 
 
-def _of_hours(pair: Pair) -> Iterator[Warning]:
+def _of_hours(pair: Pair) -> Iterator[Caution]:
     """Hours of the week that came out nearer to an even week than to the original's."""
     if pair.original is None or not pair.original.n_cases:
         return
@@ -196,23 +180,23 @@ def _of_hours(pair: Pair) -> Iterator[Warning]:
     even = total_variation(of_original, np.ones_like(of_original))
     found = total_variation(of_original, of_anonymized)
     if found > max(BLURRED * even, total_variation(of_original, of_sample)):
-        yield Warning(
+        yield Caution(
             "Hours of the week are blurred",
             f"{share(found)} of the events would have to happen in another hour of the week to match the original; if all hours "
             f"were alike it would be {share(even)}. Do not study working hours, shifts or nights with this log.",
         )
 
 
-def _of_what_is_lost(pair: Pair, aspects: Sequence[Aspect]) -> Iterator[Warning]:
+def _of_what_is_lost(aspects: Sequence[Aspect]) -> Iterator[Caution]:
     lost = tuple(f"{aspect.title}: {aspect.sentence}" for aspect in aspects if aspect.verdict == "lost")
-    if lost and pair.anonymized.n_cases:
+    if lost:
         text = "In these respects the anonymized log is nearer to an empty log than to the original."
-        yield Warning("Not to be relied on", text, lost)
+        yield Caution("Not to be relied on", text, lost)
 
 
-def _of_activities(pair: Pair) -> Iterator[Warning]:
+def _of_activities(pair: Pair) -> Iterator[Caution]:
     """Activities that vanished, the most frequent first."""
-    if pair.original is None or not pair.anonymized.n_cases:
+    if pair.original is None:
         return
     labels, released = pair.original.activities, set(pair.anonymized.activities)
     gone = np.array([place for place, label in enumerate(labels) if label not in released], np.int64)
@@ -221,7 +205,7 @@ def _of_activities(pair: Pair) -> Iterator[Warning]:
     counts = np.bincount(pair.original.activity_codes, minlength=len(labels))
     order = gone[np.argsort(-counts[gone], kind="stable")]
     part = share(int(counts[order].sum()) / pair.original.n_events)
-    yield Warning(
+    yield Caution(
         f"{count(len(order))} {'activity' if len(order) == 1 else 'activities'} vanished",
         f"Of the original's events, {part} do not come out for this reason. That an activity is missing does not mean that "
         f"nobody did it.{_and_more(len(order), MOST_LABELS)}",
@@ -229,7 +213,7 @@ def _of_activities(pair: Pair) -> Iterator[Warning]:
     )
 
 
-def _of_steps(pair: Pair) -> Iterator[Warning]:
+def _of_steps(pair: Pair) -> Iterator[Caution]:
     """Steps that nobody took, the most frequent first."""
     if pair.original is None:
         return
@@ -241,7 +225,7 @@ def _of_steps(pair: Pair) -> Iterator[Warning]:
     false = false[np.argsort(-taken[false], kind="stable")]
     part = share(int(taken[false].sum()) / int(taken.sum()))
     listed = [(*edges.names[place], count(int(taken[place]))) for place in false[:MOST_STEPS].tolist()]
-    yield Warning(
+    yield Caution(
         "Some steps were taken by nobody",
         f"{count(len(false))} of the {count(int((taken > 0).sum()))} different steps from one activity to the next do not occur "
         f"in the original; {part} of all steps are of that kind. Draw no conclusion from a rare step by itself, neither from its "
@@ -250,10 +234,10 @@ def _of_steps(pair: Pair) -> Iterator[Warning]:
     )
 
 
-def _of_variants(aspects: Sequence[Aspect]) -> Iterator[Warning]:
+def _of_variants(aspects: Sequence[Aspect]) -> Iterator[Caution]:
     unseen = [figure for aspect in aspects for figure in aspect.figures if figure.name == "unseen_variant_share" and figure.value]
     for figure in unseen:
-        yield Warning(
+        yield Caution(
             "Some variants were followed by nobody",
             f"{figure.text} of the anonymized cases follow a variant that the original never has. Never look up a single variant "
             "to learn whether somebody did just that.",
@@ -264,20 +248,20 @@ def _and_more(found: int, most: int) -> str:
     return f" The {most} most frequent are listed, {count(found - most)} more are not." if found > most else ""
 
 
-def _of_attributes(pair: Pair) -> Iterator[Warning]:
+def _of_attributes(pair: Pair) -> Iterator[Caution]:
     withheld = held_back(pair)
     if withheld:
         more = len(withheld) - MOST_LABELS
-        yield Warning(
+        yield Caution(
             f"{count(len(withheld))} {'attribute was' if len(withheld) == 1 else 'attributes were'} not released",
             "Resources, costs and whatever else the original says of its cases and events cannot be studied with this log."
             + (f" {MOST_LABELS} are listed, {count(more)} more are not." if more > 0 else ""),
             tuple(map(shown, withheld[:MOST_LABELS])),
         )
     elif not attribute_count(pair):
-        yield Warning("There are no attributes", "This log has activities and times, and nothing else of its cases and events.")
+        yield Caution("There are no attributes", "This log has activities and times, and nothing else of its cases and events.")
 
 
-def _of_notes(notes: Sequence[str]) -> Iterator[Warning]:
+def _of_notes(notes: Sequence[str]) -> Iterator[Caution]:
     if notes:
-        yield Warning("What the release says of itself", "These notes came with it.", tuple(notes)[:MOST_NOTES])
+        yield Caution("What the release says of itself", "These notes came with it.", tuple(notes)[:MOST_NOTES])

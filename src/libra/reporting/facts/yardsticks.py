@@ -6,18 +6,18 @@ same process might have written, had nothing been anonymized. The median of some
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
 
+from libra._system.randomness import Randomness
 from libra.eventlog.cases import DAY, cases_of
 from libra.eventlog.log import EventLog, empty_log
-from libra.measures import Utility, measure
 from libra.measures.distances import Integers, total_variation
 from libra.measures.edges import common_codes
+from libra.measures.utility import FIGURES, Utility, measure
 from libra.mechanisms.fresh_log import log_of
-from libra.privacy.randomness import Randomness
 from libra.reporting.facts.pair import Pair
 
 SEED = 1
@@ -71,7 +71,7 @@ def yardsticks_of(pair: Pair) -> Yardsticks | None:
 def _median(found: list[Utility]) -> Utility:
     """Figure by figure the one in the middle; None where one of them is not defined."""
     middle: dict[str, float | None] = {}
-    for name in (field.name for field in fields(Utility) if field.name not in ("empty", "risk")):
+    for name in FIGURES:
         values = [getattr(one, name) for one in found]
         middle[name] = None if None in values else median(values)
     return replace(found[0], **middle)  # type: ignore[arg-type]  # fields that are never None have no None among their values

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.ordering import Ladder, stable_order
+from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, context_uses, edge_uses
-from libra.eventlog.cases import Integers, Traces, concatenated, order_of
-from libra.eventlog.ordering import Ladder
+from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms.libra.tail.edges import Figures, balance, believed, weak_edges
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noise import NoisyTable
-from libra.privacy.randomness import Randomness
 
 Floats = npt.NDArray[np.float64]
 CANDIDATES = 10_000  # half or twice as many move the mean error on the eight public logs by 3 % at most; time grows with them
@@ -68,7 +68,7 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
         what.append(node)
         row = np.where(row_of_edge[edge] >= 0, row_of_edge[edge], node)
     walkers, codes = np.concatenate(who), np.concatenate(what)
-    order = order_of(walkers)
+    order = stable_order(walkers)
     lengths = np.bincount(walkers, minlength=n)
     drawn = Traces(codes[order], np.concatenate(([0], np.cumsum(lengths))))
     return drawn.take(np.flatnonzero(finished & (lengths > 0) & (lengths <= longest)))

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.ordering import Ladder, stable_order
+from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
 from libra.eventlog.cases import Traces
-from libra.eventlog.ordering import Ladder, stable_order
 from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, above, busy_spans, combined, denoise, tree
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.privacy.noise import NoisyTable
-from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.ordering import stable_order
+from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
-from libra.eventlog.ordering import stable_order
 from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, combined, denoise, tree
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.mechanisms.libra.times.steps import DEPTH, Histogram, Overall, Steps, last_total, overall_steps, with_longest
-from libra.privacy.randomness import Randomness
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

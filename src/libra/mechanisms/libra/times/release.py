@@ -94,7 +94,7 @@ def release_times(
     Example:
         >>> from libra.engines.polars import engine_of
         >>> from libra.example.simulate import simulate
-        >>> from libra.privacy.randomness import Randomness
+        >>> from libra._system.randomness import Randomness
         >>> engine = engine_of(simulate(cases=200))
         >>> traces = Traces(engine.cases.codes, engine.cases.offsets)
         >>> figures = release_times(Gate(engine, Randomness()), traces, len(engine.labels), mu=1.0)

@@ -20,7 +20,7 @@ def checked(name: str, value: float, within: Callable[[float], bool], bounds: st
     """The value as a float if it is a finite number within the bounds; `bounds` says in words what `within` tests.
 
     Example:
-        >>> from libra.privacy.arguments import checked
+        >>> from libra._system.arguments import checked
         >>> checked("b", 2, lambda b: b > 0, "above 0")
         2.0
         >>> checked("b", 0, lambda b: b > 0, "above 0")
@@ -37,7 +37,7 @@ def checked_whole(name: str, value: int, least: int, most: int) -> int:
     """The value as an int if it is a whole number within the bounds; 3.0 is not, and neither is True.
 
     Example:
-        >>> from libra.privacy.arguments import checked_whole
+        >>> from libra._system.arguments import checked_whole
         >>> checked_whole("times", 20, 1, 1_000_000)
         20
     """

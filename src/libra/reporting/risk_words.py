@@ -1,7 +1,6 @@
 """What risk figures mean, in sentences that the command line and the report share. They are true of every log.
 
-In: what `libra.measures.risk` found. Out: text. How shares are written is passed in, as a terminal and a page write them
-differently.
+How shares are written is passed in, as a terminal and a page write them differently.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from libra.reporting.facts.warnings import (
     KNOWN,
     MOST_LABELS,
     REAL_CASES,
-    Warning,  # noqa: A004  # the word of the page; nothing is raised here
+    Caution,
     warnings_of,
 )
 from libra.reporting.facts.yardsticks import yardsticks_of
@@ -30,7 +30,7 @@ def certificate(mechanism: str, guarantee: dict[str, Any] = PROVED, **parameters
     return {"mechanism": mechanism, "guarantee": guarantee, "parameters": parameters}
 
 
-def warned(pair: Pair, document: dict[str, Any] | None = None, **said: Any) -> dict[str, Warning]:
+def warned(pair: Pair, document: dict[str, Any] | None = None, **said: Any) -> dict[str, Caution]:
     aspects = aspects_of(pair, yardsticks_of(pair))
     return {warning.title: warning for warning in warnings_of(pair, aspects, document, **said)}
 

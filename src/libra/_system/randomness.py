@@ -8,12 +8,13 @@ from 64-bit words here, so that a seed gives the same result whatever the versio
 from __future__ import annotations
 
 import os
+from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.ordering import stable_order
-from libra.privacy.arguments import checked_whole
+from libra._system.arguments import checked_whole
+from libra._system.ordering import stable_order
 
 SEEDED = "not private: seeded"
 SEED_NOTE = f"This release is {SEEDED}. Whoever has the seed can draw the same again."
@@ -73,3 +74,13 @@ class Randomness:
 
 def _to_unit(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
     return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+
+
+def derived_seed(seed: int, part: int) -> int:
+    """A seed for one part of what is drawn from a seed.
+
+    Example:
+        >>> derived_seed(1, 0) == derived_seed(1, 0) != derived_seed(1, 1) != derived_seed(2, 1)
+        True
+    """
+    return int.from_bytes(blake2b(f"{seed}/{part}".encode(), digest_size=8).digest(), "big") >> 1
