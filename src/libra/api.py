@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from libra.comparison import Comparison, Setting
     from libra.eventlog.description import Description
     from libra.eventlog.log import EventLog
-    from libra.eventlog.summary import Summary
     from libra.measures import Utility
     from libra.measures.audit import Audit
-    from libra.mechanisms.release import Release
+    from libra.measures.summary import Summary
+    from libra.release import Release
 
     SparkFrame: TypeAlias = Any  # a pyspark.sql.DataFrame: PySpark is an extra
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
@@ -268,7 +268,7 @@ def inspect(source: Source, *, risk: bool = False, **keywords: Unpack[ReadKeywor
         >>> summary.cases, summary.risk.singled_out[0].knowledge
         (2000, 'set')
     """
-    from libra.eventlog.summary import summarize
+    from libra.measures.summary import summarize
 
     _check_risk(risk)
     log = read(source, **keywords)
@@ -367,11 +367,10 @@ def compare(
         >>> weak > strong
         True
     """
-    from libra.comparison.compare import cache_of, checked_processes
+    from libra.comparison.compare import cache_of, checked_processes, named
     from libra.comparison.compare import compare as run_all
-    from libra.comparison.names import named
+    from libra.comparison.comparison import Limits
     from libra.comparison.plan import plan_of
-    from libra.comparison.processes import Limits
     from libra.comparison.setting import settings_of
 
     refuse_unknown("libra.compare", keywords, ReadKeywords)

@@ -23,8 +23,8 @@ from libra.privacy.randomness import Randomness
 
 if TYPE_CHECKING:
     from libra.eventlog.log import FoundRole
-    from libra.mechanisms.release import Release
     from libra.privacy.unit import Unit
+    from libra.release import Release
 
 EngineName = Literal["polars", "polars-streaming", "spark"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
@@ -92,6 +92,7 @@ def released(request: Request) -> Iterator[Release]:
         'proved'
     """
     from libra.eventlog.read import read
+    from libra.release import Release
 
     made, source, progress = request.mechanism, request.source, request.options.progress
     place = str(source) if isinstance(source, str | Path) else "the log, as it was read"
@@ -102,7 +103,7 @@ def released(request: Request) -> Iterator[Release]:
             refuse_open(log.notes, place)
         with stage(progress, "anonymize", source) as told:
             release = made.anonymize(log, request.random, told)
-        yield replace(release, original=log, roles=log.roles, notes=(*log.notes, *release.notes))
+        yield Release.of(release, original=log, roles=log.roles, notes=(*log.notes, *release.notes))
         return
     with opened(source, request.engine, request.options, request.master) as beyond_memory:
         with stage(progress, "anonymize", source) as told:
@@ -116,7 +117,7 @@ def released(request: Request) -> Iterator[Release]:
 
             writer = SparkWriter(request.master)
         notes = (*beyond_memory.notes, *release.notes)
-        yield replace(release, notes=notes, roles=beyond_memory.roles, writer=writer)
+        yield Release.of(release, notes=notes, roles=beyond_memory.roles, writer=writer)
 
 
 class OpenLog(Origin, Protocol):

@@ -10,17 +10,13 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from libra.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from libra.api import Source
 
 PAGES = (".html", ".htm")
 
 
-def check_target(source: Source, target: str | Path) -> None:
+def check_target(source: object, target: str | Path) -> None:
     """Refuse a log file that cannot be written.
 
     Its name has to say a format, it must not be the source, its folder has to be there and open for writing, and what is there
@@ -38,28 +34,7 @@ def check_target(source: Source, target: str | Path) -> None:
     check_writable(source, target)
 
 
-def check_certificate(source: Source, output: str | Path, certificate: str | Path, *, signed: bool = False) -> None:
-    """Refuse a certificate that cannot be written, or that would replace the source or the output; likewise its signature.
-
-    Example:
-        >>> check_certificate("log.csv", "out.csv", "./out.csv")
-        Traceback (most recent call last):
-        libra.errors.UsageError: out.csv: the certificate would replace the output. Name another file.
-    """
-    from libra.certificate.signing import signature_of
-
-    files = {"certificate": Path(certificate), **({"signature": signature_of(certificate)} if signed else {})}
-    for what, file in files.items():
-        check_writable(source, file, what=what)
-        if file.resolve() == Path(output).resolve():
-            raise UsageError(f"{file}: the {what} would replace the output. Name another file.")
-    if not signed and signature_of(certificate).exists():
-        what = "there is a signature by this name, which would not fit the new certificate"
-        remedy = "Sign it as well (--sign-key), remove the old signature, or name another certificate"
-        raise InputError(what, place=str(signature_of(certificate)), remedy=remedy)
-
-
-def check_report(source: Source, output: str | Path, certificate: str | Path | None, report: str | Path) -> None:
+def check_report(source: object, output: str | Path, certificate: str | Path | None, report: str | Path) -> None:
     """Refuse a report that cannot be written, or that would replace the source or what else is written.
 
     Example:
@@ -73,7 +48,7 @@ def check_report(source: Source, output: str | Path, certificate: str | Path | N
             raise UsageError(f"{Path(report)}: the report would replace the {what}. Name another file.")
 
 
-def check_model(source: Source, output: str | Path, others: Sequence[str | Path | None], model: str | Path) -> None:
+def check_model(source: object, output: str | Path, others: Sequence[str | Path | None], model: str | Path) -> None:
     """Refuse a model that cannot be written, or that would replace the source or what else is written.
 
     Example:
@@ -86,7 +61,7 @@ def check_model(source: Source, output: str | Path, others: Sequence[str | Path 
         raise UsageError(f"{Path(model)}: the model would replace another file of this release. Name another file.")
 
 
-def check_page(source: Source, target: str | Path, *, what: str = "page") -> None:
+def check_page(source: object, target: str | Path, *, what: str = "page") -> None:
     """Refuse a page that cannot be written, or whose name no browser would take for one."""
     check_page_name(target)
     check_writable(source, target, what=what)
@@ -104,7 +79,7 @@ def check_page_name(target: str | Path) -> None:
         raise UsageError(f"{Path(target)}: the page is written as HTML. End its name in .html.")
 
 
-def check_writable(source: Source, target: str | Path, *, what: str = "output") -> None:
+def check_writable(source: object, target: str | Path, *, what: str = "output") -> None:
     """Refuse a file of any kind that cannot be written, or that is the source.
 
     Example:
@@ -137,7 +112,7 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-def _is_file(source: Source, there: os.stat_result) -> bool:
+def _is_file(source: object, there: os.stat_result) -> bool:
     """Whether a source is the file of this status; one that cannot be looked at is the reader's to complain about."""
     with contextlib.suppress(OSError, ValueError):
         return isinstance(source, str | Path) and os.path.samestat(Path(source).stat(), there)

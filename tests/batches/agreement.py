@@ -24,7 +24,7 @@ def read_little(monkeypatch: pytest.MonkeyPatch, rows: int, sample_rows: int, pi
     monkeypatch.setattr("libra.eventlog.tables.frames.SAMPLE", sample_rows)
     monkeypatch.setattr("libra.eventlog.tables.csv_read.PIECE", piece_bytes)
     monkeypatch.setattr("libra.eventlog.tables.csv_read.HEAD", head_bytes)
-    monkeypatch.setattr("libra.eventlog.xes.batches.SAMPLE", sample_rows)
+    monkeypatch.setattr("libra.eventlog.xes.read.SAMPLE", sample_rows)
     monkeypatch.setattr("libra.eventlog.xes.read.STRETCH", piece_bytes)
 
 

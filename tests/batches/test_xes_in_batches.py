@@ -144,11 +144,11 @@ def test_the_zone_of_times_is_not_that_of_other_dates(tmp_path: Path) -> None:
     for roles in (RoleNames(), RoleNames(activity=("concept:name",))):
         assert read(written(tmp_path, "a birthday"), ReadOptions(roles=roles)).has_zone
         assert not read(written(tmp_path, "naive times"), ReadOptions(roles=roles)).has_zone
-        assert not batches_of(written(tmp_path, "naive times"), ReadOptions(roles=roles)).has_zone()
+        assert not batches_of(written(tmp_path, "naive times"), ReadOptions(roles=roles)).has_zone
 
 
 def test_roles_zone_and_notes_are_those_of_memory(tmp_path: Path) -> None:
     for name in ("plain", "naive times", "some without events"):
         log, events = read(written(tmp_path, name), ReadOptions()), batches_of(tmp_path / "log.xes.gz", ReadOptions())
         assert len(list(events)) == 1
-        assert (events.roles, events.has_zone(), set(events.notes())) == (log.roles, log.has_zone, set(log.notes))
+        assert (events.roles, events.has_zone, set(events.notes())) == (log.roles, log.has_zone, set(log.notes))

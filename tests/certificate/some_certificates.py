@@ -17,7 +17,7 @@ from libra.certificate.check import Check
 from libra.certificate.document import checksum
 from libra.certificate.verify import self_checks
 from libra.example.simulate import simulate
-from libra.mechanisms.release import Release
+from libra.release import Release
 
 Document = dict[str, Any]
 Place = tuple[str | int, ...]

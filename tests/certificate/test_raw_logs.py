@@ -26,7 +26,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_ID, TIMESTAMP
 from libra.mechanisms.fresh_log import log_of
-from libra.mechanisms.release import Release
+from libra.release import Release
 
 FORMATS = ("log.csv", "log.tsv", "log.csv.zip", "log.xes", "log.xes.gz", "log.parquet")
 

@@ -14,8 +14,18 @@ import pytest
 import libra
 from libra import example
 from libra.certificate.document import write_certificate
-from libra.certificate.minisign import MalformedError, PublicKey, SecretKey, Signature, WrongPasswordError, needs_password
-from libra.certificate.signing import public_key, secret_key, signature_of, write_keys
+from libra.certificate.minisign import (
+    MEMORY,
+    OPERATIONS,
+    MalformedError,
+    PublicKey,
+    SecretKey,
+    Signature,
+    WrongPasswordError,
+    needs_password,
+    scrypt_parameters,
+)
+from libra.certificate.signing import others_may_read, public_key, secret_key, signature_of, write_keys
 from libra.certificate.verify import verify
 from libra.errors import InputError, UsageError
 
@@ -341,3 +351,13 @@ def test_we_sign_with_a_key_of_minisign(minisign: str, tmp_path: Path) -> None:
     found = verify(certificate, log, key=public_key(tmp_path / "hospital.pub"))
     assert [check.name for check in found.checks] == ["signature", "structure"]
     assert (found.checks[0].ok, found.promised) == (True, False)
+
+
+def test_the_limits_of_a_password_are_those_of_libsodium() -> None:
+    assert scrypt_parameters(OPERATIONS, MEMORY) == (17, 1)
+    assert scrypt_parameters(33_554_432, 1_073_741_824) == (20, 1)
+
+
+def test_a_new_secret_key_is_for_its_owner_alone(tmp_path: Path) -> None:
+    write_keys(tmp_path / "hospital", None)
+    assert not others_may_read(tmp_path / "hospital")

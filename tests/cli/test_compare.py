@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from libra import example
-from libra.comparison.flags import OURS
+from libra.comparison.plan import OURS
 from libra.mechanisms.mechanism import names, parameters_of
 from libra.reporting.comparison_tables import ESSENTIAL, HEADINGS
 

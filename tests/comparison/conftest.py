@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a package with mechanisms that behave badly; it is found for the time of the test."""
     folder = install(tmp_path / "site")
     monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "odd_mechanisms", raising=False)  # one that another test has loaded from elsewhere
     return folder
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from libra.comparison.asked import is_asked
-from libra.comparison.comparison import ComparedLog, Comparison
-from libra.comparison.outcome import Missing, Outcome, Result
-from libra.comparison.plan import Run
-from libra.comparison.processes import Limits
+from libra.comparison.comparison import ComparedLog, Comparison, Limits, Missing, Outcome, Result
+from libra.comparison.plan import Run, is_asked
 from libra.comparison.setting import settings_of
 from libra.measures.utility import Baseline, Utility
 from libra.mechanisms.mechanism import parameters_of

@@ -15,9 +15,8 @@ import pytest
 
 from libra.comparison import cache as cache_module
 from libra.comparison.cache import MODULES, ROOMS, Cache, source_fingerprint, user_cache
-from libra.comparison.outcome import Missing, Result
+from libra.comparison.comparison import Limits, Missing, Result
 from libra.comparison.plan import Run
-from libra.comparison.processes import Limits
 from libra.comparison.setting import Setting
 from libra.eventlog.log import EventLog
 from libra.measures import measure
@@ -178,7 +177,7 @@ def test_the_fingerprint_changes_with_any_file_that_counts(tmp_path: Path, monke
 def test_all_code_that_a_run_loads_is_part_of_the_fingerprint() -> None:
     code = (
         "import sys, libra.comparison.child as child\n"
-        "from libra.comparison.handover import packed\n"
+        "from libra.comparison.child import packed\n"
         "from libra.example.simulate import simulate\n"
         "before = set(sys.modules)\n"
         "data = packed(simulate(cases=60))\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import libra
-from libra.comparison.names import named
+from libra.comparison.compare import named
 from libra.comparison.plan import plan_of
 from libra.comparison.setting import parsed_parameters, settings_of
 from libra.errors import UsageError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from libra.comparison.flags import in_our_words
-from libra.comparison.plan import plan_of
+from libra.comparison.plan import in_our_words, plan_of
 from libra.comparison.setting import Setting, parsed_parameters, settings_of
 from libra.errors import UsageError
 from libra.mechanisms.mechanism import parameters_of
@@ -20,7 +19,7 @@ from libra.mechanisms.mechanism import parameters_of
         ("sacofa", "Ask for a larger --prune or --epsilon.", "Ask for a larger prune or --epsilon."),
         ("sacofa", "Say --prune as a count, from 1 up.", "Say prune as a count, from 1 up."),
         ("sacofa", "Say --max-length.", "Say max_length."),
-        ("travas", "Ask for them: --times model.", "Ask for them: --set times=model."),
+        ("travas", "Ask for them: --times model.", "Add --set times=model."),
         ("travas", "Ask for --delta 1e-05.", "Ask for --delta 1e-05."),
         ("libra2022", "which --b 1.8 or --delta 0.00052 gives", "which --set b=1.8 or --delta 0.00052 gives"),
         ("libra2022", "Ask for fewer: --subsamples N.", "Ask for fewer: --set subsamples=N."),
@@ -50,5 +49,5 @@ def test_what_is_told_is_taken() -> None:
 
 
 def test_a_setting_that_cannot_be_made_is_told_in_our_words_too() -> None:
-    with pytest.raises(UsageError, match=r"travas:time_zone=CET: .* Ask for them: --set times=model"):
+    with pytest.raises(UsageError, match=r"travas:time_zone=CET: .* Add --set times=model"):
         plan_of(settings_of("travas:time_zone=CET"), 1.0, 1e-4, 1)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from libra.comparison.handover import content_hash, packed, unpacked
+from libra.comparison.child import content_hash, packed, unpacked
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import Attribute, LogMetadata
 

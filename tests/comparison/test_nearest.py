@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from libra.comparison.comparison import Comparison
-from libra.comparison.outcome import Missing, Result
+from libra.comparison.comparison import Comparison, Missing, Result
 from libra.privacy.unit import Unit
 from libra.reporting.comparison_page import nearest_of
 

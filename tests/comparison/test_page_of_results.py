@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from benchmarks import comparison as script
 
-from libra.comparison.outcome import Missing, Result
+from libra.comparison.comparison import Missing, Result
 
 from .some_outcomes import comparison, result
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.comparison.outcome import Missing
+from libra.comparison.comparison import Missing
 from libra.errors import UsageError
 from libra.reporting.comparison_files import plots
 from libra.reporting.curves import LABEL_HEIGHT, curves_of, placed

@@ -14,9 +14,10 @@ import pytest
 
 import libra
 from libra.comparison import Comparison
-from libra.comparison.handover import packed
+from libra.comparison.child import packed
+from libra.comparison.comparison import Limits
 from libra.comparison.plan import plan_of
-from libra.comparison.processes import Limits, found_by_processes
+from libra.comparison.processes import found_by_processes
 from libra.comparison.setting import settings_of
 from libra.errors import LibraError, UsageError
 from libra.eventlog.log import EventLog

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from libra.comparison.asked import asked, is_asked, subsampled_laplace_scale
-from libra.comparison.names import named
-from libra.comparison.plan import plan_of
+from libra.comparison.compare import named
+from libra.comparison.plan import asked, is_asked, plan_of, subsampled_laplace_scale
 from libra.comparison.setting import Setting, parsed_parameters, settings_of
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog

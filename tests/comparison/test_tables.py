@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from libra.comparison.comparison import CONFIDENTIAL, MEASURES
-from libra.comparison.outcome import Missing
+from libra.comparison.comparison import CONFIDENTIAL, MEASURES, Missing
 from libra.errors import InputError
 from libra.privacy.unit import CASE, Unit
 from libra.reporting.comparison_files import HEADER, plot_names

@@ -18,8 +18,7 @@ from libra.engines import time_tables as tables
 from libra.engines.contract import Integers, Table
 from libra.engines.counting.clipping import add_clipped
 from libra.engines.counting.times import COUNTERS
-from libra.eventlog.cases import Cases
-from libra.eventlog.local_time import to_local, to_utc
+from libra.eventlog.cases import Cases, to_local, to_utc
 from libra.privacy.noise import FINE
 
 Events = list[tuple[int, int]]

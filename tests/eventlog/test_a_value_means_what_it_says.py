@@ -20,7 +20,7 @@ from libra.engines.polars_streaming.source import StreamedLog
 from libra.errors import InputError
 from libra.eventlog.options import RoleNames
 from libra.eventlog.read import batches_of, read
-from libra.eventlog.tables.flat import own_where_none, whose_events
+from libra.eventlog.tables.in_batches import individuals_apart
 from libra.eventlog.tables.values import as_text
 from libra.privacy.randomness import Randomness
 from libra.privacy.unit import Unit
@@ -110,8 +110,7 @@ def test_text_of_a_number_is_that_of_its_value() -> None:
 
 
 def test_a_case_of_nobodys_is_taken_for_nobody_elses() -> None:
-    whose = whose_events(pl.Series(["\0y", "\1y", " "]), None, str, may_lack=False)
-    assert own_where_none(whose, pl.Series(["a", "b", "y"])).n_unique() == 3
+    assert individuals_apart(pl.Series(["\0y", "\1y", " "]), pl.Series(["a", "b", "y"])).n_unique() == 3
 
 
 def test_an_event_that_is_left_out_does_not_change_the_type_of_the_individuals_after_it() -> None:

@@ -79,7 +79,7 @@ def _little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("libra.eventlog.tables.frames.SAMPLE", 2)
     monkeypatch.setattr("libra.eventlog.tables.csv_read.PIECE", 80)
     monkeypatch.setattr("libra.eventlog.tables.csv_read.HEAD", 120)
-    monkeypatch.setattr("libra.eventlog.xes.batches.SAMPLE", 2)
+    monkeypatch.setattr("libra.eventlog.xes.read.SAMPLE", 2)
     monkeypatch.setattr("libra.eventlog.xes.read.STRETCH", 200)
 
 

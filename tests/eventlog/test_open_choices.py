@@ -73,6 +73,19 @@ def test_what_the_content_settles_is_not_refused(name: str, engine: str, tmp_pat
     assert libra.anonymize(write(tmp_path, CLEAR[name]), engine=engine).guarantee.kind == "proved"
 
 
+@pytest.mark.parametrize("engine", ["polars", "polars-streaming"])
+def test_a_missing_time_leaves_nothing_open(engine: str, tmp_path: Path) -> None:
+    file = write(tmp_path, [SHOWN, "", SHOWN])
+    assert libra.anonymize(file, engine=engine, drop_invalid=True).guarantee.kind == "proved"
+
+
+def test_which_value_a_note_names_is_always_the_same(tmp_path: Path) -> None:
+    file = write(tmp_path, [f"{day:02}/04/2024" for day in range(1, 11)] * 3)
+    assert {next(note for note in libra.read(file).notes if "day first" in note).split('"')[3] for _ in range(5)} == {
+        "01/04/2024"
+    }
+
+
 def test_another_column_that_shows_the_order_settles_it(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("case,activity,start time,end time\n1,a,27/05/2024,03/04/2024\n")

@@ -10,7 +10,7 @@ import pytest
 from libra.eventlog.log import EventLog, FoundRole, empty_log
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
-from libra.eventlog.summary import AttributeSummary, TopVariant, TraceLength, summarize
+from libra.measures.summary import AttributeSummary, TopVariant, TraceLength, summarize
 
 
 def test_the_figures_of_a_small_log(small_log: EventLog) -> None:

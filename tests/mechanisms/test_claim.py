@@ -1,21 +1,34 @@
-"""The words that a data protection officer signs: each where it is true, and only there."""
+"""What is claimed of libra2022, what its parameters amount to, and the figures of the paper."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
 
+import numpy as np
 import pytest
-from some_cases import COUNTS, log_of
+from some_cases import COUNTS, log_of, variants_in
 
+from libra.errors import UsageError
 from libra.eventlog.cases import Cases
+from libra.eventlog.log import EventLog
+from libra.eventlog.options import no_progress
+from libra.measures.edges import pair_edges
+from libra.measures.utility import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
-from libra.mechanisms.libra2022.claim import Libra2022Claim
+from libra.mechanisms.libra2022.claim import Libra2022Claim, accounting, default_subsamples
 from libra.mechanisms.release import Release
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.randomness import SEEDED, Randomness
-from libra.privacy.renyi import laplace_epsilon
+from libra.privacy.renyi import laplace_epsilon, subsampled_laplace_epsilon
+from libra.reproduce import TABLE_1
+from libra.reproduce.run import read_logs
 
 NO_GUARANTEE = (
     "This is no guarantee: the procedure does not have the privacy claimed. Do not release personal data on its strength."
@@ -201,3 +214,121 @@ def test_a_guarantee_says_all_it_holds_in_json() -> None:
         "caveats": ["c"],
     }
     assert guarantee.to_dict()["caveats"] == ["c"]
+
+
+@pytest.mark.parametrize(("gamma", "subsamples"), [(0.05, 20), (1, 1), (0.7, 1), (0.3, 3), (1e-6, 1_000_000)])
+def test_the_default_number_of_subsamples_gives_a_log_of_the_same_size(gamma: float, subsamples: int) -> None:
+    assert default_subsamples(gamma) == subsamples
+
+
+@pytest.mark.parametrize("gamma", [0, -1, 1e-7, 1.5, math.nan, True])
+def test_a_rate_without_a_number_of_subsamples_is_refused(gamma: float) -> None:
+    with pytest.raises(UsageError, match="gamma has to be a number from 1/1,000,000 to 1, not"):
+        default_subsamples(gamma)
+
+
+@pytest.mark.parametrize("alpha", [2, 10, 100, 2.5])
+def test_the_noise_drawn_has_the_inverse_epsilon_as_its_scale(alpha: float) -> None:
+    found = accounting(alpha, 2, 0.05, 1e-4, 20)
+    assert found.noise_scale == 1 / found.laplace_epsilon
+    assert found.pld_epsilon_drawn == subsampled_laplace_epsilon(found.noise_scale, 0.05, 20, 1e-4)
+    assert found.renyi_epsilon == pytest.approx(20 * found.renyi_epsilon_one)
+
+
+def test_a_small_alpha_is_not_the_stronger_setting_at_equal_noise() -> None:
+    two, ten = accounting(2, 2, 0.05, 1e-4, 20), accounting(10, 2, 0.05, 1e-4, 20)
+    assert two.renyi_epsilon < ten.renyi_epsilon
+    assert two.epsilon_at_order > ten.epsilon_at_order
+    assert two.pld_epsilon == ten.pld_epsilon
+    assert two.pld_epsilon_drawn < ten.pld_epsilon_drawn
+
+
+def test_every_step_towards_the_truth_lowers_the_figure() -> None:
+    found = accounting(10, 2, 0.05, 1e-4, 20)
+    figures = [found.epsilon_at_order, found.best_order_bound.epsilon, found.best_order_exact.epsilon, found.pld_epsilon]
+    assert figures == sorted(figures, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "b", "gamma", "delta", "subsamples"),
+    [(2, 1e-100, 1, 1e-300, 1_000_000), (100_000, 1e100, 1e-12, 0.49, 1), (10, 2, 0, 1e-4, 20), (1.01, 1e-6, 0.05, 1e-4, 20)],
+)
+def test_extreme_parameters_give_a_document_without_infinities(
+    alpha: float, b: float, gamma: float, delta: float, subsamples: int
+) -> None:
+    document = accounting(alpha, b, gamma, delta, subsamples).to_dict()
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((1, 2, 0.05, 1e-4, 20), "alpha has to be"),
+        ((10, 0, 0.05, 1e-4, 20), "b has to be"),
+        ((10, 2, 1.5, 1e-4, 20), "gamma has to be"),
+        ((10, 2, 0.05, 0, 20), "delta has to be"),
+        ((10, 2, 0.05, 1e-4, 0), "subsamples has to be"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_the_names_of_the_paper(
+    arguments: tuple[float, float, float, float, int], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        accounting(*arguments)
+
+
+PublicLog: TypeAlias = Callable[[Path, str], EventLog]
+
+
+@pytest.fixture(scope="module")
+def public_log() -> PublicLog:
+    """The logs of the paper, read as it did and each once."""
+
+    @cache
+    def of(folder: Path, name: str) -> EventLog:
+        return read_logs([folder / f"{name}.xes.gz"], lambda _: nullcontext(no_progress))[name]
+
+    return of
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alpha", [2, 10, 100])
+@pytest.mark.parametrize(
+    ("name", "freq_within", "time_within"),
+    [("bpic13", 0.05, 0.10), ("bpic12", 0.05, 0.02), ("urineweginfectie", 0.15, None)],
+)
+def test_the_papers_figures_come_out(
+    shared_logs: Path, public_log: PublicLog, name: str, freq_within: float, time_within: float | None, alpha: int
+) -> None:
+    printed = TABLE_1[name][alpha]
+    freq, time = mean_emd(public_log(shared_logs, name), alpha)
+    assert freq == pytest.approx(printed.emd_freq, rel=freq_within)
+    if time_within is not None:
+        assert time == pytest.approx(printed.emd_time, rel=time_within)
+
+
+def test_sepsis_is_as_good_as_empty_in_the_papers_measure(shared_logs: Path, public_log: PublicLog) -> None:
+    freq, time = mean_emd(public_log(shared_logs, "sepsis"), 10)
+    assert 122 <= freq <= 123.2
+    assert time == pytest.approx(6218, abs=1)
+
+
+def mean_emd(log: EventLog, alpha: float) -> tuple[float, float]:
+    """EMD Freq and EMD Time, the mean over five seeds, in the setting that matches the paper's tables."""
+    mechanism = Libra2022(alpha=alpha, delta=1e-3, trace_noise=False)
+    edges = [pair_edges(log, mechanism.anonymize(log, Randomness(seed)).log) for seed in range(5)]
+    return float(np.mean([emd_freq(pair) for pair in edges])), float(np.mean([emd_time(pair) for pair in edges]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bpic12", "bpic13", "hospital", "sepsis", "urineweginfectie"])
+def test_with_trace_noise_releases_are_empty_where_the_papers_are_and_only_there(
+    shared_logs: Path, public_log: PublicLog, name: str
+) -> None:
+    log = public_log(shared_logs, name)
+    for alpha, printed in TABLE_1[name].items():
+        for seed in range(3):
+            release = Libra2022(alpha=alpha, delta=1e-3).anonymize(log, Randomness(seed))
+            assert (release.log.n_cases > 0) is (printed.emd_freq is not None)
+            assert (release.shortfall is None) is (printed.emd_freq is not None)
+            assert variants_in(release.log) <= variants_in(log)

@@ -17,15 +17,15 @@ from libra.errors import InputError, UsageError
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.mechanisms.libra2022 import Libra2022
-from libra.mechanisms.release import Release
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.randomness import Randomness
+from libra.release import Release
 
 
 @pytest.fixture
 def release() -> Release:
     """The release of a small log, from a seed."""
-    return Libra2022().anonymize(log_of(COUNTS), Randomness(seed=1))
+    return Release.of(Libra2022().anonymize(log_of(COUNTS), Randomness(seed=1)))
 
 
 def test_a_certificate_says_by_what_and_when_it_was_issued(release: Release) -> None:

@@ -1,9 +1,10 @@
-"""Trace noise follows the algorithm as it is written, against exact distributions, and makes nothing up."""
+"""Trace noise: the minimal automaton of the variants, and copies and deletions until its transitions carry noise."""
 
 from __future__ import annotations
 
+import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
 from typing import TypeVar
 
@@ -14,14 +15,121 @@ from hypothesis import strategies as st
 from scipy import stats
 from some_cases import as_lists, cases_from
 
-from libra.mechanisms.libra2022.trace_noise import Paths, copies_and_deletions, cover, trace_noise, transition_paths
+from libra.mechanisms.libra2022.trace_noise import (
+    START,
+    Automaton,
+    Paths,
+    copies_and_deletions,
+    cover,
+    minimal_automaton,
+    trace_noise,
+    transition_paths,
+)
 from libra.privacy.randomness import Randomness
+
+Word = tuple[int, ...]
+LETTERS = (0, 1, 2)
+LONGEST = 5
+WORDS = st.sets(st.lists(st.sampled_from(LETTERS), max_size=LONGEST).map(tuple), min_size=1, max_size=25)
+EVERYTHING = [word for length in range(LONGEST + 2) for word in product(LETTERS, repeat=length)]
+
+
+def accepts(automaton: Automaton, word: Sequence[int]) -> bool:
+    """Whether a word is one of those that the automaton was made from."""
+    try:
+        taken = automaton.path(word)
+    except KeyError:
+        return False
+    return (automaton.targets[taken[-1]] if taken else START) in automaton.final
+
+
+def right_languages(words: set[Word]) -> set[frozenset[Word]]:
+    """For every beginning of a word the set of its possible ends: as many different ones as the smallest automaton has states."""
+    prefixes = {word[:length] for word in words for length in range(len(word) + 1)}
+    return {frozenset(word[len(prefix) :] for word in words if word[: len(prefix)] == prefix) for prefix in prefixes}
+
+
+@given(WORDS)
+def test_it_accepts_exactly_the_sequences_it_was_made_from(words: set[Word]) -> None:
+    automaton = minimal_automaton(words)
+    assert {word for word in EVERYTHING if accepts(automaton, word)} == words
+
+
+@given(WORDS)
+def test_it_has_as_many_states_and_transitions_as_there_are_right_languages_and_next_symbols(words: set[Word]) -> None:
+    automaton = minimal_automaton(words)
+    languages = right_languages(words)
+    assert len(automaton.steps) == len(languages)
+    assert len(automaton.targets) == sum(len({end[0] for end in ends if end}) for ends in languages)
+    assert len(automaton.final) == sum(() in ends for ends in languages)
+
+
+@given(WORDS)
+def test_transitions_are_numbered_once_each(words: set[Word]) -> None:
+    automaton = minimal_automaton(words)
+    numbers = [transition for of_state in automaton.steps for transition in of_state.values()]
+    assert sorted(numbers) == list(range(len(automaton.targets)))
+    assert set(automaton.targets) | {START} == set(range(len(automaton.steps)))
+
+
+@given(WORDS)
+def test_a_path_spells_its_sequence_and_never_repeats_a_transition(words: set[Word]) -> None:
+    automaton = minimal_automaton(words)
+    symbol = {number: letter for of_state in automaton.steps for letter, number in of_state.items()}
+    for word in words:
+        path = automaton.path(word)
+        assert tuple(symbol[transition] for transition in path) == word
+        assert len(set(path)) == len(path)
+    used = {transition for word in words for transition in automaton.path(word)}
+    assert used == set(range(len(automaton.targets)))
+
+
+@given(st.lists(st.lists(st.sampled_from(LETTERS), max_size=LONGEST), min_size=1, max_size=12), st.randoms())
+def test_order_and_repetition_make_no_difference(words: list[list[int]], shuffle: random.Random) -> None:
+    shuffled = words + words[:3]
+    shuffle.shuffle(shuffled)
+    assert minimal_automaton(shuffled) == minimal_automaton(words)
+
+
+def test_a_sequence_that_leaves_the_automaton_has_no_path() -> None:
+    automaton = minimal_automaton([[0, 1, 2], [0, 2]])
+    assert not accepts(automaton, [0, 1])
+    assert not accepts(automaton, [0, 1, 2, 2])
+    assert not accepts(automaton, [])
+    with pytest.raises(KeyError):
+        automaton.path([1])
+
+
+def test_no_sequences_and_the_empty_one() -> None:
+    assert minimal_automaton([]) == Automaton(({},), (), frozenset())
+    assert minimal_automaton([[]]) == Automaton(({},), (), frozenset({START}))
+    assert accepts(minimal_automaton([]), []) is False
+    assert accepts(minimal_automaton([[]]), []) is True
+
+
+def test_all_words_of_a_length_share_everything() -> None:
+    automaton = minimal_automaton(product(range(3), repeat=9))
+    assert len(automaton.steps) == 10
+    assert len(automaton.targets) == 27
+
+
+def test_long_and_many_sequences_are_fine() -> None:
+    long = [0, 1] * 10_000
+    automaton = minimal_automaton([long, [2, *long[1:]]])
+    assert len(automaton.steps) == 20_001
+    assert len(automaton.targets) == 20_001
+    draw = random.Random(1)
+    many = {tuple(draw.choices(range(12), k=10)) for _ in range(5_000)}
+    automaton = minimal_automaton(many)
+    assert all(accepts(automaton, word) for word in many)
+    assert len(automaton.targets) < 50_000
+
 
 Outcome = TypeVar("Outcome", bound=Hashable)
 
 CHANCE = 1e-3
 CROSSED = [[0, 2], [1, 2], [0, 3], [1, 3]]  # every transition is on two paths
-WORDS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=4), min_size=1, max_size=15)
+SPELLED = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=4), min_size=1, max_size=15)
 
 
 def fit(observed: Mapping[Outcome, int], expected: Mapping[Outcome, float]) -> float:
@@ -120,7 +228,7 @@ def test_copies_and_deletions_are_distributed_as_in_the_algorithm_step_by_step()
         assert stats.ks_2samp(view(ours), view(literal)).pvalue > CHANCE
 
 
-@given(WORDS, st.data())
+@given(SPELLED, st.data())
 def test_every_transition_is_drawn_at_least_as_often_as_needed_and_nothing_is_drawn_for_nothing(
     words: list[list[int]], data: st.DataObject
 ) -> None:
@@ -134,7 +242,7 @@ def test_every_transition_is_drawn_at_least_as_often_as_needed_and_nothing_is_dr
     assert needed.max() <= drawn.sum() <= needed.sum()
 
 
-@given(WORDS)
+@given(SPELLED)
 def test_paths_and_users_say_the_same(words: list[list[int]]) -> None:
     paths = transition_paths([list(word) for word in sorted(set(map(tuple, words)))])
     by_path = sorted((int(t), variant) for variant, path in enumerate(paths.of_variant) for t in path)
@@ -144,7 +252,7 @@ def test_paths_and_users_say_the_same(words: list[list[int]]) -> None:
 
 
 @settings(max_examples=150)
-@given(WORDS, st.sampled_from([0.1, 0.4, 2.0]), st.integers(0, 10**6))
+@given(SPELLED, st.sampled_from([0.1, 0.4, 2.0]), st.integers(0, 10**6))
 def test_cases_are_copied_or_deleted_within_their_variant_and_none_is_made_up(
     words: list[list[int]], epsilon: float, seed: int
 ) -> None:

@@ -19,7 +19,7 @@ from libra import example
 from libra.errors import InputError, UsageError
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
-from libra.mechanisms.release import Release
+from libra.release import Release
 from libra.reporting.build import report_of, report_of_release
 from libra.reporting.commands import Names, commands_of
 

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from libra.errors import InputError
-from libra.eventlog.files import FileFormat
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.tables.csv_read import read_csv
@@ -29,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 
 def read(file: Path, text: str | bytes, options: ReadOptions | None = None) -> EventLog:
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_csv(file, FileFormat("csv"), options or ReadOptions())
+    return read_csv([file], options or ReadOptions(), str(file))
 
 
 def refusal(file: Path, text: str | bytes, options: ReadOptions | None = None) -> str:
@@ -285,8 +284,8 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text))
     with zipfile.ZipFile(tmp_path / "a.csv.zip", "w") as archive:
         archive.writestr("a.csv", text)
-    assert read_csv(tmp_path / "a.csv.gz", FileFormat("csv", "gz"), ReadOptions()).n_events == 1
-    assert read_csv(tmp_path / "a.csv.zip", FileFormat("csv", "zip"), ReadOptions()).n_events == 1
+    for name in ("a.csv.gz", "a.csv.zip"):
+        assert read_csv([tmp_path / name], ReadOptions(), name).n_events == 1
 
 
 def test_progress_ends_at_the_size_of_the_file(file: Path) -> None:
@@ -316,9 +315,10 @@ def test_two_hundred_thousand_cases_of_one_event_are_read(file: Path) -> None:
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(log=event_logs(), kind=st.sampled_from(["csv", "tsv"]))
 def test_any_log_survives_writing_and_reading(file: Path, log: EventLog, kind: str) -> None:
+    file = file.with_suffix(f".{kind}")
     with file.open("wb") as stream:
         write_csv(log, stream, "," if kind == "csv" else "\t")
-    back = read_csv(file, FileFormat("csv" if kind == "csv" else "tsv"), ReadOptions(allow_empty=True))
+    back = read_csv([file], ReadOptions(allow_empty=True), str(file))
     assert back.equals(log)
 
 

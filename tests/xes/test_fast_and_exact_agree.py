@@ -16,9 +16,8 @@ from libra.eventlog.files import FileFormat
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.xes import read as xes_read
 from libra.eventlog.xes.columns import Columns, Piece
-from libra.eventlog.xes.exact import XesParser
+from libra.eventlog.xes.parsers import XesParser, read_plain
 from libra.eventlog.xes.read import read_xes
-from libra.eventlog.xes.tokens import read_plain
 
 keys = st.sampled_from(["concept:name", "cost", "a b", "é", "x&y", ">", "k'k"])
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="￾￿"), max_size=8)

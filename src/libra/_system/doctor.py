@@ -108,13 +108,7 @@ def _found(name: str, look: Callable[[], tuple[bool, str]], purpose: str, remedy
 
 
 def find_java() -> tuple[bool, str]:
-    """Whether there is a Java that is new enough, and its version, or what is wrong with it.
-
-    Example:
-        >>> from libra._system.doctor import find_java
-        >>> isinstance(find_java()[0], bool)
-        True
-    """
+    """Whether there is a Java that is new enough, and its version, or what is wrong with it."""
     home = os.environ.get("JAVA_HOME")
     program = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")  # where PySpark looks, too
     if program is None:

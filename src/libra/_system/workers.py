@@ -160,10 +160,6 @@ def peak_megabytes() -> float | None:
     """The most memory that this process has had so far; None where the system does not tell.
 
     On Linux not by getrusage: what it tells begins with the memory of the program that started this one.
-
-    Example:
-        >>> peak_megabytes() > 1
-        True
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -178,12 +174,7 @@ def peak_megabytes() -> float | None:
 
 
 def megabytes_of(process: int) -> float | None:
-    """The memory that another process has right now; None where it is gone or the system does not tell.
-
-    Example:
-        >>> megabytes_of(os.getpid()) > 1
-        True
-    """
+    """The memory that another process has right now; None where it is gone or the system does not tell."""
     try:
         pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / MEGABYTE

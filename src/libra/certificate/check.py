@@ -23,10 +23,6 @@ class Check:
         ok: Whether it holds.
         found: What was found, in a sentence: what holds, or what does not.
         meaning: Where it does not hold, what that means for whoever relies on it.
-
-    Example:
-        >>> Check("file", False, "It has 12 bytes, and 13 are certified.", "The certificate says nothing about it.").ok
-        False
     """
 
     name: str

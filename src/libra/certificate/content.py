@@ -77,18 +77,7 @@ def content_check(problems: Iterable[str]) -> Check:
 
 
 def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
-    """How a log differs from what a run with this certificate makes.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> raw = simulate(cases=500)
-        >>> release = libra.anonymize(raw)
-        >>> list(content_of_log(release.certificate(), release.log))
-        []
-        >>> next(content_of_log(release.certificate(), raw))
-        'its events have attributes that are not promised: lifecycle:transition, org:resource, cost:total'
-    """
+    """How a log differs from what a run with this certificate makes."""
     seeded = bool(log.cases[CASE_NAME].str.starts_with(SEEDED_PREFIX).any())
     if seeded and not document["guarantee"]["seeded"]:
         yield "its case ids say that it was drawn with a seed, and the certificate does not"
@@ -149,13 +138,7 @@ def _other_control_flow(document: Mapping[str, Any], log: EventLog) -> Iterator[
 
 
 def departures_of_file(output: Path, log: EventLog, *, seeded: bool) -> Iterator[str]:
-    """What a file holds besides this log, which was read from it.
-
-    Args:
-        output: The file, or a folder.
-        log: The log in it.
-        seeded: Whether it was drawn with a seed, and says so in its header.
-    """
+    """What a file holds besides this log, which was read from it."""
     files = list(data_files(output).values()) if output.is_dir() else [output]
     for file in files:
         form = input_format(file)

@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from libra._system.files import atomic_output
 from libra.certificate.minisign import SecretKey
 from libra.certificate.signing import signature_of, signature_text
-from libra.errors import InputError
+from libra.errors import InputError, UsageError
 from libra.eventlog.files import open_input
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.release import DOCUMENT
+from libra.targets import check_writable
 
 if TYPE_CHECKING:
     from fastjsonschema import JsonSchemaValueException
@@ -58,16 +59,7 @@ LONGEST = 40  # characters of a name that is not ours
 
 
 def write_certificate(statement: Mapping[str, Any], released: Path, path: Path, key: SecretKey | None = None) -> None:
-    """Write the certificate of a released file, or of a folder of files that hold one log; with a key, its signature beside it.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> _ = (folder / "log.csv").write_text("case,activity")
-        >>> write_certificate({"mechanism": "libra"}, folder / "log.csv", folder / "log.json")
-        >>> read_certificate(folder / "log.json")["output"]["bytes"]
-        13
-    """
+    """Write the certificate of a released file, or of a folder of files that hold one log; with a key, its signature too."""
     name = released.name.encode(errors="backslashreplace").decode()
     document = {"document": DOCUMENT, "format": FORMAT} | dict(statement) | {"output": {"file": name} | fingerprint(released)}
     document[CHECKSUM] = checksum(document)
@@ -80,19 +72,24 @@ def write_certificate(statement: Mapping[str, Any], released: Path, path: Path, 
             written.enter_context(atomic_output(signature_of(path))).write(signature)
 
 
+def check_certificate(source: object, output: str | Path, certificate: str | Path, *, signed: bool = False) -> None:
+    """Refuse a certificate that cannot be written, or that would replace the source or the output; likewise its signature."""
+    files = {"certificate": Path(certificate), **({"signature": signature_of(certificate)} if signed else {})}
+    for what, file in files.items():
+        check_writable(source, file, what=what)
+        if file.resolve() == Path(output).resolve():
+            raise UsageError(f"{file}: the {what} would replace the output. Name another file.")
+    if not signed and signature_of(certificate).exists():
+        what = "there is a signature by this name, which would not fit the new certificate"
+        remedy = "Sign it as well (--sign-key), remove the old signature, or name another certificate"
+        raise InputError(what, place=str(signature_of(certificate)), remedy=remedy)
+
+
 def fingerprint(released: Path, progress: Progress = no_progress) -> dict[str, Any]:
     """The size and the SHA-256 of a file; of a folder, of all its data files together.
 
     For a folder that is the SHA-256 of one line a file, sorted: its own SHA-256 and its name within the folder. Files whose name
     begins with "_" or "." are none of the data: Spark marks there that it is done.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> _ = (folder / "part-0.csv").write_text("case,activity")
-        >>> (folder / "_SUCCESS").touch()
-        >>> fingerprint(folder)["bytes"], fingerprint(folder) == fingerprint(folder / "part-0.csv")
-        (13, False)
     """
     if not released.is_dir():
         return _of_file(released, progress)
@@ -207,12 +204,7 @@ def _parsed(path: Path, raw: bytes, remedy: str) -> Any:
 
 
 def checksum(document: Mapping[str, Any]) -> str:
-    """The checksum that belongs into a document.
-
-    Example:
-        >>> checksum({"a": 1, "b": [2.0]}) == checksum({"b": [2], "a": 1.0, "checksum": "of old"})
-        True
-    """
+    """The checksum that belongs into a document."""
     stated = {name: value for name, value in document.items() if name != CHECKSUM}
     return hashlib.sha256(canonical(stated).encode()).hexdigest()
 
@@ -254,12 +246,7 @@ def schema() -> dict[str, Any]:
 
 
 def why_invalid(document: Mapping[str, Any]) -> str | None:
-    """The first place where a document departs from the schema, in words; None where it does not.
-
-    Example:
-        >>> why_invalid({"document": "Libra certificate", "format": 1})
-        'it has no field "ledger"'
-    """
+    """The first place where a document departs from the schema, in words; None where it does not."""
     from fastjsonschema import JsonSchemaValueException
 
     try:

@@ -39,11 +39,7 @@ class WrongPasswordError(Exception):
 
 @dataclass(frozen=True)
 class PublicKey:
-    r"""What checks signatures; it may be published.
-
-    Attributes:
-        number: Eight random bytes that tell keys apart.
-        key: The Ed25519 public key.
+    r"""What checks signatures; it may be published. `number` are eight random bytes that tell keys apart.
 
     Example:
         >>> text = "untrusted comment: minisign public key\nRWTjFHyRw1iUzN1rPEtW1GmH4cUhvfQXbOWGg1bXVJoaGZC4F3v5eKGR\n"
@@ -85,19 +81,7 @@ class PublicKey:
 
 @dataclass(frozen=True)
 class SecretKey:
-    """What signs.
-
-    Attributes:
-        number: Eight random bytes that tell keys apart.
-        seed: The Ed25519 secret; it does not show when Python prints the key.
-
-    Example:
-        >>> key = SecretKey.new()
-        >>> SecretKey.from_text(key.to_text(None), None) == key
-        True
-        >>> Signature.from_text(key.sign(b"bytes", "in May")).why_invalid(b"bytes", key.public)
-        ''
-    """
+    """What signs; its `seed` does not show when Python prints the key."""
 
     number: bytes
     seed: bytes = field(repr=False)
@@ -170,15 +154,7 @@ class SecretKey:
 
 @dataclass(frozen=True)
 class Signature:
-    """A detached signature.
-
-    Attributes:
-        number: Of the key that it says it is by.
-        prehashed: Whether it is over the hash of the content, and not over the content itself.
-        signature: Of the content.
-        comment: What is signed besides.
-        everything: The signature of signature and comment.
-    """
+    """A detached signature by key `number`; `everything` is the signature of signature and comment together."""
 
     number: bytes
     prehashed: bool

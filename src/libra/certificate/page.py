@@ -11,7 +11,6 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from libra.certificate.check import MECHANISM, Check
@@ -52,44 +51,12 @@ WHO_WROTE_IT = (
 NOT_CHECKED = "This certificate cannot be checked here. Do not rely on it."
 UNSIGNED = Vouched()
 INDIVIDUAL = Unit(most_cases=1)  # how many of their cases counted makes no difference to these words
-STYLE = """
-@page { size: A4; margin: 12mm 14mm }
-* { box-sizing: border-box }
-body { font: 8.6pt/1.32 "Helvetica Neue", Helvetica, Arial, sans-serif; color: #1a1a1a }
-body { max-width: 182mm; margin: 8mm auto; padding: 0 4mm }
-@media print { body { margin: 0; padding: 0; max-width: none } }
-h1 { font-size: 16pt; font-weight: 600; margin: 0 }
-h2 { font-size: 9.4pt; margin: 2.6mm 0 .6mm; border-bottom: .2mm solid #999; break-after: avoid }
-p { margin: .5mm 0 }
-ul { margin: .3mm 0; padding-left: 4mm }
-.issued { color: #555; margin-bottom: 2mm }
-.signature { font-weight: 600; margin-bottom: 2mm }
-.sentence { font-size: 11.5pt; line-height: 1.36; border-left: 1mm solid #2f5d8a; padding: .5mm 3mm; margin: 2mm 0 }
-.warning { border: .5mm solid #b00020; color: #b00020; padding: 1.5mm 3mm; margin: 2mm 0; font-weight: 600 }
-table { border-collapse: collapse; margin: .6mm 0 }
-td { padding: .15mm 5mm .15mm 0; vertical-align: top; overflow-wrap: anywhere }
-td:first-child { white-space: nowrap }
-.bar { width: 62mm }
-.bar i { display: block; height: 2.4mm; background: #2f5d8a; print-color-adjust: exact; -webkit-print-color-adjust: exact }
-.figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
-code { font: 8.6pt Menlo, Consolas, monospace; background: #f0f0f0; padding: .2mm 1mm; overflow-wrap: anywhere }
-"""
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 OTHER = "other releases"
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a title, then what there is of text, points, a table, bars and a command.
-
-    Attributes:
-        title: What it answers.
-        text: Paragraphs.
-        points: A list.
-        table: Rows, each beginning with its name.
-        bars: Names with a share each.
-        command: Something to type.
-    """
+    """A part of the page: a title, then what there is of paragraphs, points, a table, bars (names with a share) and a command."""
 
     title: str
     text: tuple[str, ...] = ()
@@ -101,17 +68,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """The whole of it.
-
-    Attributes:
-        title: What this is.
-        issued: When, and by what.
-        warnings: What is wrong with it, if anything is.
-        sentence: The promise in one sentence.
-        sections: The rest.
-        verdict: What the warnings come to.
-        signature: What is known of its signature, and what that means.
-    """
+    """The whole of it: `sentence` is the promise in one sentence, `verdict` what the warnings come to."""
 
     title: str
     issued: str
@@ -242,56 +199,14 @@ def _value(value: Any) -> str:
 
 
 def html_of(page: Page) -> str:
-    """The page as one HTML document.
+    """The page as one HTML document without anything from elsewhere, made to be printed on A4; all of it is shown as text."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    Example:
-        >>> made = html_of(Page("Certificate", "Issued <today>", (), "Nothing is promised.", ()))
-        >>> "Issued &lt;today&gt;" in made, made.startswith("<!DOCTYPE html>")
-        (True, True)
-    """
-    head = (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(page.title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+    loader = PackageLoader("libra.certificate", ".")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
-    lines = [f"<h1>{escape(page.title)}</h1>", f'<p class="issued">{escape(page.issued)}</p>']
-    if page.signature:
-        lines.append(f'<p class="signature">{escape(page.signature)}</p>')
-    if page.warnings:
-        told = "".join(f"<p>{escape(warning)}</p>" for warning in page.warnings)
-        lines.append(f'<div class="warning"><p>{escape(page.verdict)}</p>{told}</div>')
-    lines.append(f'<p class="sentence">{escape(page.sentence)}</p>')
-    lines += [line for section in page.sections for line in _section(section)]
-    return head + "\n".join(lines) + "\n</body>\n</html>\n"
-
-
-def _section(section: Section) -> Iterator[str]:
-    yield f"<h2>{escape(section.title)}</h2>"
-    if section.table:
-        yield f"<table>{''.join(_rows(section.table))}</table>"
-    if section.bars:
-        yield f"<table>{''.join(_bars(section.bars))}</table>"
-    for paragraph in section.text:
-        yield f"<p>{escape(paragraph)}</p>"
-    if section.points:
-        yield f"<ul>{''.join(f'<li>{escape(point)}</li>' for point in section.points)}</ul>"
-    if section.command:
-        yield f"<p><code>{escape(section.command)}</code></p>"
-
-
-def _rows(table: tuple[tuple[str, ...], ...]) -> Iterator[str]:
-    for row in table:
-        yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
-
-
-def _bars(bars: tuple[tuple[str, float], ...]) -> Iterator[str]:
-    for name, share in bars:
-        percent = 100 * min(max(share, 0.0), 1.0)
-        yield (
-            f'<tr><td>{escape(name)}</td><td class="figure">{100 * share:.1f} %</td>'
-            f'<td class="bar"><i style="width: {percent:.1f}%"></i></td></tr>'
-        )
+    return environment.get_template("page.html").render(page=page)
 
 
 @dataclass(frozen=True)
@@ -309,13 +224,7 @@ def topic_of(purpose: str, *, otherwise: str = OTHER) -> str:
 
 
 def spent_by_topic(document: Mapping[str, Any]) -> tuple[Spent, ...] | None:
-    """The shares of a certificate's ledger, in its order; None where its noise has no common share.
-
-    Example:
-        >>> entries = [{"purpose": "lengths of rare cases", "group": "tail", "share": share} for share in (0.25, 0.5)]
-        >>> spent_by_topic({"ledger": entries})
-        (Spent(topic='model of rare cases', group='tail', share=0.75),)
-    """
+    """The shares of a certificate's ledger, in its order; None where its noise has no common share."""
     entries = document.get("ledger", ())
     if not entries or any("share" not in entry for entry in entries):
         return None

@@ -28,6 +28,7 @@ from libra.certificate.minisign import (
 )
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import open_input
+from libra.targets import check_writable
 
 ENDING = ".minisig"  # of a signature, after the name of what is signed
 PASSWORD = "LIBRA_KEY_PASSWORD"  # noqa: S105  # the name of a variable
@@ -47,12 +48,6 @@ class Vouched:
         key_id: Of the key that the signature says it is by; None where there is no signature.
         check: What checking it with a key gave; None where no key was given.
         stray: The name of a file that lies where the signature should, and is none; empty where there is no such file.
-
-    Example:
-        >>> Vouched().signed, Vouched().said
-        (False, 'not signed')
-        >>> Vouched("CC9458C3917C14E3").said
-        'signed by key ID CC9458C3917C14E3, not checked'
     """
 
     key_id: str | None = None
@@ -124,10 +119,6 @@ def public_key(given: str | Path) -> PublicKey:
 
     Raises:
         InputError: It cannot be read, or is no public key.
-
-    Example:
-        >>> public_key("RWTjFHyRw1iUzN1rPEtW1GmH4cUhvfQXbOWGg1bXVJoaGZC4F3v5eKGR").id
-        'CC9458C3917C14E3'
     """
     if not isinstance(given, str | Path):
         raise UsageError(f"key is the file of a public key, or its line of text, not {given!r}.")
@@ -189,8 +180,6 @@ def check_new_keys(path: Path) -> None:
     Raises:
         InputError: The text names the place and the remedy.
     """
-    from libra.targets import check_writable
-
     for target in (path, public_name(path)):
         if os.path.lexists(target):
             raise InputError("this file exists, and keys are never overwritten", place=str(target), remedy="Name another one")
@@ -203,14 +192,7 @@ def public_name(path: Path) -> Path:
 
 
 def write_keys(path: Path, password: str | None) -> PublicKey:
-    """Write a new pair of keys, both or none: the secret one, readable for its owner alone, and the public one beside it.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "hospital"
-        >>> write_keys(file, None) == public_key(file.with_name("hospital.pub"))
-        True
-    """
+    """Write a new pair of keys, both or none: the secret one, readable for its owner alone, and the public one beside it."""
     check_new_keys(path)
     key, public = SecretKey.new(), public_name(path)
     try:

@@ -29,7 +29,7 @@ from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.keywords import MechanismKeywords, ReadKeywords
 
 if TYPE_CHECKING:
-    from libra.mechanisms.release import Release
+    from libra.release import Release
     from libra.reporting.build import Draft
     from libra.reporting.page import Report
 
@@ -125,10 +125,11 @@ def anonymize(
     Libra as published, for research; where it leaves nothing of a log the exit code is 1, and the text says what would have kept
     something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md says what each is worth.
     """
+    from libra.certificate.document import check_certificate
     from libra.certificate.signing import signature_of
     from libra.eventlog.log import role_columns
     from libra.releasing import released, request_of
-    from libra.targets import check_certificate, check_model, check_report, check_target
+    from libra.targets import check_model, check_report, check_target
 
     stages = Stages(quiet=quiet)
     asked = {**parameters, "epsilon": epsilon, "delta": delta}

@@ -28,7 +28,7 @@ from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
-    from libra.eventlog.summary import Summary, TraceLength
+    from libra.measures.summary import Summary, TraceLength
 
 
 LONG_TRACE = 12
@@ -73,7 +73,7 @@ def inspect(
 
 def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     """Figures, columns, attributes, frequent variants, and what stands out."""
-    from libra.eventlog.summary import FEW
+    from libra.measures.summary import FEW
 
     console = people_console()
     console.print(printable(str(path)), style="bold")
@@ -121,7 +121,7 @@ def _lengths(length: TraceLength) -> str:
 
     Example:
         >>> from libra.cli.logs import _lengths
-        >>> from libra.eventlog.summary import TraceLength
+        >>> from libra.measures.summary import TraceLength
         >>> _lengths(TraceLength(1, 1.0, 1)), _lengths(TraceLength(2, 3.5, 1200))
         ('1 event in every case', '2 to 1,200 events a case, median 3.5')
     """

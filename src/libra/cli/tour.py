@@ -35,8 +35,8 @@ def demo(
     from libra.cli.logs import show_summary
     from libra.cli.measure import show_utility
     from libra.errors import InputError
-    from libra.eventlog.summary import summarize
     from libra.measures import measure
+    from libra.measures.summary import summarize
     from libra.reporting.build import draft_of_release
     from libra.reporting.commands import Names
 

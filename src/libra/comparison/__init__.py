@@ -6,10 +6,8 @@ outcomes, and tables and plots are made of these.
 
 from __future__ import annotations
 
-from libra.comparison.comparison import Comparison, Row
-from libra.comparison.outcome import Missing, Outcome, Result
+from libra.comparison.comparison import Comparison, Limits, Missing, Outcome, Result, Row
 from libra.comparison.plan import Run
-from libra.comparison.processes import Limits
 from libra.comparison.setting import Setting
 
 __all__ = ["Comparison", "Limits", "Missing", "Outcome", "Result", "Row", "Run", "Setting"]

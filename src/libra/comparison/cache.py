@@ -22,24 +22,18 @@ from typing import Any
 
 from libra._system.files import atomic_output, reason
 from libra._version import __version__
-from libra.comparison.outcome import LIMITS, Missing, Result
+from libra.comparison.comparison import LIMITS, Limits, Missing, Result
 from libra.comparison.plan import Run
-from libra.comparison.processes import Limits
 from libra.errors import InputError
 
 FORM = 1  # of the files; a change of it makes all of them old
 ROOMS = ("_system", "engines", "eventlog", "measures", "mechanisms", "privacy")  # what decides the outcome of a run
-MODULES = ("comparison/child.py", "comparison/handover.py", "errors.py", "seeds.py")
+MODULES = ("comparison/child.py", "errors.py", "seeds.py")
 LIBRARIES = ("numpy", "polars", "scipy")
 
 
 def user_cache() -> Path:
-    """Where this user's caches are kept, by the custom of the system.
-
-    Example:
-        >>> user_cache().name
-        'compare'
-    """
+    """Where this user's caches are kept, by the custom of the system."""
     if sys.platform == "win32":
         home = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":
@@ -51,16 +45,7 @@ def user_cache() -> Path:
 
 @dataclass
 class Cache:
-    """A folder with finished runs.
-
-    Example:
-        >>> import tempfile
-        >>> from libra.comparison.setting import Setting
-        >>> cache, run = Cache(Path(tempfile.mkdtemp())), Run("sepsis", Setting("libra"), 1.0, 0)
-        >>> cache.keep(run, "content", Missing("time", "it took more than 300 seconds"), Limits(300))
-        >>> cache.found(run, "content", Limits(300)).why, cache.found(run, "content", Limits(600))
-        ('time', None)
-    """
+    """A folder with finished runs."""
 
     folder: Path
     trouble: str | None = field(default=None, init=False)  # why nothing can be kept
@@ -124,12 +109,7 @@ class Cache:
 
 
 def source_fingerprint() -> str:
-    """A SHA-256 of the source files that decide what a run gives: a changed mechanism is not served from an old cache.
-
-    Example:
-        >>> len(source_fingerprint())
-        64
-    """
+    """A SHA-256 of the source files that decide what a run gives: a changed mechanism is not served from an old cache."""
     home = Path(__file__).resolve().parents[1]
     files = [*(home / module for module in MODULES), *(file for room in ROOMS for file in (home / room).rglob("*.py"))]
     return _hash_of((file.relative_to(home).as_posix(), file) for file in sorted(files))

@@ -1,7 +1,8 @@
-"""The process that one run has to itself: `python -m libra.comparison.child`.
+"""The process that one run has to itself, `python -m libra.comparison.child`, and logs as bytes on their way to it.
 
 In, through stdin: a line of JSON with the mechanism, its parameters and the seed, then the log. Out, on stdout: one JSON
 document, a result or why there is none. The parent keeps stdin open for as long as it lives; when it ends, so does this process.
+No copy of a confidential log is left in a folder, whoever ends the program and however.
 """
 
 from __future__ import annotations
@@ -9,11 +10,29 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterable
+from hashlib import sha256
+from io import BytesIO
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from libra._system.workers import end_with_parent, peak_megabytes
+from libra.comparison.comparison import Result
 from libra.errors import BrokenMechanismError, LibraError, MissingExtraError
+from libra.eventlog.log import EventLog, FoundRole
+from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.names import unnamed
+from libra.eventlog.options import no_progress
+from libra.measures import measure
+from libra.mechanisms.mechanism import mechanism
+from libra.privacy.randomness import Randomness
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+SLICE = 100_000  # rows
 
 
 def main() -> None:
@@ -51,13 +70,6 @@ def _broken_by(error: BaseException) -> dict[str, Any]:
 
 
 def _result(job: dict[str, Any], data: bytes) -> dict[str, Any]:
-    from libra.comparison.handover import unpacked
-    from libra.comparison.outcome import Result
-    from libra.eventlog.options import no_progress
-    from libra.measures import measure
-    from libra.mechanisms.mechanism import mechanism
-    from libra.privacy.randomness import Randomness
-
     made = mechanism(job["mechanism"], job["parameters"])
     log = unpacked(data)
     reading = peak_megabytes()
@@ -73,6 +85,74 @@ def _result(job: dict[str, Any], data: bytes) -> dict[str, Any]:
 
 def _missing(why: str, reason: str) -> dict[str, Any]:
     return {"missing": {"why": why, "reason": reason}}
+
+
+def packed(log: EventLog) -> bytes:
+    """A log as bytes; `unpacked` gives it back.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> log = simulate(cases=20)
+        >>> unpacked(packed(log)).equals(log)
+        True
+    """
+    frames = [_packed_frame(frame) for frame in (log.events, log.cases)]
+    header = _header(log) | {"roles": [[role.role, list(role.columns), role.reason] for role in log.roles]}
+    first = json.dumps(header | {"sizes": [len(frame) for frame in frames]}).encode()
+    return b"\n".join((first, b"".join(frames)))
+
+
+def unpacked(data: bytes) -> EventLog:
+    """The log that `packed` turned into bytes; its notes stay behind."""
+    first, _, rest = data.partition(b"\n")
+    header = json.loads(first)
+    of_events, _of_cases = header["sizes"]
+    events, cases = (pl.read_ipc(BytesIO(part)) for part in (rest[:of_events], rest[of_events:]))
+    return EventLog(
+        events,
+        cases,
+        metadata=LogMetadata.from_dict(header["metadata"]),
+        roles=tuple(FoundRole(role, tuple(columns), reason) for role, columns, reason in header["roles"]),
+        individual=header["individual"],
+        has_zone=header["has_zone"],
+    )
+
+
+def content_hash(log: EventLog) -> str:
+    """A SHA-256 of everything a mechanism may use of a log; names of files, and how it was read, play no part."""
+    digest = sha256(json.dumps(_header(log)).encode())
+    for frame in (log.events, log.cases):
+        for values in frame:
+            digest.update(f"\n{json.dumps(values.name)} {values.dtype} {len(values)}\n".encode())
+            for begin in range(0, len(values), SLICE):
+                _feed(digest, unnamed(values).slice(begin, SLICE))
+    return digest.hexdigest()
+
+
+def _header(log: EventLog) -> dict[str, object]:
+    of_case = [name for role in log.roles if role.role == "case_id" for name in role.columns]  # pripel holds these back
+    return {"metadata": log.metadata.to_dict(), "individual": log.individual, "has_zone": log.has_zone, "case_id": of_case}
+
+
+def _packed_frame(frame: pl.DataFrame) -> bytes:
+    stream = BytesIO()
+    frame.write_ipc(stream, compression="zstd")
+    return stream.getvalue()
+
+
+def _feed(digest: _Hash, part: pl.Series) -> None:
+    """Which values are missing, and the others: the same bytes for the same values, however Polars holds them."""
+    digest.update(part.is_null().to_numpy().tobytes())
+    for data in _bytes_of(part.drop_nulls()):
+        digest.update(data)
+
+
+def _bytes_of(values: pl.Series) -> Iterable[bytes]:
+    if values.dtype == pl.String:
+        yield values.str.len_bytes().to_numpy().tobytes()
+        yield (values.str.join("").item() or "").encode()
+    else:
+        yield values.to_physical().to_numpy().tobytes()
 
 
 if __name__ == "__main__":

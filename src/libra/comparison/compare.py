@@ -6,23 +6,26 @@ tried again with other seeds: they would take the time and fail alike.
 
 from __future__ import annotations
 
-import os
+import os.path
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache as remembered
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from libra.comparison.cache import Cache, user_cache
-from libra.comparison.comparison import ComparedLog, Comparison
-from libra.comparison.flags import in_our_words
-from libra.comparison.handover import content_hash, packed
-from libra.comparison.outcome import LIMITS, Missing, Outcome, Result
-from libra.comparison.plan import Plan, Run
-from libra.comparison.processes import Limits, found_by_processes
+from libra.comparison.child import content_hash, packed
+from libra.comparison.comparison import LIMITS, ComparedLog, Comparison, Limits, Missing, Outcome, Result
+from libra.comparison.plan import Plan, Run, in_our_words
+from libra.comparison.processes import found_by_processes
+from libra.errors import UsageError
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures import measure
 from libra.privacy.arguments import checked_whole
+
+if TYPE_CHECKING:
+    from libra.api import Source
 
 MOST_PROCESSES = 1_000
 
@@ -35,24 +38,14 @@ def nobody_told(_done: int, _total: int, _running: str) -> None:
 
 
 def checked_processes(said: int | None) -> int:
-    """How many runs at once: as said, or one for each core that this process may use.
-
-    Example:
-        >>> checked_processes(2), checked_processes(None) >= 1
-        (2, True)
-    """
+    """How many runs at once: as said, or one for each core that this process may use."""
     if said is not None:
         return checked_whole("processes", said, 1, MOST_PROCESSES)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def cache_of(said: str | Path | bool) -> Cache | None:
-    """Where finished runs are kept: a folder, the user's own (True) or nowhere (False).
-
-    Example:
-        >>> cache_of(False), cache_of("here").folder.name
-        (None, 'here')
-    """
+    """Where finished runs are kept: a folder, the user's own (True) or nowhere (False)."""
     if isinstance(said, bool):
         return Cache(user_cache()) if said else None
     return Cache(Path(said))
@@ -149,3 +142,69 @@ def _place(runs: Sequence[Run]) -> Callable[[Outcome], tuple[int, int]]:
         first.setdefault(_but_for_seed(run), len(first))
     seeds = {seed: place for place, seed in enumerate(dict.fromkeys(run.seed for run in runs))}
     return lambda outcome: (first[_but_for_seed(outcome.run)], seeds[outcome.run.seed])
+
+
+def named(sources: Source | Sequence[Source] | Mapping[str, Source]) -> dict[str, Source]:
+    """The logs by name, no name twice: a file by its name up to the first dot, others by their own name or by a number.
+
+    Files that would be called alike are told apart by the folders above them, or by the rest of their names.
+
+    Example:
+        >>> named(["logs/sepsis.xes.gz", "old/sepsis.csv", "sales.csv"])
+        {'logs/sepsis': 'logs/sepsis.xes.gz', 'old/sepsis': 'old/sepsis.csv', 'sales': 'sales.csv'}
+    """
+    if isinstance(sources, Mapping):
+        found = {str(name): source for name, source in sources.items()}
+    else:
+        several: Sequence[Source] = sources if isinstance(sources, list | tuple) else [sources]
+        files = _names_of_files([_whole(source) for source in several if isinstance(source, str | Path)])
+        found = {}
+        for source in several:
+            found[_free(files[_whole(source)] if isinstance(source, str | Path) else _own_name(source), found)] = source
+    if not found:
+        raise UsageError("There is no log to compare on. Name one or more.")
+    return found
+
+
+def _names_of_files(files: Sequence[Path]) -> dict[Path, str]:
+    alike: dict[str, list[Path]] = {}
+    for file in dict.fromkeys(files):
+        alike.setdefault(_stem(file), []).append(file)
+    return {file: name for several in alike.values() for file, name in zip(several, _apart(several), strict=True)}
+
+
+def _apart(files: Sequence[Path]) -> list[str]:
+    """Names for files that are called alike: with as many folders as it takes, and with endings where that is not enough."""
+    ends = [[_stem(file) for file in files], [file.name for file in files]]
+    for end in ends:
+        for folders in range(max(len(file.parts) for file in files)):
+            names = ["/".join((*_last(file, folders), last)) for file, last in zip(files, end, strict=True)]
+            if len(set(names)) == len(files):
+                return names
+    return ends[1]
+
+
+def _last(file: Path, folders: int) -> tuple[str, ...]:
+    """The folders next to a file; the root of the disk is none."""
+    above = file.parent.relative_to(file.anchor).parts
+    return above[len(above) - folders :] if folders < len(above) else above
+
+
+def _whole(file: str | Path) -> Path:
+    return Path(os.path.abspath(file))  # noqa: PTH100  # resolve() would follow links, whose names are what the user knows
+
+
+def _stem(file: Path) -> str:
+    return file.name.partition(".")[0] or file.name or "log"
+
+
+def _own_name(source: Source) -> str:
+    own = getattr(getattr(source, "metadata", None), "name", None)
+    return own if isinstance(own, str) and own else "log"
+
+
+def _free(name: str, taken: Mapping[str, Source]) -> str:
+    number = 1
+    while (name if number == 1 else f"{name} {number}") in taken:
+        number += 1
+    return name if number == 1 else f"{name} {number}"

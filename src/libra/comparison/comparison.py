@@ -1,4 +1,4 @@
-"""A comparison: what came of every run, and rows of means over the seeds.
+"""A comparison: what came of every run, its measures or why there are none, and rows of means over the seeds.
 
 Plain data from here on: tables, plots and files are made of it. Everything in it was computed from the originals, with seeds
 that anybody can draw from again: it is confidential, and says so.
@@ -6,18 +6,18 @@ that anybody can draw from again: it is confidential, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from libra._version import __version__
-from libra.comparison.outcome import Missing, Outcome, Result
-from libra.comparison.processes import Limits
+from libra.comparison.plan import Run
 from libra.comparison.setting import Setting
 from libra.errors import UsageError
-from libra.measures.utility import FIGURES, Utility
+from libra.measures.utility import FIGURES, Baseline, Utility
+from libra.privacy.arguments import checked
 
 if TYPE_CHECKING:
     from libra.reporting.page import Report
@@ -42,6 +42,138 @@ MEASURES = {
     "arrival_w1_days": "arrivals, days",
 }
 
+Why = Literal["time", "memory", "refused", "failed"]
+LIMITS: tuple[Why, ...] = ("time", "memory")
+OF_TIMES = (
+    "emd_time",
+    "case_duration_w1_hours",
+    "edge_duration_w1_hours",
+    "edge_duration_w1_relative",
+    "edge_duration_w1_log",
+    "arrival_w1_days",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a finished run gave.
+
+    Attributes:
+        utility: How far the release is from the original.
+        cases: How many cases were released.
+        has_times: Whether its timestamps say anything; if not, the measures of times do not either.
+        seconds: How long anonymizing took, without reading and measuring.
+        peak_megabytes: The most memory that its process had by then; None where the system does not tell.
+        reading_megabytes: The most that it had before, with the log read and nothing begun.
+        guarantee: "proved" or "claimed".
+        statement: The promise in words.
+        unit: What it protects: one case, or one individual.
+    """
+
+    utility: Utility
+    cases: int
+    has_times: bool
+    seconds: float
+    peak_megabytes: float | None
+    reading_megabytes: float | None
+    guarantee: Literal["proved", "claimed"]
+    statement: str
+    unit: str
+
+    def figure(self, name: str) -> float | None:
+        """A measure by its name; None where it is not defined, or where no times were released."""
+        if name in OF_TIMES and not self.has_times:
+            return None
+        value: float | None = getattr(self.utility, name)
+        return value
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result, JSON-ready; `from_dict` is its inverse."""
+        return asdict(self) | {"utility": self.utility.to_dict()}
+
+    def shown(self) -> dict[str, Any]:
+        """The same for people: where no times were released, measures of times are None."""
+        utility = self.utility.to_dict()
+        return self.to_dict() | {"utility": utility | {name: self.figure(name) for name in OF_TIMES}}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Result:
+        """The result that `to_dict` described."""
+        figures = dict(plain["utility"])
+        utility = Utility(**figures | {"empty": Baseline(**figures["empty"])})
+        return cls(**dict(plain) | {"utility": utility})
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why a run has no result: a limit, the mechanism's own refusal, or a mistake of somebody's."""
+
+    why: Why
+    reason: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may take, from its first moment to its measures."""
+
+    seconds: float = 300.0
+    gigabytes: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no limit."""
+        checked("the time limit", self.seconds, lambda seconds: seconds > 0, "of seconds above 0")
+        checked("the memory limit", self.gigabytes, lambda gigabytes: gigabytes > 0, "of GB above 0")
+
+    @property
+    def megabytes(self) -> float:
+        """The limit of memory in the unit that systems tell it in."""
+        return 1024 * self.gigabytes
+
+    @property
+    def of_time(self) -> Missing:
+        """What is said of a run that took too long."""
+        return Missing("time", f"it took more than {self.seconds:g} seconds")
+
+    @property
+    def of_memory(self) -> Missing:
+        """What is said of a run that took too much memory."""
+        return Missing("memory", f"it took more than {self.gigabytes:g} GB of memory")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run and what came of it."""
+
+    run: Run
+    found: Result | Missing
+    cached: bool = False  # whether it was found in the cache
+
+    @property
+    def result(self) -> Result | None:
+        """The result, if there is one."""
+        return self.found if isinstance(self.found, Result) else None
+
+    @property
+    def missing(self) -> Missing | None:
+        """Why there is no result; None where there is."""
+        return self.found if isinstance(self.found, Missing) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """One run for a JSON document."""
+        run = self.run
+        return {
+            "log": run.log,
+            "mechanism": run.setting.mechanism,
+            "setting": run.setting.label,
+            "parameters": dict(run.parameters),
+            "epsilon": run.epsilon,
+            "delta": run.delta,
+            "seed": run.seed,
+            "cached": self.cached,
+            "result": None if self.result is None else self.result.shown(),
+            "missing": None if self.missing is None else asdict(self.missing),
+        }
+
 
 @dataclass(frozen=True)
 class Mean:
@@ -52,12 +184,7 @@ class Mean:
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> Mean | None:
-        """The mean of some values; None where there is none, or one of them is not defined.
-
-        Example:
-            >>> Mean.of([1.0, 3.0]).mean, Mean.of([1.0]).spread, Mean.of([1.0, None])
-            (2.0, None, None)
-        """
+        """The mean of some values; None where there is none, or one of them is not defined."""
         values = list(values)
         known = [value for value in values if value is not None]
         if not known or len(known) < len(values):

@@ -1,4 +1,4 @@
-"""The plan of a comparison: which runs there are, before anything runs.
+"""The plan of a comparison: which runs there are and with which parameters, before anything runs.
 
 In: settings, budgets and seeds, as people say them. Out: a `Plan`, and from it a `Run` for every log, setting, epsilon and seed.
 A setting that is refused at every epsilon is a mistake of the caller, and told at once; one that is refused at some is a result.
@@ -7,17 +7,25 @@ Of mechanisms that nobody named, those of other packages that cannot be made are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any
 
-from libra.comparison.asked import asked, is_asked
-from libra.comparison.flags import in_our_words
 from libra.comparison.setting import PASSED_OVER, Setting, Settings
-from libra.errors import UsageError
-from libra.mechanisms.mechanism import HOMES, mechanism
+from libra.errors import LibraError, UsageError
+from libra.mechanisms.mechanism import HOMES, mechanism, parameters_of
 
 MOST_SEEDS = 1_000
+PUBLISHED = "libra2022"
+FIXED_BY = {PUBLISHED: "b", "amun": "guessing_advantage"}  # what decides the privacy of a mechanism, beside epsilon
+SMALLEST, LARGEST = 1e-3, 1e6  # scales that are tried
+PRECISION = 1e-4
+OURS = ("epsilon", "delta")  # flags that the comparison has too
+NUMBER = r"\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+WORD = r"[A-Za-z]\w*(?=[.,;:)]|$)"  # a value ends its clause; another word goes on with it
+FLAG = re.compile(rf"--([a-z][a-z0-9-]*)(?: ({NUMBER}|{WORD}))?")
 Asked = tuple[Setting, float | None, Mapping[str, Any], str | None]  # with the parameters, or why there can be no run
 
 
@@ -32,10 +40,6 @@ class Run:
         seed: What it draws from.
         parameters: All that it is asked with.
         refusal: Why it cannot be made at all; None where it can.
-
-    Example:
-        >>> print(Run("sepsis", Setting("travas"), 1.0, 0))
-        travas on sepsis at epsilon 1, seed 0
     """
 
     log: str
@@ -58,13 +62,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is to be run, but for the logs.
-
-    Example:
-        >>> plan = plan_of([Setting("libra")], [0.1, 1.0], delta=1e-4, seeds=2)
-        >>> [(run.epsilon, run.seed) for run in plan.runs(["sepsis"])]
-        [(0.1, 0), (1.0, 0), (0.1, 1), (1.0, 1)]
-    """
+    """All that is to be run, but for the logs."""
 
     asked: tuple[Asked, ...]
     epsilons: tuple[float, ...]
@@ -146,3 +144,98 @@ def _seeds(said: int | Sequence[int]) -> tuple[int, ...]:
     if not which:
         raise UsageError("There is no seed. Say how many, or which.")
     return which
+
+
+def is_asked(setting: Setting) -> bool:
+    """Whether epsilon is left to the comparison: the mechanism knows it, and the setting does not fix it."""
+    known = parameters_of(setting.mechanism)
+    fixed = {"epsilon", FIXED_BY.get(setting.mechanism, "epsilon")} & set(setting.parameters)
+    return not fixed and ("epsilon" in known or setting.mechanism == PUBLISHED)
+
+
+def asked(setting: Setting, epsilon: float | None, delta: float) -> dict[str, Any]:
+    """The parameters of a run at (epsilon, delta); at an epsilon of None they are those of the setting.
+
+    Most mechanisms take epsilon, and delta where it plays a part. `libra2022` takes neither: it gets the scale b at which its
+    subsampled Laplace releases would be (epsilon, delta), if they were all it releases, the reading most favourable to it.
+    """
+    known = parameters_of(setting.mechanism)
+    wanted: dict[str, Any] = {"delta": delta} if "delta" in known else {}
+    if epsilon is not None and setting.mechanism == PUBLISHED:
+        wanted["b"] = _scale_of(setting, epsilon, wanted | dict(setting.parameters))
+    elif epsilon is not None:
+        wanted = {"epsilon": epsilon} | wanted
+    return wanted | dict(setting.parameters)
+
+
+def _scale_of(setting: Setting, epsilon: float, parameters: dict[str, Any]) -> float:
+    from libra.mechanisms.libra2022 import Libra2022
+    from libra.mechanisms.libra2022.claim import default_subsamples
+    from libra.privacy.arguments import checked_delta, checked_rate, checked_times
+
+    defaults = {field.name: field.default for field in fields(Libra2022)}
+    gamma = parameters.get("gamma", defaults["gamma"])
+    subsamples = parameters.get("subsamples")
+    if subsamples == "paper":
+        where = f"{setting.label}: the number of subsamples follows from the log"
+        raise UsageError(f"{where}, so no b can be found for an epsilon. Say b, or how many subsamples.")
+    times = default_subsamples(gamma) if subsamples is None else checked_times(subsamples, "subsamples")
+    return subsampled_laplace_scale(epsilon, checked_rate(gamma, "gamma"), times, checked_delta(parameters["delta"]))
+
+
+@cache
+def subsampled_laplace_scale(epsilon: float, rate: float, times: int, delta: float) -> float:
+    """The smallest scale at which so many Laplace releases from Poisson subsamples are (epsilon, delta)-private."""
+    from libra.privacy.renyi import subsampled_laplace_epsilon
+
+    def is_enough(scale: float) -> bool:
+        return subsampled_laplace_epsilon(scale, rate, times, delta) <= epsilon
+
+    if not is_enough(LARGEST):
+        raise UsageError(f"No b makes {times} subsamples of rate {rate:g} ({epsilon:g}, {delta:g})-differentially private.")
+    too_small, enough = 1.0, 1.0
+    while enough < LARGEST and not is_enough(enough):
+        too_small, enough = enough, enough * 4
+    while too_small > SMALLEST and is_enough(too_small):
+        too_small, enough = too_small / 4, too_small
+    while enough / too_small > 1 + PRECISION:
+        between = (enough * too_small) ** 0.5
+        too_small, enough = (too_small, between) if is_enough(between) else (between, enough)
+    return enough
+
+
+def in_our_words(reason: str, setting: Setting, parameters: Mapping[str, Any]) -> str:
+    """Why a mechanism with these parameters refused, written for the flags of `libra anonymize`, in the words of `libra compare`.
+
+    It says `--set prune=7` for `--prune 7`. A parameter that the setting fixes is said as `prune=7`, and one that is spoken of in
+    general by its name alone. Flags that are no parameter of the mechanism, and those that the comparison has too, stay.
+
+    Example:
+        >>> in_our_words("Ask for --prune 7 or more, or for a larger --epsilon.", Setting("sacofa"), {"epsilon": 1.0})
+        'Ask for --set prune=7 or more, or for a larger --epsilon.'
+        >>> in_our_words("Ask for --prune 7 or a larger --prune.", Setting("sacofa", {"prune": 0.01}), {})
+        'Ask for prune=7 or a larger prune.'
+        >>> in_our_words("Ask for --split-budget.", Setting("prefix-laplace"), {})
+        'Ask for --set split_budget=true.'
+    """
+    known, switches = parameters_of(setting.mechanism), _switches(setting, parameters)
+
+    def said(flag: re.Match[str]) -> str:
+        name = flag[1].replace("-", "_")
+        value = flag[2] or ("true" if name in switches else None)
+        if name not in known or (name in OURS and name not in setting.parameters):
+            return flag[0]
+        if value is None:
+            return name
+        return f"{name}={value}" if name in setting.parameters else f"--set {name}={value}"
+
+    return FLAG.sub(said, reason)
+
+
+def _switches(setting: Setting, parameters: Mapping[str, Any]) -> set[str]:
+    """The parameters that are true or false; none are known of a mechanism that cannot be made."""
+    try:
+        made = mechanism(setting.mechanism, parameters)
+    except LibraError:
+        return set()
+    return {name for name in parameters_of(setting.mechanism) if isinstance(getattr(made, name, None), bool)}

@@ -13,51 +13,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from threading import Thread
 from typing import Any
 
 from libra._system.workers import KILLED, kill, megabytes_of, start_child
-from libra.comparison.outcome import Missing, Result
+from libra.comparison.comparison import Limits, Missing, Result
 from libra.comparison.plan import Run
-from libra.privacy.arguments import checked
 
 PAUSE = 0.05  # seconds between looks at the processes
 LAST_WORDS = 2_000  # bytes of what a process said before it broke down
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a run may take, from its first moment to its measures.
-
-    Example:
-        >>> Limits(seconds=300, gigabytes=4.0).megabytes
-        4096.0
-    """
-
-    seconds: float = 300.0
-    gigabytes: float = 4.0
-
-    def __post_init__(self) -> None:
-        """Refuse what is no limit."""
-        checked("the time limit", self.seconds, lambda seconds: seconds > 0, "of seconds above 0")
-        checked("the memory limit", self.gigabytes, lambda gigabytes: gigabytes > 0, "of GB above 0")
-
-    @property
-    def megabytes(self) -> float:
-        """The limit of memory in the unit that systems tell it in."""
-        return 1024 * self.gigabytes
-
-    @property
-    def of_time(self) -> Missing:
-        """What is said of a run that took too long."""
-        return Missing("time", f"it took more than {self.seconds:g} seconds")
-
-    @property
-    def of_memory(self) -> Missing:
-        """What is said of a run that took too much memory."""
-        return Missing("memory", f"it took more than {self.gigabytes:g} GB of memory")
 
 
 Watch = Callable[[Sequence[Run]], None]

@@ -1,7 +1,8 @@
-"""Cases as arrays, and traces: what mechanisms work on.
+"""Cases as arrays, traces, and the clock on the wall: what mechanisms and engines work on.
 
 `Cases` holds what the paper assumes of a log and nothing else: the code of each event's activity, its time, where each case
 lies and which variant it follows. `Traces` are sequences of activity codes without times, ids or counts. Both are immutable.
+A calendar (hours of the day, days of the week) is read off the clock on the wall; how long something takes is counted in UTC.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from libra.eventlog.log import EventLog
 
 Integers = npt.NDArray[np.int64]
 MINUTE = 60_000_000  # microseconds
 DAY = 24 * 60 * MINUTE
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,25 +62,12 @@ class Cases:
 
 
 def cases_of(log: EventLog) -> Cases:
-    """The cases of a log.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> len(cases_of(simulate(cases=50)))
-        50
-    """
+    """The cases of a log."""
     return Cases(log.activity_codes.astype(np.int64), log.timestamps, log.case_offsets, log.variants.of_case, len(log.activities))
 
 
 def together(parts: Sequence[Cases]) -> Cases:
-    """All cases of some parts of the same log, one part after the other.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> cases = cases_of(simulate(cases=50))
-        >>> len(together([cases, cases.take(np.array([3, 4]))]))
-        52
-    """
+    """All cases of some parts of the same log, one part after the other."""
     lengths = np.concatenate([part.lengths for part in parts])
     return Cases(
         np.concatenate([part.codes for part in parts]),
@@ -88,18 +78,9 @@ def together(parts: Sequence[Cases]) -> Cases:
     )
 
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Traces:
-    """Some traces: row i holds `codes[offsets[i]:offsets[i + 1]]`.
-
-    Example:
-        >>> two = traces_of([[0, 1, 1], [2]])
-        >>> two.lengths.tolist(), two.take(np.array([1, 1])).codes.tolist()
-        ([3, 1], [2, 2])
-    """
+    """Some traces: row i holds `codes[offsets[i]:offsets[i + 1]]`."""
 
     codes: Integers
     offsets: Integers
@@ -144,38 +125,17 @@ class Traces:
 
 
 def traces_of(lists: Sequence[Sequence[int]]) -> Traces:
-    """Traces from lists of codes.
-
-    Example:
-        >>> traces_of([[3, 1], []]).to_lists()
-        [[3, 1], []]
-    """
+    """Traces from lists of codes."""
     lengths = [len(one) for one in lists]
     codes = np.array([code for one in lists for code in one], np.int64)
     return Traces(codes, np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64))
 
 
 def concatenated(parts: Sequence[Traces]) -> Traces:
-    """All traces of some parts, one part after the other.
-
-    Example:
-        >>> concatenated([traces_of([[3, 1]]), traces_of([[2], [2, 2]])]).to_lists()
-        [[3, 1], [2], [2, 2]]
-    """
+    """All traces of some parts, one part after the other."""
     lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)])
     codes = np.concatenate([np.zeros(0, np.int64), *(part.codes for part in parts)])
     return Traces(codes, np.concatenate(([0], np.cumsum(lengths))))
-
-
-def order_of(numbers: Integers) -> Integers:
-    """The positions of these numbers from the smallest up, equal ones in their order; fast where all are below 65,536.
-
-    Example:
-        >>> order_of(np.array([3, 1, 3, 0])).tolist()
-        [3, 1, 0, 2]
-    """
-    small = len(numbers) and numbers.min() >= 0 and numbers.max() < 2**16  # those are sorted digit by digit
-    return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
 
 
 def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -184,3 +144,23 @@ def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
+
+
+def to_local(micros: Integers, time_zone: str) -> Integers:
+    """What the clock on the wall shows, as microseconds since 1970."""
+    if time_zone == "UTC":
+        return micros
+    moments = pl.Series(micros, dtype=pl.Int64).cast(pl.Datetime("us", "UTC"))
+    local = moments.dt.convert_time_zone(time_zone).dt.replace_time_zone(None)
+    return local.cast(pl.Int64).to_numpy().astype(np.int64, copy=False)
+
+
+def to_utc(local: Integers, time_zone: str) -> Integers:
+    """When the clock on the wall shows this: the first time where it does so twice, an hour later where it never does."""
+    if time_zone == "UTC":
+        return local
+    moments = pl.Series(local, dtype=pl.Int64).cast(pl.Datetime("us"))
+    known = moments.dt.replace_time_zone(time_zone, ambiguous="earliest", non_existent="null")
+    later = moments.dt.offset_by("1h").dt.replace_time_zone(time_zone, ambiguous="earliest", non_existent="null")
+    utc = known.fill_null(later).dt.convert_time_zone("UTC").cast(pl.Int64)
+    return utc.fill_null(pl.Series(local, dtype=pl.Int64)).to_numpy().astype(np.int64, copy=False)

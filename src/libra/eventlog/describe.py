@@ -6,7 +6,7 @@ a reason for every key: given, detected by name or by content, or a default. Wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,29 +15,19 @@ import polars as pl
 
 from libra.errors import InputError, UsageError
 from libra.eventlog.description import CHECK, LINE_ENDS, Description
-from libra.eventlog.files import FileFormat, files_of, input_format, parquet_files
+from libra.eventlog.files import FileFormat, csv_files, input_format
 from libra.eventlog.ids import alike_notes
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.notes import OpenChoice, zone_is_open
-from libra.eventlog.options import ANY, ISO, EpochUnit, Form, ReadOptions, Zone
+from libra.eventlog.options import ANY, ISO, EpochUnit, Form, Place, ReadOptions, Zone
 from libra.eventlog.tables.csv_read import OpenCsv, infer_types, open_csv, together, unguarded
 from libra.eventlog.tables.dates import formats_like
 from libra.eventlog.tables.frames import FRAME, to_frame
-from libra.eventlog.tables.parquet import intact, memory_of, scan
+from libra.eventlog.tables.parquet import load
 from libra.eventlog.tables.roles import find_roles
-from libra.eventlog.tables.timestamps import Column, naive_note, read_moments, stripped, usable_moments
-from libra.eventlog.xes.assemble import (
-    by_standard,
-    checked_zone,
-    date_key,
-    flat_table,
-    frames_of,
-    iso_times,
-    keys_of,
-    placer,
-    roles_of,
-)
+from libra.eventlog.tables.timestamps import Column, naive_note, place_in, read_moments, stripped, usable_moments
+from libra.eventlog.xes.assemble import XesFrames, roles_of
 from libra.eventlog.xes.read import read_content
 
 if TYPE_CHECKING:
@@ -46,7 +36,6 @@ if TYPE_CHECKING:
 UNITS: tuple[EpochUnit, ...] = ("s", "ms", "us", "ns")
 DEFAULT = "default"
 BY_NAME = ("called ", "its name is", "a standard key")
-Place = Callable[[int], str]
 
 
 def describe(
@@ -66,7 +55,7 @@ def describe(
         frame, individual = to_frame(source)
         return _of_table(frame, individual, options, given, FRAME)
     path = Path(source)
-    if path.is_dir() and not parquet_files(path) and (files := files_of(path, "csv")):
+    if files := csv_files(path):
         opened = [open_csv(file, input_format(file), options) for file in files]
         _check_alike(files, opened)
         return _of_csv(together(opened, str(path)), options, given, str(path))
@@ -74,11 +63,8 @@ def describe(
     if fmt.kind == "xes":
         return _of_xes(path, fmt, options, given)
     if fmt.kind == "parquet":
-        with intact(str(path)):
-            inside = parquet_files(path)
-            remembered = memory_of(inside[0]).individual
-            frame = scan(inside, path).collect()
-        return _of_table(frame, remembered, options, given, str(path))
+        frame, memory = load(path)
+        return _of_table(frame, memory.individual, options, given, str(path))
     return _of_csv(open_csv(path, fmt, options), options, given, str(path))
 
 
@@ -139,20 +125,16 @@ def _of_xes(path: Path, fmt: FileFormat, options: ReadOptions, given: Collection
     content = read_content(path, fmt, options)
     if not len(content.case_of_event):
         raise InputError("the log has no events", place=str(path), remedy="Describe a log that has some")
-    notes: list[str] = []
-    events, cases = frames_of(content, notes)
-    place = placer(events, cases, path)
-    events = iso_times(events, content, place, options)
-    table = flat_table(events, cases, notes, options)
-    standard = by_standard(events, cases, options, path)
-    roles = roles_of(events, options) if standard else find_roles(table, options, str(path))
+    frames = XesFrames(replace(content, notes=[]), path, options)
+    table = frames.flat_table([])
+    roles = roles_of(frames.events, options) if frames.by_standard else find_roles(table, options, str(path))
     said: dict[str, Any] = {} if options.encoding is None else {"encoding": options.encoding}
     why: dict[str, str] = {}
-    key = date_key(table, roles, keys_of(events, content))
+    key = frames.date_key(table, roles)
     if key is not None:
-        on_zone: list[str] = []
-        zoned = checked_zone(content.zones, key, on_zone, place, options)
-        said["zone"] = options.zone or ("utc" if on_zone else "file" if zoned else "none")
+        frames.notes = []
+        zoned = frames.checked_zone(key)
+        said["zone"] = options.zone or ("utc" if frames.notes else "file" if zoned else "none")
         why["zone"] = _why_zone(said["zone"])
     named = bool(options.roles.case_id) or not any(
         role.role == "case_id" and role.columns == ("case:concept:name",) for role in roles
@@ -160,7 +142,7 @@ def _of_xes(path: Path, fmt: FileFormat, options: ReadOptions, given: Collection
     if not named:
         roles = tuple(role for role in roles if role.role != "case_id")
         why["case_id"] = "default: each trace is a case"
-    return _described("xes", said, why, roles, table, place, options, given, str(path))
+    return _described("xes", said, why, roles, table, frames.place, options, given, str(path))
 
 
 def _described(
@@ -229,12 +211,13 @@ def _times(
     detected = {}
     for name, column in values.items():
         beside = {other: frame[other] for other in values if other != name}
-        known = Column(name, _place_of(column, place), beside)
+        known = Column(name, place_in(column, place), beside)
         ours = replace(options, zone=None) if zone is not None or name != when else options
         detected[name], notes[name] = read_moments(column, ours, known)
         usable_moments(detected[name], column, options, place, optional=name != when)  # refuses what cannot be read
     held: Zone = "utc" if zone is not None else options.zone or "utc"
-    zone = zone or options.zone or _zone_by(notes[when], when)
+    found: Zone = "utc" if zone_is_open(when) in notes[when] else "none" if naive_note(when) in notes[when] else "file"
+    zone = zone or options.zone or found
     reasons = {"zone": _why_zone(zone)}
     said: dict[str, Any] = {"zone": zone}
     way = None
@@ -262,10 +245,6 @@ def _times(
     if options.day_first is not None:
         said["day_first"] = options.day_first
     return said, reasons
-
-
-def _zone_by(notes: Sequence[str], column: str) -> Zone:
-    return "utc" if zone_is_open(column) in notes else "none" if naive_note(column) in notes else "file"
 
 
 def _ways(values: pl.Series, options: ReadOptions) -> Iterator[dict[str, Any]]:
@@ -301,7 +280,3 @@ def _fits(way: Mapping[str, Any], zone: Zone, values: pl.Series, detected: pl.Se
     except InputError:
         return False
     return read.cast(detected.dtype).equals(detected)
-
-
-def _place_of(values: pl.Series, place: Place) -> Callable[[str], str]:
-    return lambda value: place(int((values.cast(pl.String) == value).arg_true()[0]))

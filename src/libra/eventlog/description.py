@@ -1,14 +1,16 @@
 """The description of a log: everything about how it is read, said once by whoever holds it, so that no content decides.
 
-In: a TOML file, or what `describe` found. Out: the options of the reader, in which nothing is left to detect, and the parameters
-of a release that belong to the log. A key is called like the keyword of `libra.read`. `description_file` reads and writes the
-file; here is what it may say. A description that contradicts itself is never made.
+It comes from a TOML file, every line with a comment, or from `describe`. Out of it come the options of the reader, in which
+nothing is left to detect, and the parameters of a release that belong to the log. A key is called like the keyword of
+`libra.read`. A description that contradicts itself is never made; errors in a file name its line.
 """
 
 from __future__ import annotations
 
 import codecs
+import difflib
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -16,7 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from libra.errors import InputError, MissingColumnError, UsageError
-from libra.eventlog.files import Kind
+from libra.eventlog.files import Kind, open_input
+from libra.eventlog.notes import listed
 from libra.eventlog.options import ANY, EpochUnit, Form, ReadOptions, RoleNames, Zone
 
 Unit = Literal["case", "individual"]
@@ -107,8 +110,6 @@ class Description:
         Raises:
             InputError: It cannot be read, or says what cannot be meant; the text names the line.
         """
-        from libra.eventlog.description_file import read_description
-
         return read_description(Path(path))
 
     def to_toml(self) -> str:
@@ -119,9 +120,7 @@ class Description:
             >>> 'activity = ["step"]' in said.to_toml()
             True
         """
-        from libra.eventlog.description_file import to_toml
-
-        return to_toml(self)
+        return _to_toml(self)
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy: the keys that say something."""
@@ -182,31 +181,22 @@ class Description:
 
     def place(self, key: str) -> str:
         """Where a key stands, for errors."""
-        return f"{self.source}, line {self.lines[key]}" if key in self.lines else self.source
+        return _place(self.source, self.lines, key)
+
+
+def _place(source: str, lines: Mapping[str, int], key: str) -> str:
+    return f"{source}, line {lines[key]}" if key in lines else source
 
 
 def unsettled_key(key: str, why: str, place: str) -> InputError:
-    """The error for a key that a description leaves open.
-
-    Example:
-        >>> print(unsettled_key("zone", "some times carry a zone and others do not", "log.toml, line 26"))
-        log.toml, line 26: zone is open: some times carry a zone and others do not.
-        Remove the # before zone if its line is right, correct it if not, or describe the log again with a flag that settles it.
-    """
+    """The error for a key that a description leaves open."""
     remedy = f"Remove the # before {key} if its line is right, correct it if not, or describe the log again with a flag that "
     return InputError(f"{key} is open: {why}", place=place, remedy=remedy + "settles it")
 
 
 @contextmanager
 def in_its_words(described: str) -> Iterator[None]:
-    """Errors about how a log was read, speaking of the keys of a description where they speak of flags.
-
-    Example:
-        >>> with in_its_words("log.toml"):
-        ...     raise InputError("no activity", place="a.csv, line 2", remedy="Drop such events with --drop-invalid")
-        Traceback (most recent call last):
-        libra.errors.InputError: a.csv, line 2: no activity. Drop such events with drop_invalid in log.toml.
-    """
+    """Errors about how a log was read, speaking of the keys of a description where they speak of flags."""
     try:
         yield
     except InputError as error:
@@ -249,29 +239,24 @@ def _check_type(key: str, value: object) -> None:
     elif key in TRUTHS:
         fits, asked = isinstance(value, bool), "true or false"
     elif key in CHOICES:
-        fits, asked = value in CHOICES[key], "one of " + ", ".join(f'"{choice}"' for choice in CHOICES[key])
+        fits, asked = value in CHOICES[key], "one of " + listed(CHOICES[key])
     elif key == "labels":
         fits, asked = value in (PRIVATE, PUBLIC), f'"{PRIVATE}", "{PUBLIC}" or a list of names'
     else:
         fits, asked = isinstance(value, str), "text"
     if not fits:
-        raise MisfitError(key, f"{key} is {asked}, not {_shown(value)}", f"Correct {key}")
+        shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:60]}…"
+        raise MisfitError(key, f"{key} is {asked}, not {shown}", f"Correct {key}")
     texts: Sequence[object] = value if isinstance(value, tuple) else (value,)
     if any(isinstance(text, str) and any("\ud800" <= letter <= "\udfff" for letter in text) for text in texts):
         raise MisfitError(key, f"{key} holds half a character", "Write it again")
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"
-
-
 def _contradictions(said: Description) -> Iterator[MisfitError]:
     """What cannot be meant together."""
     if not said.case_id and said.format != "xes":
-        yield MisfitError(
-            "case_id", "no column is named as case_id", "Only in XES is each trace a case: name a column, or several"
-        )
+        remedy = "Only in XES is each trace a case: name a column, or several"
+        yield MisfitError("case_id", "no column is named as case_id", remedy)
     if not said.activity:
         yield MisfitError("activity", "no column is named as activity", "Name a column, or several")
     if said.timestamp_format is not None and said.epoch_unit is not None:
@@ -297,18 +282,12 @@ def _contradictions(said: Description) -> Iterator[MisfitError]:
     if said.lifecycle_keep and said.lifecycle is None:
         what = "lifecycle_keep chooses transitions, and no column is named as lifecycle"
         yield MisfitError("lifecycle_keep", what, "Name it, or leave lifecycle_keep out")
-    if (said.unit == "individual") != (said.individual is not None):
-        what, remedy = {
-            "individual": (
-                'unit is "individual", and no column says whose case it is',
-                'Name the column with individual, or write unit = "case"',
-            ),
-            "case": (
-                'individual names whose case it is, and unit is "case"',
-                'Write unit = "individual", or remove individual if single cases are to be protected',
-            ),
-        }[said.unit]
-        yield MisfitError("unit", what, remedy)
+    if said.unit == "individual" and said.individual is None:
+        what = 'unit is "individual", and no column says whose case it is'
+        yield MisfitError("unit", what, 'Name the column with individual, or write unit = "case"')
+    if said.unit == "case" and said.individual is not None:
+        what = 'individual names whose case it is, and unit is "case"'
+        yield MisfitError("unit", what, 'Write unit = "individual", or remove individual if single cases are to be protected')
     if said.most_cases > 1 and said.unit == "case":
         yield MisfitError("most_cases", 'most_cases is about individuals, and unit is "case"', "Leave it out")
 
@@ -326,3 +305,142 @@ def _is_encoding(name: str) -> bool:
         return bool(getattr(codecs.lookup(name), "_is_text_encoding", True))
     except (LookupError, ValueError):
         return False
+
+
+LARGEST = 1 << 20  # bytes
+HEAD = """\
+# How Libra reads this log, and what a release of it protects. Read it, correct it, keep it beside the log:
+#     libra anonymize LOG -o OUT --description FILE
+# reads the log exactly so and refuses what does not fit. docs/description.md explains every key.
+"""
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "The file": ("format", "encoding", "delimiter", "quote", "line_end", "decimal"),
+    "The columns": ("case_id", "activity", "timestamp", "clock", "start_timestamp", "lifecycle", "resource", "individual"),
+    "The times": ("timestamp_format", "day_first", "epoch_unit", "zone"),
+    "The events": ("lifecycle_keep", "sort_by_time", "drop_invalid"),
+    "The release": ("unit", "most_cases", "labels"),
+}
+HINTS = {
+    "encoding": ("utf-8", "only where the file does not declare it"),
+    "clock": ("Time", "the time of day, where the timestamp is a date"),
+    "start_timestamp": ("Started", "when an event started"),
+    "lifecycle": ("Transition", "start, complete and so on"),
+    "resource": ("Who", "who or what did it"),
+    "individual": ("Patient", 'whose case it is, where a person has several; write unit = "individual" below as well'),
+    "timestamp_format": ("%d.%m.%Y %H:%M", "how times are written, where they are text"),
+    "day_first": (True, "with timestamp_format any: 03/04/2024 is the third of April"),
+    "epoch_unit": ("s", "what Unix times count: s, ms, us or ns"),
+}
+EXPLAINED = {
+    "format": "csv (also TSV), xes, or table (Parquet, data frames)",
+    "zone": "file: every time carries its zone; none: no time does; utc: those without are in UTC",
+    "lifecycle_keep": "only events in these transitions; all if empty",
+    "sort_by_time": "order the events of each case by time",
+    "drop_invalid": "leave out events that cannot be used, rather than refuse them",
+    "unit": "what a release protects: case, or individual with all its cases",
+    "most_cases": "how many cases of an individual count",
+    "labels": "names of activities: private, public, or a list that does not come from this log",
+    "quote": "what encloses fields; empty for nothing",
+    "line_end": "lf (also for CR LF) or cr",
+    "decimal": "the decimal sign of attributes",
+}
+WAYS = ("timestamp_format", "epoch_unit")  # one of them says how times are written; only "any" needs day_first as well
+_NUMBERED = re.compile(r"\(at line (\d+), column \d+\)")
+
+
+def _to_toml(said: Description) -> str:
+    """The description as a file; keys that say nothing, or are unsettled, are there as comments."""
+    lines = [HEAD]
+    for title, keys in SECTIONS.items():
+        lines.append(f"\n# {title}\n")
+        for key in keys:
+            if key in OF_TEXT and said.format != "csv":
+                continue
+            comments = [said.reasons.get(key, ""), EXPLAINED.get(key, "")]
+            if said.says(key):
+                comment = _comment(*comments)
+                lines.append(f"{key} = {_value(getattr(said, key))}{f'  # {comment}' if comment else ''}\n")
+            elif key in said.unsettled:
+                comment = _comment(said.reasons[key], "remove the first # if this is right")
+                lines.append(f"# {key} = {_value(getattr(said, key))}  # {comment}\n")
+            else:
+                example, hint = HINTS[key]
+                comment = _comment(said.reasons.get(key, "default: none"), hint)
+                lines.append(f"# {key} = {_value(example)}  # {comment}\n")
+    return "".join(lines)
+
+
+def read_description(path: Path) -> Description:
+    """The description in a file."""
+    source = str(path)
+    with open_input(path, "none") as stream:
+        data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise InputError("this is too large for a description", place=source, remedy="Write one with libra describe")
+    try:
+        text = data.decode("utf-8-sig")
+        found: dict[str, Any] = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError("this is not UTF-8", place=f"{source}, line {line}", remedy="Save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        numbered = _NUMBERED.search(str(error))
+        line = int(numbered[1]) if numbered else text.rstrip().count("\n") + 1
+        what = _NUMBERED.sub("", str(error)).removesuffix("(at end of document)").strip()
+        remedy = 'Write key = value, text in double quotes, a backslash as "\\\\"'
+        raise InputError(f"this is not TOML ({what})", place=f"{source}, line {line}", remedy=remedy) from error
+    except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
+        raise InputError("this is no description", place=source, remedy="Write one with libra describe") from error
+    lines = {key: at for key in found if (at := _line_of(key, text)) is not None}
+    for key in found:
+        if key not in KEYS:
+            close = difflib.get_close_matches(key, KEYS, n=1)
+            remedy = f"Did you mean {close[0]}? If not, leave it out" if close else f"The keys are {', '.join(KEYS)}"
+            raise InputError(f'there is no key "{key}" in a description', place=_place(source, lines, key), remedy=remedy)
+    for key, (line, why) in _unsettled(text).items():
+        if not found.keys() & ({key, *WAYS} if key in (*WAYS, "day_first") else {key}):
+            raise unsettled_key(key, why, f"{source}, line {line}")
+    for key in REQUIRED:
+        if key not in found:
+            raise InputError(f"{key} is missing", place=source, remedy=f"Add a line with {key}, or write one with libra describe")
+    said: dict[str, Any] = {key: [value] if key in SEVERAL and isinstance(value, str) else value for key, value in found.items()}
+    try:
+        return Description(**said, source=source, lines=lines)
+    except MisfitError as error:
+        raise InputError(error.what, place=_place(source, lines, error.key), remedy=error.remedy) from None
+
+
+def _unsettled(text: str) -> dict[str, tuple[int, str]]:
+    """The keys that `to_toml` wrote as comments because they are open: on which line, and why."""
+    found = (
+        (number, re.match(rf"#[ \t]*(\w+) = .*  # {CHECK}(.*)", line)) for number, line in enumerate(text.split("\n"), start=1)
+    )
+    return {match[1]: (number, match[2].strip().partition("; remove the first #")[0]) for number, match in found if match}
+
+
+def _line_of(key: str, text: str) -> int | None:
+    """The line on which a key gets its value."""
+    name = re.escape(key)
+    found = re.search(rf"""^[ \t]*(?:(?:\[\[?[ \t]*)?(?:{name}|"{name}"|'{name}')[ \t]*[=.\]])""", text, re.MULTILINE)
+    return None if found is None else text.count("\n", 0, found.start()) + 1
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, int):
+        return str(value)
+    return f'"{"".join(map(_escaped, str(value)))}"'
+
+
+def _escaped(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    return f"\\u{ord(letter):04X}" if letter < " " or letter == "\x7f" else letter
+
+
+def _comment(*parts: str) -> str:
+    text = "; ".join(part for part in parts if part)
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

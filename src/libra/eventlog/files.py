@@ -28,6 +28,17 @@ Kind = Literal["xes", "csv", "tsv", "parquet"]
 Compression = Literal["none", "gz", "zip"]
 KINDS: dict[str, Kind] = {".xes": "xes", ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
 KNOWN = ".xes, .csv, .tsv (each also .gz or .zip) or .parquet"
+HEAD = 4096  # bytes that tell a format
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+BROKEN: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile,
+    zlib.error,
+    cast("type[Exception]", zlib_ng.error),
+    gzip.BadGzipFile,
+    lzma.LZMAError,
+)
+GZIP_WINDOW = 31  # zlib's number for: the largest window, in gzip's form
+GZIP_LEVEL = 3  # with zlib-ng: half the time of level 6 for a fifth more bytes
 
 
 @dataclass(frozen=True)
@@ -63,27 +74,9 @@ def output_format(path: Path) -> FileFormat:
     return found
 
 
-def unknown_format(path: Path) -> InputError:
-    """The error for a file that is none of ours."""
-    return InputError("this is not a format Libra reads", place=str(path), remedy=f"Use a file that ends in {KNOWN}")
-
-
-HEAD = 4096  # bytes that tell a format
-WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
-BROKEN: tuple[type[Exception], ...] = (
-    zipfile.BadZipFile,
-    zlib.error,
-    cast("type[Exception]", zlib_ng.error),
-    gzip.BadGzipFile,
-    lzma.LZMAError,
-)
-GZIP_WINDOW = 31  # zlib's number for: the largest window, in gzip's form
-GZIP_LEVEL = 3  # with zlib-ng: half the time of level 6 for a fifth more bytes
-
-
 def input_format(path: Path) -> FileFormat:
     """The format of an existing file, by its name or else by its first bytes, or of a folder of Parquet files."""
-    try:
+    with _read_errors(path):
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             if parquet_files(path):
@@ -93,12 +86,6 @@ def input_format(path: Path) -> FileFormat:
             raise InputError("this is no ordinary file", place=str(path), remedy="Save the log to a file first")
         with path.open("rb") as file:
             head = file.read(HEAD)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise InputError("there is no such file", place=str(path), remedy="Check the path") from error
-    except OSError as error:
-        raise _cannot_read(path, error) from error
-    except ValueError as error:  # a null character in the name
-        raise InputError("this is no name of a file", place=repr(str(path)), remedy="Check the path") from error
     if not head:
         raise InputError("the file is empty", place=str(path), remedy="Export the log again")
     if path.suffix.lower() in WORKBOOKS:
@@ -110,17 +97,16 @@ def input_format(path: Path) -> FileFormat:
 
 
 def read_text(path: Path) -> str:
-    r"""The text of a small file in UTF-8, such as a list or a description.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "labels.txt"
-        >>> _ = file.write_bytes(b"Triage\n")
-        >>> read_text(file)
-        'Triage\n'
-    """
-    try:
+    """The text of a small file in UTF-8, such as a list or a description."""
+    with _read_errors(path):
         return path.read_text(encoding="utf-8-sig")
+
+
+@contextlib.contextmanager
+def _read_errors(path: Path) -> Iterator[None]:
+    """What keeps a file from being read, as an error for people."""
+    try:
+        yield
     except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError("there is no such file", place=str(path), remedy="Check the path") from error
     except UnicodeDecodeError as error:
@@ -135,27 +121,22 @@ def parquet_files(path: Path) -> list[Path]:
     """The Parquet files in a folder and its folders in the order of their names, or the one file that a path names.
 
     What begins with "_" or "." is not data: that is how those who write such folders mark what is under way or done.
-
-    Example:
-        >>> parquet_files(Path("log.parquet"))
-        [PosixPath('log.parquet')]
     """
     return files_of(path, "parquet") if path.is_dir() else [path]
 
 
 def files_of(folder: Path, kind: Kind) -> list[Path]:
-    """The files of a kind in a folder and its folders, in the order of their names, without what is not data.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> for name in ("b.csv", "a.csv.gz", "_SUCCESS", ".a.csv.crc"):
-        ...     (folder / name).touch()
-        >>> [file.name for file in files_of(folder, "csv")]
-        ['a.csv.gz', 'b.csv']
-    """
+    """The files of a kind in a folder and its folders, in the order of their names, without what is not data."""
     found = [file for file in folder.rglob("*") if (form := format_of_name(file)) and form.kind == kind and file.is_file()]
     return sorted(file for file in found if not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts))
+
+
+def csv_files(path: Path) -> list[Path]:
+    """The CSV files of a folder without Parquet files; none of what is no folder."""
+    try:
+        return [] if not path.is_dir() or parquet_files(path) else files_of(path, "csv")
+    except (OSError, ValueError):  # a name that is too long, a null character: told by those who open it
+        return []
 
 
 def _format_of_content(path: Path, head: bytes) -> FileFormat:
@@ -168,7 +149,7 @@ def _format_of_content(path: Path, head: bytes) -> FileFormat:
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         return FileFormat("xes", compression)
     if b"\0" in head:
-        raise unknown_format(path)
+        raise InputError("this is not a format Libra reads", place=str(path), remedy=f"Use a file that ends in {KNOWN}")
     return FileFormat("csv", compression)
 
 

@@ -12,6 +12,8 @@ import polars as pl
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
 
+_NUMBER = r"^\+?(-?)0*([0-9]+)(?:[.,]0*)?$"  # a whole number, however it is written
+
 
 def told_apart(ids: pl.Series) -> pl.Series:
     """The ids, with a number behind every repeated one, so that each is unique.
@@ -27,17 +29,8 @@ def told_apart(ids: pl.Series) -> pl.Series:
     return ids
 
 
-_NUMBER = r"^\+?(-?)0*([0-9]+)(?:[.,]0*)?$"  # a whole number, however it is written
-
-
 def alike_notes(individuals: Mapping[str, pl.Series], cases: Mapping[str, pl.Series]) -> Iterator[str]:
-    """A note for each of these columns with ids that differ only in how they are written; it holds no id and no count.
-
-    Example:
-        >>> [note] = alike_notes({"Patient": pl.Series(["7", "7.0"])}, {"Visit": pl.Series(["1", "2"])})
-        >>> print(note)  # doctest: +ELLIPSIS
-        Some ids in "Patient" differ only in how they are written (...): they count as different individuals. Write them alike ...
-    """
+    """A note for each of these columns with ids that differ only in how they are written; it holds no id and no count."""
     whose = {**dict.fromkeys(cases, "cases"), **dict.fromkeys(individuals, "individuals")}
     for column, values in {**cases, **individuals}.items():
         if written_apart(values):
@@ -48,12 +41,7 @@ def alike_notes(individuals: Mapping[str, pl.Series], cases: Mapping[str, pl.Ser
 
 
 def written_apart(ids: pl.Series) -> bool:
-    """Whether two ids are the same but for leading zeros, .0 at the end, space around them, or upper and lower case.
-
-    Example:
-        >>> [written_apart(pl.Series(ids)) for ids in (["7", "7.0"], ["007", "7"], ["A1", "a1 "], ["7", "7.5", "0", "70", "7A"])]
-        [True, True, True, False]
-    """
+    """Whether two ids are the same but for leading zeros, .0 at the end, space around them, or upper and lower case."""
     if ids.dtype != pl.String:
         return False
     distinct = ids.drop_nulls().unique()
@@ -81,11 +69,5 @@ def individuals_of(individual: pl.Series) -> npt.NDArray[np.int64]:
 
 
 def whose_cases(log: EventLog) -> npt.NDArray[np.int64]:
-    """The same for the cases of a log; where it does not say whose they are, each is somebody's only one.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> whose_cases(simulate(cases=3)).tolist()
-        [0, 1, 2]
-    """
+    """The same for the cases of a log; where it does not say whose they are, each is somebody's only one."""
     return np.arange(log.n_cases) if log.individual is None else individuals_of(log.cases[log.individual])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import polars as pl
 
@@ -13,9 +13,13 @@ from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, TIMESTAMP
 
+MakePart = Callable[[int], EventLog]
+PART_SCHEMA = {CASE_PREFIX + CASE_NAME: pl.String(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}  # of its flat table
+SLICE_BYTES = 2_000_000  # of the log in memory; as text it is some five times as long
+SLICE_EVENTS = 50_000
 
-@dataclass(frozen=True, eq=False)
-class EventBatches:
+
+class EventBatches(Protocol):
     """The events of a source in file order, some at a time; they can be gone through again, which reads the source again.
 
     A batch has the columns "case" (text, or whole numbers), "activity" (text), "micros" (microseconds since 1970 in UTC) and,
@@ -25,31 +29,21 @@ class EventBatches:
 
     Attributes:
         roles: Which column of the source plays which role, and why.
-        notes: What is worth knowing about what was read so far; complete after the last batch.
         has_individual: Whether the source says whose case each event belongs to.
         estimated_events: How many events there are: exact for Parquet and frames, a guess for others.
-        zoned: Whether the source says which zone its times are in.
-        opened: The batches from the first one on.
+        has_zone: Whether the source says which zone its times are in; if not, they are a clock on some wall.
     """
 
     roles: tuple[FoundRole, ...]
-    notes: Callable[[], tuple[str, ...]]
     has_individual: bool
     estimated_events: int
-    zoned: bool
-    opened: Callable[[], Iterator[pl.DataFrame]]
-
-    def has_zone(self) -> bool:
-        """Whether the source says which zone its times are in; if not, they are a clock on some wall."""
-        return self.zoned
+    has_zone: bool
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """The batches from the first one on."""
-        return self.opened()
 
-
-MakePart = Callable[[int], EventLog]
-PART_SCHEMA = {CASE_PREFIX + CASE_NAME: pl.String(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}  # of its flat table
+    def notes(self) -> tuple[str, ...]:
+        """What is worth knowing about what was read so far; complete after the last batch."""
 
 
 class LogInParts(EventLog):
@@ -149,18 +143,7 @@ class LogInParts(EventLog):
         return f"LogInParts({ACTIVITY}, {TIMESTAMP})"
 
 
-SLICE_BYTES = 2_000_000  # of the log in memory; as text it is some five times as long
-SLICE_EVENTS = 50_000
-
-
 def slices(log: EventLog) -> Iterator[pl.DataFrame]:
-    """The events in order, some at a time and fewer where their texts are long. A slice may begin and end within a case.
-
-    Example:
-        >>> from datetime import datetime
-        >>> events = pl.DataFrame({"@case": [0], "concept:name": ["triage"], "time:timestamp": [datetime(2024, 5, 6)]})
-        >>> [part.height for part in slices(EventLog(events, pl.DataFrame({"concept:name": ["anna"]})))]
-        [1]
-    """
+    """The events in order, some at a time and fewer where their texts are long. A slice may begin and end within a case."""
     size = int(log.events.estimated_size()) + int(log.cases.estimated_size())
     return log.events.iter_slices(max(1, min(SLICE_EVENTS, SLICE_BYTES * log.n_events // max(size, 1))))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.metadata import LogMetadata
+from libra.eventlog.metadata import AttributeType, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, TIMESTAMP, column, unnamed
 
 if TYPE_CHECKING:
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+UTC_MICROSECONDS = pl.Datetime("us", "UTC")
+HOUR = 3_600_000_000  # microseconds
+ATTRIBUTE_TYPES: tuple[pl.DataType, ...] = (pl.String(), pl.Int64(), pl.Float64(), pl.Boolean(), UTC_MICROSECONDS)
+XES_TYPES: dict[type[pl.DataType], AttributeType] = dict(
+    zip((dtype.base_type() for dtype in ATTRIBUTE_TYPES), ("string", "int", "float", "boolean", "date"), strict=True)
+)
 
 
 def frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """The array, from now on read-only.
-
-    Example:
-        >>> frozen(np.zeros(2)).flags.writeable
-        False
-    """
+    """The array, from now on read-only."""
     array.flags.writeable = False
     return array
 
@@ -121,11 +122,6 @@ def directly_follows(
     return DirectlyFollows(*map(frozen, (source, target, counts, step_edge, micros_taken)))
 
 
-UTC_MICROSECONDS = pl.Datetime("us", "UTC")
-HOUR = 3_600_000_000  # microseconds
-ATTRIBUTE_TYPES: tuple[pl.DataType, ...] = (pl.String(), pl.Int64(), pl.Float64(), pl.Boolean(), UTC_MICROSECONDS)
-
-
 @dataclass(frozen=True)
 class FoundRole:
     """Which column (or columns) of the source plays a role, and why we think so."""
@@ -136,12 +132,7 @@ class FoundRole:
 
 
 def role_columns(roles: Sequence[FoundRole]) -> dict[str, str | list[str]]:
-    """Which column of a source plays which role; a list where several form it.
-
-    Example:
-        >>> role_columns([FoundRole("case_id", ("patient", "visit"), "named"), FoundRole("activity", ("step",), "named")])
-        {'case_id': ['patient', 'visit'], 'activity': 'step'}
-    """
+    """Which column of a source plays which role; a list where several form it."""
     return {role.role: role.columns[0] if len(role.columns) == 1 else list(role.columns) for role in roles}
 
 

@@ -12,6 +12,10 @@ from typing import Any, Literal
 AttributeType = Literal["string", "date", "int", "float", "boolean", "id", "list", "container"]
 AttributeValue = str | datetime | int | float | bool | None
 
+VALUE_TYPES: dict[AttributeType, type | tuple[type, ...]] = {
+    "string": str, "id": str, "date": datetime, "int": int, "float": (int, float), "boolean": bool, "list": (), "container": (),
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Attribute:

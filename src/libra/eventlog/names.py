@@ -43,20 +43,10 @@ def column(name: str) -> pl.Expr:
 
 
 def without(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """The frame without the columns of those very names, where it has them.
-
-    Example:
-        >>> without(pl.DataFrame({"*": [1], "cost": [2]}), "*").columns
-        ['cost']
-    """
+    """The frame without the columns of those very names, where it has them."""
     return frame.drop(cs.by_name(*names, require_all=False))
 
 
 def unnamed(values: pl.Series) -> pl.Series:
-    """The values without their name, for methods that would take it for a pattern.
-
-    Example:
-        >>> unnamed(pl.Series("^cost$", [2, None])).drop_nulls().to_list()
-        [2]
-    """
+    """The values without their name, for methods that would take it for a pattern."""
     return values.alias("")

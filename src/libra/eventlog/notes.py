@@ -21,14 +21,13 @@ from collections.abc import Iterable
 from libra.errors import InputError
 
 
-class OpenChoice(str):
-    """A note on a choice that the content left open; `remedy` names the flag that settles it.
+def listed(names: Iterable[str]) -> str:
+    """Names in quotes, for notes and errors."""
+    return ", ".join(f'"{name}"' for name in names)
 
-    Example:
-        >>> note = OpenChoice("the zone is open", "Say --zone utc", "Some times were read as UTC.")
-        >>> print(note, note.remedy)
-        Some times were read as UTC. Say --zone utc
-    """
+
+class OpenChoice(str):
+    """A note on a choice that the content left open; `remedy` names the flag that settles it."""
 
     what: str
     remedy: str
@@ -119,12 +118,7 @@ def encoding_is_open() -> OpenChoice:
 
 
 class LeftOut(str):
-    """A note on events that were left out; `most` if it was more than half of all, which a release with a guarantee never tells.
-
-    Example:
-        >>> LeftOut("Some events were left out.", most=True).most
-        True
-    """
+    """A note on events that were left out; `most` if more than half were, which a release with a guarantee never tells."""
 
     most: bool
 
@@ -136,12 +130,7 @@ class LeftOut(str):
 
 
 def with_loss(notes: Iterable[str]) -> tuple[str, ...]:
-    """The notes, and one more where most events were left out; not for releases, as it is computed from the cases.
-
-    Example:
-        >>> with_loss([LeftOut("Some events were left out.", most=True)])[1]
-        'More than half of the events were left out. Check the columns and how times are written.'
-    """
+    """The notes, and one more where most events were left out; not for releases, as it is computed from the cases."""
     told = tuple(notes)
     if not any(isinstance(note, LeftOut) and note.most for note in told):
         return told

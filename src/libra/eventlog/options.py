@@ -13,6 +13,8 @@ Zone = Literal["file", "none", "utc"]
 Form = Literal["xes", "csv", "table"]
 ISO, ANY = "iso", "any"  # timestamp formats beside strftime codes: ISO 8601, and any form that is known, each value by itself
 
+Place = Callable[[int], str]
+"""Says where a row comes from, for errors."""
 Progress = Callable[[int, int], None]
 """Called with (done, in all) while a file is read (bytes) or written (events)."""
 

@@ -29,6 +29,8 @@ def stable_order(values: Integers | Floats | Words) -> Integers:
     """
     if len(values) < FEW:
         return np.argsort(values, kind="stable")
+    if values.dtype != np.float64 and values.min() >= 0 and values.max() < 2**16:
+        return np.argsort(values.astype(np.uint16), kind="stable")  # digit by digit
     words = _words(values)
     bits = np.uint64((len(words) - 1).bit_length())
     packed = words >> bits << bits

@@ -10,18 +10,17 @@ import polars as pl
 
 from libra.errors import InputError, UsageError
 from libra.eventlog.description import FORMS, check_form, in_its_words
-from libra.eventlog.files import files_of, input_format, parquet_files
+from libra.eventlog.files import FileFormat, csv_files, input_format
 from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.select import OUT_OF_ORDER, keep_lifecycle, sort_by_time
-from libra.eventlog.tables.csv_read import csv_batches, log_of, open_csv, read_csv
+from libra.eventlog.tables.csv_read import csv_batches, read_csv
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.frames import FRAME, frame_batches, from_frame, is_pattern, parquet_batches
 from libra.eventlog.tables.parquet import read_parquet
-from libra.eventlog.xes.batches import xes_batches
-from libra.eventlog.xes.read import read_xes
+from libra.eventlog.xes.read import XesBatches, read_xes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,24 +57,12 @@ def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataF
         check_form("table", options, FRAME)
         return from_frame(source, options)
     path = Path(source)
-    if files := _csv_files(path):
-        check_form("csv", options, str(path))
-        return log_of([open_csv(file, input_format(file), options) for file in files], options, str(path))
-    fmt = input_format(path)
+    files = csv_files(path)
+    fmt = FileFormat("csv") if files else input_format(path)
     check_form(FORMS[fmt.kind], options, str(path))
     if fmt.kind == "xes":
         return read_xes(path, fmt, options)
-    if fmt.kind == "parquet":
-        return read_parquet(path, options)
-    return read_csv(path, fmt, options)
-
-
-def _csv_files(path: Path) -> list[Path]:
-    """The CSV files of a folder without Parquet files; none of what is no folder."""
-    try:
-        return [] if not path.is_dir() or parquet_files(path) else files_of(path, "csv")
-    except (OSError, ValueError):  # a name that is too long, a null character: told by those who open it
-        return []
+    return read_parquet(path, options) if fmt.kind == "parquet" else read_csv(files or [path], options, str(path))
 
 
 def _with_roles(log: EventLog, options: ReadOptions) -> EventLog:
@@ -102,9 +89,6 @@ def _columns(names: str | tuple[str, ...]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else names
 
 
-__all__ = ["EventBatches", "batches_of"]
-
-
 def batches_of(source: str | Path | pl.LazyFrame | pl.DataFrame, options: ReadOptions) -> EventBatches:
     """The events of a source in batches of bounded size, in file order and with the user's choices applied.
 
@@ -114,21 +98,18 @@ def batches_of(source: str | Path | pl.LazyFrame | pl.DataFrame, options: ReadOp
     Example:
         >>> from libra import example
         >>> events = batches_of(example.path(), ReadOptions())
-        >>> sum(batch["case"].n_unique() for batch in events), events.has_zone()
+        >>> sum(batch["case"].n_unique() for batch in events), events.has_zone
         (2000, True)
     """
     if isinstance(source, pl.LazyFrame | pl.DataFrame):
         check_form("table", options, FRAME)
         return frame_batches(source.lazy(), options)
-    if isinstance(source, str) and "://" in source:
-        check_form("table", options, source)
-        return parquet_batches(source, options)
     path = Path(source)
-    if is_pattern(path):
-        check_form("table", options, str(path))
-        return parquet_batches(path, options)
+    if (isinstance(source, str) and "://" in source) or is_pattern(path):
+        check_form("table", options, str(source))
+        return parquet_batches(source, options)
     fmt = input_format(path)
     check_form(FORMS[fmt.kind], options, str(path))
     if fmt.kind == "parquet":
         return parquet_batches(path, options)
-    return xes_batches(path, fmt, options) if fmt.kind == "xes" else csv_batches(path, fmt, options)
+    return XesBatches(path, fmt, options) if fmt.kind == "xes" else csv_batches(path, fmt, options)

@@ -10,17 +10,14 @@ import polars as pl
 from libra.errors import InputError
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, LIFECYCLE, TIMESTAMP
+from libra.eventlog.notes import listed
 
 _SHOWN = 20
+OUT_OF_ORDER = "Some cases have events out of time order. File order is kept; --sort-by-time orders them by time."
 
 
 class Transitions:
-    """The user's choice of transitions.
-
-    Example:
-        >>> Transitions(["complete"], True, "a.csv").keep(pl.Series(["START", "COMPLETE", None]), None).to_list()
-        [False, True, False]
-    """
+    """The user's choice of transitions."""
 
     def __init__(self, kept: Sequence[str], known: bool, source: str) -> None:
         """`known` is whether the source says in which transition an event is; `source` names it in errors."""
@@ -47,12 +44,9 @@ class Transitions:
     def finish(self) -> None:
         """All events have come: some must be kept, if any are to be."""
         if self._kept and not self._found:
-            asked = ", ".join(f'"{name}"' for name in self._asked)
-            there = ", ".join(f'"{name}"' for name in sorted(self._there)[:_SHOWN])
+            asked = listed(self._asked)
+            there = listed(sorted(self._there)[:_SHOWN])
             raise InputError(f"no event is in the transition {asked}", place=self._source, remedy=f"The log has {there}")
-
-
-OUT_OF_ORDER = "Some cases have events out of time order. File order is kept; --sort-by-time orders them by time."
 
 
 def keep_lifecycle(log: EventLog, transitions: Sequence[str], source: str = "") -> EventLog:
@@ -68,29 +62,15 @@ def keep_lifecycle(log: EventLog, transitions: Sequence[str], source: str = "") 
         >>> keep_lifecycle(log, ["complete"]).n_events
         1
     """
-    if LIFECYCLE not in log.events.columns:
-        raise InputError(
-            "there is no lifecycle column to choose transitions by",
-            place=source,
-            remedy="Name it with --lifecycle, or leave --lifecycle-keep out",
-        )
-    lifecycle = log.events[LIFECYCLE]
-    kept = lifecycle.str.to_lowercase().is_in([name.strip().lower() for name in transitions]).fill_null(False)
-    if not kept.any() and log.n_events:
-        asked = ", ".join(f'"{name}"' for name in transitions)
-        there = ", ".join(f'"{name}"' for name in lifecycle.drop_nulls().unique().sort().head(20).to_list())
-        raise InputError(f"no event is in the transition {asked}", place=source, remedy=f"The log has {there}")
+    chosen = Transitions(transitions, LIFECYCLE in log.events.columns, source)
+    kept = chosen.keep(log.events[LIFECYCLE], None)
+    if log.n_events:
+        chosen.finish()
     return _only(log, kept)
 
 
 def keep_labels(log: EventLog, labels: Sequence[str]) -> EventLog:
-    """Keep only the events of these activities.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> keep_labels(simulate(cases=50), ["Triage", "Surgery"]).activities
-        ['Triage']
-    """
+    """Keep only the events of these activities."""
     return _only(log, log.events[ACTIVITY].is_in(list(labels)))
 
 
@@ -104,13 +84,5 @@ def _only(log: EventLog, kept: pl.Series) -> EventLog:
 
 
 def sort_by_time(log: EventLog) -> EventLog:
-    """The events of each case by time; events of the same moment keep their order.
-
-    Example:
-        >>> from datetime import datetime, UTC
-        >>> times = [datetime(2024, 5, day, tzinfo=UTC) for day in (7, 6)]
-        >>> events = pl.DataFrame({"@case": [0, 0], "concept:name": ["later", "sooner"], "time:timestamp": times})
-        >>> sort_by_time(EventLog(events, pl.DataFrame({"concept:name": ["c1"]}))).events["concept:name"].to_list()
-        ['sooner', 'later']
-    """
+    """The events of each case by time; events of the same moment keep their order."""
     return replace(log, events=log.events.sort(CASE_INDEX, TIMESTAMP, maintain_order=True))

@@ -50,16 +50,7 @@ def write(log: EventLog, path: Path | str, progress: Progress = no_progress) -> 
 
 
 def write_rows(rows: Iterable[pl.DataFrame], path: Path | str, metadata: LogMetadata) -> None:
-    """Write events in any order, some rows at a time, as a table: case id, activity and a time in whole seconds.
-
-    Example:
-        >>> import tempfile
-        >>> from libra.example.at_scale import Department
-        >>> file = Path(tempfile.mkdtemp()) / "log.parquet"
-        >>> write_rows(Department(100, seed=1).in_order_of_time(), file, LogMetadata())
-        >>> pl.read_parquet(file)["time:timestamp"].is_sorted()
-        True
-    """
+    """Write events in any order, some rows at a time, as a table: case id, activity and a time in whole seconds."""
     path = Path(path)
     form = output_format(path)
     if form.kind == "xes":

@@ -71,8 +71,8 @@ class Amun(PeerMechanism):
     """Amun, with its parameters: one of the two.
 
     Attributes:
-        guessing_advantage: By how much, in probability, a guess about a case may gain from the release. Default: 0.2.
-        epsilon: Of control flow, in its place.
+        guessing_advantage: How much more likely, in probability, a guess about a case may become right. Default: 0.2.
+        epsilon: Epsilon of control flow, in place of `guessing_advantage`.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -87,15 +87,14 @@ class Amun(PeerMechanism):
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
         if self.guessing_advantage is not None and self.epsilon is not None:
             raise UsageError("guessing_advantage and epsilon stand for each other. Give one of them.")
         if self.epsilon is not None:
-            object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+            self._set(epsilon=checked_epsilon(self.epsilon))
             _checked_advantage(self.advantage, f"epsilon {self.epsilon:g} amounts to a guessing_advantage that")
         else:
             said = DEFAULT_ADVANTAGE if self.guessing_advantage is None else self.guessing_advantage
-            object.__setattr__(self, "guessing_advantage", _checked_advantage(said, "guessing_advantage"))
+            self._set(guessing_advantage=_checked_advantage(said, "guessing_advantage"))
 
     @cached_property
     def advantage(self) -> float:
@@ -163,12 +162,7 @@ def advantage_of(epsilon: float) -> float:
 
 
 def epsilon_of_guess(prior: Reals, advantage: float) -> Reals:
-    """The epsilon that keeps a guess of this prior, above 0, within the advantage; infinite where any does.
-
-    Example:
-        >>> epsilon_of_guess(np.array([0.3, 0.7]), 0.4).round(4).tolist()
-        [1.6946, inf]
-    """
+    """The epsilon that keeps a guess of this prior, above 0, within the advantage; infinite where any does."""
     bounded = prior + advantage < 1
     p = np.where(bounded, prior, 0.5 * (1 - advantage))
     return np.where(bounded, -np.log(p / (1 - p) * (1 / (advantage + p) - 1)), np.inf)
@@ -176,14 +170,7 @@ def epsilon_of_guess(prior: Reals, advantage: float) -> Reals:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OnAutomaton:
-    """Cases and their way through the minimal automaton of their variants.
-
-    Attributes:
-        cases: The cases.
-        group: The variant of each case, numbered from 0 without gaps.
-        counts: The cases of each variant.
-        paths: The transitions of each variant.
-    """
+    """Cases and their way through the minimal automaton of their variants; `group` is the variant of each case."""
 
     cases: Cases
     group: Integers
@@ -262,12 +249,6 @@ def noise_scales(relative: Integers, transition: Integers, first: Integers, adva
     within 10 minutes, or one day, of the true one. So no noise goes where nearly all agree, and a rare value gets *less* than
     others: to guess it was unlikely before. A gap alone on its transition has no others to be guessed from: it gets noise as if
     its prior were the worst and its range the precision.
-
-    Args:
-        relative: Starts and gaps.
-        transition: Of every event.
-        first: Which events are the first of their case.
-        advantage: What a guess may gain.
     """
     group = transition.copy()
     group[first] = transition.max(initial=-1) + 1

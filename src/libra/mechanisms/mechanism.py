@@ -139,13 +139,7 @@ def plugins() -> dict[str, EntryPoint]:
 
 
 def loaded(entry: EntryPoint) -> type[Mechanism]:
-    """The mechanism behind an entry point.
-
-    Example:
-        >>> loaded(EntryPoint("coins", "no.such.module:Coins", GROUP))
-        Traceback (most recent call last):
-        libra.errors.UsageError: The mechanism "coins" of another package cannot be loaded: No module named 'no'.
-    """
+    """The mechanism behind an entry point."""
     package = f"the package {entry.dist.name}" if entry.dist is not None else "another package"
     try:
         kind = entry.load()
@@ -162,17 +156,14 @@ class Outside:
     """A mechanism of another package: the same, but that its releases are labelled as claimed."""
 
     def __init__(self, inner: Mechanism) -> None:
-        """Stand before a mechanism."""
         self.inner = inner
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is as it is there."""
         if name == "inner":  # not there yet, while a copy is made for another process
             raise AttributeError(name)
         return getattr(self.inner, name)
 
     def __repr__(self) -> str:
-        """As the mechanism itself."""
         return repr(self.inner)
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
@@ -200,14 +191,7 @@ class Outside:
 
 
 def unchecked(guarantee: Guarantee, name: str) -> Guarantee:
-    """A guarantee of others, as what it is: their claim, whatever source they name.
-
-    Example:
-        >>> from libra.privacy.guarantee import Guarantee
-        >>> found = unchecked(Guarantee.proved(1.0, 1e-5), "coins")
-        >>> found.kind, found.source
-        ('claimed', 'the package that adds "coins"')
-    """
+    """A guarantee of others, as what it is: their claim, whatever source they name."""
     statement = f"As claimed by its authors, and not checked by Libra: {guarantee.statement}"
     caveats = (UNCHECKED, *guarantee.caveats)
     source = f'the package that adds "{name}"'

@@ -34,6 +34,11 @@ class PeerMechanism:
 
     name: ClassVar[str]
 
+    def _set(self, **checked: Any) -> None:
+        """Bring parameters into their one form, while a frozen dataclass is made."""
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
     @property
     def contents(self) -> str:
         """What a release holds."""
@@ -90,13 +95,7 @@ class PeerMechanism:
 
 
 def relative_times(cases: Cases) -> Integers:
-    """The start of each case and the gaps between its events, in microseconds; there has to be a case.
-
-    Example:
-        >>> cases = Cases(*map(np.array, ([0, 1, 2], [70, 90, 50], [0, 2, 3], [0, 1])), n_activities=3)
-        >>> relative_times(cases).tolist()
-        [20, 20, 0]
-    """
+    """The start of each case and the gaps between its events, in microseconds; there has to be a case."""
     first = cases.offsets[:-1]
     relative = np.diff(cases.micros, prepend=0)
     relative[first] = cases.micros[first] - cases.micros.min()

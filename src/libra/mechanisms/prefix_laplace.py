@@ -62,15 +62,15 @@ class PrefixLaplace(PrefixQuery):
     """The prefix query, with its parameters.
 
     Attributes:
-        epsilon: What is claimed; with `split_budget`, of the guarantee.
-        prune: From which noisy count on a prefix is kept: a share of the cases below 1, a whole count from 1 up.
-        max_length: The number of events of the longest trace; None for the average of a case, rounded up.
-        split_budget: Whether epsilon is split over the levels, which is the sound form.
-        times: "none" for placeholders, "model" for times from our private model.
-        budget: Shares of control flow and times, where times are modelled.
-        delta: Of the modelled times. With `split_budget`, of the guarantee; without times it is there for what tables of
-            noise are off by.
-        time_zone: Whose hours and days the times are in.
+        epsilon: Privacy budget as claimed; with `split_budget`, of the guarantee.
+        prune: Drop prefixes with a smaller noisy count: below 1 a fraction of all cases, otherwise a count.
+        max_length: Number of events of the longest trace; None for the average length of a case, rounded up.
+        split_budget: Split epsilon over the levels, which makes the guarantee provable.
+        times: "none" for placeholder timestamps, "model" to add Libra's private timestamps using part of the budget.
+        budget: Shares of the budget for control flow and for times, where times are modelled.
+        delta: Delta of the modelled times; with `split_budget`, of the guarantee (without times, it covers rounding in tables of
+            noise).
+        time_zone: Time zone used for hour and weekday patterns of modelled times.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -94,7 +94,6 @@ class PrefixLaplace(PrefixQuery):
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
         if not isinstance(self.split_budget, bool):
             raise UsageError(f"split_budget is either True or False, not {self.split_budget!r}.")
         self._check()
@@ -166,18 +165,6 @@ class Split:
     where it is not said, the number of cases and their lengths are released first, for a small share of epsilon each. Which
     prefixes are open follows from counts that are released. Once noise is drawn nothing is refused: a refusal would tell of it
     what no ledger counts. Where a tree would run away, more is pruned.
-
-    Attributes:
-        epsilon: In all.
-        prune: A share of the cases below 1, a count from 1 up.
-        max_length: The number of events of the longest trace; None for the average.
-
-    Example:
-        >>> split = Split(1.0, 20.0, 3)
-        >>> [entry.noise for entry in split.entries(4)]
-        [4.0, 4.0, 4.0, 4.0]
-        >>> list(split.departures(split.entries(5)))
-        ['there are 5 levels of prefixes, and with these parameters there are 4']
     """
 
     epsilon: float
@@ -185,7 +172,6 @@ class Split:
     max_length: int | None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be drawn or counted."""
         if self.max_length is not None and self.max_length >= MOST_LEVELS:
             raise UsageError(
                 f"With split_budget the longest trace has fewer than {MOST_LEVELS} events. Ask for it: --max-length."
@@ -268,14 +254,7 @@ class Split:
 
 
 def average_of(lengths: NoisyTable) -> float:
-    """The average length of a case from the noisy numbers of cases by length: those that stand out; 1 where none does.
-
-    Example:
-        >>> counts = np.zeros(len(CASE_LENGTH_BINS), np.int64)
-        >>> counts[[2, 4]] = 500, 500  # cases of 3 and of 5 events
-        >>> average_of(NoisyTable(counts, 1, sd=28.0))
-        4.0
-    """
+    """The average length of a case from the noisy numbers of cases by length: those that stand out; 1 where none does."""
     middle = (CASE_LENGTH_BINS + np.append(CASE_LENGTH_BINS[1:] - 1, LONGEST_FOUND)) / 2
     found = np.where(lengths.values >= STANDS_OUT * lengths.sd, lengths.values, 0.0)
     return float(found @ middle / found.sum()) if found.any() else 1.0

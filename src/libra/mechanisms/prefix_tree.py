@@ -38,18 +38,13 @@ TIMES = "The epsilon claimed is that of control flow and times together. What co
 
 
 class PrefixQuery(VariantQuery):
-    """A query that grows a tree of prefixes, with the parameters that both have and what is to be said of both as published.
-
-    Attributes:
-        prune: From which noisy count on a prefix is kept: a share of the cases below 1, a whole count from 1 up.
-        max_length: The number of events of the longest trace; None for the average of a case, rounded up.
-    """
+    """A query that grows a tree of prefixes, with the parameters that both have and what is to be said of both as published."""
 
     prune: float
     max_length: int | None
 
     def _check(self, **others: Any) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant, or drawn."""
+        """Normalize the parameters and refuse invalid ones."""
         super()._check(prune=checked_prune(self.prune), max_length=checked_max_length(self.max_length), **others)
         _ = self.mu_times
 
@@ -94,12 +89,7 @@ class PrefixQuery(VariantQuery):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Grown:
-    """What came of a tree.
-
-    Attributes:
-        finished: Traces that ended, with their noisy counts.
-        still_open: Prefixes of as many events as there were levels, with theirs.
-    """
+    """Traces that ended, and prefixes of as many events as there were levels, with their noisy counts."""
 
     finished: Counted
     still_open: Counted
@@ -113,14 +103,6 @@ def grow(query: Query, n_labels: int, levels: int) -> Grown:
             codes; 0 for what is pruned. It is told whether this is the last level.
         n_labels: How many labels there are.
         levels: How many symbols the longest prefix has, the end counting as one.
-
-    Example:
-        >>> from libra.engines.counting.control_flow import continuations
-        >>> from libra.eventlog.cases import traces_of
-        >>> log = traces_of([[0, 1], [0, 1, 1], [1]]), np.array([5, 3, 2])
-        >>> grown = grow(lambda prefixes, last: continuations(*log, prefixes, 2), n_labels=2, levels=3)
-        >>> grown.finished.traces.to_lists(), grown.finished.counts.tolist(), grown.still_open.traces.to_lists()
-        ([[1], [0, 1]], [2, 5], [[0, 1, 1]])
     """
     prefixes, counts = np.zeros((1, 0), np.int64), np.zeros(1, np.int64)
     finished: list[Traces] = []
@@ -162,21 +144,7 @@ def discrete_tail(scale: float, least: int) -> float:
 
 @dataclass(frozen=True)
 class Growth:
-    """What decides how a tree grows.
-
-    Attributes:
-        tail: The probability that noise of a scale is at least so much.
-        scale: Of the noise.
-        least: The count from which on a prefix is kept.
-        n_labels: How many labels there are.
-        levels: How many symbols the longest prefix has.
-        n_cases: How many cases there are, or a bound on their variants; None where it is not known.
-
-    Example:
-        >>> growth = Growth(truncated_tail, scale=1.0, least=2, n_labels=16, levels=15)
-        >>> round(growth.made_up, 2), replace(growth, least=3).made_up < 1
-        (1.08, True)
-    """
+    """What decides how a tree grows; `tail` is the probability that noise of a scale is at least so much."""
 
     tail: Tail
     scale: float
@@ -208,14 +176,7 @@ class Growth:
 
 
 def refuse_runaway(growth: Growth, remedy: Callable[[int], str]) -> None:
-    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words.
-
-    Example:
-        >>> refuse_runaway(Growth(truncated_tail, 10.0, 10, n_labels=16, levels=15), lambda least: f"Ask for --prune {least}.")
-        Traceback (most recent call last):
-        libra.errors.UsageError: Noise alone would make 2.9 prefixes of each at every level, so the tree would run away.
-        Ask for --prune 21.
-    """
+    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words."""
     if not growth.runs_away:
         return
     why = (
@@ -238,22 +199,12 @@ def smallest_threshold(growth: Growth) -> int:
 
 
 def threshold(prune: float, n_cases: float) -> int:
-    """The smallest whole count that is kept: none is kept of which there is no case.
-
-    Example:
-        >>> threshold(0.01, 1650), threshold(20.0, 1650), threshold(0.0, 1650)
-        (17, 20, 1)
-    """
+    """The smallest whole count that is kept: none is kept of which there is no case."""
     return max(math.ceil(prune * n_cases if prune < 1 else prune), 1)
 
 
 def longest_of(average: float) -> int:
-    """How many events the longest trace has where nobody says: the average of a case, rounded up.
-
-    Example:
-        >>> longest_of(4.2), longest_of(4.0), longest_of(0.0)
-        (5, 4, 1)
-    """
+    """How many events the longest trace has where nobody says: the average of a case, rounded up."""
     return min(max(math.ceil(average), 1), LONGEST)
 
 

@@ -64,10 +64,6 @@ class EpsilonClaim:
         delta: Likewise; 0 where pure differential privacy is claimed.
         guessing_advantage: Where the authors speak of it: by how much an attacker may become surer of a guess.
         looked_at: Whether anybody here knows why the claim does not hold.
-
-    Example:
-        >>> EpsilonClaim(1.0, delta=1e-5).to_dict(), EpsilonClaim(1.0).implied_epsilon(delta=0.01)
-        ({'epsilon': 1.0, 'delta': 1e-05}, 1.0)
     """
 
     tolerance: ClassVar[float] = 1e-9

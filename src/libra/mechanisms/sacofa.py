@@ -53,13 +53,13 @@ class Sacofa(PrefixQuery):
     """SaCoFa, with its parameters.
 
     Attributes:
-        epsilon: What is claimed.
-        prune: From which noisy count on an open prefix is kept: a share of the cases below 1, a whole count from 1 up.
-        max_length: The number of events of the longest trace; None for the average of a case, rounded up.
-        times: "none" for placeholders, "model" for times from our private model.
-        budget: Shares of control flow and times, where times are modelled.
-        delta: Of the modelled times.
-        time_zone: Whose hours and days the times are in.
+        epsilon: Privacy budget as claimed.
+        prune: Drop open prefixes with a smaller noisy count: below 1 a fraction of all cases, otherwise a count.
+        max_length: Number of events of the longest trace; None for the average length of a case, rounded up.
+        times: "none" for placeholder timestamps, "model" to add Libra's private timestamps using part of the budget.
+        budget: Shares of the budget for control flow and for times, where times are modelled.
+        delta: Delta of the modelled times.
+        time_zone: Time zone used for hour and weekday patterns of modelled times.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -80,7 +80,6 @@ class Sacofa(PrefixQuery):
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
         self._check()
 
     def _answer(self, engine: PolarsEngine, gate: Gate, random: Randomness) -> Counted:
@@ -161,14 +160,7 @@ class Relations:
     always_preceded: Booleans
 
     def broken(self, prefixes: Integers) -> Booleans:
-        """Whether a relation breaks where each prefix (a row of codes) goes on to each label, or to the end (the last column).
-
-        Example:
-            >>> from libra.eventlog.cases import traces_of
-            >>> relations = relations_of(traces_of([[0, 1, 2], [0, 1]]), n_labels=3)
-            >>> relations.broken(np.array([[0], [1]])).tolist()  # after 0 must come 1, before 1 must have come 0
-            [[True, False, True, True], [True, True, True, False]]
-        """
+        """Whether a relation breaks where each prefix (a row of codes) goes on to each label, or to the end (the last column)."""
         n_labels = len(self.never_followed)
         found = np.empty((len(prefixes), n_labels + 1), bool)
         some = _rows_at_once(n_labels)
@@ -198,14 +190,7 @@ class Relations:
 
 
 def relations_of(traces: Traces, n_labels: int) -> Relations:
-    """The relations that hold in all these traces; where a label does not occur, all of them hold of it.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> relations = relations_of(traces_of([[0, 1, 0], [1, 2]]), n_labels=3)
-        >>> relations.never_followed[2].tolist(), relations.always_followed[1].tolist(), relations.always_preceded[2].tolist()
-        ([True, True, True], [False, False, False], [False, True, False])
-    """
+    """The relations that hold in all these traces; where a label does not occur, all of them hold of it."""
     trace, label, first, last = _occurrences(traces, n_labels)
     of_trace = np.searchsorted(trace, np.arange(len(traces) + 1))
     by_label = np.argsort(label, kind="stable")

@@ -42,12 +42,12 @@ class Travas(VariantQuery):
     """TraVaS, with its parameters.
 
     Attributes:
-        epsilon: Of the guarantee.
-        delta: Likewise; well below one over the number of cases.
-        repeats: How often the query is made, its counts being averaged.
-        times: "none" for placeholders, "model" for times from our private model.
-        budget: Shares of control flow and times, where times are modelled.
-        time_zone: Whose hours and days the times are in.
+        epsilon: Privacy budget; smaller is more private.
+        delta: Of the guarantee; choose it well below one over the number of cases.
+        repeats: How often the query is repeated; its counts are averaged.
+        times: "none" for placeholder timestamps, "model" to add Libra's private timestamps using part of the budget.
+        budget: Shares of the budget for control flow and for times, where times are modelled.
+        time_zone: Time zone used for hour and weekday patterns of modelled times.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -68,7 +68,6 @@ class Travas(VariantQuery):
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
         self._check(repeats=checked_whole("repeats", self.repeats, 1, MOST_REPEATS))
         if delta_of_ledger(Ledger(tuple(self.entries())), self.epsilon) > self.delta:  # makes the noise, which may refuse too
             raise UsageError(

@@ -65,7 +65,6 @@ class Counted:
     counts: Integers
 
     def __len__(self) -> int:
-        """How many different traces there are."""
         return len(self.traces)
 
     @property
@@ -92,16 +91,7 @@ def counted_of(cases: Cases) -> Counted:
 
 
 class VariantQuery(PeerMechanism):
-    """A mechanism made of a query: a frozen dataclass with these parameters, among others, and `_answer`.
-
-    Attributes:
-        epsilon: Of the guarantee or the claim.
-        delta: Of the guarantee; of a claim, that of the modelled times.
-        times: "none" for placeholders, "model" for times from our private model.
-        budget: Shares of control flow and times, where times are modelled.
-        time_zone: Whose hours and days the times are in.
-        shares: The same as `budget`.
-    """
+    """A mechanism made of a query: a frozen dataclass with these parameters, among others, and `_answer`."""
 
     private_labels: ClassVar[bool] = False
 
@@ -113,21 +103,20 @@ class VariantQuery(PeerMechanism):
     shares: Budget
 
     def _check(self, **others: Any) -> None:
-        """Bring the parameters into their one form, these others as they are, and refuse what cannot be meant."""
+        """Normalize the parameters, set these others as they are, and refuse invalid ones."""
         if self.times not in ("none", "model"):
             raise UsageError(f"times is one of none, model, not {self.times!r}.")
         budget = checked_budget(self.budget)
-        shared = {
-            "epsilon": checked_epsilon(self.epsilon),
-            "delta": delta_of_guarantee(self.delta),
-            "budget": dict(vars(budget)),
-            "time_zone": checked_time_zone(self.time_zone),
-            "shares": budget,
-        }
-        for name, value in (shared | others).items():
-            object.__setattr__(self, name, value)
+        self._set(
+            epsilon=checked_epsilon(self.epsilon),
+            delta=delta_of_guarantee(self.delta),
+            budget=dict(vars(budget)),
+            time_zone=checked_time_zone(self.time_zone),
+            shares=budget,
+            **others,
+        )
         if self.times == "none" and (budget != DEFAULT_BUDGET or self.time_zone != "UTC"):
-            raise UsageError("budget and time_zone are about times, and none are released. Ask for them: --times model.")
+            raise UsageError("budget and time_zone apply to modelled times only. Add --times model.")
 
     @property
     def proved(self) -> bool:
@@ -165,15 +154,7 @@ class VariantQuery(PeerMechanism):
         """The answer of the query, in codes of the labels of the engine; a proved one asks the gate alone."""
 
     def variants(self, cases: Cases, random: Randomness) -> Counted:
-        """The answer of the query about some cases.
-
-        Example:
-            >>> from libra.eventlog.cases import cases_of
-            >>> from libra.example.simulate import simulate
-            >>> from libra.mechanisms.travas import Travas
-            >>> Travas(epsilon=2.0).variants(cases_of(simulate(cases=500)), Randomness()).n_cases > 0
-            True
-        """
+        """The answer of the query about some cases."""
         counted, labels = counted_of(cases), tuple(map(str, range(cases.n_activities)))
         engine = PolarsEngine(cases, np.unique(cases.variant), counted.traces, counted.counts, labels)
         return self._answer(engine, Gate(engine, random), random)
@@ -291,14 +272,7 @@ def checked_max_length(max_length: int | None) -> int | None:
 
 
 def in_names(counted: Counted, labels: Sequence[str]) -> tuple[Counted, tuple[str, ...]]:
-    """Traces in codes of the labels that occur in them, so that nothing depends on what does not: the most frequent come first.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> found, names = in_names(Counted(traces_of([[2], [], [1, 2]]), np.array([3, 9, 5])), ["admit", "leave", "call"])
-        >>> found.traces.to_lists(), found.counts.tolist(), names
-        ([[1, 0], [0]], [5, 3], ('call', 'leave'))
-    """
+    """Traces in codes of the labels that occur in them, so that nothing depends on others: the most frequent come first."""
     present = np.flatnonzero((counted.traces.lengths > 0) & (counted.counts > 0))
     traces, counts = counted.traces.take(present), counted.counts[present]
     used, codes = np.unique(traces.codes, return_inverse=True)

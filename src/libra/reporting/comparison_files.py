@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from libra._system.files import atomic_output
-from libra.comparison.comparison import CONFIDENTIAL, DOCUMENT, MEASURES, Comparison
-from libra.comparison.outcome import Outcome
+from libra.comparison.comparison import CONFIDENTIAL, DOCUMENT, MEASURES, Comparison, Outcome
 from libra.errors import InputError
 from libra.eventlog.tables.csv_write import FORMULA
 from libra.measures.utility import FIGURES

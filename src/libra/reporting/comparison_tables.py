@@ -9,9 +9,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from libra.comparison.asked import PUBLISHED
-from libra.comparison.comparison import MEASURES, ComparedLog, Comparison, Mean, Row
-from libra.comparison.outcome import OF_TIMES
+from libra.comparison.comparison import MEASURES, OF_TIMES, ComparedLog, Comparison, Mean, Row
+from libra.comparison.plan import PUBLISHED
 from libra.privacy.unit import CASE, Unit
 from libra.reporting.numbers import number
 

@@ -26,15 +26,7 @@ HEADINGS = (
 
 
 def page(found: Reproduction) -> list[str]:
-    """The lines of the page.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.reproduce.run import reproduce
-        >>> lines = page(reproduce({"emergency": simulate(cases=200)}, alphas=[10], seeds=[0]))
-        >>> [line for line in lines if line.startswith("## ")][-1]
-        '## Table 2: seconds at alpha 10'
-    """
+    """The lines of the page."""
     runs = f"{len(found.seeds)} runs" if len(found.seeds) > 1 else "one run"
     lines = [
         "# The tables of the paper, computed again",
@@ -50,13 +42,7 @@ def page(found: Reproduction) -> list[str]:
 
 
 def table_1_row(row: Row) -> str:
-    """A row of Table 1.
-
-    Example:
-        >>> freq, hours = Compared(97.5, 2.0, 100, 120.0), Compared(4200.4, 31.6, 4000, 5000.0)
-        >>> table_1_row(Row("sepsis", True, "text", 10, 0.145, 0.37, freq, hours, 0, 0.1, 10))
-        '| sepsis | 10 | 0.145 | 0.37 | 97.5 ± 2.0 | 100 | -2.5 % | 120.0 | 4,200 ± 32 | 4,000 | +5.0 % | 5,000 |'
-    """
+    """A row of Table 1."""
     epsilons = (f"{row.renyi_epsilon:.3f}", NOT_IN_PAPER if row.printed_epsilon is None else f"{row.printed_epsilon:g}")
     return _cells(_name(row), f"{row.alpha:g}", *epsilons, *_compared(row, row.emd_freq), *_compared(row, row.emd_time))
 

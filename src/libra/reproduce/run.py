@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import KNOWN, format_of_name
@@ -45,23 +45,7 @@ from libra.reproduce import (
 
 ALPHAS = (2, 10, 100)
 SEEDS = tuple(range(5))
-
-
-@dataclass(frozen=True)
-class _Distances:
-    """EMD Freq and EMD Time of one anonymized log."""
-
-    freq: float
-    time: float
-
-
-@dataclass(frozen=True)
-class _Run:
-    """One anonymization: how far its result is from the original, whether it is empty, and how long it took."""
-
-    distances: _Distances
-    empty: bool
-    seconds: float
+Distances: TypeAlias = tuple[float, float]  # EMD Freq and EMD Time of one anonymized log
 
 
 def reproduce(
@@ -104,24 +88,25 @@ def reproduce(
     return Reproduction(tuple(settings), tuple(alphas), tuple(seeds), tuple(rows), remarks)
 
 
-def _run(log: EventLog, mechanism: Libra2022, seed: int) -> _Run:
+def _run(log: EventLog, mechanism: Libra2022, seed: int) -> tuple[Distances, bool, float]:
+    """How far a run is from the original, whether it is empty, and how long it took, from a log of which nothing is known yet."""
     untouched = EventLog(log.events, log.cases)
     begin = time.perf_counter()
     released = mechanism.anonymize(untouched, Randomness(seed)).log
     seconds = time.perf_counter() - begin
-    return _Run(_distances(log, released), not released.n_cases, seconds)
+    return _distances(log, released), not released.n_cases, seconds
 
 
-def _distances(original: EventLog, anonymized: EventLog) -> _Distances:
+def _distances(original: EventLog, anonymized: EventLog) -> Distances:
     edges = pair_edges(original, anonymized)
-    return _Distances(emd_freq(edges), emd_time(edges))
+    return emd_freq(edges), emd_time(edges)
 
 
-def _row(name: str, setting: Setting, alpha: float, runs: Sequence[_Run], empty: _Distances) -> Row:
+def _row(name: str, setting: Setting, alpha: float, runs: Sequence[tuple[Distances, bool, float]], empty: Distances) -> Row:
     cells = TABLE_1.get(known_as(name), {})
     printed = cells.get(alpha, Cell(None, None))
-    empty_runs = sum(run.empty for run in runs)
-    filled = empty_runs < len(runs)
+    distances, are_empty, seconds = zip(*runs, strict=True)
+    shown = () if all(are_empty) else distances
     return Row(
         log=name,
         in_paper=alpha in cells,
@@ -129,10 +114,10 @@ def _row(name: str, setting: Setting, alpha: float, runs: Sequence[_Run], empty:
         alpha=alpha,
         renyi_epsilon=Libra2022Claim(alpha, B, GAMMA, setting.delta, SUBSAMPLES).renyi_epsilon,
         printed_epsilon=PRINTED.get(alpha),
-        emd_freq=_compared([run.distances.freq for run in runs if filled], printed.emd_freq, empty.freq),
-        emd_time=_compared([run.distances.time for run in runs if filled], printed.emd_time, empty.time),
-        empty_runs=empty_runs,
-        seconds=statistics.fmean(run.seconds for run in runs),
+        emd_freq=_compared([freq for freq, _ in shown], printed.emd_freq, empty[0]),
+        emd_time=_compared([time for _, time in shown], printed.emd_time, empty[1]),
+        empty_runs=sum(are_empty),
+        seconds=statistics.fmean(seconds),
         printed_seconds=TABLE_2.get(known_as(name)) if alpha == TABLE_2_ALPHA else None,
     )
 
@@ -145,14 +130,7 @@ def _compared(values: Sequence[float], printed: float | None, empty: float) -> C
 
 @dataclass(frozen=True)
 class Compared:
-    """A measure of our runs, of the paper and of an empty log.
-
-    Attributes:
-        mean: Over the runs; None where all of them gave an empty log.
-        spread: The standard deviation over the runs; None where there are fewer than two, or no mean.
-        printed: The paper's value; None where it has none.
-        empty: What an empty log scores.
-    """
+    """A measure of our runs, of the paper and of an empty log; None where all runs were empty, or the paper has no value."""
 
     mean: float | None
     spread: float | None
@@ -173,21 +151,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Row:
-    """One log in one setting at one alpha.
-
-    Attributes:
-        log: Its name.
-        in_paper: Whether the paper has this log and this alpha; a printed value of None is then its "N/A".
-        setting: The name of the setting.
-        alpha: The order of Renyi differential privacy.
-        renyi_epsilon: The figure that follows from the parameters, composed over the subsamples.
-        printed_epsilon: The epsilon' that the paper prints for this alpha.
-        emd_freq: The paper's EMD Freq.
-        emd_time: The paper's EMD Time.
-        empty_runs: How many runs gave an empty log.
-        seconds: Of anonymizing, the mean over the runs.
-        printed_seconds: What Table 2 has for this log and alpha.
-    """
+    """One log in one setting at one alpha, beside what the paper prints; a printed None is its "N/A" if the log is `in_paper`."""
 
     log: str
     in_paper: bool
@@ -233,13 +197,7 @@ class Reproduction:
 
 
 def log_files(folder: Path) -> list[Path]:
-    """The files of a folder whose ending says that they are logs, by name; a .txt is taken for a word to the reader.
-
-    Example:
-        >>> from libra import example
-        >>> [path.name for path in log_files(example.path().parent)]
-        ['emergency.xes.gz']
-    """
+    """The files of a folder whose ending says that they are logs, by name; a .txt is taken for a word to the reader."""
     try:
         there = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     except FileNotFoundError as error:
@@ -256,16 +214,7 @@ def log_files(folder: Path) -> list[Path]:
 
 
 def read_logs(files: Sequence[Path], progress_on: Callable[[Path], AbstractContextManager[Progress]]) -> dict[str, EventLog]:
-    """The logs of these files, each under its name up to the first dot; `progress_on` shows how far the reading of one is.
-
-    Example:
-        >>> from contextlib import nullcontext
-        >>> from libra import example
-        >>> from libra.eventlog.options import no_progress
-        >>> logs = read_logs([example.path()], lambda _: nullcontext(no_progress))
-        >>> logs["emergency"].events.columns
-        ['@case', 'concept:name', 'time:timestamp']
-    """
+    """The logs of these files, each under its name up to the first dot; `progress_on` shows how far the reading of one is."""
     logs = {}
     for path in files:
         with progress_on(path) as progress:

@@ -17,7 +17,7 @@ from some_logs import all_different, log_from, structured
 import libra
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.generate import generate
-from libra.mechanisms.release import Release
+from libra.release import Release
 
 ELSEWHERE = """
 import json, sys

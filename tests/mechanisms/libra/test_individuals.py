@@ -14,6 +14,7 @@ from libra.measures.audit.canaries import Case, log_of_cases
 from libra.mechanisms.libra import Libra
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.randomness import Randomness
+from libra.release import Release
 
 HOUR = 3_600_000_000
 
@@ -60,7 +61,7 @@ def test_the_certificate_of_individuals_holds(most: int | None, tmp_path: Path) 
 @pytest.mark.parametrize("other", [{"gamma": 0.5}, {"subsamples": 2, "gamma": 0.9}, {"labels": "public"}, {"tail": "nearest"}])
 def test_several_cases_go_together_with_private_labels_and_subsamples(other: dict[str, Any], tmp_path: Path) -> None:
     made = Libra(epsilon=6.0, delta=1e-3, most_cases=3, **other)
-    released = made.anonymize(_visits(persons=400, visits=5), Randomness())
+    released = Release.of(made.anonymize(_visits(persons=400, visits=5), Randomness()))
     assert released.ledger is not None
     assert 0.5e-3 < delta_of_ledger(made.plan.spent(), 6.0) <= 1e-3
     assert delta_of_ledger(released.ledger, 6.0) <= 1e-3

@@ -12,7 +12,7 @@ from some_logs import DAY, MAY_2024, STRUCTURED, all_different, log_from, struct
 import libra
 from libra.engines.polars import engine_of
 from libra.errors import UsageError
-from libra.eventlog.local_time import to_local
+from libra.eventlog.cases import to_local
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.plan import Budget, checked_budget, checked_time_zone, make_plan
 from libra.privacy.accounting import delta_of_ledger, epsilon_of_ledger

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
+import pytest
 from cases_for_peers import DAY, HOUR, MINUTE, START, cases_from, log_from
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,13 @@ from hypothesis import strategies as st
 from libra.eventlog.cases import Cases, Integers, traces_of
 from libra.eventlog.log import EventLog
 from libra.mechanisms.pripel import gaps_of, own_times, randomized_times, taken_after
-from libra.mechanisms.pripel.values import randomized_attributes, released_attributes
+from libra.mechanisms.pripel.values import (
+    bounded_scale,
+    random_words,
+    randomized_attributes,
+    randomized_response,
+    released_attributes,
+)
 from libra.privacy.randomness import Randomness
 
 MANY = 4000
@@ -207,3 +215,15 @@ def test_the_largest_numbers_get_noise_within_their_range() -> None:
     assert set(same.to_list()) == {2**63 - 1024}  # the largest float below
     calm = attributes(1e3, cost=[0.1, 0.3])["cost"].to_numpy()
     assert np.abs(calm - 0.1).max() < 0.01
+
+
+def test_a_truth_value_is_turned_and_a_word_replaced_as_often_as_epsilon_says() -> None:
+    random = Randomness(seed=1)
+    kept = randomized_response(np.ones(20_000, bool), 1.0, random).mean()
+    assert kept == pytest.approx(math.e / (math.e + 1), abs=0.01)
+    drawn = np.bincount(random_words(np.zeros(20_000, np.int64), 3, 2.0, random)) / 20_000
+    assert drawn == pytest.approx([math.e / (math.e + 2), 1 / (math.e + 2), 1 / (math.e + 2)], abs=0.01)
+
+
+def test_noise_that_is_cut_to_a_domain_has_the_scale_that_the_cut_asks_for() -> None:
+    assert bounded_scale(np.array([10.0, 1.0]), np.array([10.0, 10.0]), 0.5) == pytest.approx([20.0, 3.528], abs=1e-3)

@@ -121,9 +121,9 @@ def test_an_empty_log_is_released_like_any_other() -> None:
         ({"times": "some"}, "times is one of none, model, not 'some'."),
         (
             {"time_zone": "Asia/Tokyo"},
-            "budget and time_zone are about times, and none are released. Ask for them: --times model.",
+            "budget and time_zone apply to modelled times only. Add --times model.",
         ),
-        ({"budget": "control=0.9"}, "budget and time_zone are about times"),
+        ({"budget": "control=0.9"}, "budget and time_zone apply to modelled times only"),
         ({"epsilon": 50, "delta": 1e-12}, "too small for a table"),
         ({"epsilon": 2e-6, "delta": 1e-9}, "needs too large a table"),
     ],

@@ -15,8 +15,7 @@ import numpy as np
 from libra.engines import time_tables as tables
 from libra.engines.contract import Integers
 from libra.engines.counting.clipping import add_clipped
-from libra.eventlog.cases import Cases
-from libra.eventlog.local_time import to_local
+from libra.eventlog.cases import Cases, to_local
 
 
 class Steps(NamedTuple):

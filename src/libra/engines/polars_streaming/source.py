@@ -96,7 +96,7 @@ class StreamedLog:
     @property
     def has_zone(self) -> bool:
         """Whether its times are in a zone."""
-        return self._batches.has_zone()
+        return self._batches.has_zone
 
     @property
     def roles(self) -> tuple[FoundRole, ...]:

@@ -24,8 +24,8 @@ from libra.eventlog.names import CASE_NAME, CASE_PREFIX
 from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
 from libra.eventlog.options import ReadOptions, no_progress
 from libra.eventlog.tables.dates import read_clock_times
+from libra.eventlog.tables.in_batches import Times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
-from libra.eventlog.tables.times_in_batches import Times
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
 from libra.privacy.randomness import Randomness
 

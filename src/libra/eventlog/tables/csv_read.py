@@ -10,7 +10,7 @@ import contextlib
 import csv
 import io
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -19,11 +19,11 @@ from pathlib import Path
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.files import FileFormat, open_input
-from libra.eventlog.in_parts import EventBatches
+from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ROLE_COLUMN, unnamed
-from libra.eventlog.options import Progress, ReadOptions, no_progress
+from libra.eventlog.notes import listed
+from libra.eventlog.options import Place, Progress, ReadOptions, no_progress
 from libra.eventlog.tables.csv_text import (
     Dialect,
     Layout,
@@ -37,7 +37,8 @@ from libra.eventlog.tables.csv_text import (
     scan,
     two_line_ends,
 )
-from libra.eventlog.tables.flat import Place, Table, from_flat, table_batches
+from libra.eventlog.tables.flat import from_flat
+from libra.eventlog.tables.in_batches import Table, TableBatches
 from libra.eventlog.tables.roles import REQUIRED, find_roles, rank
 from libra.eventlog.tables.timestamps import iso_timestamps
 
@@ -51,18 +52,18 @@ _GROUP = r"^-?[1-9][0-9]{0,2}[.,'\s][0-9]{3}(?:[^0-9]|$)"
 _TRUTH = r"^(?:true|false|True|False|TRUE|FALSE)$"
 _ISO_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}"
 _SAMPLE = 50
+_GUARDED = r"^'+[=+\-@\t\r]"
+_BLOCK = 1 << 22
+_HEADER = 1 << 16
+HEAD = 1 << 23  # bytes to decide on
+PIECE = 1 << 23  # bytes at a time
+_QUOTE = b'"'
 
 
 def infer_types(
     frame: pl.DataFrame, text: Collection[str], decimal: str | None, delimiter: str
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Give every column but those of `text` its type; `decimal` is the user's word for the decimal mark.
-
-    Example:
-        >>> table = pl.DataFrame({"n": ["1", "2"], "plz": ["01067", "10115"], "cost": ["2,5", "3"]})
-        >>> infer_types(table, (), None, ";")[0].rows()
-        [(1, '01067', 2.5), (2, '10115', 3.0)]
-    """
+    """Give every column but those of `text` its type; `decimal` is the user's word for the decimal mark."""
     columns = {name: unnamed(frame[name]) for name in frame.columns if name not in text}
     typed: dict[str, pl.Series] = {}
     with_comma: list[str] = []
@@ -73,25 +74,24 @@ def infer_types(
             typed[name] = found
         elif _all(values, _COMMA_NUMBER):
             with_comma.append(name)
-    with_point = [name for name in typed if typed[name].dtype == pl.Float64 and _any_point(columns[name])]
+    with_point = [
+        name for name in typed if typed[name].dtype == pl.Float64 and columns[name].str.contains(".", literal=True).any()
+    ]
     if decimal is None:
         points = any(not _all(columns[name], _POINT_GROUPS) for name in with_point)
         decimal = "," if delimiter != "," and with_comma and not points else "."
     if decimal == ",":
         typed = {name: values for name, values in typed.items() if name not in with_point}
     if decimal == "," and with_comma:
-        listed = ", ".join(f'"{name}"' for name in with_comma)
-        notes.append(f"The numbers in {listed} were read with a decimal comma.")
+        notes.append(f"The numbers in {listed(with_comma)} were read with a decimal comma.")
         for name in with_comma:
             typed[name] = columns[name].str.replace(",", ".", literal=True).cast(pl.Float64)
     grouped = [name for name, values in columns.items() if name not in typed and _has_groups(values)]
     if grouped:
-        listed = ", ".join(f'"{name}"' for name in grouped)
-        notes.append(f"The numbers in {listed} are written with thousands separators and were kept as text.")
+        notes.append(f"The numbers in {listed(grouped)} are written with thousands separators and were kept as text.")
     naive = [name for name in typed if isinstance(typed[name].dtype, pl.Datetime) and _is_naive(columns[name])]
     if naive:
-        listed = ", ".join(f'"{name}"' for name in naive)
-        notes.append(f"The dates in {listed} carry no time zone and were read as UTC.")
+        notes.append(f"The dates in {listed(naive)} carry no time zone and were read as UTC.")
     return frame.with_columns(values.alias(name) for name, values in typed.items()), notes
 
 
@@ -123,28 +123,15 @@ def _has_groups(values: pl.Series) -> bool:
     return _all(values, _WITH_GROUPS) and bool(values.str.contains(_GROUP).any())
 
 
-def _any_point(values: pl.Series) -> bool:
-    return bool(values.str.contains(".", literal=True).any())
-
-
 def _is_naive(values: pl.Series) -> bool:
     first = values.drop_nulls()[0]
     return not first.endswith("Z") and "+" not in first and "-" not in first[10:]
 
 
-_GUARDED = r"^'+[=+\-@\t\r]"
-
-
 def parse_rows(
     body: bytes, dialect: Dialect, names: Sequence[str], source: str, lines_before: int
-) -> tuple[Layout, pl.DataFrame, Callable[[int], str]]:
-    r"""How the rows are laid out, their fields as text, and where each stands; `lines_before` stand before them in the file.
-
-    Example:
-        >>> _, frame, place = parse_rows(b"1,a\n\n2,b\n", Dialect(",", None, "\n", ("n", "x")), ["n", "x"], "a.csv", 1)
-        >>> frame.rows(), place(1)
-        ([('1', 'a'), ('2', 'b')], 'a.csv, line 4')
-    """
+) -> tuple[Layout, pl.DataFrame, Place]:
+    """How the rows are laid out, their fields as text, and where each stands; `lines_before` stand before them in the file."""
     line_end = dialect.line_end.encode()
     blank_lines = body[: len(body) - len(body.lstrip(b"\r\n"))]  # Polars does not take them before the first row
     body, lines_before = body[len(blank_lines) :], lines_before + blank_lines.count(line_end)
@@ -179,7 +166,8 @@ def column_names(dialect: Dialect, source: str, *, sure: bool = False) -> list[s
     """The names of the header, each its own; blank ones get a number. It may look like data where it is `sure` to be one."""
     header = [unguarded(pl.Series([name]))[0] for name in dialect.header]
     place = f"{source}, line 1"
-    if not sure and not any(_is_known(name) for name in header) and any(_is_data(name) for name in header):
+    known = (name in ROLE_COLUMN.values() or any(rank(role, name) for role in ROLE_COLUMN) for name in header)
+    if not sure and not any(known) and any(_is_data(name) for name in header):
         raise InputError("the first line looks like data, not like column names", place=place, remedy="Add a header line")
     names = [name if name.strip() else f"column_{i}" for i, name in enumerate(header, 1)]
     twice = [f'"{name}"' for name in dict.fromkeys(names) if names.count(name) > 1]
@@ -192,10 +180,6 @@ def column_names(dialect: Dialect, source: str, *, sure: bool = False) -> list[s
             remedy="Remove any lines above the header, or name what separates the fields with --delimiter",
         )
     return names
-
-
-def _is_known(name: str) -> bool:
-    return name in ROLE_COLUMN.values() or any(rank(role, name) is not None for role in ROLE_COLUMN)
 
 
 def _is_data(name: str) -> bool:
@@ -250,26 +234,9 @@ def unguarded(values: pl.Series) -> pl.Series:
     return text.str.slice(1).zip_with(guarded, text).alias(values.name)
 
 
-_BLOCK = 1 << 22
-_HEADER = 1 << 16
-
-
-def read_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
-    r"""Read a CSV or TSV file as a log.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "log.csv"
-        >>> _ = file.write_text("case;activity;time\n1;triage;2024-05-06T08:00:00Z\n")
-        >>> read_csv(file, FileFormat("csv"), ReadOptions()).activities
-        ['triage']
-    """
-    return log_of([open_csv(path, fmt, options)], options, str(path))
-
-
-def log_of(files: Sequence[OpenCsv], options: ReadOptions, source: str) -> EventLog:
-    """The log that files hold together: one table, whatever else is in the file in which a row stands."""
-    table = together(files, source)
+def read_csv(files: Sequence[Path], options: ReadOptions, source: str) -> EventLog:
+    """The log that CSV or TSV files hold together: one table, whatever else is in the file in which a row stands."""
+    table = together([open_csv(file, input_format(file), options) for file in files], source)
     roles = find_roles(table.frame, options, source)
     playing = {name for role in roles for name in role.columns}
     frame, more = infer_types(table.frame, table.text | playing, options.decimal, table.dialect.delimiter)
@@ -294,34 +261,21 @@ class OpenCsv:
     dialect: Dialect
     frame: pl.DataFrame
     text: set[str]
-    place: Callable[[int], str]
+    place: Place
     notes: list[str]
     has_quotes: bool
 
 
 def open_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> OpenCsv:
-    r"""The rows of a file as text.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "log.csv"
-        >>> _ = file.write_text("case;activity\n1;triage\n")
-        >>> open_csv(file, FileFormat("csv"), ReadOptions()).frame.rows()
-        [('1', 'triage')]
-    """
+    """The rows of a file as text."""
     source = str(path)
     with open_input(path, fmt.compression, options.progress) as stream:
         data = b"".join(iter(lambda: stream.read(_BLOCK), b""))
     decoder = Utf8Decoder(options, source)
     data = decoder.decode(data, last=True)
-    refuse_blank(data, source)
-    dialect = find_dialect(data, options, tabs=fmt.kind == "tsv", source=source)
-    names = column_names(dialect, source, sure=bool(options.described))
-    header_lines = data.count(dialect.line_end.encode(), 0, dialect.body)
-    has_quotes = (dialect.quote or '"').encode() in data
-    body = data[dialect.body :]
-    del data
-    layout, frame, place = parse_rows(body, dialect, names, source, header_lines)
+    dialect, names, header_lines, has_quotes = _head(data, fmt, options, source)
+    data = data[dialect.body :]
+    layout, frame, place = parse_rows(data, dialect, names, source, header_lines)
     nameless = [
         f'A column without a name is called "{name}".'
         for name, given in zip(names, dialect.header, strict=True)
@@ -331,15 +285,16 @@ def open_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> OpenCsv:
     return OpenCsv(decoder.encoding, dialect, frame, text, place, [*decoder.notes, *nameless], has_quotes)
 
 
-def together(files: Sequence[OpenCsv], source: str) -> OpenCsv:
-    r"""The files of a folder as one table, with the words of the first on how they are written.
+def _head(text: bytes, fmt: FileFormat, options: ReadOptions, source: str) -> tuple[Dialect, list[str], int, bool]:
+    """How a text is written, what its columns are called, how many lines its header takes, and whether it has quotes."""
+    refuse_blank(text, source)
+    dialect = find_dialect(text, options, tabs=fmt.kind == "tsv", source=source)
+    names = column_names(dialect, source, sure=bool(options.described))
+    return dialect, names, text.count(dialect.line_end.encode(), 0, dialect.body), (dialect.quote or '"').encode() in text
 
-    Example:
-        >>> rows = pl.DataFrame({"n": ["1", "2"]})
-        >>> one, two = (OpenCsv("utf-8", Dialect(",", None, "\n"), rows, set(), f"{n}, {{}}".format, [], False) for n in "ab")
-        >>> together([one, two], "folder").place(2)
-        'b, 0'
-    """
+
+def together(files: Sequence[OpenCsv], source: str) -> OpenCsv:
+    """The files of a folder as one table, with the words of the first on how they are written."""
     frame = files[0].frame if len(files) == 1 else pl.concat([file.frame for file in files], how="diagonal")
     ends = list(accumulate(file.frame.height for file in files))
 
@@ -363,30 +318,16 @@ def has_standard_header(path: Path, fmt: FileFormat) -> bool:
     return all(ROLE_COLUMN[role].encode() in header for role in REQUIRED)
 
 
-HEAD = 1 << 23  # bytes to decide on
-PIECE = 1 << 23  # bytes at a time
-_QUOTE = b'"'
-
-
-def csv_batches(path: Path, fmt: FileFormat, options: ReadOptions) -> EventBatches:
-    r"""The events of a CSV or TSV file.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "log.csv"
-        >>> _ = file.write_text("case;activity;time\n1;triage;2024-05-06T08:00:00Z\n")
-        >>> [batch["activity"].to_list() for batch in csv_batches(file, FileFormat("csv"), ReadOptions())]
-        [['triage']]
-    """
-    reading = _CsvFile(path, fmt, options)
-    table = Table(
-        reading.source, reading.sample, reading.place, reading.rows, reading.height, notes=lambda: reading.decoder.notes
-    )
-    return table_batches(table, options, reading.roles)
+def csv_batches(path: Path, fmt: FileFormat, options: ReadOptions) -> TableBatches:
+    """The events of a CSV or TSV file of any size."""
+    file = _CsvFile(path, fmt, options)
+    roles = find_roles(file.sample, options, str(path))
+    table = Table(str(path), _all_unguarded(file.sample), file.place, file.rows, file.height, notes=lambda: file.decoder.notes)
+    return TableBatches(table, options, roles)
 
 
 class _CsvFile:
-    """One file: what its first rows say about it, and a way through all its rows."""
+    """A file in pieces of some megabytes, cut where rows end; how it is written is decided by the first one."""
 
     def __init__(self, path: Path, fmt: FileFormat, options: ReadOptions) -> None:
         self.path, self.fmt, self.options, self.source = path, fmt, options, str(path)
@@ -394,15 +335,12 @@ class _CsvFile:
         self._head_share = 1.0  # of the file
         with closing(self._texts(no_progress)) as texts:
             text, last = next(texts, (b"", True))
-        self.dialect, self._quotes_open = self._find_dialect(text)
-        self.names = column_names(self.dialect, self.source, sure=bool(options.described))
+        self.dialect, self.names, self._header_lines, has_quotes = _head(text, fmt, options, self.source)
+        self._quotes_open = self.dialect.quote is None and not has_quotes and options.quote is None  # none has been seen
         body = text[self.dialect.body :]
         rows = body if last else body[: last_row_end(body, self.dialect)]
-        self._header_lines = text.count(self.dialect.line_end.encode(), 0, self.dialect.body)
-        _, sample, self.place = parse_rows(rows, self.dialect, self.names, self.source, self._header_lines)
-        self.height = int(sample.height / self._head_share)
-        self.roles = find_roles(sample, options, self.source)
-        self.sample = _all_unguarded(sample)
+        _, self.sample, self.place = parse_rows(rows, self.dialect, self.names, self.source, self._header_lines)
+        self.height = int(self.sample.height / self._head_share)
 
     def rows(self, names: Sequence[str]) -> Iterator[tuple[pl.DataFrame, Place]]:
         """All rows, some at a time."""
@@ -412,12 +350,6 @@ class _CsvFile:
                 _, frame, place = parse_rows(body, dialect, self.names, self.source, lines)
                 yield _all_unguarded(frame[list(names)]), place
                 lines += body.count(line_end)
-
-    def _find_dialect(self, text: bytes) -> tuple[Dialect, bool]:
-        """The dialect, and whether it is open what a quotation mark would mean: none has been seen."""
-        refuse_blank(text, self.source)
-        dialect = find_dialect(text, self.options, tabs=self.fmt.kind == "tsv", source=self.source)
-        return dialect, dialect.quote is None and _QUOTE not in text and self.options.quote is None
 
     def _texts(self, progress: Progress) -> Generator[tuple[bytes, bool]]:
         """The text of the file, first what is decided on, then piece by piece; and whether it ends there."""

@@ -26,6 +26,11 @@ _BOMS = (
 _BLANK = b" \t\r\n"
 _IN_UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CUT_OFF = "unexpected end of data"
+_SLICE = 1 << 21
+_CARRIAGE_RETURN = 13
+_DELIMITERS = (",", ";", "\t", "|")
+_FIRST_BYTES = 1 << 16
+_FIRST_ROWS = 100
 
 
 def refuse_blank(text: bytes, source: str) -> None:
@@ -35,13 +40,7 @@ def refuse_blank(text: bytes, source: str) -> None:
 
 
 class Utf8Decoder:
-    r"""The text of a file as UTF-8, piece by piece.
-
-    Example:
-        >>> decoder = Utf8Decoder(ReadOptions(), "a.csv")
-        >>> decoder.decode(b"M\xc3"), decoder.decode(b"\xbcller", last=True)
-        (b'M', b'\xc3\xbcller')
-    """
+    """The text of a file as UTF-8, piece by piece."""
 
     def __init__(self, options: ReadOptions, source: str) -> None:
         self.notes: list[str] = []
@@ -142,10 +141,6 @@ class Utf8Decoder:
             )
 
 
-_SLICE = 1 << 21
-_CARRIAGE_RETURN = 13
-
-
 @dataclass(frozen=True)
 class Dialect:
     """How the fields of a file are told apart, what its columns are called, and at which byte the data begins."""
@@ -178,12 +173,7 @@ class Layout:
 
 
 def scan(body: bytes, dialect: Dialect) -> Layout:
-    r"""Find the layout of the rows of a file.
-
-    Example:
-        >>> scan(b'"1",2\n"3",4\n', Dialect(",", '"', "\n", ("a", "b"), 0)).says_text.tolist()
-        [True, False]
-    """
+    """Find the layout of the rows of a file."""
     width = len(dialect.header)
     quoted, bare = np.zeros(width, bool), np.zeros(width, bool)
     row = 0
@@ -223,12 +213,7 @@ def row_start(body: bytes | memoryview, dialect: Dialect, row: int) -> int:
 
 
 def last_row_end(text: bytes, dialect: Dialect) -> int:
-    r"""Where the last whole row of a text ends that begins with a row; 0 where none does.
-
-    Example:
-        >>> last_row_end(b'1,a\n2,"b\n', Dialect(",", '"', "\n"))
-        4
-    """
+    """Where the last whole row of a text ends that begins with a row; 0 where none does."""
     line_end, quote = dialect.line_end.encode(), (dialect.quote or "").encode()
     end = text.rfind(line_end)
     marks = text.count(quote, 0, end) if quote and end >= 0 else 0
@@ -240,12 +225,7 @@ def last_row_end(text: bytes, dialect: Dialect) -> int:
 
 
 def bare_line_feed(body: bytes, dialect: Dialect) -> int | None:
-    r"""Where the first line feed outside of quotes is; None where there is none.
-
-    Example:
-        >>> bare_line_feed(b'1,"a\nb"\r2,c\n', Dialect(",", '"', "\r"))
-        11
-    """
+    """Where the first line feed outside of quotes is; None where there is none."""
     found = _field_ends(np.frombuffer(body, np.uint8), replace(dialect, delimiter="\n", line_end="\n"))
     return int(found[0]) if len(found) else None
 
@@ -305,18 +285,8 @@ def _field_ends(chunk: npt.NDArray[np.uint8], dialect: Dialect) -> npt.NDArray[n
     return ends
 
 
-_DELIMITERS = (",", ";", "\t", "|")
-_FIRST_BYTES = 1 << 16
-_FIRST_ROWS = 100
-
-
 def find_dialect(data: bytes, options: ReadOptions, *, tabs: bool, source: str) -> Dialect:
-    r"""Detect the dialect of UTF-8 text; `tabs` is what the file's name suggests.
-
-    Example:
-        >>> find_dialect(b"sep=;\nCase ID;Cost\n1;2,5\n", ReadOptions(), tabs=False, source="a.csv")
-        Dialect(delimiter=';', quote=None, line_end='\n', header=('Case ID', 'Cost'), body=19)
-    """
+    """Detect the dialect of UTF-8 text; `tabs` is what the file's name suggests."""
     start = len(data) - len(data.lstrip(b"\r\n"))
     delimiter = options.delimiter
     excel = re.match(rb"sep=(.)\r?[\r\n]", data[start : start + 16])

@@ -58,14 +58,7 @@ def write_csv(log: EventLog, stream: BinaryIO, separator: str = ",", progress: P
 
 
 class CsvTable:
-    r"""A table on its way out, some rows at a time.
-
-    Example:
-        >>> table = CsvTable(stream := BytesIO(), ["concept:name", "cost"], {})
-        >>> table.write(pl.DataFrame({"concept:name": ["triage", None], "cost": [9, 10]}))
-        >>> stream.getvalue().decode()
-        'concept:name,cost\n"triage",9\n,10\n'
-    """
+    """A table on its way out, some rows at a time."""
 
     def __init__(self, stream: BinaryIO, columns: Sequence[str], fine: Mapping[str, bool], separator: str = ",") -> None:
         """Write the header. `fine` has the columns of times, and whether a fraction of the second is written."""
@@ -104,12 +97,7 @@ def _quoted(name: str, awkward: bool, with_nul: bool) -> pl.Expr:
 
 
 def header_of(name: str) -> str:
-    """How the name of a column is spelled.
-
-    Example:
-        >>> print(header_of("cost"), header_of("cost, in euros"))
-        cost "cost, in euros"
-    """
+    """How the name of a column is spelled."""
     name = name.replace("\x00", "\ufffd")
     if re.search(FORMULA, name):
         name = f"'{name}"

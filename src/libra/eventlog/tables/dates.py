@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import polars as pl
 from libra.errors import InputError
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import unnamed
-from libra.eventlog.options import ReadOptions
+from libra.eventlog.options import Place, ReadOptions
 
 _TIME = (
     r"(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-9]{2})(?:[:.](?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]+))?)?)?"
@@ -45,6 +45,26 @@ _ZONE_HOURS = {  # only abbreviations that mean one thing
     "z": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 1, "cet": 1, "cest": 2, "mez": 1, "mesz": 2, "eet": 2, "eest": 3, "msk": 3,
     "est": -5, "edt": -4, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
 }  # fmt: skip
+_TWO = "[0-9]{1,2}"
+_REGEX_OF = {
+    "Y": "(?P<year>[0-9]{4})", "y": "(?P<year>[0-9]{2})", "m": f"(?P<month>{_TWO})", "d": f"(?P<day>{_TWO})",
+    "H": f"(?P<hour>{_TWO})", "I": f"(?P<hour>{_TWO})", "M": f"(?P<minute>{_TWO})", "S": f"(?P<second>{_TWO})",
+    "b": r"(?P<name>\p{L}{3,9})\.?", "B": r"(?P<name>\p{L}{3,9})", "a": r"\p{L}+\.?", "A": r"\p{L}+",
+    "p": r"(?P<half>[AaPp]\.?[Mm]\.?)", "f": "(?P<fraction>[0-9]{1,9})", "%": "%",
+    "z": r"(?P<zone>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)", "Z": "(?P<zone>[A-Za-z]{1,5})",
+}  # fmt: skip
+_SHORT = {"%T": "%H:%M:%S", "%R": "%H:%M", "%F": "%Y-%m-%d", "%D": "%m/%d/%y", "%e": "%d", "%h": "%b", "%:z": "%z", "%#z": "%z"}
+_CODE_OF = {
+    "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "fraction": "%f", "half": "%p",
+}  # fmt: skip
+_ORDERS = ({"one": "%d", "two": "%m"}, {"one": "%m", "two": "%d"}, {"one": "%y", "two": "%m", "year": "%d"})
+DAY_ZERO = r"(?:1899-12-3[01]|1900-01-0[01]|12/3[01]/1899|3[01][./-]12[./-]1899)[T\s]+"
+TIME_OF_DAY = (
+    rf"(?i)^\s*(?:{DAY_ZERO})?([0-9]{{1,2}})[:.h]?([0-9]{{2}})(?:[:.]?([0-9]{{2}})(?:[.,]([0-9]+))?)?"
+    r"\s*(?:uhr|h)?\s*([ap]\.?m\.?)?\s*$"
+)
+ZONE_OF_ISO = r"(?i)[T ].*?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
+ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
 
 
 @dataclass(frozen=True)
@@ -108,11 +128,6 @@ def telling_dates(values: pl.Series, readable: pl.Series) -> pl.Series:
     """The rows of the few values that say how all are to be read; `readable` is whether a value was read as a date.
 
     `read_dates` of these values beside any others reads those others as it would beside all the values.
-
-    Example:
-        >>> dates = pl.Series(["05/06/2024", "07/06/2024", "05/13/2024", "05/14/2024"])
-        >>> telling_dates(dates, read_dates(dates).micros.is_not_null()).to_list()
-        [0, 2]
     """
     one, two, year = pl.col("one"), pl.col("two"), pl.col("year")
     kinds = (one == 0, one <= 12, one <= 31, two == 0, two <= 12, two <= 31, one == two, year.is_between(1, 31))
@@ -129,12 +144,7 @@ def telling_dates(values: pl.Series, readable: pl.Series) -> pl.Series:
 
 
 def read_pattern(values: pl.Series, pattern: str) -> DateReading:
-    """Read text values by a regular expression that names the parts of a date.
-
-    Example:
-        >>> read_pattern(pl.Series(["2024-127"]), r"^(?P<year>[0-9]{4})-(?P<month>[0-9])(?P<day>[0-9]{2})$").micros.to_list()
-        [1706313600000000]
-    """
+    """Read text values by a regular expression that names the parts of a date."""
     read = _assemble(_split(values, (pattern,)))
     return DateReading(read["micros"], read["offset"])
 
@@ -217,12 +227,7 @@ def _distinct(names: pl.Series) -> list[str]:
 
 
 def _offset(zone: str) -> int | None:
-    """The minutes that a zone is ahead of UTC; None where it is unknown.
-
-    Example:
-        >>> _offset("+0530"), _offset("GMT-5"), _offset("CEST"), _offset("Z"), _offset("noon")
-        (330, -300, 120, 0, None)
-    """
+    """The minutes that a zone is ahead of UTC; None where it is unknown."""
     numeric = re.fullmatch(r"(?:utc|gmt)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?", zone.lower())
     if not numeric:
         hours = _ZONE_HOURS.get(zone.lower())
@@ -232,34 +237,13 @@ def _offset(zone: str) -> int | None:
     return None if size > 18 * 60 else (-size if sign == "-" else size)
 
 
-_TWO = "[0-9]{1,2}"
-_REGEX_OF = {
-    "Y": "(?P<year>[0-9]{4})", "y": "(?P<year>[0-9]{2})", "m": f"(?P<month>{_TWO})", "d": f"(?P<day>{_TWO})",
-    "H": f"(?P<hour>{_TWO})", "I": f"(?P<hour>{_TWO})", "M": f"(?P<minute>{_TWO})", "S": f"(?P<second>{_TWO})",
-    "b": r"(?P<name>\p{L}{3,9})\.?", "B": r"(?P<name>\p{L}{3,9})", "a": r"\p{L}+\.?", "A": r"\p{L}+",
-    "p": r"(?P<half>[AaPp]\.?[Mm]\.?)", "f": "(?P<fraction>[0-9]{1,9})", "%": "%",
-    "z": r"(?P<zone>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)", "Z": "(?P<zone>[A-Za-z]{1,5})",
-}  # fmt: skip
-_SHORT = {"%T": "%H:%M:%S", "%R": "%H:%M", "%F": "%Y-%m-%d", "%D": "%m/%d/%y", "%e": "%d", "%h": "%b", "%:z": "%z", "%#z": "%z"}
-
-
 def needs_own_reading(pattern: str) -> bool:
-    """Whether a format has codes that Polars would read otherwise: a fraction that follows no point, or a zone's name.
-
-    Example:
-        >>> needs_own_reading("%H:%M:%S.%f"), needs_own_reading("%H:%M:%S,%f"), needs_own_reading("%H:%M %Z")
-        (False, True, True)
-    """
+    """Whether a format has codes that Polars would read otherwise: a fraction that follows no point, or a zone's name."""
     return "%f" in pattern.replace("%%", "").replace(".%f", "") or "%Z" in pattern.replace("%%", "")
 
 
 def as_regex(pattern: str) -> str | None:
-    """The format as a regular expression with named parts; None where it has other codes, or does not tell a day.
-
-    Example:
-        >>> as_regex("%Y/%m/%d,%f")
-        '^(?P<year>[0-9]{4})/(?P<month>[0-9]{1,2})/(?P<day>[0-9]{1,2})(?:,(?P<fraction>[0-9]{1,9}))?$'
-    """
+    """The format as a regular expression with named parts; None where it has other codes, or does not tell a day."""
     for short, long in _SHORT.items():
         pattern = pattern.replace(short, long)
     regex = ""
@@ -275,12 +259,6 @@ def as_regex(pattern: str) -> str | None:
     parts = re.findall(r"\?P<(\w+)>", regex)
     tells_a_day = {"year", "day"} <= set(parts) and ("month" in parts or "name" in parts)
     return f"^{regex}$" if tells_a_day and len(set(parts)) == len(parts) else None
-
-
-_CODE_OF = {
-    "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "fraction": "%f", "half": "%p",
-}  # fmt: skip
-_ORDERS = ({"one": "%d", "two": "%m"}, {"one": "%m", "two": "%d"}, {"one": "%y", "two": "%m", "year": "%d"})
 
 
 def formats_like(value: str) -> Iterator[str]:
@@ -324,20 +302,8 @@ def _written(match: re.Match[str], codes: Mapping[str, str]) -> str:
     return text + match.string[at:].replace("%", "%%")
 
 
-DAY_ZERO = r"(?:1899-12-3[01]|1900-01-0[01]|12/3[01]/1899|3[01][./-]12[./-]1899)[T\s]+"
-TIME_OF_DAY = (
-    rf"(?i)^\s*(?:{DAY_ZERO})?([0-9]{{1,2}})[:.h]?([0-9]{{2}})(?:[:.]?([0-9]{{2}})(?:[.,]([0-9]+))?)?"
-    r"\s*(?:uhr|h)?\s*([ap]\.?m\.?)?\s*$"
-)
-
-
-def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Callable[[int], str]) -> pl.Series:
-    """The time since midnight; null where it is missing. One that cannot be read is an error, or null under drop_invalid.
-
-    Example:
-        >>> read_clock_times(pl.Series(["8:30 pm", "083000", None]), ReadOptions(), place=str).to_list()
-        [datetime.timedelta(seconds=73800), datetime.timedelta(seconds=30600), None]
-    """
+def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Place) -> pl.Series:
+    """The time since midnight; null where it is missing. One that cannot be read is an error, or null under drop_invalid."""
     name, values = values.name, unnamed(values)
     if values.dtype == pl.Time:
         return (values.to_physical() // 1000).cast(pl.Duration("us"))
@@ -360,19 +326,8 @@ def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Callable
     return read
 
 
-ZONE_OF_ISO = r"(?i)[T ].*?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
-
-
-ISO_FORMS = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")
-
-
 def read_iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """ISO 8601 text as UTC timestamps, null where it is none; and which of them have no zone.
-
-    Example:
-        >>> read_iso_dates(pl.Series(["2024-05-06T08:00:00.5+02:00", "2024-05-06T08:00:00", "today"]))[0].dt.hour().to_list()
-        [6, 8, None]
-    """
+    """ISO 8601 text as UTC timestamps, null where it is none; and which of them have no zone."""
     read = values.str.to_datetime("%+", time_unit="us", strict=False).cast(UTC_MICROSECONDS)
     naive = np.zeros(len(values), bool)
     for form in ISO_FORMS:
@@ -389,13 +344,3 @@ def read_iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
             found = found.dt.replace_time_zone("UTC")
         read = read.scatter(rest, found.cast(UTC_MICROSECONDS))
     return read, pl.Series(naive)
-
-
-def values_with_zone(values: pl.Series) -> pl.Series:
-    """For every ISO 8601 text whether it carries a zone.
-
-    Example:
-        >>> values_with_zone(pl.Series(["2024-05-06T08:00Z", "2024-05-06"])).to_list()
-        [True, False]
-    """
-    return values.str.contains(ZONE_OF_ISO)

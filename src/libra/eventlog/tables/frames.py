@@ -20,8 +20,9 @@ from libra.eventlog.files import input_format, parquet_files
 from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.names import CASE_PREFIX, column
-from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.flat import Place, Table, from_flat, table_batches
+from libra.eventlog.options import Place, ReadOptions
+from libra.eventlog.tables.flat import from_flat
+from libra.eventlog.tables.in_batches import Table, TableBatches
 from libra.eventlog.tables.parquet import KEY, Remembered, intact, memory_of, remembered, scan, scan_cloud
 from libra.eventlog.tables.values import as_text
 
@@ -30,16 +31,13 @@ if TYPE_CHECKING:
 
 
 FRAME = "the data frame"
+BATCH = 1 << 18  # rows at a time
+SAMPLE = 1 << 16  # rows to decide on
+_ELSEWHERE = 4  # places behind the first rows that more rows to decide on come from, an eighth of the sample each
 
 
 def from_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions) -> EventLog:
-    """Make a log of a data frame, one row an event; the index of a pandas frame does not count.
-
-    Example:
-        >>> frame = pl.DataFrame({"case": ["a"], "activity": ["triage"], "timestamp": ["2024-05-06T08:00:00Z"]})
-        >>> from_frame(frame, ReadOptions()).n_cases
-        1
-    """
+    """Make a log of a data frame, one row an event; the index of a pandas frame does not count."""
     notes: list[str] = []
     frame, memory = _as_polars(frame, notes)
     log = from_flat(frame, options, place=lambda row: f"{FRAME}, row {row}", source=FRAME, metadata=memory.metadata, notes=notes)
@@ -168,21 +166,8 @@ def _texts(values: list[object], kind: str) -> list[str | None]:
     return as_text(pl.Series(values, strict=True)).to_list()
 
 
-BATCH = 1 << 18  # rows at a time
-SAMPLE = 1 << 16  # rows to decide on
-_ELSEWHERE = 4  # places behind the first rows that more rows to decide on come from, an eighth of the sample each
-
-
 def parquet_batches(source: str | Path, options: ReadOptions) -> EventBatches:
-    """The events of a Parquet file, of a folder, of all files that a pattern such as `lake/*.parquet` names, or in a cloud.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "log.parquet"
-        >>> pl.DataFrame({"case": [1], "activity": ["triage"], "time": ["2024-05-06T08:00:00Z"]}).write_parquet(file)
-        >>> [batch["activity"].to_list() for batch in parquet_batches(file, ReadOptions())]
-        [['triage']]
-    """
+    """The events of a Parquet file, of a folder, of all files that a pattern such as `lake/*.parquet` names, or in a cloud."""
     name, individual = str(source), None
     with intact(name):
         if "://" in name:
@@ -197,12 +182,7 @@ def parquet_batches(source: str | Path, options: ReadOptions) -> EventBatches:
 
 
 def is_pattern(path: Path) -> bool:
-    """Whether a path stands for all the files that it matches.
-
-    Example:
-        >>> is_pattern(Path("lake/*.parquet")), is_pattern(Path("lake"))
-        (True, False)
-    """
+    """Whether a path stands for all the files that it matches."""
     return any(letter in str(path) for letter in "*?[") and not path.exists()
 
 
@@ -225,13 +205,7 @@ def frame_batches(
     individual: FoundRole | None = None,
     guard: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> EventBatches:
-    """The events of a frame; rows are counted from `first_row` on, and what goes wrong under way is told by `guard`.
-
-    Example:
-        >>> frame = pl.LazyFrame({"case": ["x"], "activity": ["triage"], "time": ["1970-01-01T00:00:01Z"]})
-        >>> [batch.rows() for batch in frame_batches(frame, ReadOptions())]
-        [[('x', 'triage', 1000000)]]
-    """
+    """The events of a frame; rows are counted from `first_row` on, and what goes wrong under way is told by `guard`."""
     with guard():
         height = int(frame.select(pl.len()).collect().item())
         sample, positions = _sample(frame, height)
@@ -253,7 +227,7 @@ def frame_batches(
     def place(row: int) -> str:
         return f"{source}, row {int(positions[row]) + first_row}"
 
-    return table_batches(Table(source, sample, place, rows, height, individual), options)
+    return TableBatches(Table(source, sample, place, rows, height, individual), options)
 
 
 def _sample(frame: pl.LazyFrame, height: int) -> tuple[pl.DataFrame, pl.Series]:

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from queue import Empty, Full, Queue
@@ -25,14 +24,14 @@ from libra.errors import InputError
 from libra.eventlog.files import parquet_files
 from libra.eventlog.in_parts import PART_SCHEMA, LogInParts
 from libra.eventlog.log import EventLog, FoundRole
-from libra.eventlog.metadata import Attribute, LogMetadata
+from libra.eventlog.metadata import VALUE_TYPES, Attribute, LogMetadata
 from libra.eventlog.options import Progress, ReadOptions, no_progress
 from libra.eventlog.tables.flat import from_flat
 
 KEY = "libra"
-_VALUES: dict[str, type | tuple[type, ...]] = {
-    "string": str, "id": str, "date": datetime, "int": int, "float": (int, float), "boolean": bool, "list": (), "container": (),
-}  # fmt: skip
+ROW_GROUP = 500_000  # rows that are packed together, and the unit in which others read
+WAITING = 2  # frames that may wait to be packed
+PATIENCE = 0.2  # seconds after which whoever waits for the other side looks whether it is still there
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,7 @@ class Remembered:
 
 
 def remembered(plain: object) -> Remembered:
-    """Read what our writer left; nothing where it is not ours.
-
-    Example:
-        >>> remembered({"metadata": {"attributes": [{"key": "a"}]}}) == Remembered()
-        True
-    """
+    """Read what our writer left; nothing where it is not ours."""
     try:
         if not isinstance(plain, dict) or not isinstance(plain["metadata"], dict):
             return Remembered()
@@ -79,30 +73,24 @@ def remembered(plain: object) -> Remembered:
 
 
 def _is_sound(attribute: Attribute) -> bool:
-    fits = attribute.value is None or isinstance(attribute.value, _VALUES.get(attribute.type, ()))
-    return isinstance(attribute.key, str) and attribute.type in _VALUES and fits and all(map(_is_sound, attribute.children))
+    fits = attribute.value is None or isinstance(attribute.value, VALUE_TYPES.get(attribute.type, ()))
+    return isinstance(attribute.key, str) and attribute.type in VALUE_TYPES and fits and all(map(_is_sound, attribute.children))
 
 
 def read_parquet(path: Path, options: ReadOptions) -> EventLog:
-    """Read a Parquet file, or a folder of them, as a log.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "log.parquet"
-        >>> pl.DataFrame({"case": [1], "activity": ["triage"], "time": ["2024-05-06T08:00:00Z"]}).write_parquet(file)
-        >>> read_parquet(file, ReadOptions()).activities
-        ['triage']
-        >>> read_parquet(file.parent, ReadOptions()).activities
-        ['triage']
-    """
-    files = parquet_files(path)
-    with intact(str(path)):
-        memory = memory_of(files[0])
-        frame = scan(files, path).collect()
-    size = sum(file.stat().st_size for file in files)
+    """Read a Parquet file, or a folder of them, as a log."""
+    frame, memory = load(path)
+    size = sum(file.stat().st_size for file in parquet_files(path))
     options.progress(size, size)
     log = from_flat(frame, options, place=lambda row: f"{path}, row {row + 1}", source=str(path), metadata=memory.metadata)
     return log if options.described else memory.with_individual(log, "the file says so", str(path))
+
+
+def load(path: Path) -> tuple[pl.DataFrame, Remembered]:
+    """The table at a path in memory, and what our writer left in its first file."""
+    files = parquet_files(path)
+    with intact(str(path)):
+        return scan(files, path).collect(), memory_of(files[0])
 
 
 def scan(files: list[Path], path: Path) -> pl.LazyFrame:
@@ -139,11 +127,6 @@ def intact(source: str) -> Iterator[None]:
         raise InputError(f"this is not an intact Parquet file ({reason})", place=source, remedy="Export it again") from error
 
 
-ROW_GROUP = 500_000  # rows that are packed together, and the unit in which others read
-WAITING = 2  # frames that may wait to be packed
-PATIENCE = 0.2  # seconds after which whoever waits for the other side looks whether it is still there
-
-
 def write_parquet(log: EventLog, stream: BinaryIO, progress: Progress = no_progress) -> None:
     """Write a log as Parquet. Progress counts events.
 
@@ -173,12 +156,7 @@ def write_parquet(log: EventLog, stream: BinaryIO, progress: Progress = no_progr
 
 
 def remembering(metadata: LogMetadata, individual: str | None = None) -> dict[str, str]:
-    """What stands in the file besides the rows, for our reader to find.
-
-    Example:
-        >>> list(remembering(LogMetadata()))
-        ['libra']
-    """
+    """What stands in the file besides the rows, for our reader to find."""
     return {KEY: json.dumps({"metadata": metadata.to_dict(), "individual": individual})}
 
 
@@ -189,13 +167,6 @@ def parquet_table(
     """A Parquet file on its way out: what is called with frames of this schema, one after the other, and writes their rows.
 
     Whatever goes wrong with the stream is raised here, as it was; and when the block is left early, packing stops first.
-
-    Example:
-        >>> with parquet_table(stream := BytesIO(), {"cost": pl.Int64()}, {"libra": "{}"}) as write_rows:
-        ...     for cost in range(3):
-        ...         write_rows(pl.DataFrame({"cost": [cost]}))
-        >>> pl.read_parquet(stream.getvalue())["cost"].to_list()
-        [0, 1, 2]
     """
     packing = _Packing(stream, schema, header)
     try:

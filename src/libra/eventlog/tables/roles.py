@@ -16,6 +16,7 @@ import polars as pl
 from libra.errors import InputError, MissingColumnError
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN, unnamed
+from libra.eventlog.notes import listed
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.dates import DAY_ZERO, TIME_OF_DAY
 from libra.eventlog.tables.timestamps import are_days, looks_like_timestamps
@@ -60,15 +61,19 @@ _WEAK = {"case_id": "id key number nr", "activity": "status state procedure name
 TIERS = tuple({role: tier.get(role, "").split() for role in _SURE} for tier in (_SURE, _LIKELY, _WEAK))
 ENDS = frozenset(f"{_COMPLETE} {_END}".split())  # beside a start these name the timestamp; alone, _END may be that of the case
 WEAK = 2  # the tier of names that count only where the content fits
+FLAGS = {role: "--" + role.replace("_", "-") for role in (*ROLE_COLUMN, "individual")}
+DESCRIBED = "named in the description"
+REQUIRED = ("case_id", "activity", "timestamp")
+WORDS = {"case_id": "case id", "start_timestamp": "start timestamp"}
+_CLOCK_NAMES = (
+    *("time", "clock", "clocktime", "timeofday", "hour", "eventtime", "uhrzeit", "zeit", "tijd", "heure"),
+    *("utime", "uzeit", "erzet", "cputm"),  # SAP's
+)
+_CLOCK_WORDS = ("time", "clock", "hour", "zeit", "tijd", "heure")
 
 
 def normal(name: str) -> str:
-    """A column's name without what people write differently.
-
-    Example:
-        >>> normal("_CASE_KEY"), normal("Complete Timestamp"), normal("Aktivität")
-        ('casekey', 'completetimestamp', 'aktivitat')
-    """
+    """A column's name without what people write differently."""
     plain = unicodedata.normalize("NFKD", name.casefold())
     return "".join(letter for letter in plain if letter.isalnum())
 
@@ -79,12 +84,6 @@ def rank(role: str, name: str) -> tuple[int, int] | None:
         if normal(name) in names[role]:
             return tier, names[role].index(normal(name))
     return None
-
-
-FLAGS = {role: "--" + role.replace("_", "-") for role in (*ROLE_COLUMN, "individual")}
-DESCRIBED = "named in the description"
-REQUIRED = ("case_id", "activity", "timestamp")
-WORDS = {"case_id": "case id", "start_timestamp": "start timestamp"}
 
 
 def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[FoundRole, ...]:
@@ -152,7 +151,7 @@ def _unrecognised(
     """What to say where a role that every event must have could not be given to a column."""
     dated = [name for name in free if looks_like_timestamps(frame[name], options, epochs=False)]
     if missing == ["timestamp"] and dated:
-        columns = ", ".join(f'"{name}"' for name in dated)
+        columns = listed(dated)
         what, remedy = f"several columns hold dates ({columns})", "Name the one that says when an event happened with --timestamp"
     elif missing == ["timestamp"] and options.timestamp_format:
         what = f'no column is written in the --timestamp-format "{options.timestamp_format}"'
@@ -212,7 +211,7 @@ def _hint(role: str, name: str, columns: Sequence[str]) -> str:
 
 
 def _listed(columns: Sequence[str]) -> str:
-    shown = ", ".join(f'"{name}"' for name in columns[:40])
+    shown = listed(columns[:40])
     return f"the columns {shown}, …" if len(columns) > 40 else f"the columns {shown}"
 
 
@@ -319,32 +318,13 @@ def _by_few_labels(frame: pl.DataFrame, free: Sequence[str], options: ReadOption
     return (labels[0], "the only column with a few recurring labels") if len(labels) == 1 else None
 
 
-_CLOCK_NAMES = (
-    *("time", "clock", "clocktime", "timeofday", "hour", "eventtime", "uhrzeit", "zeit", "tijd", "heure"),
-    *("utime", "uzeit", "erzet", "cputm"),  # SAP's
-)
-
-
-_CLOCK_WORDS = ("time", "clock", "hour", "zeit", "tijd", "heure")
-
-
 def is_named_clock(name: str) -> bool:
-    """Whether a column's name says outright that it holds times of day.
-
-    Example:
-        >>> is_named_clock("Uhrzeit"), is_named_clock("Waiting time")
-        (True, False)
-    """
+    """Whether a column's name says outright that it holds times of day."""
     return normal(name) in _CLOCK_NAMES
 
 
 def looks_like_clock_times(values: pl.Series) -> bool:
-    """Whether a column's name speaks of time and nearly all its values could be times of day.
-
-    Example:
-        >>> looks_like_clock_times(pl.Series("Uhrzeit", ["08:30", "9:15"])), looks_like_clock_times(pl.Series("score", ["3:1"]))
-        (True, False)
-    """
+    """Whether a column's name speaks of time and nearly all its values could be times of day."""
     if not (is_named_clock(values.name) or any(word in normal(values.name) for word in _CLOCK_WORDS)):
         return False
     return values.dtype == pl.Time or (values.dtype == pl.String and _mostly(unnamed(values), TIME_OF_DAY))

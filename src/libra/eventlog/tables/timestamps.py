@@ -18,7 +18,7 @@ from libra.errors import InputError
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import unnamed
 from libra.eventlog.notes import numbers_among_dates, order_is_open, unit_is_open, year_is_open, zone_is_open
-from libra.eventlog.options import ANY, ISO, EpochUnit, ReadOptions, Zone
+from libra.eventlog.options import ANY, ISO, EpochUnit, Place, ReadOptions, Zone
 from libra.eventlog.tables.dates import (
     ZONE_OF_ISO,
     DateReading,
@@ -27,7 +27,6 @@ from libra.eventlog.tables.dates import (
     read_dates,
     read_iso_dates,
     read_pattern,
-    values_with_zone,
 )
 from libra.eventlog.tables.values import as_text, utc_moments
 
@@ -42,6 +41,10 @@ _EPOCH_UNITS: dict[
     "us": ("microseconds", 10**17, 1),
     "ns": ("nanoseconds", 10**20, 0.001),
 }
+FIRST_YEAR, LAST_YEAR = 1678, 2261  # what nanosecond tools such as pandas can hold
+_FIRST, _LAST = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (FIRST_YEAR, LAST_YEAR + 1))
+_SAMPLE = 300
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -54,12 +57,7 @@ class Column:
 
 
 def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tuple[pl.Series, list[str]]:
-    """Moments with null where a value cannot be read, as all the values together are to be read; and notes on that.
-
-    Example:
-        >>> read_moments(pl.Series(["05/06/2024", "05/13/2024"]), ReadOptions(), Column("when"))[0].dt.month().to_list()
-        [5, 5]
-    """
+    """Moments with null where a value cannot be read, as all the values together are to be read; and notes on that."""
     dtype = values.dtype
     if isinstance(dtype, pl.Date | pl.Datetime):
         zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
@@ -70,7 +68,7 @@ def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tup
         values = as_text(values)
     elif dtype != pl.String:
         return pl.Series(values.name, [None] * values.len(), UTC_MICROSECONDS), []
-    distinct = values.unique()
+    distinct = values.unique(maintain_order=True)  # which value a note or an error names is always the same
     if distinct.len() * 2 > values.len():
         return _in_zone(values, _read_text(values, options, column), options, column)
     read, notes = _in_zone(distinct, _read_text(distinct, options, column), options, column)
@@ -80,13 +78,13 @@ def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tup
     return moments["moment"], notes
 
 
-def has_zone(notes: Collection[str], options: ReadOptions, column: str) -> bool:
-    """Whether the times of a column say which zone they are in, as was said or as the notes on them tell.
+def place_in(values: pl.Series, place: Place) -> Callable[[str], str]:
+    """Where a value of a column stands first."""
+    return lambda value: place(int((values.cast(pl.String) == value).arg_true()[0]))
 
-    Example:
-        >>> has_zone([naive_note("when")], ReadOptions(), "when"), has_zone([], ReadOptions(zone="none"), "when")
-        (False, False)
-    """
+
+def has_zone(notes: Collection[str], options: ReadOptions, column: str) -> bool:
+    """Whether the times of a column say which zone they are in, as was said or as the notes on them tell."""
     return naive_note(column) not in notes if options.zone is None else options.zone != "none"
 
 
@@ -104,7 +102,7 @@ def _in_zone(values: pl.Series, read: _Read, options: ReadOptions, column: Colum
     if options.zone is None:
         return read.moments, read.notes
     notes = [note for note in read.notes if note not in zone_notes]
-    if options.zone == "utc":
+    if options.zone == "utc" or read.zoned is (options.zone == "file"):
         return read.moments, notes
     zoned = pl.repeat(read.zoned, values.len(), eager=True) if isinstance(read.zoned, bool) else read.zoned.fill_null(False)
     misfit = read.moments.is_not_null() & (~zoned if options.zone == "file" else zoned)
@@ -115,12 +113,7 @@ def _in_zone(values: pl.Series, read: _Read, options: ReadOptions, column: Colum
 
 
 def zone_misfit(value: str, zone: Zone, place: str) -> InputError:
-    """The error for a time that carries a zone where none does, or none where all do.
-
-    Example:
-        >>> print(zone_misfit("08:00", "file", "a.csv, line 2"))  # doctest: +ELLIPSIS
-        a.csv, line 2: timestamp "08:00" carries no time zone, and --zone says "file": every time carries one. Write ...
-    """
+    """The error for a time that carries a zone where none does, or none where all do."""
     carries, asked = ("no", "every time carries one") if zone == "file" else ("a", "no time carries one")
     return InputError(
         f'timestamp "{value[:60]}" carries {carries} time zone, and --zone says "{zone}": {asked}',
@@ -149,8 +142,9 @@ def _read_text(values: pl.Series, options: ReadOptions, column: Column) -> _Read
         )
     read = iso_timestamps(values)
     if read is not None:
-        notes = _zone_notes(values.str.tail(6).unique().str.extract(ISO_ZONE).unique().to_list(), column.name)
-        return _Read(read, True if options.zone is None else values_with_zone(values), notes)
+        endings = values.drop_nulls().str.tail(6).unique().str.extract(ISO_ZONE).unique()  # a missing time carries no zone
+        notes = _zone_notes(endings.to_list(), column.name)
+        return _Read(read, True if options.zone is None else values.str.contains(ZONE_OF_ISO), notes)
     reading = read_dates(values, options.day_first)
     if reading.micros.null_count() == values.len() and values.null_count() < values.len():
         return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name))
@@ -188,12 +182,7 @@ def _order_beside(column: Column) -> tuple[str, bool] | None:
 
 
 def iso_timestamps(values: pl.Series) -> pl.Series | None:
-    """The common shapes of ISO 8601 in one step; None unless every value is one.
-
-    Example:
-        >>> iso_timestamps(pl.Series(["2024-05-06T08:00:00Z"])).dt.hour().to_list(), iso_timestamps(pl.Series(["6 May"]))
-        ([8], None)
-    """
+    """The common shapes of ISO 8601 in one step; None unless every value is one."""
     text = values.drop_nulls()
     if not text.len() or not text.str.contains(_ISO).all():
         return None
@@ -234,10 +223,6 @@ def epochs(numbers: pl.Series, column: str, unit: EpochUnit | None = None) -> tu
     """Unix times in this unit, or in the one that the largest says; that they are in a zone, which is UTC; and notes.
 
     Small numbers are not taken for times unless the unit is given. The unit is open where some number alone says another one.
-
-    Example:
-        >>> epochs(pl.Series([1.7e9]), "when")[2]
-        ['The numbers in "when" were read as Unix times in seconds.']
     """
     sizes, notes = numbers.abs(), []
     if unit is None:
@@ -297,17 +282,12 @@ def naive_note(column: str) -> str:
     return f'The timestamps in "{column}" carry no time zone and were read as UTC.'
 
 
-FIRST_YEAR, LAST_YEAR = 1678, 2261  # what nanosecond tools such as pandas can hold
-_SAMPLE = 300
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-
-
 def read_timestamps(
     values: pl.Series,
     options: ReadOptions,
     *,
     column: str,
-    place: Callable[[int], str],
+    place: Place,
     optional: bool = False,
     beside: Mapping[str, pl.Series] | None = None,
 ) -> tuple[pl.Series, list[str]]:
@@ -324,24 +304,15 @@ def read_timestamps(
         ('2024-05-27T09:30:00+00:00', ['The timestamps in "when" carry no time zone and were read as UTC.'])
     """
     name, values = values.name, stripped(values, column, place)
-
-    def place_of(value: str) -> str:
-        return place(int((values.cast(pl.String) == value).arg_true()[0]))
-
-    read, notes = read_moments(values, options, Column(column, place_of, beside or {}))
+    read, notes = read_moments(values, options, Column(column, place_in(values, place), beside or {}))
     moments, all_used = usable_moments(read, values, options, place, optional=optional)
     if optional and not all_used:
         notes.append(f'Some times in "{column}" cannot be used and were left out; their events stay.')
     return moments.alias(name), notes
 
 
-def stripped(values: pl.Series, column: str, place: Callable[[int], str]) -> pl.Series:
-    """A column that may hold moments, text without the space around it and null where it is blank.
-
-    Example:
-        >>> stripped(pl.Series([" 2024-05-06", " "]), "when", str).to_list()
-        ['2024-05-06', None]
-    """
+def stripped(values: pl.Series, column: str, place: Place) -> pl.Series:
+    """A column that may hold moments, text without the space around it and null where it is blank."""
     if not isinstance(values.dtype, pl.String | pl.Date | pl.Datetime | pl.Null) and not values.dtype.is_numeric():
         what = f'"{column}" is of the type {values.dtype} and holds no moments in time'
         raise InputError(what, place=place(0), remedy="Name another column with --timestamp or --start-timestamp")
@@ -356,7 +327,7 @@ def usable_moments(
     read: pl.Series,
     values: pl.Series,
     options: ReadOptions,
-    place: Callable[[int], str],
+    place: Place,
     *,
     optional: bool = False,
     continued: bool = False,
@@ -364,14 +335,13 @@ def usable_moments(
     """The moments that lie in years of ours, and whether all that is not missing could be used; if not, an error by default.
 
     `continued` if other values of the column came before these.
-
-    Example:
-        >>> nothing = pl.Series([None], dtype=pl.Datetime("us", "UTC"))
-        >>> usable_moments(nothing, pl.Series(["soon"]), ReadOptions(drop_invalid=True), str)[1]
-        False
     """
-    first, last = (datetime(year, 1, 1, tzinfo=UTC) for year in (FIRST_YEAR, LAST_YEAR + 1))
-    outside = ((read < first) | (read >= last)).fill_null(False)
+    micros = read.to_physical()
+    low, high = micros.min(), micros.max()
+    all_inside = isinstance(low, int) and isinstance(high, int) and _FIRST <= low <= high < _LAST
+    if all_inside and read.null_count() == values.null_count():
+        return read, True
+    outside = ((micros < _FIRST) | (micros >= _LAST)).fill_null(False)
     unreadable = read.is_null() & values.is_not_null()
     if values.dtype.is_temporal():  # no clock of ours goes as far
         outside, unreadable = outside | unreadable, unreadable.clear(unreadable.len()).fill_null(False)
@@ -403,12 +373,7 @@ def _correction(options: ReadOptions, *, numbers: bool) -> str:
 
 
 def are_days(values: pl.Series, options: ReadOptions) -> bool:
-    """Whether a column of dates never tells the time of day.
-
-    Example:
-        >>> are_days(pl.Series(["06.05.2024", "27.05.2024"]), ReadOptions()), are_days(pl.Series([17, 18]), ReadOptions())
-        (True, False)
-    """
+    """Whether a column of dates never tells the time of day."""
     if values.dtype not in (pl.String, pl.Date) and values.dtype != pl.Datetime:
         return False
     days = unnamed(values)
@@ -420,14 +385,7 @@ def are_days(values: pl.Series, options: ReadOptions) -> bool:
 
 
 def looks_like_timestamps(values: pl.Series, options: ReadOptions, *, epochs: bool = True) -> bool:
-    """Whether nearly all values of a column read as dates, judged by a sample; bare numbers count only with `epochs`.
-
-    Example:
-        >>> looks_like_timestamps(pl.Series(["2024-05-06", "6 May 2024"]), ReadOptions())
-        True
-        >>> looks_like_timestamps(pl.Series(["register", "leave"]), ReadOptions())
-        False
-    """
+    """Whether nearly all values of a column read as dates, judged by a sample; bare numbers count only with `epochs`."""
     if values.dtype in (pl.Date, pl.Datetime):
         return True
     if not (values.dtype == pl.String or values.dtype.is_integer()):

@@ -17,13 +17,7 @@ _FIRST_DAY, _LAST_DAY = ((date(*day) - date(1970, 1, 1)).days for day in ((1, 1,
 
 
 def as_attributes(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Bring every column into a type of an event log, or leave it out with a note.
-
-    Example:
-        >>> typed, notes = as_attributes(pl.DataFrame({"n": pl.Series([1], dtype=pl.Int8), "parts": [[1, 2]]}))
-        >>> typed["n"].dtype, notes
-        (Int64, ['The column "parts" has a type no event log can hold (List(Int64)) and was left out.'])
-    """
+    """Bring every column into a type of an event log, or leave it out with a note."""
     kept, notes = dict[str, pl.Series](), list[str]()
     naive = [f'"{name}"' for name, dtype in frame.schema.items() if dtype == pl.Date or _is_naive(dtype)]
     if naive:
@@ -71,20 +65,17 @@ def _float_text(numbers: pl.Series) -> pl.Series:
 
 
 def utc_moments(values: pl.Series) -> pl.Series:
-    """Dates or datetimes of any unit and zone as UTC microseconds; null outside the years 1 to 9999, where clocks overflow.
-
-    Example:
-        >>> utc_moments(pl.Series([0, 2**62]).cast(pl.Datetime("ms"))).is_null().to_list()
-        [False, True]
-    """
+    """Dates or datetimes of any unit and zone as UTC microseconds; null outside the years 1 to 9999, where clocks overflow."""
     unit = values.dtype.time_unit if isinstance(values.dtype, pl.Datetime) else "days"
     counts = values.to_physical().cast(pl.Int64)
     if unit == "ns":
         return (counts // 1000).cast(UTC_MICROSECONDS)
     micros = _MICROSECONDS[unit]
     first, last = (days * _MICROSECONDS["days"] // micros for days in (_FIRST_DAY, _LAST_DAY + 1))
-    inside = (counts >= first) & (counts < last)
-    return (counts.set(~inside, None) * micros).cast(UTC_MICROSECONDS)
+    low, high = counts.min(), counts.max()
+    if isinstance(low, int) and isinstance(high, int) and not first <= low <= high < last:
+        counts = counts.set((counts < first) | (counts >= last), None)
+    return (counts if micros == 1 else counts * micros).cast(UTC_MICROSECONDS)
 
 
 def _as_attribute(values: pl.Series, name: str) -> tuple[pl.Series | None, str | None]:

@@ -5,7 +5,7 @@ A user who gives other columns their roles is served by `flat`, as for any table
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from libra.eventlog.names import (
     TIMESTAMP,
 )
 from libra.eventlog.notes import LeftOut, zone_is_open
-from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.options import Place, ReadOptions, RoleNames
 from libra.eventlog.tables.dates import read_iso_dates
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.roles import DESCRIBED, find_roles
@@ -61,82 +61,93 @@ class Content:
     zones: Zones = field(default_factory=dict)
 
 
+class XesFrames:
+    """Events with the number of their trace under names that nothing else has, and cases, which have at least one attribute.
+
+    `key_of` says which key of the file each column of events has, `place` where an event is.
+    """
+
+    def __init__(self, content: Content, path: Path, options: ReadOptions) -> None:
+        """Refuse times that cannot be read, or leave them out where invalid events are dropped."""
+        self.path, self.options, self.notes, self.zones = path, options, list(content.notes), content.zones
+        nameless = pl.DataFrame({CASE_NAME: pl.repeat(None, content.cases.height, dtype=pl.String, eager=True)})
+        self.cases = content.cases if content.cases.width else nameless
+        index = pl.Series(CASE_INDEX, content.case_of_event, pl.UInt32)
+        events = _free_names(content.events, self.notes).insert_column(0, index)
+        self.key_of = dict(zip(events.columns[1:], content.events.columns, strict=True))
+        self.place = placer(events, self.cases, path)
+        self.events = _iso_times(events, content, self.place, options)
+        self.by_standard = _by_standard(self.events, self.cases, options, path)
+
+    def checked_zone(self, key: str | None) -> bool:
+        """Whether the times under a key say which zone they are in; they do where they are no dates.
+
+        Raises:
+            InputError: They do not as the user says. Where it is open there is a note.
+        """
+        if key is None:
+            return True
+        found, notes = self.zones.get(key, {}), [note for note in self.notes if note != NAIVE]
+        if self.options.zone is not None:
+            misfit = None if self.options.zone == "utc" else found.get(self.options.zone == "none")
+            if misfit is not None:
+                raise zone_misfit(misfit[1], self.options.zone, self.place(misfit[0]))
+            self.notes = notes
+            return self.options.zone != "none"
+        if len(found) > 1:
+            self.notes = [zone_is_open(key), *notes]
+        return True in found or not found
+
+    def flat_table(self, notes: list[str]) -> pl.DataFrame:
+        """Events and their cases in one table in pm4py's form, for the roles of its columns to be found."""
+        return _flat_table(self.events, self.cases, notes, self.options)
+
+    def date_key(self, table: pl.DataFrame, roles: Iterable[FoundRole]) -> str | None:
+        """The key of the times, where they are attributes of events declared as dates, which have been read by now."""
+        when = next(role.columns[0] for role in roles if role.role == "timestamp")
+        return self.key_of.get(when) if table.schema[when] == UTC_MICROSECONDS else None
+
+
 def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
     """The log that a file holds."""
-    notes = list(content.notes)
     if not len(content.case_of_event):
-        return _empty(content.metadata, notes, path, options)
-    events, cases = frames_of(content, notes)
-    place = placer(events, cases, path)
-    events = iso_times(events, content, place, options)
-    if by_standard(events, cases, options, path):
-        has_zone = checked_zone(content.zones, TIMESTAMP, notes, place, options)
-        log = _standard(events, cases, content.metadata, notes, place, options)
+        return _empty(content.metadata, list(content.notes), path, options)
+    frames = XesFrames(content, path, options)
+    if frames.by_standard:
+        has_zone = frames.checked_zone(TIMESTAMP)
+        log = _standard(frames.events, frames.cases, content.metadata, frames.notes, frames.place, options)
         return replace(log, has_zone=has_zone)
-    table = flat_table(events, cases, notes, options)
+    table, names = frames.flat_table(frames.notes), frames.cases[CASE_NAME] if CASE_NAME in frames.cases.columns else None
     roles = find_roles(table, options, str(path))
-    if shares_names(roles, options) and as_text(cases[CASE_NAME]).drop_nulls().is_duplicated().any():
-        table = table.with_columns(as_text(cases[CASE_NAME])[events[CASE_INDEX]].alias(_NAME_AS_INDIVIDUAL))
+    if _shares_names(roles, options) and names is not None and as_text(names).drop_nulls().is_duplicated().any():
+        table = table.with_columns(as_text(names)[frames.events[CASE_INDEX]].alias(_NAME_AS_INDIVIDUAL))
         roles = tuple(replace(role, columns=(_NAME_AS_INDIVIDUAL,)) if role.role == "individual" else role for role in roles)
-    key = date_key(table, roles, keys_of(events, content))
-    has_zone = key is None or checked_zone(content.zones, key, notes, place, options)
+    key = frames.date_key(table, roles)
+    has_zone = frames.checked_zone(key)
     ours = options if key is None else replace(options, zone=None)  # whether they fit is settled
-    log = from_flat(table, ours, place=place, source=str(path), roles=roles, metadata=content.metadata, notes=notes)
+    notes = frames.notes
+    log = from_flat(table, ours, place=frames.place, source=str(path), roles=roles, metadata=content.metadata, notes=notes)
     return log if key is None else replace(log, has_zone=has_zone)
 
 
-def keys_of(events: pl.DataFrame, content: Content) -> dict[str, str]:
-    """Which key of the file each column of events has."""
-    return dict(zip(events.columns[1:], content.events.columns, strict=True))
-
-
-def date_key(table: pl.DataFrame, roles: Iterable[FoundRole], key_of: Mapping[str, str]) -> str | None:
-    """The key of the times, where they are attributes of events declared as dates, which have been read by now."""
-    when = next(role.columns[0] for role in roles if role.role == "timestamp")
-    return key_of.get(when) if table.schema[when] == UTC_MICROSECONDS else None
-
-
-def by_standard(events: pl.DataFrame, cases: pl.DataFrame, options: ReadOptions, path: Path) -> bool:
+def _by_standard(events: pl.DataFrame, cases: pl.DataFrame, options: ReadOptions, path: Path) -> bool:
     """Whether the standard's keys play the roles; an error where a description says so and they cannot."""
     if not options.described:
-        return options.roles == RoleNames() and is_standard(events, cases)
+        return options.roles == RoleNames() and _is_standard(events, cases)
     named = {role: getattr(options.roles, role) for role in ("clock", "individual", *ROLE_COLUMN)}
     asked = {role: columns for role, columns in named.items() if columns}
     if any(
         columns not in (ROLE_COLUMN.get(role), (ROLE_COLUMN.get(role),)) or role == "case_id" for role, columns in asked.items()
     ):
         return False
-    find_roles(flat_table(events, cases, [], options).clear(), options, str(path))  # refuses what is not there
-    if not is_standard(events, cases):
+    find_roles(_flat_table(events, cases, [], options).clear(), options, str(path))  # refuses what is not there
+    if not _is_standard(events, cases):
         what = f'"{TIMESTAMP}" or "{START_TIMESTAMP}" is not declared as a date throughout'
         raise InputError(what, place=str(path), remedy="Declare it with one type throughout the file")
     return True
 
 
-def checked_zone(zones: Zones, key: str, notes: list[str], place: Callable[[int], str], options: ReadOptions) -> bool:
-    """Whether the times say which zone they are in; an error where they do not as the user says, a note where it is open."""
-    found = zones.get(key, {})
-    if options.zone is not None:
-        misfit = None if options.zone == "utc" else found.get(options.zone == "none")
-        if misfit is not None:
-            raise zone_misfit(misfit[1], options.zone, place(misfit[0]))
-        notes[:] = [note for note in notes if note != NAIVE]
-        return options.zone != "none"
-    if len(found) > 1:
-        notes[:] = [zone_is_open(key), *(note for note in notes if note != NAIVE)]
-    return True in found or not found
-
-
-def frames_of(content: Content, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Events with the number of their trace, under names that nothing else has; and cases, which have at least one attribute."""
-    cases = content.cases
-    if not cases.width:
-        cases = pl.DataFrame({CASE_NAME: pl.repeat(None, content.cases.height, dtype=pl.String, eager=True)})
-    index = pl.Series(CASE_INDEX, content.case_of_event, pl.UInt32)
-    return _free_names(content.events, notes).insert_column(0, index), cases
-
-
-def shares_names(roles: Iterable[FoundRole], options: ReadOptions) -> bool:
+def _shares_names(roles: Iterable[FoundRole], options: ReadOptions) -> bool:
     """Whether a trace's name says whose it is while every trace is a case: those that share a name are of one individual."""
     columns = {role.role: role.columns for role in roles}
     return columns["case_id"] == columns.get("individual") == (CASE_ID,) and not options.roles.case_id
@@ -148,7 +159,7 @@ def mixed_zones(value: str, place: str, *, has_zone: bool) -> InputError:
     return InputError(f'timestamp "{value}" carries {what}', place=place, remedy="Write all times with their zone")
 
 
-def iso_times(events: pl.DataFrame, content: Content, place: Callable[[int], str], options: ReadOptions) -> pl.DataFrame:
+def _iso_times(events: pl.DataFrame, content: Content, place: Place, options: ReadOptions) -> pl.DataFrame:
     """The events, where invalid ones are to be dropped without times that cannot be read; else such a time is an error."""
     if options.roles.timestamp not in (None, TIMESTAMP):
         return events
@@ -163,7 +174,7 @@ def iso_times(events: pl.DataFrame, content: Content, place: Callable[[int], str
     return events.with_columns(read_iso_dates(events[TIMESTAMP])[0])
 
 
-def flat_table(events: pl.DataFrame, cases: pl.DataFrame, notes: list[str], options: ReadOptions) -> pl.DataFrame:
+def _flat_table(events: pl.DataFrame, cases: pl.DataFrame, notes: list[str], options: ReadOptions) -> pl.DataFrame:
     """Events and their cases in one table in pm4py's form, for the roles of its columns to be found."""
     if CASE_NAME in cases.columns and not options.roles.case_id:
         cases = _unique_ids(cases, notes)
@@ -187,7 +198,7 @@ def two_types(key: str, before: str, here: str, place: str) -> InputError:
     return InputError(what, place=place, remedy="Declare it with one type throughout the file")
 
 
-def placer(events: pl.DataFrame, cases: pl.DataFrame, path: Path, before: int = 0) -> Callable[[int], str]:
+def placer(events: pl.DataFrame, cases: pl.DataFrame, path: Path, before: int = 0) -> Place:
     """How to say where a row of `events` is: its case, `before` which that many others stand, and the how manieth event of it."""
 
     def place(row: int) -> str:
@@ -213,7 +224,7 @@ def _free_names(events: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return events.rename(renamed)
 
 
-def is_standard(events: pl.DataFrame, cases: pl.DataFrame) -> bool:
+def _is_standard(events: pl.DataFrame, cases: pl.DataFrame) -> bool:
     """Whether the standard's keys say all that is needed, each in its type."""
     times = (events.schema.get(TIMESTAMP), events.schema.get(START_TIMESTAMP, UTC_MICROSECONDS))
     return ACTIVITY in events.columns and CASE_NAME in cases.columns and times == (UTC_MICROSECONDS, UTC_MICROSECONDS)
@@ -224,7 +235,7 @@ def _standard(
     cases: pl.DataFrame,
     metadata: LogMetadata,
     notes: list[str],
-    place: Callable[[int], str],
+    place: Place,
     options: ReadOptions,
 ) -> EventLog:
     texts = [key for key in (ACTIVITY, LIFECYCLE, RESOURCE) if key in events.columns]
@@ -242,9 +253,7 @@ def no_blank(text: pl.Series) -> pl.Series:
     return text.set(text.str.strip_chars() == "", None)
 
 
-def usable(
-    events: pl.DataFrame, cases: pl.DataFrame, notes: list[str], place: Callable[[int], str], options: ReadOptions
-) -> pl.DataFrame:
+def usable(events: pl.DataFrame, cases: pl.DataFrame, notes: list[str], place: Place, options: ReadOptions) -> pl.DataFrame:
     """The events with a case id, an activity and a sensible timestamp. Others are an error, or dropped where the user says so."""
     year = events[TIMESTAMP].dt.year()
     reasons = {

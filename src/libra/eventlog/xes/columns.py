@@ -8,7 +8,7 @@ column has, `as_text` of it says of each value what it says of that value alone:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,14 @@ import numpy.typing as npt
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.options import Place
 from libra.eventlog.tables.dates import read_iso_dates
 from libra.eventlog.tables.values import as_text
+
+NAIVE = "Some timestamps carry no time zone and were read as UTC."
+BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+FLOATS = {"INF": "inf", "+INF": "inf", "-INF": "-inf", "Infinity": "inf", "-Infinity": "-inf", "nan": "NaN"}
+_EXACT = 2**53
 
 
 @dataclass(frozen=True)
@@ -40,22 +46,8 @@ class Piece:
     event_parts: Sequence[Part]
 
 
-NAIVE = "Some timestamps carry no time zone and were read as UTC."
-BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
-FLOATS = {"INF": "inf", "+INF": "inf", "-INF": "-inf", "Infinity": "inf", "-Infinity": "-inf", "nan": "NaN"}
-
-_EXACT = 2**53
-
-
 class Columns:
-    """The attributes of all cases, or of all events, as they come in.
-
-    Example:
-        >>> columns = Columns()
-        >>> columns.add([Part("age", "int", np.array([1]), pl.Series(["71"]))], 2)
-        >>> columns.frame()["age"].to_list()
-        [None, 71]
-    """
+    """The attributes of all cases, or of all events, as they come in."""
 
     def __init__(self) -> None:
         self.height = 0
@@ -151,13 +143,7 @@ def _in_one_type(columns: Sequence[pl.Series]) -> list[pl.Series]:
 
 
 def texts(parts: Sequence[Part], key: str, height: int) -> pl.Series:
-    """What stands under a key as labels or ids, null where nothing does: each value by itself, as `as_text` of its column.
-
-    Example:
-        >>> number, word = (Part("n", kind, np.array([i]), pl.Series(["7.0"])) for i, kind in ((0, "float"), (2, "string")))
-        >>> texts([number, word], "n", 3).to_list()
-        ['7', None, '7.0']
-    """
+    """What stands under a key as labels or ids, null where nothing does: each value by itself, as `as_text` of its column."""
     found = [part for part in parts if part.key == key]
     typed = Columns()
     return spread([as_text(typed._typed(part)) for part in found], [part.owners for part in found], height)
@@ -193,7 +179,7 @@ class XesColumns:
             self._remember(self._of_keys(parts))
         self._types = self._typed([], 0)[0].schema
 
-    def frame(self, parts: Sequence[Part], height: int, place: Callable[[int], str]) -> pl.DataFrame:
+    def frame(self, parts: Sequence[Part], height: int, place: Place) -> pl.DataFrame:
         """The attributes of the next `height` owners; `place` says where one of them is."""
         parts = self._of_keys(parts)
         typed, before = self._typed(parts, height)

@@ -1,61 +1,72 @@
-"""Reading XES: one pass over the file, most of it on the fast way, all of it with an XML parser's strictness.
+"""Reading XES at once or in batches: most of it on a fast way, all of it with an XML parser's strictness.
 
-The file is taken in stretches of whole traces. A stretch of the plain form goes through `xes.tokens`; the header, the end, and
-every stretch that is not plain go through the expat parser of `xes.exact`, which sees the document as if the plain traces were
-not there, and so still finds what is cut off, wrongly nested or not XML. Memory: one stretch of text beside the typed columns.
+The file is taken in stretches of whole traces. A stretch of the plain form goes through `read_plain`; the header, the end, and
+every stretch that is not plain go through the expat parser `XesParser`, which sees the document as if the plain traces were
+not there, and so still finds what is cut off, wrongly nested or not XML. In batches every trace is a case of its own, roles and
+types are found in the first traces, and what does not fit them further on is an `InputError`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 from xml.parsers import expat
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.files import FileFormat, open_input
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import TIMESTAMP
-from libra.eventlog.options import Progress, ReadOptions
-from libra.eventlog.xes.assemble import Content, assemble
-from libra.eventlog.xes.columns import Columns, Piece
-from libra.eventlog.xes.exact import RefusedError, XesParser, not_xml
-from libra.eventlog.xes.tokens import read_plain
+from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, TIMESTAMP
+from libra.eventlog.notes import OpenChoice
+from libra.eventlog.options import Place, Progress, ReadOptions
+from libra.eventlog.select import Transitions
+from libra.eventlog.tables.dates import read_iso_dates
+from libra.eventlog.tables.in_batches import RowsInBatches
+from libra.eventlog.tables.roles import find_roles
+from libra.eventlog.tables.timestamps import zone_misfit
+from libra.eventlog.xes.assemble import (
+    Content,
+    XesFrames,
+    assemble,
+    bad_time,
+    mixed_zones,
+    no_blank,
+    placer,
+    roles_of,
+    two_types,
+    usable,
+    without_events,
+)
+from libra.eventlog.xes.columns import NAIVE, Columns, Piece, XesColumns, spread, texts
+from libra.eventlog.xes.parsers import RefusedError, XesParser, not_xml, read_plain
 
 STRETCH = 4_000_000  # bytes of text at a time: few enough for the processor's cache, enough to vectorize
 AHEAD = 2  # stretches under way at a time
 TRACE, TRACE_END = b"<trace", b"</trace>"
 DECLARED = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([A-Za-z0-9._-]+)""")
+_TRACE = "@trace"
+SAMPLE = 50_000  # events to decide on
 
 
 def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
-    """The log in an XES file, compressed as `fmt` says.
-
-    Example:
-        >>> from libra import example
-        >>> read_xes(example.path(), FileFormat("xes", "gz"), ReadOptions()).metadata.name
-        'Emergency department (simulated)'
-    """
+    """The log in an XES file, compressed as `fmt` says."""
     return assemble(read_content(path, fmt, options), path, options)
 
 
 def read_content(path: Path, fmt: FileFormat, options: ReadOptions) -> Content:
     """What stands in an XES file, before anything in it plays a role."""
     document = Document(path, fmt, options.encoding)
-    cases, events = Columns(), Columns()
-    case_of_event: list[npt.NDArray[np.int64]] = []
-    for piece in document.pieces(options.progress):
-        case_of_event.append(piece.case_of_event + cases.height)
-        cases.add(piece.case_parts, piece.n_cases)
-        events.add(piece.event_parts, len(piece.case_of_event))
-    return document.content(cases, events, np.concatenate(case_of_event))
+    return document.content(document.pieces(options.progress))
 
 
 def _stretches(stream: BinaryIO) -> Iterator[bytes]:
@@ -115,16 +126,21 @@ class Document:
         junk = ["What stands behind the end of the log was ignored."] if self.junk_after_log else []
         return [*junk, *self.parser.notes()]
 
-    def content(self, cases: Columns, events: Columns, case_of_event: npt.NDArray[np.int64]) -> Content:
-        """What was read, given the attributes of all cases and events."""
+    def content(self, pieces: Iterable[Piece]) -> Content:
+        """What stands in these pieces."""
+        cases, events = Columns(), Columns()
+        case_of_event: list[npt.NDArray[np.int64]] = []
+        for piece in pieces:
+            case_of_event.append(piece.case_of_event + cases.height)
+            cases.add(piece.case_parts, piece.n_cases)
+            events.add(piece.event_parts, len(piece.case_of_event))
         of_cases, of_events = cases.frame(), events.frame()
-        notes = list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()]))
         return Content(
             of_events,
-            case_of_event,
+            np.concatenate(case_of_event),
             of_cases,
             self.parser.metadata,
-            notes,
+            list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()])),
             events.first_unreadable.get(TIMESTAMP),
             events.first_declared(TIMESTAMP),
             events.zones,
@@ -193,3 +209,210 @@ def _is_utf8(head: bytes, encoding: str | None) -> bool:
     declared = DECLARED.search(head[:200])
     name = encoding or (declared[1].decode() if declared else "utf-8")
     return name.lower() in ("utf-8", "utf8")
+
+
+class _Zone:
+    """Whether the times under a key carry a zone, as the first of them show; None where times are no dates yet."""
+
+    def __init__(self, first: XesFrames, key: str | None) -> None:
+        first = copy(first)
+        first.notes = [note for note in first.notes if note == NAIVE]
+        self.has_zone, self.notes = first.checked_zone(key), first.notes
+        either = first.options.zone == "utc" or any(isinstance(note, OpenChoice) for note in self.notes)
+        self.held = None if either else self.has_zone  # what all times have to be like; None where either will do
+
+
+class StandardTraces:
+    """Traces whose roles are played by the standard's keys."""
+
+    def __init__(self, first: XesFrames) -> None:
+        self._path, self._options = first.path, first.options
+        self.roles = roles_of(first.events, first.options)
+        self._zone = _Zone(first, TIMESTAMP)
+        self.has_zone = self._zone.has_zone
+        self._transitions = Transitions(first.options.lifecycle_keep, LIFECYCLE in first.events.columns, str(first.path))
+        self._notes = dict.fromkeys(self._zone.notes)
+        self._used = False
+
+    def events(self, piece: Piece, before: int) -> pl.DataFrame:
+        """The events of the next traces, `before` which so many stand."""
+        place = _placer(piece, self._path, before)
+        height = len(piece.case_of_event)
+        events = pl.DataFrame(
+            [
+                pl.Series(CASE_INDEX, piece.case_of_event),
+                no_blank(texts(piece.event_parts, ACTIVITY, height)).alias(ACTIVITY),
+                _times(piece, TIMESTAMP, place, self._options, self._zone.held).alias(TIMESTAMP),
+                *([texts(piece.event_parts, LIFECYCLE, height).alias(LIFECYCLE)] if self._options.lifecycle_keep else []),
+            ]
+        )
+        notes: list[str] = []
+        events = usable(events, pl.DataFrame({CASE_NAME: no_blank(_names(piece))}), notes, place, self._options)
+        self._used |= events.height > 0
+        if self._options.lifecycle_keep:
+            events = events.filter(self._transitions.keep(events[LIFECYCLE], None))
+        if len(np.unique(piece.case_of_event)) < piece.n_cases:
+            notes.append("Cases without events were left out.")
+        self._notes.update(dict.fromkeys(notes))
+        return events.select(
+            (pl.col(CASE_INDEX) + before).alias("case"),
+            pl.col(ACTIVITY).alias("activity"),
+            pl.col(TIMESTAMP).to_physical().alias("micros"),
+        )
+
+    def finish(self) -> None:
+        """All traces have come."""
+        if self._used:
+            self._transitions.finish()
+
+    def notes(self) -> list[str]:
+        """What is worth knowing about the traces so far."""
+        return list(self._notes)
+
+
+class FlatTraces:
+    """Traces some of whose roles are played by other attributes, found as in any table."""
+
+    def __init__(self, first: XesFrames, pieces: Sequence[Piece]) -> None:
+        self._path, self._options, self._key_of = first.path, first.options, first.key_of
+        table = first.flat_table([])
+        self.roles = find_roles(table, first.options, str(first.path))
+        by_role = {role.role: role.columns for role in self.roles}
+        self._by_trace = by_role["case_id"] == (CASE_ID,) and not first.options.roles.case_id
+        of_rows = [replace(role, columns=(_TRACE,)) if self._by_trace and role.role == "case_id" else role for role in self.roles]
+        numbers = pl.Series(_TRACE, first.events[CASE_INDEX]).cast(pl.Int64)
+        self._when, self._date_key = by_role["timestamp"][0], first.date_key(table, self.roles)
+        self._zone = _Zone(first, self._date_key)
+        typed = first.options if self._date_key is None else replace(first.options, zone=None)
+        self._rows = RowsInBatches(table.with_columns(numbers), of_rows, typed, str(first.path), first.place)
+        self.has_zone = self._rows.times.has_zone if self._date_key is None else self._zone.has_zone
+        times = [name for name in self._rows.columns if self._is_time(name)]
+        self._of_events = XesColumns(
+            [self._key_of[name] for name in times if name in self._key_of], [piece.event_parts for piece in pieces]
+        )
+        of_cases = [name.removeprefix(CASE_PREFIX) for name in times if name not in self._key_of]
+        self._of_cases = XesColumns(of_cases, [piece.case_parts for piece in pieces])
+
+    def events(self, piece: Piece, before: int) -> pl.DataFrame:
+        """The events of the next traces, `before` which so many stand."""
+        place = _placer(piece, self._path, before)
+        n_events = len(piece.case_of_event)
+        of_events = self._of_events.frame(piece.event_parts, n_events, place)
+        of_cases = self._of_cases.frame(piece.case_parts, piece.n_cases, lambda case: f"{self._path}, trace {before + case + 1}")
+        columns = {}
+        for name in self._rows.columns:
+            key = self._key_of.get(name)
+            if name == _TRACE:
+                named = no_blank(_names(piece)).is_not_null().to_numpy()[piece.case_of_event]
+                values = pl.Series(piece.case_of_event + before).set(pl.Series(~named), None)
+            elif name == self._when and self._date_key is not None:
+                values = _times(piece, self._date_key, place, self._options, self._zone.held)
+            elif key is not None:
+                values = of_events[key] if self._is_time(name) else texts(piece.event_parts, key, n_events)
+            else:
+                bare = name.removeprefix(CASE_PREFIX)
+                of_case = of_cases[bare] if self._is_time(name) else texts(piece.case_parts, bare, piece.n_cases)
+                values = of_case[piece.case_of_event]
+            columns[name] = values
+        return self._rows.events(pl.DataFrame(columns), place)
+
+    def finish(self) -> None:
+        """All traces have come."""
+        self._rows.finish()
+
+    def notes(self) -> list[str]:
+        """What is worth knowing about the traces so far."""
+        return [*self._zone.notes, *self._rows.notes()]
+
+    def _is_time(self, name: str) -> bool:
+        """Whether a column is read as times, by all that stands in it; everything else is text, each value by itself."""
+        return name in self._rows.times_of and not (self._date_key is not None and name == self._when)
+
+
+def _placer(piece: Piece, path: Path, before: int) -> Place:
+    events = pl.DataFrame({CASE_INDEX: piece.case_of_event})
+    return placer(events, pl.DataFrame({CASE_NAME: _names(piece)}), path, before)
+
+
+def _names(piece: Piece) -> pl.Series:
+    """What stands as the name of every trace, null where nothing does."""
+    return texts(piece.case_parts, CASE_NAME, piece.n_cases)
+
+
+def _times(piece: Piece, key: str, place: Place, options: ReadOptions, has_zone: bool | None) -> pl.Series:
+    """The time of every event; null where there is none, or none that can be read and such events are dropped.
+
+    `has_zone` is whether all of them carry a zone, or none does; None where either will do.
+    """
+    parts = [part for part in piece.event_parts if part.key == key]
+    for part in parts:
+        if part.type != "date" and len(part.owners):
+            raise two_types(key, "date", part.type, place(int(part.owners[0])))
+    text = spread([part.values for part in parts], [part.owners for part in parts], len(piece.case_of_event))
+    read, naive = read_iso_dates(text)
+    bad = read.is_null() & text.is_not_null()
+    if bad.any() and not options.drop_invalid:
+        row = int(bad.arg_true()[0])
+        raise bad_time(text[row], place(row))
+    misfits = naive if has_zone else ~naive & read.is_not_null()
+    if has_zone is not None and misfits.any():
+        row = int(misfits.arg_true()[0])
+        if options.zone is not None:
+            raise zone_misfit(text[row], options.zone, place(row))
+        raise mixed_zones(text[row], place(row), has_zone=not has_zone)
+    return read
+
+
+class XesBatches:
+    """The events of an XES file as `EventBatches`."""
+
+    def __init__(self, path: Path, fmt: FileFormat, options: ReadOptions) -> None:
+        """Decide on roles and types by the first traces."""
+        self._path, self._fmt, self._options = path, fmt, options
+        done: list[tuple[int, int]] = [(0, 1)]
+        pieces: list[Piece] = []
+        seen = 0
+        with closing(self._pieces(lambda *step: done.append(step))) as all_pieces:
+            for piece in all_pieces:
+                pieces.append(piece)
+                seen += len(piece.case_of_event)
+                if seen >= SAMPLE:
+                    break
+        read, size = done[-1]
+        under_way = 1 if read == size else 1 + AHEAD / max(len(pieces), 1)  # some more than what was seen has been read
+        self.estimated_events = int(seen * size / max(read, 1) * under_way)
+        if not seen and not options.allow_empty:
+            raise without_events(path)
+        self._first_pieces = pieces
+        self._first = XesFrames(self._document.content(pieces), path, options) if seen else None  # as they are in memory
+        self._traces = self._fresh()
+        self.roles, self.has_zone = ((), True) if self._traces is None else (self._traces.roles, self._traces.has_zone)
+        self.has_individual = any(role.role == "individual" for role in self.roles)
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """All events."""
+        self._traces = traces = self._fresh()
+        if traces is None:
+            return
+        before = 0
+        with closing(self._pieces(self._options.progress)) as pieces:
+            for piece in pieces:
+                if len(piece.case_of_event):
+                    events = traces.events(piece, before)
+                    if events.height:
+                        yield events
+                before += piece.n_cases
+        traces.finish()
+
+    def notes(self) -> tuple[str, ...]:
+        """What was found so far."""
+        return tuple(dict.fromkeys([*self._document.notes(), *([] if self._traces is None else self._traces.notes())]))
+
+    def _pieces(self, progress: Progress) -> Generator[Piece]:
+        self._document = Document(self._path, self._fmt, self._options.encoding)
+        return self._document.pieces(progress)
+
+    def _fresh(self) -> StandardTraces | FlatTraces | None:
+        if self._first is None:
+            return None
+        return StandardTraces(self._first) if self._first.by_standard else FlatTraces(self._first, self._first_pieces)

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import polars as pl
 
 from libra.eventlog.in_parts import slices
-from libra.eventlog.log import EventLog
-from libra.eventlog.metadata import Attribute, AttributeType, AttributeValue, Classifier, Extension, LogMetadata
+from libra.eventlog.log import XES_TYPES, EventLog
+from libra.eventlog.metadata import VALUE_TYPES, Attribute, AttributeType, AttributeValue, Classifier, Extension, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, TIMESTAMP, column
 from libra.eventlog.options import Progress, no_progress
 
@@ -43,33 +43,14 @@ UUID = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _ESCAPE_TABLE = {ord(character): reference for character, reference in ESCAPES.items()}
 NOT_XML = "[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
-_COLUMN_TYPES: dict[type[pl.DataType], AttributeType] = {
-    pl.String: "string",
-    pl.Int64: "int",
-    pl.Float64: "float",
-    pl.Boolean: "boolean",
-    pl.Datetime: "date",
-}
-_VALUE_TYPES: dict[AttributeType, type | tuple[type, ...]] = {
-    "string": str,
-    "id": str,
-    "int": int,
-    "float": (float, int),
-    "boolean": bool,
-    "date": datetime,
-}
+AWKWARD = '[&<>"\x00-\x1f\ufffe\uffff]'
 
 
 def column_type(column: pl.Series) -> AttributeType:
-    """The XES type of a column: an identity is an id if all its values are UUIDs.
-
-    Example:
-        >>> column_type(pl.Series("age", [71])), column_type(pl.Series("identity:id", ["me"]))
-        ('int', 'string')
-    """
+    """The XES type of a column: an identity is an id if all its values are UUIDs."""
     if column.name == IDENTITY and column.dtype == pl.String and column.str.contains(UUID).all():
         return "id"
-    return _COLUMN_TYPES[column.dtype.base_type()]
+    return XES_TYPES[column.dtype.base_type()]
 
 
 def default_metadata(log: EventLog) -> LogMetadata:
@@ -85,17 +66,7 @@ def default_metadata(log: EventLog) -> LogMetadata:
 
 
 def written_metadata(log: EventLog) -> LogMetadata:
-    """The metadata that a reader of the written file will find.
-
-    Example:
-        >>> from datetime import datetime
-        >>> log = EventLog(
-        ...     pl.DataFrame({"@case": [0], "concept:name": ["a"], "time:timestamp": [datetime(2024, 5, 6)]}),
-        ...     pl.DataFrame({"concept:name": ["anna"]}),
-        ... )
-        >>> [c.name for c in written_metadata(log).classifiers]
-        ['Activity']
-    """
+    """The metadata that a reader of the written file will find."""
     return plan_header(log)[0]
 
 
@@ -132,7 +103,7 @@ def _expressible(attributes: Iterable[Attribute], notes: list[str]) -> tuple[Att
             kept.append(Attribute(attribute.key, "list", None, children))
         elif attribute.value is None:
             notes.append(f'"{attribute.key}" in the header of the log was left out: it has no value.')
-        elif isinstance(attribute.value, _VALUE_TYPES[attribute.type]):
+        elif isinstance(attribute.value, VALUE_TYPES[attribute.type]):
             kept.append(Attribute(attribute.key, attribute.type, attribute.value, children))
         else:
             notes.append(f'"{attribute.key}" in the header of the log is not of type {attribute.type} and was written as text.')
@@ -207,16 +178,8 @@ def _plain(value: AttributeValue) -> str:
 
 
 def escape(text: str) -> str:
-    """Text as it stands between the quotes of an XML attribute; what XML 1.0 cannot hold becomes U+FFFD.
-
-    Example:
-        >>> escape('a "b" & c')
-        'a &quot;b&quot; &amp; c'
-    """
+    """Text as it stands between the quotes of an XML attribute; what XML 1.0 cannot hold becomes U+FFFD."""
     return re.sub(NOT_XML, "\ufffd", text).translate(_ESCAPE_TABLE)
-
-
-AWKWARD = '[&<>"\x00-\x1f\ufffe\uffff]'
 
 
 def write_xes(log: EventLog, stream: BinaryIO, progress: Progress = no_progress) -> list[str]:

@@ -14,8 +14,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.cases import DAY, Traces, order_of
+from libra.eventlog.cases import DAY, Traces
 from libra.eventlog.log import EventLog
+from libra.eventlog.ordering import stable_order
 from libra.measures.distances import Floats, Integers
 from libra.privacy.randomness import Randomness
 
@@ -122,7 +123,7 @@ class Block:
     @cached_property
     def _uses(self) -> tuple[Integers, Integers, Integers]:
         """The events ordered by activity: the place of each, the row of its variant, and its activity."""
-        order = order_of(self.traces.codes)
+        order = stable_order(self.traces.codes)
         rows = self.traces.rows[order]
         return order + rows, rows, self.traces.codes[order]
 

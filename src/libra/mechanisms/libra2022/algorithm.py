@@ -42,6 +42,8 @@ from libra.privacy.renyi import laplace_epsilon
 
 Anonymizer: TypeAlias = Callable[[Cases, float, Randomness], Cases]
 MOST_EVENTS = 50_000_000  # of all subsamples together: beyond this, memory would run out before the end
+NO_DRAW = "None of the few cases was drawn, or all were deleted again: run it anew, or ask for more with --subsamples or --gamma."
+NONE_BACK = "No case was drawn, or the anonymizer gave back none."
 NEXT_TO_NONE = 0.5  # a scale below which a release of sensitivity 1 costs an epsilon above 2
 
 
@@ -53,7 +55,7 @@ class Libra2022(PeerMechanism):
         alpha: The order of Renyi differential privacy.
         b: The scale of the Laplace mechanism in Equation 2; the noise drawn has scale 1/epsilon(alpha).
         gamma: The sampling rate of the subsamples.
-        delta: Of the clipping threshold.
+        delta: Delta of the clipping threshold.
         subsamples: How many are drawn; None for round(1/gamma), "paper" for gamma times the number of clipped cases.
         trace_noise: Whether cases are copied and deleted.
         signed_times: Whether a noisy cycle time may fall below zero, as in the text.
@@ -82,17 +84,15 @@ class Libra2022(PeerMechanism):
     anonymizer: Anonymizer | str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
         default_subsamples(self.gamma)
-        for name, value in (
-            ("alpha", checked_order(self.alpha, "alpha")),
-            ("b", checked_scale(self.b, "b")),
-            ("gamma", float(self.gamma)),
-            ("delta", checked_delta(self.delta)),
-            ("subsamples", self._checked_subsamples()),
-            ("omega", checked("omega", self.omega, lambda omega: omega >= 0, "of minutes from 0 on")),
-        ):
-            object.__setattr__(self, name, value)
+        self._set(
+            alpha=checked_order(self.alpha, "alpha"),
+            b=checked_scale(self.b, "b"),
+            gamma=float(self.gamma),
+            delta=checked_delta(self.delta),
+            subsamples=self._checked_subsamples(),
+            omega=checked("omega", self.omega, lambda omega: omega >= 0, "of minutes from 0 on"),
+        )
         for name in ("trace_noise", "signed_times"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} is either True or False, not {getattr(self, name)!r}.")
@@ -179,7 +179,7 @@ class Libra2022(PeerMechanism):
         if not len(cases):
             return {"shortfall": "There was no case to begin with.", "confidential": confidential}
         if n_clipped:
-            return {"shortfall": explain_draws(own_anonymizer=self.anonymizer is None), "confidential": confidential}
+            return {"shortfall": NO_DRAW if self.anonymizer is None else NONE_BACK, "confidential": confidential}
         needed = largest_count(cases)
         shortfall = explain_clipping(threshold, needed, len(log.variants), self.alpha, self.b, self.delta)
         return {"shortfall": shortfall, "confidential": confidential | {"needed_threshold": needed}}
@@ -222,13 +222,7 @@ def named_anonymizer(name: str, delta: float) -> Callable[[Cases, float, Randomn
 
 
 def refuse_other(name: str) -> None:
-    """A `UsageError` for what cannot anonymize a subsample.
-
-    Example:
-        >>> refuse_other("libra")
-        Traceback (most recent call last):
-        libra.errors.UsageError: "libra" cannot anonymize a subsample. There is: amun, pripel, prefix-laplace, sacofa, travas.
-    """
+    """A `UsageError` for what cannot anonymize a subsample."""
     if name not in _possible():
         raise UsageError(f'"{name}" cannot anonymize a subsample. There is: {", ".join(_possible())}.')
 
@@ -242,14 +236,6 @@ def with_times_of(counted: Counted, cases: Cases, random: Randomness) -> Cases:
 
     A trace takes over the times of a random case that follows it; one that no case follows starts when a random case does, and
     each event comes as long after the one before as a random event of its activity.
-
-    Example:
-        >>> from libra.eventlog.cases import cases_of
-        >>> from libra.example.simulate import simulate
-        >>> cases = cases_of(simulate(cases=50))
-        >>> timed = with_times_of(counted_of(cases), cases, Randomness())
-        >>> len(timed), sorted(timed.lengths.tolist()) == sorted(cases.lengths.tolist())
-        (50, True)
     """
     keep = np.flatnonzero(counted.traces.lengths)
     counted = Counted(counted.traces.take(keep), counted.counts[keep])
@@ -298,14 +284,7 @@ def _drawn(cases: Cases, gaps: Integers, traces: Traces, random: Randomness) -> 
 
 
 def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float, b: float, delta: float) -> str:
-    """All variants are rare: the threshold in use, the one that was needed, and the parameters that give it.
-
-    Example:
-        >>> print(explain_clipping(39, 35, 846, 10, 2, 1e-4))
-        All variants of this log are rare: only those with 39 cases or more are kept, and none has more than 35.
-        The threshold would have to be 35 or lower, which --b 1.8 or --delta 0.00052 gives, for less protection.
-        These figures are of your log: keep them to yourself.
-    """
+    """All variants are rare: the threshold in use, the one that was needed, and the parameters that give it."""
     scale = _fitting_scale(math.log(2 * n_variants / delta) / needed, alpha, b)
     remedies = [f"--b {_two_digits(scale, math.floor)}"]
     least_delta = 2 * n_variants * math.exp(-laplace_epsilon(alpha, b) * needed)
@@ -316,15 +295,6 @@ def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float,
         f"All variants of this log are rare: only those with {_whole(threshold)} cases or more are kept, and none has more than "
         f"{needed}. The threshold would have to be {needed} or lower, which {' or '.join(remedies)} gives, for {price}. "
         "These figures are of your log: keep them to yourself."
-    )
-
-
-def explain_draws(*, own_anonymizer: bool) -> str:
-    """Some variants were kept, and none of their cases came through: not drawn, deleted again, or lost in another anonymizer."""
-    if not own_anonymizer:
-        return "No case was drawn, or the anonymizer gave back none."
-    return (
-        "None of the few cases was drawn, or all were deleted again: run it anew, or ask for more with --subsamples or --gamma."
     )
 
 

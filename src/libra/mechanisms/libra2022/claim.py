@@ -66,11 +66,6 @@ class Libra2022Claim:
 
     `from_log` says that the number of subsamples was computed from the log and must not be published, `own_anonymizer` that the
     subsamples went through the paper's anonymizer and not another one.
-
-    Example:
-        >>> claim = Libra2022Claim(alpha=10, b=2, gamma=0.05, delta=1e-4, subsamples=20)
-        >>> round(claim.renyi_epsilon_one, 4), round(claim.renyi_epsilon, 3)
-        (0.0073, 0.145)
     """
 
     tolerance: ClassVar[float] = 1e-6  # the comparison comes from a grid, which versions of dp-accounting lay differently
@@ -162,18 +157,7 @@ class Libra2022Claim:
 
 
 def guarantee(claim: Libra2022Claim, *, trace_noise: bool, individuals: bool, anonymizer: str | None = None) -> Guarantee:
-    """The claim in words, with what the steps that ran leave out of it.
-
-    Args:
-        claim: The figure.
-        trace_noise: Whether the paper's trace noise ran.
-        individuals: Whether cases belong to individuals who may have several.
-        anonymizer: The name of the mechanism that anonymized the subsamples, if one did.
-
-    Example:
-        >>> guarantee(Libra2022Claim(10, 2, 0.05, 1e-4, 20), trace_noise=True, individuals=False).kind
-        'claimed'
-    """
+    """The claim in words, with what the steps that ran leave out of it."""
     caveats = tuple(_caveats(claim.own_anonymizer, trace_noise, anonymizer))
     return claimed(_statement(claim), SOURCE, "the activity labels are public", caveats, individuals=individuals)
 
@@ -254,14 +238,7 @@ def default_subsamples(gamma: float) -> int:
 
 
 def accounting(alpha: float, b: float, gamma: float, delta: float, subsamples: int) -> Accounting:
-    """Account for `subsamples` Laplace releases of sensitivity 1, each from a Poisson subsample of rate gamma.
-
-    Example:
-        >>> from libra.mechanisms.libra2022.claim import accounting
-        >>> found = accounting(alpha=10, b=2, gamma=0.05, delta=1e-4, subsamples=20)
-        >>> round(found.renyi_epsilon, 3), round(found.epsilon_at_order, 2), round(found.pld_epsilon, 4)
-        (0.145, 1.17, 0.2996)
-    """
+    """Account for `subsamples` Laplace releases of sensitivity 1, each from a Poisson subsample of rate gamma."""
     alpha, b, gamma = checked_order(alpha, "alpha"), checked_scale(b, "b"), checked_rate(gamma, "gamma")
     delta, subsamples = delta_of_guarantee(delta), checked_times(subsamples, "subsamples")
 

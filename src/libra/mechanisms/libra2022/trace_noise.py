@@ -18,18 +18,12 @@ import numpy as np
 from libra.eventlog.cases import Cases, Integers
 from libra.privacy.randomness import Randomness
 
+Trace: TypeAlias = Sequence[int]
+START = 0  # the first state of an automaton
+
 
 def trace_noise(cases: Cases, epsilon: float, random: Randomness) -> Cases:
-    """The cases of a subsample, some copied and some deleted.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.eventlog.cases import cases_of
-        >>> cases = cases_of(simulate(cases=500))
-        >>> noisy = trace_noise(cases, 0.4, Randomness(seed=1))
-        >>> len(noisy) != len(cases), set(noisy.variant) <= set(cases.variant)
-        (True, True)
-    """
+    """The cases of a subsample, some copied and some deleted."""
     if not len(cases):
         return cases
     _, first, group, counts = np.unique(cases.variant, return_index=True, return_inverse=True, return_counts=True)
@@ -53,7 +47,7 @@ def transition_paths(traces: list[list[int]]) -> Paths:
     used = np.concatenate(of_variant)
     variant = np.repeat(np.arange(len(traces)), [len(path) for path in of_variant])
     by_transition = np.argsort(used, kind="stable")
-    bounds = np.cumsum(np.bincount(used, minlength=automaton.n_transitions))[:-1]
+    bounds = np.cumsum(np.bincount(used, minlength=len(automaton.targets)))[:-1]
     return Paths(of_variant, np.split(variant[by_transition], bounds))
 
 
@@ -103,14 +97,7 @@ def cover(
 
 
 def changed(group: Integers, counts: Integers, change: Integers, random: Randomness) -> Integers:
-    """The rows of the cases that stay, then of those copied: both chosen at random within their variant.
-
-    Args:
-        group: The variant of each case.
-        counts: The cases of each variant.
-        change: How many of them to copy, or to delete where negative.
-        random: Where the draws come from.
-    """
+    """The rows of the cases that stay, then of those copied: both chosen at random within their variant."""
     shuffled = random.permutation(len(group))
     by_group = shuffled[np.argsort(group[shuffled], kind="stable")]
     begin = np.cumsum(counts) - counts
@@ -119,10 +106,6 @@ def changed(group: Integers, counts: Integers, change: Integers, random: Randomn
     copied = np.repeat(np.arange(len(counts)), np.maximum(change, 0))
     picks = begin[copied] + (random.uniform(len(copied)) * counts[copied]).astype(np.int64)
     return np.concatenate((staying, by_group[picks]))
-
-
-Trace: TypeAlias = Sequence[int]
-START = 0
 
 
 @dataclass(frozen=True)
@@ -137,16 +120,6 @@ class Automaton:
     targets: tuple[int, ...]
     final: frozenset[int]
 
-    @property
-    def n_states(self) -> int:
-        """How many states there are."""
-        return len(self.steps)
-
-    @property
-    def n_transitions(self) -> int:
-        """How many transitions there are."""
-        return len(self.targets)
-
     def path(self, trace: Trace) -> list[int]:
         """The transitions that a sequence takes; a `KeyError` where there is none. No transition comes twice."""
         state, taken = START, []
@@ -156,25 +129,9 @@ class Automaton:
             state = self.targets[transition]
         return taken
 
-    def accepts(self, trace: Trace) -> bool:
-        """Whether the sequence is one of those the automaton was made from."""
-        try:
-            taken = self.path(trace)
-        except KeyError:
-            return False
-        return (self.targets[taken[-1]] if taken else START) in self.final
-
 
 def minimal_automaton(traces: Iterable[Trace]) -> Automaton:
-    """The smallest automaton that accepts exactly these sequences.
-
-    Example:
-        >>> automaton = minimal_automaton([[0, 1, 2], [0, 3, 2], [0, 3]])
-        >>> automaton.n_states, automaton.n_transitions
-        (5, 5)
-        >>> automaton.accepts([0, 3]), automaton.accepts([0, 1])
-        (True, False)
-    """
+    """The smallest automaton that accepts exactly these sequences."""
     children: list[dict[int, int]] = [{}]
     final: set[int] = set()
     known: dict[tuple[object, ...], int] = {}

@@ -69,8 +69,8 @@ class Pripel(PeerMechanism):
     Attributes:
         epsilon: What is claimed: of the query, of the shift of a case, of each gap and of each value of an attribute.
         query: Where the control flow comes from.
-        prune: From which noisy count on the query keeps a prefix: a share of the cases below 1, a whole count from 1 up.
-        max_length: The number of events of the longest trace; None for the average of a case, rounded up.
+        prune: Drop prefixes of the query with a smaller noisy count: below 1 a fraction of all cases, otherwise a count.
+        max_length: Number of events of the longest trace; None for the average length of a case, rounded up.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -87,13 +87,8 @@ class Pripel(PeerMechanism):
     max_length: int | None = None
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
-        for name, value in (
-            ("epsilon", checked_epsilon(self.epsilon)),
-            ("prune", checked_prune(self.prune)),
-            ("max_length", checked_max_length(self.max_length)),
-        ):
-            object.__setattr__(self, name, value)
+        max_length = checked_max_length(self.max_length)
+        self._set(epsilon=checked_epsilon(self.epsilon), prune=checked_prune(self.prune), max_length=max_length)
         if self.query not in QUERIES:
             raise UsageError(f"query is one of {', '.join(QUERIES)}, not {self.query!r}.")
 
@@ -176,17 +171,6 @@ def taken_after(traces: Traces, rows: Integers, cases: Cases) -> Integers:
     """For every event of the traces the event that it takes after, by its place among the events of the cases; -1 for none.
 
     The first "leave" of a trace takes after the first "leave" of its case, the second after the second.
-
-    Args:
-        traces: What is released, a trace a case.
-        rows: The case that each is matched to, no case twice; -1 for none.
-        cases: The original.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> cases = Cases(*map(np.array, ([0, 1, 1], [10, 20, 30], [0, 3], [0])), n_activities=3)
-        >>> taken_after(traces_of([[1, 0, 1, 1]]), np.array([0]), cases).tolist()
-        [1, 0, 2, -1]
     """
     if not len(cases.codes):
         return np.full(len(traces.codes), -1)
@@ -301,13 +285,6 @@ def randomized_times(cases: Cases, gaps: Gaps, span: tuple[int, int], epsilon: f
     shortest gap of the log (or itself, where it is shorter by now) and the time that the next event happens at (the end of the
     log for the last event); its sensitivity is how far apart the gaps of the same two activities are. This is the gap noise that
     the text describes. The code of its authors, and pm4py's, sets it up and never adds it.
-
-    Args:
-        cases: What is released, each case in order.
-        gaps: Those of the original.
-        span: The first and the last time of the original.
-        epsilon: Of the shift, and of every gap.
-        random: Where the draws come from.
     """
     if not len(cases):
         return cases

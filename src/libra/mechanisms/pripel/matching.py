@@ -40,12 +40,6 @@ def matched(asked: Counted, cases: Cases, random: Randomness) -> Integers:
 
     Raises:
         TooLargeError: There are too many variants to be matched.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> cases = Cases(*map(np.array, ([0, 1, 0, 2], [0, 1, 0, 1], [0, 2, 4], [0, 1])), n_activities=3)
-        >>> matched(Counted(traces_of([[0, 2], [1, 1]]), np.array([1, 2])), cases, Randomness(seed=1)).tolist()
-        [1, 0, -1]
     """
     flows = least_flows(asked, counted_of(cases))
     wanted, order = np.repeat(flows.sources, flows.amounts), np.argsort(np.repeat(flows.targets, flows.amounts), kind="stable")
@@ -122,11 +116,6 @@ def edit_distances(one: Traces, other: Traces) -> Distances:
     A column of the usual table is held as the bits of a word, 64 events of the first trace at a time, and moves on by an event of
     the second trace with a few operations on words (Myers 1999, Hyyro 2003); these run on all pairs at once. The time is that of
     the number of pairs times the length of the second, and of the first by 64.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> edit_distances(traces_of([[0, 1, 2], [3]]), traces_of([[0, 2], [], [1, 2, 3]])).tolist()
-        [[1, 3, 2], [2, 1, 2]]
     """
     found = np.zeros((len(one), len(other)), np.int32)
     by_length = np.argsort(-other.lengths, kind="stable")
@@ -200,16 +189,6 @@ def transported(distances: Distances, supply: Integers, capacity: Integers) -> F
     Two solvers share the work. Where there are few things, they are assigned one by one; a kind never needs more than its nearest
     ones on the other side, as many as could feed everybody. Otherwise it is a linear program over pairs of kinds, whose best
     corner is whole. It begins with the nearest pairs, and its prices tell which others would make it better, until none would.
-
-    Args:
-        distances: From every kind on the one side to every kind on the other.
-        supply: How many there are of each kind on the one side, at least one.
-        capacity: How many there are of each kind on the other, at least one.
-
-    Example:
-        >>> flows = transported(np.array([[0, 1], [1, 5]], np.int32), np.array([2, 1]), np.array([2, 4]))
-        >>> sorted(zip(flows.sources.tolist(), flows.targets.tolist(), flows.amounts.tolist(), strict=True))
-        [(0, 0, 1), (0, 1, 1), (1, 0, 1)]
     """
     if not supply.sum() or not capacity.sum():
         return Flows(*(np.zeros(0, np.int64) for _ in range(3)))

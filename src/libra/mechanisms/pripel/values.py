@@ -90,13 +90,6 @@ def released_attributes(log: EventLog) -> list[str]:
     """The columns that are released: those of the types that have a mechanism; no ids, no individual, no part of the case id.
 
     A column of ids is one most of whose values belong to few cases each.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=50)
-        >>> numbered = log.events.with_columns(pl.lit("ward 1").alias("ward"), pl.int_range(pl.len()).alias("order"))
-        >>> [name for name in released_attributes(EventLog(numbered, log.cases)) if name in ("ward", "order")]
-        ['ward']
     """
     whose = pl.Series("whose", whose_cases(log)[log.events[CASE_INDEX].to_numpy()])
     of_case = [name for role in log.roles if role.role == "case_id" for name in role.columns]
@@ -126,20 +119,6 @@ def randomized_attributes(
     """The attributes of the released events, over the values that the log has; what is missing stays missing.
 
     An event that takes after none gets, for each attribute, the value of a random event of the same activity.
-
-    Args:
-        events: The attributes to release, of the events of the original.
-        codes: The activity of each of them.
-        released: The activity of each released event.
-        after: Which event of the original it takes after, -1 for none.
-        epsilon: Of each value.
-        random: Where the draws come from.
-
-    Example:
-        >>> events = pl.DataFrame({"urgent": [True, None]})
-        >>> codes = np.array([0, 1])
-        >>> randomized_attributes(events, codes, codes, np.array([-1, 1]), 50.0, Randomness())["urgent"].to_list()
-        [True, None]
     """
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes, minlength=int(released.max(initial=0)) + 1)

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from libra.eventlog.local_time import to_local
+from libra.eventlog.cases import to_local
 from libra.eventlog.log import HOUR, EventLog
 from libra.measures.distances import Integers
 from libra.reporting.facts.histograms import Ticks, bins_for, counted

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from libra.eventlog.cases import Integers, order_of
+from libra.eventlog.cases import Integers
+from libra.eventlog.ordering import stable_order
 from libra.privacy.gaussian import upper_quantiles
 from libra.privacy.noise import NoisyTable
 
@@ -168,7 +169,7 @@ class _System:
         row = np.concatenate([table.cell + begin for table, begin in zip(tables, begins, strict=False)])
         column = np.concatenate([table.candidate for table in tables])
         value = np.concatenate([table.amount / table.sd for table in tables])
-        by_row, by_column = order_of(row), order_of(column)
+        by_row, by_column = stable_order(row), stable_order(column)
         self._column, self._row_values = column[by_row], value[by_row]
         self._row, self._column_values = row[by_column], value[by_column]
         self._row_begins = np.searchsorted(row[by_row], np.arange(len(self.target)))

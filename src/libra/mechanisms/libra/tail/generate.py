@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, context_uses, edge_uses
-from libra.eventlog.cases import Integers, Traces, concatenated, order_of
-from libra.eventlog.ordering import Ladder
+from libra.eventlog.cases import Integers, Traces, concatenated
+from libra.eventlog.ordering import Ladder, stable_order
 from libra.mechanisms.libra.tail.edges import Figures, balance, believed, weak_edges
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noise import NoisyTable
@@ -68,7 +68,7 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
         what.append(node)
         row = np.where(row_of_edge[edge] >= 0, row_of_edge[edge], node)
     walkers, codes = np.concatenate(who), np.concatenate(what)
-    order = order_of(walkers)
+    order = stable_order(walkers)
     lengths = np.bincount(walkers, minlength=n)
     drawn = Traces(codes[order], np.concatenate(([0], np.cumsum(lengths))))
     return drawn.take(np.flatnonzero(finished & (lengths > 0) & (lengths <= longest)))

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.engines import time_tables as tables
-from libra.eventlog.cases import Traces
-from libra.eventlog.local_time import to_utc
+from libra.eventlog.cases import Traces, to_utc
 from libra.eventlog.ordering import Ladder
 from libra.mechanisms.libra.times.calendar import draw_starts, hour_shares, nudge
 from libra.mechanisms.libra.times.durations import draw_steps, fit_totals, shorten

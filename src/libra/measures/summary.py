@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from libra.eventlog.ids import whose_cases
-from libra.eventlog.log import HOUR, EventLog
+from libra.eventlog.log import HOUR, XES_TYPES, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 TOP_VARIANTS = 10
 FEW = 20  # cases; with fewer than that a label may point at somebody
-XES_TYPES = {pl.String(): "string", pl.Int64(): "int", pl.Float64(): "float", pl.Boolean(): "boolean"}
 
 
 @dataclass(frozen=True)
@@ -174,6 +173,6 @@ def _median_duration(log: EventLog) -> float:
 
 def _attributes(frame: pl.DataFrame, level: Literal["case", "event"]) -> list[AttributeSummary]:
     return [
-        AttributeSummary(column.name, level, XES_TYPES.get(column.dtype, "date"), column.count() / max(len(column), 1))
+        AttributeSummary(column.name, level, XES_TYPES[column.dtype.base_type()], column.count() / max(len(column), 1))
         for column in frame
     ]
