@@ -19,7 +19,7 @@ from libra.mechanisms.mechanism import parameters_of
         ("sacofa", "Ask for a larger --prune or --epsilon.", "Ask for a larger prune or --epsilon."),
         ("sacofa", "Say --prune as a count, from 1 up.", "Say prune as a count, from 1 up."),
         ("sacofa", "Say --max-length.", "Say max_length."),
-        ("travas", "Ask for them: --times model.", "Add --set times=model."),
+        ("travas", "Add --times model.", "Add --set times=model."),
         ("travas", "Ask for --delta 1e-05.", "Ask for --delta 1e-05."),
         ("libra2022", "which --b 1.8 or --delta 0.00052 gives", "which --set b=1.8 or --delta 0.00052 gives"),
         ("libra2022", "Ask for fewer: --subsamples N.", "Ask for fewer: --set subsamples=N."),
