@@ -39,7 +39,7 @@ install: $(VENV)/.installed
 	@echo "Libra is installed: $(BIN)/libra --help"
 
 demo: $(VENV)/.installed
-	@$(BIN)/libra demo --out demo
+	@$(BIN)/libra demo -o demo
 
 test: $(VENV)/.installed-dev browser java minisign
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal

@@ -24,7 +24,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = re.findall(r"^    ((?:Patient;|P-0).*)$", readme, re.MULTILINE)
     assert len(rows) == 4
     Path("visits.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    assert main(["demo", "--out", "demo", "--quiet"]) == 0
+    assert main(["demo", "--output", "demo", "--quiet"]) == 0
     return tmp_path
 
 

@@ -1,4 +1,4 @@
-"""The functions people call: read, write, convert, anonymize, inspect, measure, compare, audit, verify.
+"""The functions people call: read, write, convert, inspect, anonymize, compare, audit, verify; `pairs` has measure and report.
 
 Thin on purpose. Each takes a path, a data frame or an `EventLog`, turns keyword arguments into the options of the
 reader, and hands over to the module that does the work. The command line calls the same functions, so that a
@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 from libra.errors import UsageError
 from libra.eventlog.options import Progress, no_progress, stage
 from libra.keywords import (
     AnonymizeKeywords,
-    AuditKeywords,
     ReadKeywords,
     described_by,
     read_options,
+    refuse_other_than_bool,
     refuse_unknown,
 )
 from libra.targets import check_target
@@ -32,17 +32,16 @@ if TYPE_CHECKING:
     from libra.comparison import Comparison, Setting
     from libra.eventlog.description import Description
     from libra.eventlog.log import EventLog
-    from libra.measures import Utility
     from libra.measures.audit import Audit
     from libra.measures.summary import Summary
     from libra.release import Release
+    from libra.reporting.maps import ProcessMap
 
     SparkFrame: TypeAlias = Any  # a pyspark.sql.DataFrame: PySpark is an extra
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
 
 
 SOUND = "libra"
-CERTIFICATE_WITHOUT_RISK = "The certificate is for the attack on membership. Ask for the risk as well: --risk, or risk=True."
 WRITTEN = "Write both first: release.write(path, certificate=path)."
 
 
@@ -161,6 +160,8 @@ def anonymize(
     source: Source | SparkFrame,
     *,
     mechanism: str = "libra",
+    epsilon: float | None = None,
+    delta: float | None = None,
     seed: int | None = None,
     engine: str | None = None,
     master: str | None = None,
@@ -170,16 +171,16 @@ def anonymize(
 
     Args:
         source: A path, a data frame (of Polars, pandas or Spark) or an `EventLog`.
-        mechanism: Its name; `"libra2022"` is Libra as published, docs/peers.md has those of other authors.
+        mechanism: Its name; `libra.mechanisms()` lists all with their parameters.
+        epsilon: Privacy budget epsilon; smaller is more private. If left out: 1, or what the mechanism has as its default.
+        delta: Privacy parameter delta, well below one over the number of cases. If left out: 1e-5, or the mechanism's default.
         seed: Makes the same draws again, for tests and benchmarks. A release with a seed is not private, and says so.
         engine: Where libra counts: "polars" in memory, "polars-streaming" in batches, for files larger than memory, or "spark"
             (docs/performance.md). If left out: spark for a data frame of Spark, polars-streaming for a file that would not fit
             into memory, else polars.
         master: Where a new Spark session computes, such as "local[2]"; a session that is open already is used as it is.
-        **keywords: The parameters of the mechanism and those of `read`. For libra: `epsilon`, `delta`, `tail`, `budget`,
-            `labels`, `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). For
-            libra2022: `alpha`, `b`, `gamma`, `delta`, `subsamples`, `trace_noise`, `signed_times`, `omega`, `anonymizer` (see
-            `libra.mechanisms.libra2022.Libra2022`). For all others see docs/peers.md, or their own classes. `progress` is called
+        **keywords: The other parameters of the mechanism and those of `read`. For libra: `tail`, `budget`, `labels`,
+            `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). `progress` is called
             with the parts done and the parts in all, of the reading and then of the anonymizing. A `description` also says
             `most_cases` and whether labels are private. What the content of a file leaves open about how it is read (whether day
             or month comes first, say) is an error for libra unless it is said.
@@ -188,7 +189,7 @@ def anonymize(
         The release: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`, `release.report()`.
 
     Raises:
-        LibraError: The log cannot be read, or a parameter cannot be meant.
+        LibraError: The log cannot be read, or a parameter is invalid.
 
     Example:
         >>> import libra, libra.example
@@ -201,7 +202,8 @@ def anonymize(
 
     refuse_unknown("libra.anonymize", keywords, AnonymizeKeywords, parameters_of(mechanism))
     reading, parameters = _split(keywords)
-    with released(request_of(source, reading, mechanism, parameters, seed=seed, engine=engine, master=master)) as release:
+    asked = {"epsilon": epsilon, "delta": delta, **parameters}
+    with released(request_of(source, reading, mechanism, asked, seed=seed, engine=engine, master=master)) as release:
         return release
 
 
@@ -216,7 +218,7 @@ def audit(
     processes: int = 1,
     canary: str | Sequence[str] | None = None,
     seed: int | None = None,
-    **keywords: Unpack[AuditKeywords],
+    **keywords: Unpack[AnonymizeKeywords],
 ) -> Audit:
     """Try to refute what a mechanism claims: a lower bound on its epsilon from thousands of runs with and without one case.
 
@@ -245,7 +247,7 @@ def audit(
     from libra.mechanisms.mechanism import mechanism as make
     from libra.mechanisms.mechanism import parameters_of
 
-    refuse_unknown("libra.audit", keywords, AuditKeywords, parameters_of(mechanism))
+    refuse_unknown("libra.audit", keywords, AnonymizeKeywords, parameters_of(mechanism))
     reading, parameters = _split(keywords)
     asked = {"epsilon": epsilon, "delta": delta}
     made = make(mechanism, parameters | {name: asked[name] for name in parameters_of(mechanism) if name in asked})
@@ -270,60 +272,13 @@ def inspect(source: Source, *, risk: bool = False, **keywords: Unpack[ReadKeywor
     """
     from libra.measures.summary import summarize
 
-    _check_risk(risk)
+    refuse_other_than_bool("risk", risk)
     log = read(source, **keywords)
     if not risk:
         return summarize(log)
     from libra.measures.risk import risk_of_log
 
     return replace(summarize(log), risk=risk_of_log(log))
-
-
-def measure(
-    original: Source,
-    anonymized: Source,
-    *,
-    risk: bool = False,
-    certificate: str | Path | Mapping[str, Any] | None = None,
-    **keywords: Unpack[ReadKeywords],
-) -> Utility:
-    """How far a log is from its original, in the measures of the field; keywords as for `read`.
-
-    A `description` is that of the original, and the anonymized log is read as it is found. All other keywords count for both
-    logs, but for columns that the anonymized log does not have (it often has other names) and, where it is not a CSV file from
-    another tool, for those about text; `utility.notes` says so.
-
-    With `risk=True` also what an attacker gets from the anonymized log, as `utility.risk`: confidential. For an attack on
-    membership it takes the certificate of the release, a file or what `release.certificate()` gives, to run the mechanism again;
-    `progress` is then called with the rounds of the attack as well.
-
-    Example:
-        >>> import libra, libra.example
-        >>> utility = libra.measure(libra.example.path(), libra.example.path())
-        >>> utility.emd_freq, utility.dfg_l1
-        (0.0, 0.0)
-    """
-    from libra.measures import measure as compare
-    from libra.pairs import read_pair
-
-    _check_risk(risk)
-    if certificate is not None and not risk:
-        raise UsageError(CERTIFICATE_WITHOUT_RISK)
-    named = None
-    if certificate is not None:
-        from libra.measures.risk import certified
-
-        named = certified(certificate)
-    first, second = read_pair(original, anonymized, **keywords)
-    utility = replace(compare(first, second), notes=_notes_of((original, first), (anonymized, second)))
-    if not risk:
-        return utility
-    from libra.measures.risk import risk_of_release
-
-    file = Path(anonymized) if isinstance(anonymized, str | Path) else None
-    with stage(keywords.get("progress") or no_progress, "attack", original) as told:
-        found = risk_of_release(first, second, certified=named, released=file, progress=told)
-    return replace(utility, risk=found, notes=(*utility.notes, *found.notes))
 
 
 def compare(
@@ -388,6 +343,36 @@ def compare(
         return run_all(logs, plan, limits, at_once, kept, told)
 
 
+def process_map(
+    source: Source,
+    *,
+    level: int | str = "main paths",
+    view: Literal["frequency", "duration"] = "frequency",
+    **keywords: Unpack[ReadKeywords],
+) -> ProcessMap:
+    """The process map of a log: which activity directly follows which, how often, and after how long.
+
+    What it shows is as confidential as the log.
+
+    Args:
+        source: A path, a data frame or an `EventLog`.
+        level: How much of it: "overview", "main paths" or "detailed".
+        view: What stands at the edges: counts, or mean durations.
+        **keywords: As for `read`.
+
+    Returns:
+        The map: `save` it as SVG, or let a notebook show it.
+
+    Example:
+        >>> import libra, libra.example
+        >>> libra.process_map(libra.example.path(), level="overview").svg().startswith("<svg")
+        True
+    """
+    from libra.reporting.maps import process_map as draw
+
+    return draw(read(source, **keywords), level=level, view=view)
+
+
 def verify(
     certificate: str | Path, output: str | Path, *, key: str | Path | None = None, progress: Progress = no_progress
 ) -> Verification:
@@ -429,18 +414,7 @@ def verify(
         return check(Path(certificate), Path(output), told, trusted)
 
 
-def _notes_of(*logs: tuple[Source, EventLog]) -> tuple[str, ...]:
-    """The notes of several logs, each with the name of its file."""
-    names = [Path(source).name if isinstance(source, str | Path) else "" for source, _ in logs]
-    return tuple(f"{name}: {note}" if name else note for name, (_, log) in zip(names, logs, strict=True) for note in log.notes)
-
-
 def _split(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The keywords that are about reading, and all others."""
     reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
     return reading, {name: value for name, value in keywords.items() if name not in reading}
-
-
-def _check_risk(risk: object) -> None:
-    if not isinstance(risk, bool):
-        raise UsageError(f"risk is either True or False, not {risk!r}.")

@@ -6,7 +6,7 @@ command line prints that line and exits with `exit_code` (1 not met, 2 usage, 3 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from libra._system.shell import pip_install
@@ -71,6 +71,19 @@ class EmptyReleaseError(LibraError):
     """An anonymized log came out empty, and was written as such; the text says why and what would help."""
 
     exit_code = 1
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A question to put behind an error, where one of the known words is close; otherwise nothing.
+
+    Example:
+        >>> did_you_mean("travsa", ["libra", "travas"])
+        ' Did you mean travas?'
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), n=1)
+    return f" Did you mean {close[0]}?" if close else ""
 
 
 def _again(kind: type[LibraError], *told: object) -> LibraError:

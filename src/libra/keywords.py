@@ -8,13 +8,12 @@ Python; a value that cannot be meant is a `UsageError` before any file is opened
 from __future__ import annotations
 
 import codecs
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 
-from libra.errors import UsageError
+from libra.errors import UsageError, did_you_mean
 from libra.eventlog.options import EpochUnit, Progress, ReadOptions, RoleNames, Zone
 
 if TYPE_CHECKING:
@@ -78,19 +77,8 @@ class OtherParameters(TypedDict, total=False):
     repeats: int | None
 
 
-class MechanismKeywords(OtherParameters, total=False):
-    """The parameters of the mechanisms; None means the mechanism's default."""
-
-    epsilon: float | None
-    delta: float | None
-
-
-class AuditKeywords(ReadKeywords, OtherParameters, total=False):
-    """What may be said to `libra.audit`: about reading, and the parameters of the mechanism that are no part of the claim."""
-
-
-class AnonymizeKeywords(ReadKeywords, MechanismKeywords, total=False):
-    """What may be said to `libra.anonymize`: about reading, and the parameters of the mechanism."""
+class AnonymizeKeywords(ReadKeywords, OtherParameters, total=False):
+    """The keywords of `libra.anonymize` and `libra.audit`: about reading, and the parameters beside epsilon and delta."""
 
 
 def read_options(**keywords: Unpack[ReadKeywords]) -> ReadOptions:
@@ -226,14 +214,13 @@ def refuse_unknown(function: str, keywords: Mapping[str, object], known: type, m
         >>> from libra.keywords import ReadKeywords, refuse_unknown
         >>> refuse_unknown("libra.read", {"case_idd": "Patient"}, ReadKeywords)
         Traceback (most recent call last):
-        TypeError: libra.read() got an unexpected keyword argument 'case_idd'. Did you mean 'case_id'?
+        TypeError: libra.read() got an unexpected keyword argument 'case_idd'. Did you mean case_id?
     """
     names = [*known.__annotations__, *more]
     for name in keywords:
         if name not in names:
-            close = difflib.get_close_matches(name, names, n=1)
-            hint = f". Did you mean '{close[0]}'?" if close else ""
-            raise TypeError(f"{function}() got an unexpected keyword argument '{name}'{hint}")
+            hint = did_you_mean(name, names)
+            raise TypeError(f"{function}() got an unexpected keyword argument '{name}'{'.' if hint else ''}{hint}")
 
 
 def _checked(name: str, value: Any) -> Any:
@@ -245,8 +232,7 @@ def _checked(name: str, value: Any) -> Any:
     if name == "description":
         return described_by(value)
     if name in YES_OR_NO:
-        if not isinstance(value, bool):
-            raise UsageError(f"{name} is either True or False, not {value!r}.")
+        refuse_other_than_bool(name, value)
         return value
     if name in ONE_OR_SEVERAL:
         several = (value,) if isinstance(value, str) else value
@@ -256,6 +242,12 @@ def _checked(name: str, value: Any) -> Any:
     if not isinstance(value, str):
         raise UsageError(f"{name} is text, not {value!r}.")
     return _CHECKS[name](value) if name in _CHECKS else value
+
+
+def refuse_other_than_bool(name: str, value: object) -> None:
+    """A `UsageError` for a switch that is neither True nor False."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} is either True or False, not {value!r}.")
 
 
 def _delimiter(said: str) -> str:

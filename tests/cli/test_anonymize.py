@@ -111,9 +111,10 @@ def test_one_variant_is_not_called_variants(crowd: Path, run: Run) -> None:
 
 
 def test_parameters_reach_the_mechanism(tmp_path: Path, run: Run) -> None:
-    parameters: dict[str, Any] = {"alpha": 3, "b": 1.5, "gamma": 0.1, "delta": 0.01, "subsamples": 4, "omega": 5}
+    parameters: dict[str, Any] = {"alpha": 3, "b": 1.5, "gamma": 0.1, "delta": 0.01, "subsamples": 4}
     numbers = [word for name, value in parameters.items() for word in (f"--{name}", str(value))]
-    document = _released(run, tmp_path, *numbers, "--seed", "7", "--no-trace-noise", "--signed-times")
+    parameters["omega"], numbers = 5, [*numbers, "--set", "omega=5"]
+    document = _released(run, tmp_path, *numbers, "--seed", "7", "--set", "trace_noise=false", "--set", "signed_times=true")
     parameters |= {"trace_noise": False, "signed_times": True}
     assert document["parameters"] == parameters
     same = libra.anonymize(example.path(), mechanism="libra2022", seed=7, **parameters)

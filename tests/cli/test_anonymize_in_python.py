@@ -113,7 +113,7 @@ def test_progress_of_libra_is_told_stage_by_stage() -> None:
 
 
 def test_a_misspelt_keyword_is_answered_with_the_right_one(small_log: EventLog) -> None:
-    expected = r"libra\.anonymize\(\) got an unexpected keyword argument 'alhpa'\. Did you mean 'alpha'\?"
+    expected = r"libra\.anonymize\(\) got an unexpected keyword argument 'alhpa'\. Did you mean alpha\?"
     with pytest.raises(TypeError, match=expected):
         libra.anonymize(small_log, mechanism="libra2022", alhpa=3)  # type: ignore[call-arg]  # the mistake under test
 

@@ -68,9 +68,7 @@ def test_none_is_the_same_as_left_out(table: Path) -> None:
 
 
 def test_a_misspelt_keyword_is_answered_in_the_name_of_the_function_called(table: Path) -> None:
-    with pytest.raises(
-        TypeError, match=r"libra\.read\(\) got an unexpected keyword argument 'caseid'\. Did you mean 'case_id'\?"
-    ):
+    with pytest.raises(TypeError, match=r"libra\.read\(\) got an unexpected keyword argument 'caseid'\. Did you mean case_id\?"):
         libra.read(table, caseid="case id")  # type: ignore[call-arg]  # the mistake under test
 
 

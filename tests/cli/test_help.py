@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from libra.cli.app import app
 from libra.errors import MissingExtraError
 from libra.eventlog.files import KINDS
 from libra.eventlog.tables.roles import FLAGS
+from libra.mechanisms.mechanism import HOMES
 
 from .conftest import Run
 
@@ -33,8 +35,8 @@ SHARED = {
 
 def test_the_commands_are_those_of_the_interface() -> None:
     names = (
-        "anonymize inspect describe convert measure report compare audit certificate verify keygen epsilon reproduce simulate "
-        "demo doctor"
+        "anonymize mechanisms inspect describe convert measure report compare audit certificate verify keygen epsilon reproduce "
+        "simulate demo doctor"
     )
     assert list(COMMANDS) == names.split()
 
@@ -120,6 +122,50 @@ def test_switches_show_no_type_in_the_help(words: tuple[str, ...], run: Run) -> 
     answer = run(*words, "--help")
     assert "--help" in answer.out
     assert "bool" not in answer.out
+
+
+def test_the_help_of_anonymize_shows_output_guarantee_and_what_to_keep_first(run: Run) -> None:
+    shown = run("anonymize", "--help").out
+    panels = re.findall(r"^\W*─ ([A-Z][^─]*?) ─", shown, re.MULTILINE)
+    assert panels[:5] == ["Arguments", "Options", "Guarantee", "What to keep", "Mechanism"]
+    assert (
+        shown.index("--output")
+        < shown.index("--epsilon")
+        < shown.index("--tail")
+        < shown.index("--alpha")
+        < shown.index("--case-id")
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("anonymize", "log.csv", "--prune", "3"), "--prune is now --set prune=VALUE."),
+        (("audit", "log.csv", "--no-trace-noise"), "--no-trace-noise is now --set trace_noise=false."),
+        (("demo", "--out", "tour"), "--out is now --output."),
+        (("anonymize", "log.csv", "--epslion", "1"), "No such option: --epslion. Did you mean --epsilon?"),
+        (("anonymize", "log.csv", "-o", "out.csv", "-m", "travsa"), 'There is no mechanism "travsa". Did you mean travas?'),
+        (("anonymize", "log.csv", "-o", "out.csv", "--set", "tial=drop"), "libra does not take tial. Did you mean tail?"),
+        (("mechanisms", "travsa"), 'There is no mechanism "travsa". Did you mean travas?'),
+        (("anonymise",), "No such command 'anonymise'. Did you mean 'anonymize'?"),
+        (("inspect", "log.csv", "--zzz"), "No such option: --zzz. Try"),
+    ],
+)
+def test_a_word_that_is_not_there_is_answered_with_the_one_that_is(words: tuple[str, ...], told: str, run: Run) -> None:
+    answer = run(*words)
+    assert answer.code == 2
+    assert answer.err.startswith(f"libra: {told}")
+
+
+def test_the_module_runs_the_command() -> None:
+    answer = subprocess.run([sys.executable, "-m", "libra", "--version"], capture_output=True, text=True, check=True)
+    assert answer.stdout == f"libra {__version__}\n"
+
+
+def test_mechanisms_can_be_listed_whether_or_not_their_package_is_loaded() -> None:
+    code = "import libra; first = libra.mechanisms(); import libra.mechanisms.travas; print(first == libra.mechanisms(), *first)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.split() == ["True", *HOMES]
 
 
 def test_public_names_are_found_and_others_are_not() -> None:

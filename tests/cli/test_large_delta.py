@@ -24,8 +24,19 @@ LARGE = re.compile(r"Delta 0\.001 is large for a log of [\d,]+ cases\b")
 MECHANISMS = (
     ("--cases", "400"),
     ("--cases", "400", "--individual", "patient"),
-    ("--mechanism", "travas", "--times", "model"),
-    ("--mechanism", "prefix-laplace", "--split-budget", "--prune", "60", "--max-length", "4", "--times", "model"),
+    ("--mechanism", "travas", "--set", "times=model"),
+    (
+        "--mechanism",
+        "prefix-laplace",
+        "--set",
+        "split_budget=true",
+        "--set",
+        "prune=60",
+        "--set",
+        "max_length=4",
+        "--set",
+        "times=model",
+    ),
 )
 
 

@@ -16,11 +16,11 @@ from typer.main import get_command
 from libra import example
 from libra.certificate.document import schema
 from libra.cli.app import app
-from libra.cli.options import BOTH, EXAMPLES, GUARANTEE, PEERS, PUBLISHED, SOUND
-from libra.keywords import MechanismKeywords
+from libra.cli.options import EXAMPLES, flag_of
+from libra.keywords import OtherParameters
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
-from libra.mechanisms.mechanism import HOMES, parameters_of
+from libra.mechanisms.mechanism import HOMES, description_of, parameters_of
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.guarantee import Guarantee, from_even_odds
 
@@ -31,9 +31,8 @@ COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-define
 PAGES = {"libra": "docs/how-it-works.md", "libra2022": "docs/libra2022.md"}
 PARAMETERS: dict[str, dict[str, Any]] = {
     "libra": {field.name: getattr(Libra(), field.name) for field in fields(Libra) if field.init},
-    "libra2022": {field.name: field.default for field in fields(Libra2022)},
+    "libra2022": {field.name: field.default for field in fields(Libra2022) if field.init},
 }
-PANELS = {"libra": (GUARANTEE, SOUND, BOTH), "libra2022": (GUARANTEE, BOTH, PUBLISHED)}
 OPTIONS = {option.name: option for option in COMMANDS["anonymize"].params}
 SHOWN = ("README.md", "CONTRIBUTING.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))))
 
@@ -42,16 +41,14 @@ def _page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def _flags(mechanism: str) -> dict[str, Any]:
-    """The options in the help panels of a mechanism, by parameter; that of the guarantee is shared."""
-    shown = {name: option for name, option in OPTIONS.items() if getattr(option, "rich_help_panel", "") in PANELS[mechanism]}
-    return {name: shown[name] for name in shown if name != "epsilon" or name in PARAMETERS[mechanism]}
+def _table(page: str) -> dict[str, str]:
+    """The second cell by flag or parameter, from the table of parameters of a page."""
+    rows = re.findall(r"^\| (`[a-z_-][^|]*`) \| ([^|]*) \|", _page(page), re.MULTILINE)
+    return {name: cell for names, cell in rows for name in re.findall(r"`(-?-?[a-z0-9_-]+)`", names)}
 
 
 def _table_of_flags(mechanism: str) -> dict[str, str]:
-    """The default in the page by flag."""
-    rows = re.findall(r"^\| (`--[^|]*`) \| ([^|]*) \|", _page(PAGES[mechanism]), re.MULTILINE)
-    return {flag: default for cell, default in rows for flag in re.findall(r"`(--[a-z0-9-]+)`", cell)}
+    return _table(PAGES[mechanism])
 
 
 def _flag(name: str) -> str:
@@ -63,44 +60,68 @@ def _told_defaults(name: str) -> list[str]:
     return re.findall(r"(?:Default|of libra2022): (\S+?)[.;,]?(?:\s|$)", OPTIONS[name].help)
 
 
-@pytest.mark.parametrize("mechanism", PAGES)
-def test_every_parameter_of_a_mechanism_has_a_flag(mechanism: str) -> None:
-    flags = _flags(mechanism)
-    assert set(flags) - {"explain", "public_labels"} == set(PARAMETERS[mechanism])  # of labels, one says a list and one public
-    for name, option in flags.items():
-        assert _flag(name) in option.opts
-        assert not option.default  # none: the mechanism has its own
+@pytest.mark.parametrize(
+    "name", [name for name in OPTIONS if name in ("epsilon", "delta") or name in OtherParameters.__annotations__]
+)
+def test_a_flag_of_a_parameter_leaves_the_default_to_the_mechanism(name: str) -> None:
+    assert _flag(name) in OPTIONS[name].opts
+    assert not OPTIONS[name].default
+
+
+def test_all_parameters_of_libra_and_those_of_the_paper_have_flags() -> None:
+    with_flags = {name for name in OPTIONS if flag_of(name)}
+    assert {*PARAMETERS["libra"], "alpha", "b", "gamma"} <= with_flags
 
 
 def test_every_parameter_is_a_keyword_and_no_other() -> None:
-    assert set(MechanismKeywords.__annotations__) == {name for mechanism in HOMES for name in parameters_of(mechanism)}
+    known = {name for mechanism in HOMES for name in parameters_of(mechanism)}
+    assert {*OtherParameters.__annotations__, "epsilon", "delta"} == known
 
 
 @pytest.mark.parametrize("mechanism", HOMES)
-def test_every_parameter_can_be_said_on_the_command_line(mechanism: str) -> None:
-    assert set(parameters_of(mechanism)) <= set(OPTIONS)
+def test_every_parameter_has_a_meaning_and_a_range_and_is_listed_with_them(mechanism: str, run: Run) -> None:
+    document = json.loads(run("mechanisms", mechanism, "--json").out)
+    assert [one["name"] for one in document["parameters"]] == list(parameters_of(mechanism))
+    listed = " ".join(run("mechanisms", mechanism).out.split())
+    assert document["summary"].endswith(".")
+    for one in document["parameters"]:
+        assert one["meaning"].endswith(".")
+        assert one["allowed"]
+        assert one["name"] in listed
+        assert one["default"] is not None or one["unset"]
 
 
-def test_the_flags_of_other_mechanisms_are_in_the_table_of_their_page() -> None:
-    flags = {flag for option in OPTIONS.values() if getattr(option, "rich_help_panel", "") == PEERS for flag in option.opts}
-    rows = re.findall(r"^\| (`--[^|]*`) \| [^|]* \| ([^|]*) \|", _page("docs/peers.md"), re.MULTILINE)
-    whose = {flag: told for cell, told in rows for flag in re.findall(r"`(--[a-z-]+)`", cell)}
-    assert set(whose) == flags | {"--epsilon", "--delta", "--budget", "--time-zone"}
-    for flag in flags - {"--set"}:
-        takes = [name for name in HOMES if flag.removeprefix("--").replace("-", "_") in parameters_of(name)]
-        assert sorted(whose[flag].split(", ")) == sorted(takes), flag
+@pytest.mark.parametrize("name", [name for name in PARAMETERS["libra"] if name not in ("labels", "delta")])
+def test_the_help_of_a_flag_is_the_meaning_of_the_parameter(name: str) -> None:
+    (meaning,) = (one.meaning for one in description_of("libra").parameters if one.name == name)
+    assert OPTIONS[name].help.startswith(meaning)
+
+
+def test_the_parameters_of_other_mechanisms_are_in_the_table_of_their_page() -> None:
+    rows = re.findall(r"^\| (`[a-z-][^|]*`) \| [^|]* \| ([^|]*) \| ", _page("docs/peers.md"), re.MULTILINE)
+    whose = {name: told for cell, told in rows for name in re.findall(r"`((?:--)?[a-z_-]+)`", cell)}
+    others = [name for name in HOMES if name not in PAGES]
+    parameters = {parameter for name in others for parameter in parameters_of(name)}
+    assert set(whose) == {flag_of(parameter) or parameter for parameter in parameters} | {"--set"}
+    for parameter in (parameter for parameter in parameters if not flag_of(parameter)):
+        takes = [name for name in others if parameter in parameters_of(name)]
+        assert sorted(whose[parameter].split(", ")) == sorted(takes), parameter
 
 
 @pytest.mark.parametrize("mechanism", PAGES)
-def test_every_flag_of_a_mechanism_is_in_the_table_of_its_page_and_no_other(mechanism: str) -> None:
-    flags = {flag for option in _flags(mechanism).values() for flag in (*option.opts, *option.secondary_opts)}
-    assert set(_table_of_flags(mechanism)) == flags | {"--seed"}
+def test_every_parameter_of_a_mechanism_is_in_the_table_of_its_page_and_no_other(mechanism: str) -> None:
+    parameters = {flag_of(name) or name for name in PARAMETERS[mechanism]}
+    more = {"--explain", "--public-labels"} if mechanism == "libra" else set()
+    assert set(_table_of_flags(mechanism)) >= parameters | more | {"--seed"}
+    flags = {name for name in _table_of_flags(mechanism) if name.startswith("--")}
+    assert flags <= parameters | more | {"--seed"}
 
 
 @pytest.mark.parametrize("name", ["alpha", "b", "gamma", "delta", "omega"])
 def test_the_defaults_told_of_libra2022_are_those_that_count(name: str) -> None:
-    assert float(_table_of_flags("libra2022")[_flag(name)]) == PARAMETERS["libra2022"][name]
-    assert float(_told_defaults(name)[-1]) == PARAMETERS["libra2022"][name]
+    assert float(_table_of_flags("libra2022")[flag_of(name) or name]) == PARAMETERS["libra2022"][name]
+    if flag_of(name):
+        assert float(_told_defaults(name)[-1]) == PARAMETERS["libra2022"][name]
 
 
 @pytest.mark.parametrize("name", ["epsilon", "delta", "gamma", "subsamples"])

@@ -80,13 +80,13 @@ def test_the_seconds_stand_at_the_alpha_of_the_papers_table_alone(folder: Path, 
 def test_a_file_holds_what_stdout_would(folder: Path, tmp_path: Path, run: Run) -> None:
     target = tmp_path / "tables.md"
     arguments = ("reproduce", "--logs", folder, "--seeds", "1", "--setting", "stated", "--setting", "printed")
-    assert run(*arguments, "--out", target).out == f"Wrote {target}\n"
+    assert run(*arguments, "--output", target).out == f"Wrote {target}\n"
     shown = run(*arguments).out
     written = target.read_text(encoding="utf-8")
     assert _without_seconds(written) == _without_seconds(shown)
     assert written.index('setting "printed"') < written.index('setting "stated"')
-    assert json.loads(run(*arguments, "--out", target, "--json").out)["out"] == str(target)
-    assert run(*arguments, "--out", target, "--quiet").out == ""
+    assert json.loads(run(*arguments, "--output", target, "--json").out)["output"] == str(target)
+    assert run(*arguments, "--output", target, "--quiet").out == ""
 
 
 def _without_seconds(page: str) -> str:
@@ -122,7 +122,7 @@ def test_what_cannot_be_read_is_one_line_and_leaves_nothing(
     make: Callable[[Path], object], told: str, folder: Path, tmp_path: Path, run: Run
 ) -> None:
     make(folder)
-    answer = run("reproduce", "--logs", folder, "--seeds", "1", "--out", tmp_path / "tables.md")
+    answer = run("reproduce", "--logs", folder, "--seeds", "1", "--output", tmp_path / "tables.md")
     assert (answer.code, answer.out) == (3, "")
     assert answer.err.count("\n") == 1
     assert told in answer.err
@@ -130,7 +130,7 @@ def test_what_cannot_be_read_is_one_line_and_leaves_nothing(
 
 
 def test_a_log_is_never_replaced_by_the_tables(folder: Path, run: Run) -> None:
-    answer = run("reproduce", "--logs", folder, "--out", folder / "Sepsis.csv")
+    answer = run("reproduce", "--logs", folder, "--output", folder / "Sepsis.csv")
     assert answer.code == 2
     assert (folder / "Sepsis.csv").read_text(encoding="utf-8") == TABLE
 

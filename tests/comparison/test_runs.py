@@ -166,7 +166,7 @@ def test_whoever_ends_a_comparison_ends_its_runs_and_no_log_stays_on_the_disk(
     mark, scratch = tmp_path / "mark", tmp_path / "scratch"
     scratch.mkdir()
     words = ["compare", str(crowd_of_cases), "-m", f"sleeping:mark={mark}", "--epsilon", "1", "--seeds", "2", "--no-cache"]
-    environment = os.environ | {"PYTHONPATH": str(odd), "TMPDIR": str(scratch)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(odd), *sys.path]), "TMPDIR": str(scratch)}
     command = [sys.executable, "-m", "libra", *words, "--processes", "2"]
     comparing = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

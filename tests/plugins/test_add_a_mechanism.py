@@ -20,7 +20,7 @@ NAME = "stable-histogram"
 def _libra(site: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     code = "import sys; from libra.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, *map(str, words)]
-    environment = os.environ | {"PYTHONPATH": str(site), "COLUMNS": "200"}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(site), *sys.path]), "COLUMNS": "200"}
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
@@ -78,7 +78,7 @@ def test_it_is_compared_and_audited_like_any_other(site: Path, tmp_path: Path) -
 
 
 def test_it_can_anonymize_subsamples_of_the_published_algorithm(site: Path, tmp_path: Path) -> None:
-    words = ("--mechanism", "libra2022", "--anonymizer", NAME, "--gamma", "0.5", "--b", "0.5", "--json")
+    words = ("--mechanism", "libra2022", "--set", f"anonymizer={NAME}", "--gamma", "0.5", "--b", "0.5", "--json")
     answer = _libra(site, "anonymize", example.path(), "-o", tmp_path / "out.csv", *words)
     assert answer.returncode == 0, answer.stderr
     assert json.loads(answer.stdout)["parameters"]["anonymizer"] == NAME

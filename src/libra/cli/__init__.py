@@ -114,10 +114,24 @@ def _usage_hint(error: Exception) -> str:
 
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "libra"
-    told = getattr(error, "format_message", error.__str__)()
-    line = " ".join(told.split())
+    line = " ".join((_other_option(error, context) or getattr(error, "format_message", error.__str__)()).split())
     again = libra_command() + command.removeprefix("libra")
     return f"{line}{'' if line.endswith(('.', '?')) else '.'} Try: {again} --help"
+
+
+def _other_option(error: Exception, context: Any) -> str:
+    """What to say of an option that a command does not have: where it went, or which one may be meant."""
+    from libra.cli.options import MOVED
+    from libra.errors import did_you_mean
+
+    name = getattr(error, "option_name", None)
+    if name is None or not hasattr(error, "possibilities"):
+        return ""
+    flags = [flag for parameter in context.command.params for flag in (*parameter.opts, *parameter.secondary_opts)]
+    if name in MOVED and MOVED[name].split()[0] in flags:
+        return f"{name} is now {MOVED[name]}."
+    hint = did_you_mean(name.lstrip("-"), [flag.removeprefix("--") for flag in flags if flag.startswith("--")])
+    return f"No such option: {name}.{hint.replace('mean ', 'mean --')}"
 
 
 def _hide_types_of_switches(command: Any) -> None:

@@ -12,8 +12,6 @@ from libra.cli.measure import told
 from libra.cli.options import (
     ENGINE,
     GUARANTEE,
-    OUTPUT,
-    SOUND,
     Json,
     LogPath,
     MechanismName,
@@ -26,7 +24,7 @@ from libra.cli.options import (
 )
 from libra.cli.output import Stages, columns_taken, print_json, print_notes, printable, say
 from libra.errors import EmptyReleaseError, InputError, UsageError
-from libra.keywords import MechanismKeywords, ReadKeywords
+from libra.keywords import OtherParameters, ReadKeywords
 
 if TYPE_CHECKING:
     from libra.release import Release
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
     "libra anonymize lake/events.parquet -o anonymized.parquet --engine polars-streaming",
     "libra anonymize lake/events.parquet -o anonymized.parquet --engine spark --master 'local[2]'",
-    "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --times model",
+    "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --set times=model",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
 )
 @takes_log_options
@@ -52,7 +50,7 @@ if TYPE_CHECKING:
 def anonymize(
     log: LogPath,
     options: ReadKeywords,
-    parameters: MechanismKeywords,
+    parameters: OtherParameters,
     *,
     output: Annotated[Path | None, option("--output -o", "The file to write; its name says the format.", "OUT")] = None,
     mechanism: MechanismName = "libra",
@@ -68,12 +66,14 @@ def anonymize(
         ),
     ] = None,
     explain: Annotated[
-        bool, option("--explain", "Say what is released and what survives; without -o, only that.", panel=SOUND)
+        bool, option("--explain", "Say what is released and what survives; without -o, only that.", panel=GUARANTEE)
     ] = False,
-    seed: Annotated[int | None, option("--seed", "Draw the same again, for tests. The result is not private.")] = None,
+    seed: Annotated[
+        int | None, option("--seed", "Seed for a repeatable release, for tests only: it is not private.", panel=GUARANTEE)
+    ] = None,
     certificate: Annotated[
         Path | None,
-        option("--certificate", "Write a publishable statement of what is promised and what is not.", "FILE", OUTPUT),
+        option("--certificate", "Write a publishable statement of what is promised and what is not.", "FILE"),
     ] = None,
     sign_key: SecretKeyFile = None,
     report: Annotated[
@@ -82,12 +82,11 @@ def anonymize(
             "--report",
             "Write a page that shows what was protected and what was lost. CONFIDENTIAL: it compares with the original.",
             "FILE",
-            OUTPUT,
         ),
     ] = None,
     public: Annotated[
         bool,
-        option("--public", "The page has only what is released, and may go along with it.", panel=OUTPUT),
+        option("--public", "The page has only what is released, and may go along with it."),
     ] = False,
     model: Annotated[
         Path | None,
@@ -95,7 +94,6 @@ def anonymize(
             "--model",
             "Write the released figures, from which libra simulate makes logs of any size. As private as the log.",
             "FILE",
-            OUTPUT,
         ),
     ] = None,
     engine: Annotated[

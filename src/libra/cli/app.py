@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from inspect import getdoc
 from typing import Annotated
 
 import typer
 
 from libra.cli.anonymize import anonymize
-from libra.cli.audit import audit
+from libra.cli.audit import audit, mechanisms
 from libra.cli.certificates import certificate, keygen, verify
 from libra.cli.compare import compare
 from libra.cli.logs import convert, describe, inspect, simulate
@@ -17,8 +18,8 @@ from libra.cli.research import epsilon, reproduce
 from libra.cli.tour import demo, doctor
 
 COMMANDS = (
-    *(anonymize, inspect, describe, convert, measure, report, compare, audit, certificate, verify, keygen, epsilon, reproduce),
-    *(simulate, demo, doctor),
+    *(anonymize, mechanisms, inspect, describe, convert, measure, report, compare, audit, certificate, verify, keygen, epsilon),
+    *(reproduce, simulate, demo, doctor),
 )
 
 
@@ -52,4 +53,6 @@ def root(
 
 
 for command in COMMANDS:
-    app.command(epilog=_examples(*EXAMPLES[command.__name__]))(command)
+    paragraphs = (getdoc(command) or "").split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)  # wrapped where the terminal ends
+    app.command(help=text, epilog=_examples(*EXAMPLES[command.__name__]))(command)

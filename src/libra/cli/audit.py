@@ -1,4 +1,4 @@
-"""`libra audit`: an attempt to refute what a mechanism claims, and what it found."""
+"""Commands on mechanisms: mechanisms, which lists them with their parameters, and audit, an attempt to refute a claim."""
 
 from __future__ import annotations
 
@@ -6,15 +6,64 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from libra.cli.options import Json, LogPath, MechanismName, Quiet, examples, option, takes_log_options, takes_mechanism_options
+from libra.cli.options import (
+    GUARANTEE,
+    Json,
+    LogPath,
+    MechanismName,
+    Quiet,
+    argument,
+    examples,
+    flag_of,
+    option,
+    takes_log_options,
+    takes_mechanism_options,
+)
 from libra.cli.output import Stages, print_json, print_notes, say, table
 from libra.keywords import OtherParameters, ReadKeywords
 
 if TYPE_CHECKING:
     from libra.measures.audit import Audit, Finding
+    from libra.mechanisms.parameters import Described
 
 
 REFUTED = 1
+
+
+@examples("libra mechanisms", "libra mechanisms travas", "libra mechanisms --json")
+def mechanisms(
+    name: Annotated[str | None, argument("NAME", "Show the parameters of this mechanism.")] = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """List the mechanisms, or the parameters of one: meaning, default and range.
+
+    Parameters without a flag of their own are set with --set NAME=VALUE.
+    """
+    from libra import api
+    from libra.mechanisms.mechanism import description_of
+
+    if name is not None:
+        show_mechanism(description_of(name), as_json=as_json)
+        return
+    found = api.mechanisms().values()
+    if as_json:
+        print_json({"mechanisms": [one.to_dict() for one in found]})
+        return
+    table("Mechanisms", ("name", "what it does"), [(one.name, one.summary) for one in found])
+    say("libra mechanisms NAME shows the parameters of one.")
+
+
+def show_mechanism(found: Described, *, as_json: bool) -> None:
+    """The parameters of a mechanism, one a row."""
+    if as_json:
+        print_json(found.to_dict())
+        return
+    rows = [(one.name, one.shown_default, one.allowed, one.meaning) for one in found.parameters]
+    say(f"{found.name}: {found.summary}")
+    table("Parameters", ("name", "default", "values", "meaning"), rows)
+    flags = ", ".join(flag_of(one.name) for one in found.parameters if flag_of(one.name))
+    say(f"Flags: {flags}. Set the others with --set NAME=VALUE." if flags else "Set them with --set NAME=VALUE.")
 
 
 @examples(
@@ -30,8 +79,11 @@ def audit(
     parameters: OtherParameters,
     *,
     mechanism: MechanismName = "libra",
-    epsilon: Annotated[float | None, option("--epsilon", "The claim. Default: 1; of others: what their figure implies.")] = None,
-    delta: Annotated[float, typer.Option("--delta", help="Delta of the claim. A tiny one cannot be tested by running.")] = 1e-2,
+    epsilon: Annotated[
+        float | None,
+        option("--epsilon", "Claimed epsilon to test. Default: 1, or as the authors claim.", panel=GUARANTEE),
+    ] = None,
+    delta: Annotated[float, option("--delta", "Claimed delta to test, not too small. Default: 0.01.", panel=GUARANTEE)] = 1e-2,
     runs: Annotated[int, typer.Option("--runs", help="How many runs in all, of both sides and all canaries.")] = 10_000,
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="When to stop, once some hundred runs are done.")

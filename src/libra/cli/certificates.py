@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from libra.cli.options import OUTPUT, Json, PublicKeyFile, Quiet, argument, examples, option
+from libra.cli.options import Json, PublicKeyFile, Quiet, argument, examples, option
 from libra.cli.output import Stages, print_json, print_notes, print_result, printable, say, say_command
 from libra.errors import InputError, UsageError
 
@@ -31,10 +31,8 @@ def certificate(
     certificate: Annotated[Path | None, argument("CERTIFICATE", "What --certificate wrote.")] = None,
     *,
     key: PublicKeyFile = None,
-    output: Annotated[Path | None, option("--output -o", "Write it as an HTML page to print, instead.", "PAGE", OUTPUT)] = None,
-    schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON Schema of certificates, instead.", rich_help_panel=OUTPUT)
-    ] = False,
+    output: Annotated[Path | None, option("--output -o", "Write it as an HTML page to print, instead.", "PAGE")] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of certificates, instead.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

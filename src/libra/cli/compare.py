@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from libra.cli.options import OUTPUT, Json, Quiet, argument, examples, option, takes_log_options
+from libra.cli.options import Json, Quiet, argument, examples, option, takes_log_options
 from libra.cli.output import Stages, people_console, print_json, print_notes, say, table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
@@ -55,11 +55,9 @@ def compare(
         Path | None, option("--cache", "Where finished runs are kept, for the next time. Default: the user's cache.", "DIR")
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Run everything, and keep nothing.")] = False,
-    output: Annotated[Path | None, option("--output -o", "Write tables and plots there.", "DIR", OUTPUT)] = None,
-    report: Annotated[
-        Path | None, option("--report", "Write a page with charts and tables, an .html file.", "FILE", OUTPUT)
-    ] = None,
-    form: Annotated[Form, typer.Option("--format", help="How to print the tables.", rich_help_panel=OUTPUT)] = "table",
+    output: Annotated[Path | None, option("--output -o", "Write tables and plots there.", "DIR")] = None,
+    report: Annotated[Path | None, option("--report", "Write a page with charts and tables, an .html file.", "FILE")] = None,
+    form: Annotated[Form, typer.Option("--format", help="How to print the tables.")] = "table",
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

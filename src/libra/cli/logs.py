@@ -24,6 +24,7 @@ from libra.cli.output import (
     roles_of,
     table,
 )
+from libra.errors import UsageError
 from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
@@ -201,9 +202,10 @@ def describe(
 @takes_log_options
 def convert(
     source: Annotated[Path, argument("IN", "The log to read.")],
-    target: Annotated[Path, argument("OUT", "The file to write; its name says the format.")],
     options: ReadKeywords,
     *,
+    target: Annotated[Path | None, argument("OUT", "The file to write; its name says the format.")] = None,
+    output: Annotated[Path | None, option("--output -o", "The file to write, instead of OUT.", "OUT")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -212,6 +214,9 @@ def convert(
     from libra.eventlog.notes import with_loss
     from libra.targets import check_target
 
+    if (target is None) == (output is None):
+        raise UsageError("Name one file to write: libra convert IN OUT, or libra convert IN -o OUT.")
+    target = Path(target or output or "")
     check_target(source, target)
     stages = Stages(quiet=quiet)
     log = api.read(source, **options | {"progress": stages})

@@ -7,19 +7,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from libra.cli.options import OUTPUT, Json, PublicKeyFile, Quiet, argument, examples, option, takes_log_options
+from libra.cli.options import Json, PublicKeyFile, Quiet, argument, examples, option, takes_log_options
 from libra.cli.output import Stages, figure, percent, print_json, print_notes, print_result, say, table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
-from libra.reporting.risk_words import (
-    CONFIDENTIAL,
-    KNOWN,
-    what_a_match_tells,
-    what_is_copied,
-    what_singles_out,
-    what_the_attack_found,
-    whose_variant,
-)
 
 if TYPE_CHECKING:
     from libra.measures import Utility
@@ -71,10 +62,10 @@ def measure(
     All flags apply to both logs, but --description to the original alone. Where the anonymized one lacks a column that is named,
     that role is found there by itself.
     """
-    from libra import api
+    from libra import pairs
 
     options["progress"] = Stages(quiet=quiet)
-    utility = api.measure(original, anonymized, risk=risk, certificate=certificate, **options)
+    utility = pairs.measure(original, anonymized, risk=risk, certificate=certificate, **options)
     if as_json:
         print_json(utility.to_dict() | {"notes": list(utility.notes)})
     else:
@@ -98,12 +89,16 @@ Cells: TypeAlias = dict[tuple[str, int | None], str]  # by kind of knowledge and
 
 def show_log_risk(risk: LogRisk) -> None:
     """Who stands alone in a log as it is."""
+    from libra.measures.risk.words import CONFIDENTIAL
+
     _show_singled_out(risk)
     _say(CONFIDENTIAL)
 
 
 def show_release_risk(anonymized: Path, risk: ReleaseRisk) -> None:
     """Who stands alone before, what is found after, and what an attack on membership found."""
+    from libra.measures.risk.words import CONFIDENTIAL, what_a_match_tells, what_is_copied
+
     _show_singled_out(risk.before)
     if risk.linkage:
         _show_linkage(anonymized, risk.linkage)
@@ -115,6 +110,8 @@ def show_release_risk(anonymized: Path, risk: ReleaseRisk) -> None:
 
 
 def _show_singled_out(risk: LogRisk) -> None:
+    from libra.measures.risk.words import what_singles_out
+
     if not risk.singled_out:
         return
     found = risk.singled_out
@@ -125,6 +122,8 @@ def _show_singled_out(risk: LogRisk) -> None:
 
 def _show_linkage(anonymized: Path, linkage: tuple[Linkage, ...]) -> None:
     """How often one released case fits, and what that one tells."""
+    from libra.measures.risk.words import KNOWN
+
     cells: Cells = {(one.knowledge, one.events): percent(one.released.once.value) for one in linkage}
     _show_by_knowledge(f"The same knowledge in {anonymized.name}: how often exactly one released case fits", cells)
     most = {one.knowledge: one for one in linkage}  # the last of a kind knows most
@@ -134,6 +133,8 @@ def _show_linkage(anonymized: Path, linkage: tuple[Linkage, ...]) -> None:
 
 def _show_by_knowledge(title: str, cells: Cells) -> None:
     """A table with a row for each kind of knowledge and a column for each amount."""
+    from libra.measures.risk.words import KNOWN
+
     amounts = sorted({events for _, events in cells if events is not None})
     header = [f"{k} event{'s' if k > 1 else ''}" for k in amounts]
     rows = ((text, *(cells.get((kind, k), "") for k in (*amounts, None))) for kind, text in KNOWN.items())
@@ -154,6 +155,8 @@ def _share(estimate: Estimate | None) -> str:
 
 def _show_membership(found: Membership) -> None:
     """The advantage of the attack, all in all and by how common a case's variant is, against the bound."""
+    from libra.measures.risk.words import what_the_attack_found, whose_variant
+
     rows = [
         ("all", *_interval(found.advantage)),
         *((whose_variant(group), *_interval(group.advantage)) for group in found.groups),
@@ -189,9 +192,7 @@ def report(
     *,
     output: Annotated[Path | None, option("--output -o", "The page to write, an .html file.", "FILE")] = None,
     certificate: Annotated[Path | None, option("--certificate", "That of the release: it is verified first.", "FILE")] = None,
-    public: Annotated[
-        bool, typer.Option("--public", help="Only what is released; the original is not even opened.", rich_help_panel=OUTPUT)
-    ] = False,
+    public: Annotated[bool, typer.Option("--public", help="Only what is released; the original is not even opened.")] = False,
     key: PublicKeyFile = None,
     attack: Annotated[
         bool, typer.Option("--attack", help="Also attack membership, which runs the mechanism ten times. Needs --certificate.")
@@ -205,7 +206,7 @@ def report(
     variants, durations, arrivals, risk, and what not to conclude. It compares with the original and is CONFIDENTIAL;
     --public writes what may go along with the log. If the certificate does not hold the page says so, and the exit code is 1.
     """
-    from libra import showing
+    from libra import pairs
     from libra.targets import check_page
 
     if len(logs) > 2 or (len(logs) < 2 and not public):
@@ -216,7 +217,7 @@ def report(
     for source in (*logs, *([certificate] if certificate is not None else [])):
         check_page(source, output, what="report")
     options["progress"] = Stages(quiet=quiet)
-    page = showing.report(original, anonymized, certificate=certificate, key=key, public=public, attack=attack, **options)
+    page = pairs.report(original, anonymized, certificate=certificate, key=key, public=public, attack=attack, **options)
     page.save(output)
     print_result({"output": str(output)} | page.to_dict(), told(page, output), as_json=as_json, quiet=quiet)
     if page.standing == "broken":

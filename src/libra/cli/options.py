@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_type_hints
@@ -18,12 +17,21 @@ import typer
 from libra.errors import UsageError
 from libra.eventlog.files import labels_in
 from libra.keywords import OtherParameters
+from libra.mechanisms.parameters import ALPHA, BUDGET, CASES, GAMMA, MOST_CASES, SUBSAMPLES, TAIL, TIME_ZONE, B
 
 COLUMNS = "Columns (detected automatically unless given)"
-READING, ENGINE, GUARANTEE, OUTPUT = "Reading", "Engine", "Guarantee", "Output"
-SOUND, BOTH, PUBLISHED = "Mechanism libra", "Mechanisms libra and libra2022", "Mechanism libra2022"
-PEERS = "Mechanisms amun, pripel, prefix-laplace, sacofa, travas, and of other packages"
+GUARANTEE, KEEP, MECHANISM, READING, ENGINE = "Guarantee", "What to keep", "Mechanism", "Reading", "Engine"
+PANELS = (None, GUARANTEE, KEEP, MECHANISM, COLUMNS, READING, ENGINE)  # in the order of the help; input and output come first
 LONG_NUMBER = 20  # digits
+MOVED = {
+    **{
+        f"--{name}": f"--set {name.replace('-', '_')}=VALUE"
+        for name in ("times", "prune", "max-length", "guessing-advantage", "query", "repeats", "omega", "anonymizer")
+    },
+    **{f"--{name}": f"--set {name.replace('-', '_')}=true" for name in ("split-budget", "signed-times", "trace-noise")},
+    "--no-trace-noise": "--set trace_noise=false",
+    "--out": "--output",
+}
 EXAMPLES: dict[str, tuple[str, ...]] = {}  # by command
 
 
@@ -38,8 +46,8 @@ def argument(metavar: str, text: str) -> Any:
 
 
 LogPath = Annotated[Path, argument("LOG", "An event log: XES, CSV, TSV or Parquet; .gz and .zip too.")]
-Json = Annotated[bool, option("--json", "Print one JSON document on stdout and nothing else there.", panel=OUTPUT)]
-Quiet = Annotated[bool, option("--quiet -q", "No notes, no progress, no closing words; errors stay.", panel=OUTPUT)]
+Json = Annotated[bool, option("--json", "Print one JSON document on stdout and nothing else there.")]
+Quiet = Annotated[bool, option("--quiet -q", "No notes, no progress, no closing words; errors stay.")]
 PublicKeyFile = Annotated[
     str | None,
     option(
@@ -52,17 +60,11 @@ SecretKeyFile = Annotated[
         "--sign-key",
         "Sign the certificate with this secret key; the signature goes beside it, as FILE.minisig. See libra keygen.",
         "KEY",
-        OUTPUT,
     ),
 ]
 MechanismName = Annotated[
     str,
-    typer.Option(
-        "--mechanism",
-        "-m",
-        metavar="NAME",
-        help="How to anonymize: libra; or libra2022, amun, pripel, prefix-laplace, sacofa, travas.",
-    ),
+    option("--mechanism -m", "How to anonymize. Default: libra. libra mechanisms lists all.", "NAME", MECHANISM),
 ]
 
 
@@ -138,7 +140,8 @@ def takes(flags: Callable[..., None], receiver: str) -> Callable[[Callable[..., 
         shared = inspect.signature(flags, eval_str=True).parameters
         positional = [p for p in own.values() if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != receiver]
         keyword = [p for p in own.values() if p.kind is p.KEYWORD_ONLY]
-        parameters = [*positional, *(p.replace(kind=p.KEYWORD_ONLY) for p in shared.values()), *keyword]
+        named = [*keyword, *(p.replace(kind=p.KEYWORD_ONLY) for p in shared.values())]
+        parameters = [*positional, *sorted(named, key=lambda p: PANELS.index(p.annotation.__metadata__[0].rich_help_panel))]
 
         @functools.wraps(command)
         def wrapped(*args: Any, **given: Any) -> None:
@@ -154,114 +157,48 @@ def takes(flags: Callable[..., None], receiver: str) -> Callable[[Callable[..., 
 
 
 def mechanism_flags(
-    tail: Annotated[
-        str | None,
-        option(
-            "--tail",
-            "Rare cases: model (new traces like them), nearest (to a kept variant) or drop. Default: model.",
-            "HOW",
-            SOUND,
-        ),
-    ] = None,
-    budget: Annotated[
-        str | None, option("--budget", "Shares, here and with --times model. Default: control=0.55,times=0.45.", "SHARES", SOUND)
-    ] = None,
+    tail: Annotated[str | None, option("--tail", f"{TAIL} Default: model.", "HOW", KEEP)] = None,
+    budget: Annotated[str | None, option("--budget", f"{BUDGET} Default: control=0.55,times=0.45.", "SHARES", KEEP)] = None,
     labels: Annotated[
         Path | None,
         option(
             "--labels",
-            "Activity names that may be released, one per line: a list that does not come from this log. Events with other "
-            "names are left out. Default: names are chosen privately.",
+            "File with the activity names that may be released, one per line; the list must not come from this log. Events with "
+            "other names are dropped. Default: names are selected privately.",
             "FILE",
-            SOUND,
+            KEEP,
         ),
     ] = None,
     public_labels: Annotated[
-        bool | None, option("--public-labels", "Do not protect activity names: release all of them.", panel=SOUND)
+        bool | None, option("--public-labels", "Treat activity names as public: release all of them.", panel=KEEP)
     ] = None,
-    time_zone: Annotated[
-        str | None,
-        option(
-            "--time-zone",
-            "Time zone used for hour and weekday patterns, here and with --times model. Default: UTC.",
-            "ZONE",
-            SOUND,
-        ),
-    ] = None,
-    cases: Annotated[
-        int | None, option("--cases", "How many cases to generate. Default: about as many as there are.", panel=SOUND)
-    ] = None,
-    most_cases: Annotated[
-        int | None, option("--most-cases", "How many cases of an individual count, given --individual. Default: 1.", panel=SOUND)
-    ] = None,
-    gamma: Annotated[
-        float | None, option("--gamma", "The share of cases in a subsample. Default: 1; of libra2022: 0.05.", panel=BOTH)
-    ] = None,
+    time_zone: Annotated[str | None, option("--time-zone", f"{TIME_ZONE} Default: UTC.", "ZONE", KEEP)] = None,
+    cases: Annotated[int | None, option("--cases", f"{CASES} Default: about as many as in the log.", panel=KEEP)] = None,
+    most_cases: Annotated[int | None, option("--most-cases", f"{MOST_CASES} Default: 1.", panel=KEEP)] = None,
+    gamma: Annotated[float | None, option("--gamma", f"{GAMMA} Default: 1; of libra2022: 0.05.", panel=MECHANISM)] = None,
     subsamples: Annotated[
         str | None,
         option(
             "--subsamples",
-            "How many. Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept.",
+            f"{SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept.",
             "N|paper",
-            BOTH,
+            MECHANISM,
         ),
     ] = None,
-    alpha: Annotated[
-        float | None, option("--alpha", "The order of Renyi differential privacy. Default: 10.", panel=PUBLISHED)
-    ] = None,
-    b: Annotated[float | None, option("--b", "The scale of the Laplace mechanism. Default: 2.", panel=PUBLISHED)] = None,
-    trace_noise: Annotated[
-        bool | None,
-        option("--trace-noise/--no-trace-noise", "Whether cases are copied and deleted. Default: they are.", panel=PUBLISHED),
-    ] = None,
-    signed_times: Annotated[
-        bool | None, option("--signed-times", "Let noisy times between events fall below zero, as in the paper.", panel=PUBLISHED)
-    ] = None,
-    omega: Annotated[
-        float | None, option("--omega", "How many minutes a mean moves for a case to be relevant. Default: 20.", panel=PUBLISHED)
-    ] = None,
-    anonymizer: Annotated[
-        str | None, option("--anonymizer", "Another mechanism for the subsamples, in place of the paper's.", "NAME", PUBLISHED)
-    ] = None,
-    times: Annotated[
-        str | None,
-        option(
-            "--times",
-            "For mechanisms without timestamps: none, or model to add Libra's private timestamps using part of the budget. "
-            "Default: none.",
-            "HOW",
-            PEERS,
-        ),
-    ] = None,
-    prune: Annotated[
-        float | None,
-        option(
-            "--prune",
-            "Drop prefixes rarer than this: below 1 a fraction of all cases, otherwise a count. Default: 0.01.",
-            panel=PEERS,
-        ),
-    ] = None,
-    max_length: Annotated[
-        int | None,
-        option("--max-length", "Events of the longest trace. Default: the average of a case, rounded up.", panel=PEERS),
-    ] = None,
-    split_budget: Annotated[
-        bool | None,
-        option("--split-budget", "For prefix-laplace: the sound form, with the budget split over levels.", panel=PEERS),
-    ] = None,
-    guessing_advantage: Annotated[
-        float | None,
-        option("--guessing-advantage", "For amun, in place of --epsilon: how much surer a guess may become.", panel=PEERS),
-    ] = None,
-    query: Annotated[str | None, option("--query", "For pripel: prefix-laplace (default) or sacofa.", "NAME", PEERS)] = None,
-    repeats: Annotated[
-        int | None, option("--repeats", "For travas: how often to ask, averaging the counts. Default: 1.", panel=PEERS)
-    ] = None,
+    alpha: Annotated[float | None, option("--alpha", f"libra2022: {ALPHA} Default: 10.", panel=MECHANISM)] = None,
+    b: Annotated[float | None, option("--b", f"libra2022: {B} Default: 2.", panel=MECHANISM)] = None,
     others: Annotated[
-        list[str] | None, option("--set", "Any parameter of a mechanism. May be repeated.", "NAME=VALUE", PEERS)
+        list[str] | None,
+        option("--set", "Set any parameter that libra mechanisms NAME lists. May be repeated.", "NAME=VALUE", MECHANISM),
     ] = None,
 ) -> None:
     """The definition of the flags; each is a keyword of `libra.anonymize` as well."""
+
+
+def flag_of(parameter: str) -> str:
+    """The flag of a parameter; empty for one that --set sets."""
+    has_flag = parameter in ("epsilon", "delta") or parameter in inspect.signature(mechanism_flags).parameters
+    return f"--{parameter.replace('_', '-')}" if has_flag else ""
 
 
 def takes_mechanism_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -269,6 +206,8 @@ def takes_mechanism_options(command: Callable[..., None]) -> Callable[..., None]
 
     @functools.wraps(command)
     def with_numbers(*args: Any, parameters: OtherParameters, **given: Any) -> None:
+        from libra.comparison.setting import parsed_parameters
+
         if "subsamples" in parameters:
             parameters["subsamples"] = _number(cast("str", parameters["subsamples"]))
         if "labels" in parameters:
@@ -278,31 +217,10 @@ def takes_mechanism_options(command: Callable[..., None]) -> Callable[..., None]
             if "labels" in parameters:
                 raise UsageError("--labels and --public-labels contradict each other. Leave out one of them.")
             parameters["labels"] = "public"
-        others = said.pop("others", None) or []
-        command(*args, parameters={**assigned(others), **parameters}, **given)
+        others = parsed_parameters(said.pop("others", None) or ())
+        command(*args, parameters={**others, **parameters}, **given)
 
     return takes(mechanism_flags, "parameters")(with_numbers)
-
-
-def assigned(words: list[str]) -> dict[str, Any]:
-    """Parameters from NAME=VALUE; a value that is JSON is taken as such, all others as text.
-
-    Example:
-        >>> assigned(["sides=6", "fair=true", "colour=red"])
-        {'sides': 6, 'fair': True, 'colour': 'red'}
-    """
-    return dict(_assigned(word) for word in words)
-
-
-def _assigned(word: str) -> tuple[str, Any]:
-    name, equals, value = word.partition("=")
-    name = name.strip().replace("-", "_")
-    if not equals or not name.isidentifier():
-        raise UsageError(f'"{word}" sets nothing. Say it as --set NAME=VALUE.')
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
 
 
 def _number(said: str) -> int | Literal["paper"]:

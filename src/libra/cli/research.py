@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from libra.cli.options import OUTPUT, Json, Quiet, examples, option
+from libra.cli.options import Json, Quiet, examples, option
 from libra.cli.output import Stages, figure, print_json, print_notes, printable, table
 from libra.reproduce import settings_named
 
@@ -73,7 +73,7 @@ def show_accounting(found: Accounting) -> None:
     table(title, ("figure", "value", "meaning"), rows, right=(1,))
 
 
-@examples("libra reproduce --logs logs", "libra reproduce --logs logs --setting printed --seeds 3 --out tables.md")
+@examples("libra reproduce --logs logs", "libra reproduce --logs logs --setting printed --seeds 3 -o tables.md")
 def reproduce(
     *,
     logs: Annotated[Path, option("--logs", "A folder with event logs; names such as sepsis.xes.gz tell the paper's.", "DIR")],
@@ -90,7 +90,7 @@ def reproduce(
             "NAME",
         ),
     ] = None,
-    out: Annotated[Path | None, option("--out", "Write the Markdown there.", "FILE.md", OUTPUT)] = None,
+    output: Annotated[Path | None, option("--output -o", "Write the Markdown to this file.", "FILE.md")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -105,22 +105,22 @@ def reproduce(
     settings = settings_named(setting or ())
     alphas = tuple(dict.fromkeys(checked_order(order, "alpha") for order in alpha or run.ALPHAS))
     files = log_files(logs)
-    if out:
+    if output:
         for file in files:
-            check_writable(file, out)
+            check_writable(file, output)
     stages = Stages(quiet=quiet)
     read = read_logs(files, lambda path: stages.stage("read", path.name))
     with stages.stage("anonymize", "and measuring") as progress:
         found = run.reproduce(read, settings, alphas, range(seeds), progress)
     text = "\n".join(map(printable, page(found))) + "\n"
-    if out:
-        with atomic_output(out) as stream:
+    if output:
+        with atomic_output(output) as stream:
             stream.write(text.encode())
     notes = [f"{name}: {note}" for name, log in read.items() for note in log.notes]
     print_notes(notes, quiet=quiet)
     if as_json:
-        print_json(found.to_dict() | {"out": str(out) if out else None, "notes": notes})
-    elif out and not quiet:
-        print(f"Wrote {printable(str(out))}")
-    elif not out:
+        print_json(found.to_dict() | {"output": str(output) if output else None, "notes": notes})
+    elif output and not quiet:
+        print(f"Wrote {printable(str(output))}")
+    elif not output:
         print(text, end="")

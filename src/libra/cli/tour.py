@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 FILES = ("emergency.xes.gz", "emergency.csv", "anonymized.xes.gz", "certificate.json", "report.html")
 
 
-@examples("libra demo", "libra demo --out tour")
+@examples("libra demo", "libra demo -o tour")
 def demo(
     *,
-    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write; made if missing.")] = Path("libra-demo"),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write to; created if missing.")
+    ] = Path("libra-demo"),
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -41,11 +43,11 @@ def demo(
     from libra.reporting.commands import Names
 
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError("this folder cannot be made", place=str(out), remedy="Name another one with --out") from error
+        raise InputError("this folder cannot be made", place=str(output), remedy="Name another one with --output") from error
     log = api.read(example.path())
-    original, table, anonymized, certificate, report = (out / name for name in FILES)
+    original, table, anonymized, certificate, report = (output / name for name in FILES)
     notes = list(dict.fromkeys(note for file in (original, table) for note in (*log.notes, *api.write(log, file))))
     release = api.anonymize(log)
     release.write(anonymized, certificate=certificate)
@@ -64,7 +66,7 @@ def demo(
         show_utility(original, anonymized, utility)
     print_notes(notes, quiet=quiet)
     document = {
-        "files": [str(out / name) for name in FILES],
+        "files": [str(output / name) for name in FILES],
         "inspect": summary.to_dict(),
         "anonymize": release.to_dict(),
         "verify": verification.to_dict(),

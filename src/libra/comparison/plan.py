@@ -26,6 +26,7 @@ OURS = ("epsilon", "delta")  # flags that the comparison has too
 NUMBER = r"\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 WORD = r"[A-Za-z]\w*(?=[.,;:)]|$)"  # a value ends its clause; another word goes on with it
 FLAG = re.compile(rf"--([a-z][a-z0-9-]*)(?: ({NUMBER}|{WORD}))?")
+SET = re.compile(r"--set ((\w+)=)")
 Asked = tuple[Setting, float | None, Mapping[str, Any], str | None]  # with the parameters, or why there can be no run
 
 
@@ -207,16 +208,14 @@ def subsampled_laplace_scale(epsilon: float, rate: float, times: int, delta: flo
 def in_our_words(reason: str, setting: Setting, parameters: Mapping[str, Any]) -> str:
     """Why a mechanism with these parameters refused, written for the flags of `libra anonymize`, in the words of `libra compare`.
 
-    It says `--set prune=7` for `--prune 7`. A parameter that the setting fixes is said as `prune=7`, and one that is spoken of in
+    It says `--set b=7` for `--b 7`. A parameter that the setting fixes is said as `b=7`, and one that is spoken of in
     general by its name alone. Flags that are no parameter of the mechanism, and those that the comparison has too, stay.
 
     Example:
-        >>> in_our_words("Ask for --prune 7 or more, or for a larger --epsilon.", Setting("sacofa"), {"epsilon": 1.0})
-        'Ask for --set prune=7 or more, or for a larger --epsilon.'
-        >>> in_our_words("Ask for --prune 7 or a larger --prune.", Setting("sacofa", {"prune": 0.01}), {})
+        >>> in_our_words("Ask for --b 7 or for a larger --delta.", Setting("libra2022"), {})
+        'Ask for --set b=7 or for a larger --delta.'
+        >>> in_our_words("Ask for --set prune=7 or a larger prune.", Setting("sacofa", {"prune": 0.01}), {})
         'Ask for prune=7 or a larger prune.'
-        >>> in_our_words("Ask for --split-budget.", Setting("prefix-laplace"), {})
-        'Ask for --set split_budget=true.'
     """
     known, switches = parameters_of(setting.mechanism), _switches(setting, parameters)
 
@@ -229,7 +228,7 @@ def in_our_words(reason: str, setting: Setting, parameters: Mapping[str, Any]) -
             return name
         return f"{name}={value}" if name in setting.parameters else f"--set {name}={value}"
 
-    return FLAG.sub(said, reason)
+    return FLAG.sub(said, SET.sub(lambda found: found[1] if found[2] in setting.parameters else found[0], reason))
 
 
 def _switches(setting: Setting, parameters: Mapping[str, Any]) -> set[str]:

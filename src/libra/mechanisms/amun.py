@@ -31,6 +31,7 @@ from libra.errors import UsageError
 from libra.eventlog.cases import DAY, MINUTE, Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
+from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, transition_paths
 from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times, relative_times
@@ -68,11 +69,7 @@ EVENTS = (
 
 @dataclass(frozen=True)
 class Amun(PeerMechanism):
-    """Amun, with its parameters: one of the two.
-
-    Attributes:
-        guessing_advantage: How much more likely, in probability, a guess about a case may become right. Default: 0.2.
-        epsilon: Epsilon of control flow, in place of `guessing_advantage`.
+    """Amun: all cases and copies of them, at noisy times. Claimed by its authors.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -83,8 +80,16 @@ class Amun(PeerMechanism):
 
     name: ClassVar[str] = "amun"
 
-    guessing_advantage: float | None = None
-    epsilon: float | None = None
+    guessing_advantage: float | None = p.Parameter(
+        "How much surer a guess about a case may become, in probability; instead of epsilon.",
+        f"{SMALLEST_ADVANTAGE:g} to {LARGEST_ADVANTAGE:g}",
+        unset=f"{DEFAULT_ADVANTAGE:g}",
+    ).field(None)
+    epsilon: float | None = p.Parameter(
+        "Privacy budget epsilon of the control flow; instead of guessing_advantage.",
+        "above 0",
+        unset="from guessing_advantage",
+    ).field(None)
 
     def __post_init__(self) -> None:
         if self.guessing_advantage is not None and self.epsilon is not None:
@@ -227,7 +232,7 @@ def _refusal(log: OnAutomaton, epsilon: float, random: Randomness) -> UsageError
         advantage = min(float(f"{2 * advantage:.1g}"), LARGEST_TRIED)
         tried = epsilon_of(advantage)
         if _drawn(log, tried, random, ROOM * MOST_EVENTS) is not None:
-            return UsageError(f"{reason} --guessing-advantage {advantage:g} (--epsilon {tried:.2g}) would work.")
+            return UsageError(f"{reason} --set guessing_advantage={advantage:g} (--epsilon {tried:.2g}) would work.")
     return UsageError(f"{reason} This log has too many variants for it at any setting.")
 
 

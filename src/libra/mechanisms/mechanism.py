@@ -14,8 +14,9 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
-from libra.errors import BrokenMechanismError, LibraError, UsageError
+from libra.errors import BrokenMechanismError, LibraError, UsageError, did_you_mean
 from libra.eventlog.options import Progress
+from libra.mechanisms.parameters import Described, described
 
 if TYPE_CHECKING:
     from libra._system.randomness import Randomness
@@ -85,6 +86,18 @@ def names() -> tuple[str, ...]:
     return (*HOMES, *sorted(plugins()))
 
 
+def mechanisms() -> dict[str, Described]:
+    """All mechanisms by name, those of other packages included: what each does, and its parameters.
+
+    Example:
+        >>> import libra
+        >>> found = libra.mechanisms()
+        >>> list(found)[:2], found["libra"].parameters[0].name, found["libra"].parameters[0].default
+        (['libra', 'libra2022'], 'epsilon', 1.0)
+    """
+    return {name: description_of(name) for name in names()}
+
+
 def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
     """The mechanism of this name with these parameters; those that are None stay at their default.
 
@@ -107,8 +120,19 @@ def _said(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     said = {key: value for key, value in parameters.items() if value is not None}
     foreign = [key for key in said if key not in known]
     if foreign:
-        raise UsageError(f"{name} does not take {foreign[0]}. It takes {', '.join(known)}.")
+        hint = did_you_mean(foreign[0], known)
+        raise UsageError(f"{name} does not take {foreign[0]}.{hint} It takes {', '.join(known)}.")
     return said
+
+
+def description_of(name: str) -> Described:
+    """What a mechanism does and takes.
+
+    Example:
+        >>> [(one.name, one.default) for one in description_of("libra2022").parameters][:2]
+        [('alpha', 10), ('b', 2)]
+    """
+    return described(name, kind_of(name))
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
@@ -129,7 +153,7 @@ def kind_of(name: str) -> type[Mechanism]:
         return made
     found = plugins()
     if name not in found:
-        raise UsageError(f'There is no mechanism "{name}". There is: {", ".join(names())}.')
+        raise UsageError(f'There is no mechanism "{name}".{did_you_mean(name, names())} There is: {", ".join(names())}.')
     return loaded(found[name])
 
 

@@ -24,6 +24,7 @@ from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
 from libra.eventlog.cases import Integers
+from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.prefix_tree import (
     Growth,
@@ -59,18 +60,10 @@ LONGEST_FOUND = int(CASE_LENGTH_BINS[-1])
 
 @dataclass(frozen=True)
 class PrefixLaplace(PrefixQuery):
-    """The prefix query, with its parameters.
+    """Prefix query: frequent prefixes, as traces. Claimed by its authors; proved with split_budget=true.
 
-    Attributes:
-        epsilon: Privacy budget as claimed; with `split_budget`, of the guarantee.
-        prune: Drop prefixes with a smaller noisy count: below 1 a fraction of all cases, otherwise a count.
-        max_length: Number of events of the longest trace; None for the average length of a case, rounded up.
-        split_budget: Split epsilon over the levels, which makes the guarantee provable.
-        times: "none" for placeholder timestamps, "model" to add Libra's private timestamps using part of the budget.
-        budget: Shares of the budget for control flow and for times, where times are modelled.
-        delta: Delta of the modelled times; with `split_budget`, of the guarantee (without times, it covers rounding in tables of
-            noise).
-        time_zone: Time zone used for hour and weekday patterns of modelled times.
+    Delta is that of the modelled times; with `split_budget`, that of the guarantee, and without times it is there for what tables
+    of noise are off by.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -83,14 +76,14 @@ class PrefixLaplace(PrefixQuery):
 
     name: ClassVar[str] = "prefix-laplace"
 
-    epsilon: float = 1.0
-    prune: float = DEFAULT_PRUNE
-    max_length: int | None = None
-    split_budget: bool = False
-    times: Times = "none"
-    budget: Budget | dict[str, float] | str = DEFAULT_BUDGET
-    delta: float = 1e-5
-    time_zone: str = "UTC"
+    epsilon: float = p.EPSILON.field(1.0)
+    prune: float = p.PRUNE.field(DEFAULT_PRUNE)
+    max_length: int | None = p.MAX_LENGTH.field(None)
+    split_budget: bool = p.Parameter("Split the budget over the levels: the sound form.", "true or false").field(False)
+    times: Times = p.TIMES.field("none")
+    budget: Budget | dict[str, float] | str = p.BUDGET.field(DEFAULT_BUDGET)
+    delta: float = p.DELTA.field(1e-5)
+    time_zone: str = p.TIME_ZONE.field("UTC")
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -174,12 +167,12 @@ class Split:
     def __post_init__(self) -> None:
         if self.max_length is not None and self.max_length >= MOST_LEVELS:
             raise UsageError(
-                f"With split_budget the longest trace has fewer than {MOST_LEVELS} events. Ask for it: --max-length."
+                f"With split_budget the longest trace has fewer than {MOST_LEVELS} events. Ask for --set max_length=N."
             )
         if self._asks_number and self._first_scale > LARGEST_SCALE:
-            raise UsageError("So small an epsilon does not give the number of cases. Say --prune as a count, from 1 up.")
+            raise UsageError("So small an epsilon does not give the number of cases. Ask for a count: --set prune=N.")
         if self.max_length is None and self._first_scale > LARGEST_SCALE:
-            raise UsageError("So small an epsilon does not give the lengths of cases. Say --max-length.")
+            raise UsageError("So small an epsilon does not give the lengths of cases. Ask for --set max_length=N.")
         if self.max_length is not None:
             self.scale(self.max_length + 1)
 
@@ -202,8 +195,8 @@ class Split:
         scale = max(levels / left, SMALLEST_SCALE)
         if scale > LARGEST_SCALE:
             raise UsageError(
-                f"So small an epsilon cannot be split over {levels} levels. Ask for a larger --epsilon, or for --max-length "
-                f"{max(int(LARGEST_SCALE * left) - 1, 1)}."
+                f"So small an epsilon cannot be split over {levels} levels. Ask for a larger --epsilon, or for "
+                f"--set max_length={max(int(LARGEST_SCALE * left) - 1, 1)}."
             )
         return scale
 
@@ -232,7 +225,7 @@ class Split:
         """The answer of the query."""
         if self.max_length is not None and not self._asks_number:
             growth = self._growth(self.max_length + 1, None, n_labels)
-            refuse_runaway(growth, lambda enough: f"Ask for --prune {enough}, or for a larger --epsilon.")
+            refuse_runaway(growth, lambda enough: f"Ask for --set prune={enough}, or for a larger --epsilon.")
         number = float(gate.release_whole(CaseNumber(), self._first_scale).values[0]) if self._asks_number else None
         longest = self.max_length
         if longest is None:

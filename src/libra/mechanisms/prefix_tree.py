@@ -83,7 +83,7 @@ class PrefixQuery(VariantQuery):
         """The count from which on prefixes are kept, with truncated Laplace noise; refused where the tree would run away."""
         least = threshold(self.prune, counted.n_cases)
         growth = Growth(truncated_tail, 1 / self.query_epsilon, least, n_labels, levels, counted.n_cases)
-        refuse_runaway(growth, lambda enough: f"Ask for --prune {enough} or more, or for a larger --epsilon.")
+        refuse_runaway(growth, lambda enough: f"Ask for --set prune={enough} or more, or for a larger --epsilon.")
         return least
 
 
@@ -111,7 +111,7 @@ def grow(query: Query, n_labels: int, levels: int) -> Grown:
     for level in range(levels):
         cells += len(prefixes) * (n_labels + 1)
         if cells > MOST_CELLS:
-            raise UsageError("The tree of prefixes outgrows what can be held. Ask for a larger --prune or --epsilon.")
+            raise UsageError("The tree of prefixes outgrows what can be held. Ask for a larger prune or --epsilon.")
         noisy = query(prefixes, level == levels - 1)
         parent = np.flatnonzero((noisy[:, n_labels] > 0) & (level > 0))  # no case is without events
         finished.append(_traces(prefixes[parent]))
@@ -176,7 +176,15 @@ class Growth:
 
 
 def refuse_runaway(growth: Growth, remedy: Callable[[int], str]) -> None:
-    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words."""
+    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words.
+
+    Example:
+        >>> growth = Growth(truncated_tail, 10.0, 10, n_labels=16, levels=15)
+        >>> refuse_runaway(growth, lambda least: f"Ask for --set prune={least}.")
+        Traceback (most recent call last):
+        libra.errors.UsageError: Noise alone would make 2.9 prefixes of each at every level, so the tree would run away.
+        Ask for --set prune=21.
+    """
     if not growth.runs_away:
         return
     why = (

@@ -26,6 +26,7 @@ from libra.engines.counting.control_flow import continuations
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
 from libra.eventlog.cases import Integers, Traces, concatenated
+from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.prefix_tree import PrefixQuery, grow, longest_trace, truncated_laplace
 from libra.mechanisms.promises import EpsilonClaim
@@ -50,16 +51,9 @@ AT_ONCE = 2_000_000  # pairs of occurrences, and cells of a matrix, that are hel
 
 @dataclass(frozen=True)
 class Sacofa(PrefixQuery):
-    """SaCoFa, with its parameters.
+    """SaCoFa: prefix query that favours plausible behaviour over chance. Claimed by its authors.
 
-    Attributes:
-        epsilon: Privacy budget as claimed.
-        prune: Drop open prefixes with a smaller noisy count: below 1 a fraction of all cases, otherwise a count.
-        max_length: Number of events of the longest trace; None for the average length of a case, rounded up.
-        times: "none" for placeholder timestamps, "model" to add Libra's private timestamps using part of the budget.
-        budget: Shares of the budget for control flow and for times, where times are modelled.
-        delta: Delta of the modelled times.
-        time_zone: Time zone used for hour and weekday patterns of modelled times.
+    Delta is that of the modelled times.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -70,13 +64,13 @@ class Sacofa(PrefixQuery):
 
     name: ClassVar[str] = "sacofa"
 
-    epsilon: float = 1.0
-    prune: float = DEFAULT_PRUNE
-    max_length: int | None = None
-    times: Times = "none"
-    budget: Budget | dict[str, float] | str = DEFAULT_BUDGET
-    delta: float = 1e-5
-    time_zone: str = "UTC"
+    epsilon: float = p.EPSILON.field(1.0)
+    prune: float = p.PRUNE.field(DEFAULT_PRUNE)
+    max_length: int | None = p.MAX_LENGTH.field(None)
+    times: Times = p.TIMES.field("none")
+    budget: Budget | dict[str, float] | str = p.BUDGET.field(DEFAULT_BUDGET)
+    delta: float = p.DELTA.field(1e-5)
+    time_zone: str = p.TIME_ZONE.field("UTC")
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from libra._system.randomness import Randomness
 from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
 from libra.eventlog.cases import Integers, Traces, concatenated
+from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.promises import proved
 from libra.mechanisms.variant_queries import Counted, Times, VariantQuery, largest_mu
@@ -39,15 +40,7 @@ ROOM = 0.999  # of delta: the rest is for tables of noise, which are not quite t
 
 @dataclass(frozen=True)
 class Travas(VariantQuery):
-    """TraVaS, with its parameters.
-
-    Attributes:
-        epsilon: Privacy budget; smaller is more private.
-        delta: Of the guarantee; choose it well below one over the number of cases.
-        repeats: How often the query is repeated; its counts are averaged.
-        times: "none" for placeholder timestamps, "model" to add Libra's private timestamps using part of the budget.
-        budget: Shares of the budget for control flow and for times, where times are modelled.
-        time_zone: Time zone used for hour and weekday patterns of modelled times.
+    """TraVaS: the variants whose noisy counts pass a threshold. Proved.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -59,12 +52,12 @@ class Travas(VariantQuery):
     name: ClassVar[str] = "travas"
     private_labels: ClassVar[bool] = True
 
-    epsilon: float = 1.0
-    delta: float = 1e-5
-    repeats: int = 1
-    times: Times = "none"
-    budget: Budget | dict[str, float] | str = DEFAULT_BUDGET
-    time_zone: str = "UTC"
+    epsilon: float = p.EPSILON.field(1.0)
+    delta: float = p.DELTA.field(1e-5)
+    repeats: int = p.Parameter("Number of queries whose counts are averaged.", f"1 to {MOST_REPEATS}").field(1)
+    times: Times = p.TIMES.field("none")
+    budget: Budget | dict[str, float] | str = p.BUDGET.field(DEFAULT_BUDGET)
+    time_zone: str = p.TIME_ZONE.field("UTC")
     shares: Budget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

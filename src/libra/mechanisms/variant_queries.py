@@ -44,7 +44,7 @@ MOST_EVENTS = 100_000_000
 LARGEST_TIMES_MU = 20.0
 HALVINGS = 40
 DROWNS = "So small an epsilon, delta or share of the budget would drown the times in noise. Ask for a larger one."
-NO_TIMES = "{} releases no times: timestamps are placeholders, a minute from event to event. --times model makes some."
+NO_TIMES = "{} releases no times: timestamps are placeholders, a minute from event to event. --set times=model adds some."
 EMPTY = (
     "The anonymized log is empty: nothing in this log stood out from the noise. A larger --epsilon would help{}. "
     f"{A_SECOND_RUN}"
@@ -116,7 +116,7 @@ class VariantQuery(PeerMechanism):
             **others,
         )
         if self.times == "none" and (budget != DEFAULT_BUDGET or self.time_zone != "UTC"):
-            raise UsageError("budget and time_zone apply to modelled times only. Add --times model.")
+            raise UsageError("budget and time_zone are about times, and none are released. Ask for them: --set times=model.")
 
     @property
     def proved(self) -> bool:
@@ -168,9 +168,7 @@ class VariantQuery(PeerMechanism):
         counted = self._answer(engine, gate, random)
         progress(2, 3)
         if int(counted.traces.lengths @ counted.counts) > MOST_EVENTS:
-            raise UsageError(
-                f"{self.name} would release more than {MOST_EVENTS:,} events. Ask for a larger --epsilon or --prune."
-            )
+            raise UsageError(f"{self.name} would release more than {MOST_EVENTS:,} events. Ask for a larger --epsilon or prune.")
         counted, labels = in_names(counted, engine.labels)
         traces, zone = counted.repeated(), self.time_zone if log.has_zone else "UTC"
         if self.times == "model":
@@ -212,7 +210,7 @@ class VariantQuery(PeerMechanism):
 
     def _notes(self, released: EventLog) -> Iterator[str]:
         if not released.n_cases:
-            yield EMPTY.format(", or a smaller --prune" if hasattr(self, "prune") else "")
+            yield EMPTY.format(", or a smaller prune" if hasattr(self, "prune") else "")
         elif self.times == "none":
             yield NO_TIMES.format(self.name)
 

@@ -127,7 +127,7 @@ def test_runaway_copies_are_refused_before_any_is_made_and_the_setting_named_wor
     for asked in (1e-6, 0.002, 0.004):
         with pytest.raises(UsageError, match="more than 600 events") as refused:
             Amun(guessing_advantage=asked).anonymized(cases, Randomness(seed=1))
-    said = str(refused.value).split("--guessing-advantage ")[1].split()[0]
+    said = str(refused.value).split("--set guessing_advantage=")[1].split()[0]
     sizes = [len(Amun(guessing_advantage=float(said)).anonymized(cases, Randomness(seed)).codes) for seed in range(20)]
     assert max(sizes) <= 600
 

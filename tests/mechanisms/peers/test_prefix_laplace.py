@@ -83,7 +83,7 @@ def test_what_would_run_away_is_refused_and_the_setting_that_is_named_works(said
     cases = cases_of(simulate(cases=300))
     with pytest.raises(UsageError, match="run away") as refused:
         PrefixLaplace(**said).variants(cases, Randomness(seed=1))
-    (enough,) = re.findall(r"--prune (\d+)", str(refused.value))
+    (enough,) = re.findall(r"--set prune=(\d+)", str(refused.value))
     PrefixLaplace(**{**said, "prune": int(enough)}).variants(cases, Randomness(seed=1))
     with pytest.raises(UsageError):
         PrefixLaplace(**{**said, "prune": int(enough) - 1}).variants(cases, Randomness(seed=1))
@@ -137,7 +137,7 @@ def test_parameters_that_play_no_part_are_not_told() -> None:
         ({"max_length": 0}, "max_length"),
         ({"split_budget": 1}, "split_budget"),
         ({"times": "mine"}, "times"),
-        ({"time_zone": "Europe/Amsterdam"}, "--times model"),
+        ({"time_zone": "Europe/Amsterdam"}, "--set times=model"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(said: dict[str, Any], names: str) -> None:

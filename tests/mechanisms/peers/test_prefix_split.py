@@ -135,7 +135,7 @@ def test_what_is_said_is_refused_where_it_runs_away_with_a_setting_that_works_be
     log = simulate(cases=1_237)
     with pytest.raises(UsageError, match="run away") as refused:
         PrefixLaplace(epsilon=1.0, split_budget=True, prune=3, max_length=8).anonymize(log, Randomness(seed=1))
-    (prune,) = re.findall(r"--prune (\d+)", str(refused.value))
+    (prune,) = re.findall(r"--set prune=(\d+)", str(refused.value))
     assert "1237" not in str(refused.value).replace(",", "")
     for seed in range(5):
         query = PrefixLaplace(epsilon=1.0, split_budget=True, prune=int(prune), max_length=8)
@@ -161,13 +161,13 @@ def test_a_log_without_cases_is_released_by_noise_alone() -> None:
 @pytest.mark.parametrize(
     ("said", "names"),
     [
-        ({"epsilon": 0.005, "prune": 0.01, "max_length": 3}, "--prune"),
-        ({"epsilon": 0.005, "prune": 500, "max_length": None}, "--max-length"),
-        ({"epsilon": 0.005, "prune": 500, "max_length": 30}, "--max-length 9"),
-        ({"epsilon": 1.0, "prune": 500, "max_length": 500}, "--max-length"),
+        ({"epsilon": 0.005, "prune": 0.01, "max_length": 3}, "prune"),
+        ({"epsilon": 0.005, "prune": 500, "max_length": None}, "max_length"),
+        ({"epsilon": 0.005, "prune": 500, "max_length": 30}, "--set max_length=9"),
+        ({"epsilon": 1.0, "prune": 500, "max_length": 500}, "max_length"),
         ({"epsilon": 15.0, "delta": 1e-13}, "--delta"),
         ({"epsilon": 45.0}, "Ask for a smaller --epsilon"),
-        ({"epsilon": 0.05}, "--max-length"),
+        ({"epsilon": 0.05}, "max_length"),
     ],
 )
 def test_what_cannot_be_drawn_or_counted_is_refused_with_a_remedy(said: dict[str, Any], names: str) -> None:
@@ -179,7 +179,7 @@ def test_what_cannot_be_drawn_or_counted_is_refused_with_a_remedy(said: dict[str
 def test_the_longest_trace_that_is_named_can_be_asked_for(said: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="cannot be split") as refused:
         PrefixLaplace(split_budget=True, **said)
-    (longest,) = re.findall(r"--max-length (\d+)\.$", str(refused.value))
+    (longest,) = re.findall(r"--set max_length=(\d+)\.$", str(refused.value))
     assert PrefixLaplace(split_budget=True, max_length=int(longest), **said)
 
 

@@ -77,7 +77,7 @@ def test_the_last_level_is_told_and_no_trace_without_events_comes_out() -> None:
 
 
 def test_a_tree_that_outgrows_memory_all_the_same_is_stopped() -> None:
-    with pytest.raises(UsageError, match="--prune"):
+    with pytest.raises(UsageError, match="prune"):
         grow(lambda prefixes, last: np.ones((len(prefixes), 101), np.int64), n_labels=100, levels=9)
 
 

@@ -22,6 +22,7 @@ from libra.engines.polars import LogInMemory
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
+from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.generate import planned, sharing_cases
 from libra.mechanisms.libra.plan import (
@@ -56,23 +57,9 @@ WOULD_HELP = f"More cases, a larger --epsilon or a larger --delta would help. {A
 
 @dataclass(frozen=True)
 class Libra:
-    """The sound mechanism, with its parameters.
+    """Libra, sound: a generated log with a proved guarantee of (epsilon, delta)-differential privacy.
 
-    Attributes:
-        epsilon: Of the guarantee.
-        delta: Of the guarantee; well below one over the number of cases.
-        tail: What happens to cases whose variant is too rare to be kept: "model" makes new traces like them, "nearest" counts
-            them to the most similar kept variant, "drop" leaves them out.
-        budget: Shares of control flow and times, as "control=0.55,times=0.45" or a mapping.
-        labels: "private" where those that are released are chosen privately; "public" where all of the log's are; or a list that
-            does not come from this log: then events of all other labels are left out.
-        time_zone: Whose hours and days the figures about times are in.
-        gamma: The rate of the Poisson subsamples; 1 means all cases. None leaves it to the plan.
-        subsamples: How many there are.
-        cases: How many cases to generate; None for about as many as there were.
-        most_cases: How many cases of an individual count; where the log says whose case is whose, it is individuals who are
-            protected, and 1 is the default. Every further case is paid for with noise.
-        plan: How the guarantee is spent; follows from the others.
+    Where the log says whose case is whose, individuals are protected instead of cases. `plan` says how the guarantee is spent.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -85,16 +72,16 @@ class Libra:
     accepts_empty: ClassVar[bool] = True
     contents: ClassVar[str] = CONTENTS
 
-    epsilon: float = 1.0
-    delta: float = 1e-5
-    tail: Tail = "model"
-    budget: Budget | Mapping[str, float] | str = DEFAULT_BUDGET
-    labels: str | Sequence[str] = "private"
-    time_zone: str = "UTC"
-    gamma: float | None = None
-    subsamples: int | None = None
-    cases: int | None = None
-    most_cases: int | None = None
+    epsilon: float = p.EPSILON.field(1.0)
+    delta: float = p.DELTA.field(1e-5)
+    tail: Tail = p.TAIL.field("model")
+    budget: Budget | Mapping[str, float] | str = p.BUDGET.field(DEFAULT_BUDGET)
+    labels: str | Sequence[str] = p.LABELS.field("private")
+    time_zone: str = p.TIME_ZONE.field("UTC")
+    gamma: float | None = p.GAMMA.field(None)
+    subsamples: int | None = p.SUBSAMPLES.field(None)
+    cases: int | None = p.CASES.field(None)
+    most_cases: int | None = p.MOST_CASES.field(None)
     plan: Plan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ from libra.errors import UsageError
 from libra.eventlog.cases import Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
+from libra.mechanisms import parameters as p
 from libra.mechanisms.libra2022.claim import Libra2022Claim, default_subsamples, guarantee
 from libra.mechanisms.libra2022.steps import (
     OMEGA_MINUTES,
@@ -49,20 +50,10 @@ NEXT_TO_NONE = 0.5  # a scale below which a release of sensitivity 1 costs an ep
 
 @dataclass(frozen=True)
 class Libra2022(PeerMechanism):
-    """Libra as published, with its parameters.
+    """Libra as published in 2022: noisy cases from subsamples of the log. Claimed by its authors; for research.
 
-    Attributes:
-        alpha: The order of Renyi differential privacy.
-        b: The scale of the Laplace mechanism in Equation 2; the noise drawn has scale 1/epsilon(alpha).
-        gamma: The sampling rate of the subsamples.
-        delta: Delta of the clipping threshold.
-        subsamples: How many are drawn; None for round(1/gamma), "paper" for gamma times the number of clipped cases.
-        trace_noise: Whether cases are copied and deleted.
-        signed_times: Whether a noisy cycle time may fall below zero, as in the text.
-        omega: How many minutes a mean has to move for a case to be relevant.
-        anonymizer: Another anonymizer of the subsamples, in place of trace and time noise: the name of a mechanism, or a function
-            of the cases, an epsilon and the randomness to draw from. Where a function changes activities, it has to number the
-            variants of its cases anew.
+    The noise drawn has scale 1/epsilon(alpha), where b is the scale of Equation 2. An `anonymizer` that is a function takes the
+    cases, an epsilon and the randomness to draw from; where it changes activities, it has to number the variants anew.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -73,15 +64,21 @@ class Libra2022(PeerMechanism):
 
     name: ClassVar[str] = "libra2022"
 
-    alpha: float = 10
-    b: float = 2
-    gamma: float = 0.05
-    delta: float = 1e-4
-    subsamples: int | Literal["paper"] | None = None
-    trace_noise: bool = True
-    signed_times: bool = False
-    omega: float = OMEGA_MINUTES
-    anonymizer: Anonymizer | str | None = field(default=None, repr=False)
+    alpha: float = p.ALPHA.field(10)
+    b: float = p.B.field(2)
+    gamma: float = p.GAMMA.field(0.05)
+    delta: float = p.Parameter("Delta of the clipping threshold.", "above 0, below 1").field(1e-4)
+    subsamples: int | Literal["paper"] | None = p.Parameter(
+        "Number of subsamples; paper means gamma times the number of clipped cases.",
+        "from 1 up, or paper",
+        unset="1/gamma, rounded",
+    ).field(None)
+    trace_noise: bool = p.Parameter("Copy and delete cases.", "true or false").field(True)
+    signed_times: bool = p.Parameter("Let noisy cycle times fall below zero, as in the paper.", "true or false").field(False)
+    omega: float = p.Parameter("Minutes by which a case must move a mean to be relevant.", "from 0 up").field(OMEGA_MINUTES)
+    anonymizer: Anonymizer | str | None = p.Parameter(
+        "Another mechanism for the subsamples, instead of trace and time noise.", "the name of a mechanism", unset="the paper's"
+    ).field(None, shown=False)
 
     def __post_init__(self) -> None:
         default_subsamples(self.gamma)

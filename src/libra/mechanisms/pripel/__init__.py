@@ -21,6 +21,7 @@ from libra.eventlog.cases import Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import column
 from libra.eventlog.options import Progress, no_progress
+from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times
 from libra.mechanisms.prefix_laplace import PrefixLaplace
@@ -35,7 +36,7 @@ from libra.privacy.guarantee import Guarantee
 
 Query: TypeAlias = Literal["prefix-laplace", "sacofa"]
 QUERIES: dict[Query, type[PrefixLaplace] | type[Sacofa]] = {"prefix-laplace": PrefixLaplace, "sacofa": Sacofa}
-NOTHING = "The query gave no variant: no prefix was frequent enough. A smaller --prune or a larger --epsilon would help."
+NOTHING = "The query gave no variant: no prefix was frequent enough. A smaller prune or a larger --epsilon would help."
 RELEASED = "Attributes of events are released whose values are those of the original, some of them changed at random"
 TOO_LARGE = "pripel would match more variants to cases than there is memory for."
 LARGEST_SHARE = 0.5
@@ -64,13 +65,9 @@ IDS = "Which columns hold ids, and are left out, is found from the log as it is.
 
 @dataclass(frozen=True)
 class Pripel(PeerMechanism):
-    """PRIPEL, with its parameters.
+    """PRIPEL: queried traces with the times and attributes of similar cases. Claimed by its authors.
 
-    Attributes:
-        epsilon: What is claimed: of the query, of the shift of a case, of each gap and of each value of an attribute.
-        query: Where the control flow comes from.
-        prune: Drop prefixes of the query with a smaller noisy count: below 1 a fraction of all cases, otherwise a count.
-        max_length: Number of events of the longest trace; None for the average length of a case, rounded up.
+    The claimed epsilon is that of the query, of the shift of a case, of each gap and of each value of an attribute.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -81,10 +78,10 @@ class Pripel(PeerMechanism):
 
     name: ClassVar[str] = "pripel"
 
-    epsilon: float = 1.0
-    query: Query = "prefix-laplace"
-    prune: float = DEFAULT_PRUNE
-    max_length: int | None = None
+    epsilon: float = p.EPSILON.field(1.0)
+    query: Query = p.Parameter("Query for the control flow.", "prefix-laplace or sacofa").field("prefix-laplace")
+    prune: float = p.PRUNE.field(DEFAULT_PRUNE)
+    max_length: int | None = p.MAX_LENGTH.field(None)
 
     def __post_init__(self) -> None:
         max_length = checked_max_length(self.max_length)
@@ -143,8 +140,8 @@ class Pripel(PeerMechanism):
             if not len(answer):
                 break
             if fits_well(answer, there):
-                return UsageError(f"{TOO_LARGE} --prune {prune:g} would work.")
-        return UsageError(f"{TOO_LARGE} Ask for a larger --epsilon or a smaller --max-length.")
+                return UsageError(f"{TOO_LARGE} --set prune={prune:g} would work.")
+        return UsageError(f"{TOO_LARGE} Ask for a larger --epsilon or a smaller max_length.")
 
     def claim(self) -> EpsilonClaim:
         """What its authors claim."""

@@ -12,9 +12,7 @@ from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, ReleaseRisk, risk_
 from libra.measures.risk.certified import Certified
 from libra.measures.risk.figures import Estimate, Linkage, SingledOut
 from libra.measures.risk.membership import Membership
-from libra.reporting.facts.pair import Pair
-from libra.reporting.numbers import share
-from libra.reporting.risk_words import (
+from libra.measures.risk.words import (
     KNOWN,
     what_a_match_tells,
     what_is_copied,
@@ -22,6 +20,8 @@ from libra.reporting.risk_words import (
     what_the_attack_found,
     whose_variant,
 )
+from libra.reporting.facts.pair import Pair
+from libra.reporting.numbers import share
 
 ESSENTIAL = ("days", "variant")
 TOLD_BY = ("days", 3)  # the knowledge that the sentence in front is about: what a neighbour or a colleague may well know
