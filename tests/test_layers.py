@@ -19,7 +19,7 @@ LAYERS = (
     {"measures"},
     {"comparison"},
     {"reporting"},
-    {"release", "keywords"},
+    {"release", "compared", "keywords"},
     {"pairs", "releasing", "reproduce", "example"},
     {"api"},
     {"extend", "__init__"},

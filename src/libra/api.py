@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from libra.certificate.check import Verification
-    from libra.comparison import Comparison, Setting
+    from libra.compared import Comparison
+    from libra.comparison import Setting
     from libra.eventlog.description import Description
     from libra.eventlog.log import EventLog
     from libra.measures.audit import Audit
@@ -322,6 +323,7 @@ def compare(
         >>> weak > strong
         True
     """
+    from libra.compared import Comparison
     from libra.comparison.compare import cache_of, checked_processes, named
     from libra.comparison.compare import compare as run_all
     from libra.comparison.comparison import Limits
@@ -340,7 +342,7 @@ def compare(
                 describe_run(running)
             progress(done, total)
 
-        return run_all(logs, plan, limits, at_once, kept, told)
+        return Comparison.of(run_all(logs, plan, limits, at_once, kept, told))
 
 
 def process_map(
