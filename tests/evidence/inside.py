@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -196,3 +197,16 @@ def audited_noise(runs: int, seed: int) -> tuple[float, float]:
 
 def _counts(gate: Gate, plan: Plan) -> None:
     _release_control(gate, plan, None)
+
+
+def audited_clip(runs: int, seed: int) -> tuple[float, float]:
+    """The epsilon claimed for control flow with private labels, and what a case that repeats itself for long shows of it.
+
+    The tail has many traces that repeat themselves: only then are repetitions asked for, where a clip matters.
+    """
+    epsilon, delta = 3.0, 0.01
+    plan = make_plan(epsilon, delta, Budget(0.999, 0.001))
+    rare = ["".join(word) for word in product("ab", repeat=8)][::2]
+    others = [Case(word, MONDAY + day * DAY) for day, word in enumerate(["ab"] * 40 + rare)]
+    (sides,) = observed(others, [Case("a" + "b" * 800)], _counts, plan, runs, seed)
+    return epsilon, audited_epsilon(*sides, delta)

@@ -68,3 +68,17 @@ def test_a_fifth_less_noise_is_caught_from_the_inside(tmp_path: Path) -> None:
     assert Path(where).is_relative_to(copy)
     claimed, found = map(float, figures.split())
     assert found > claimed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", [True, False], ids=["planted", "not planted"])
+def test_an_ignored_clip_is_caught_from_the_inside_with_private_labels(planted: bool, tmp_path: Path) -> None:
+    """From the outside that takes thousands of runs: the tail of the small log of an audit is rarely released."""
+    copy = _copy(tmp_path, "the clip is ignored" if planted else None)
+    script = "import libra, inside; print(libra.__file__); print(*inside.audited_clip(runs=300, seed=5))"
+    done = _run(copy, "-c", script)
+    assert done.returncode == 0, done.stderr
+    where, figures = done.stdout.splitlines()
+    assert Path(where).is_relative_to(copy)
+    claimed, found = map(float, figures.split())
+    assert (found > claimed) == planted
