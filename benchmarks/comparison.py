@@ -17,7 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import libra
-from libra.comparison import Comparison, Row
+from libra.compared import Comparison
+from libra.comparison import Row
 from libra.reporting.comparison_files import markdown_table, plots
 from libra.reporting.comparison_tables import LEGEND, NO_TIMES, NONE, table_of
 from libra.reporting.numbers import number

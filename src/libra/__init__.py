@@ -17,21 +17,23 @@ from typing import TYPE_CHECKING, Any
 from libra._version import __version__
 
 if TYPE_CHECKING:
-    from libra.api import anonymize, audit, compare, convert, describe, inspect, mechanisms, process_map, read, verify, write
+    from libra.api import anonymize, audit, compare, convert, describe, inspect, process_map, read, verify, write
     from libra.errors import LibraError
     from libra.eventlog.log import EventLog
     from libra.example.stream import simulate
+    from libra.mechanisms.mechanism import mechanisms
     from libra.pairs import measure, report
     from libra.privacy.guarantee import Guarantee
     from libra.release import Release
 
 _HOMES = {
-    **dict.fromkeys(("anonymize", "audit", "compare", "convert", "describe", "inspect", "mechanisms"), "libra.api"),
+    **dict.fromkeys(("anonymize", "audit", "compare", "convert", "describe", "inspect"), "libra.api"),
     **dict.fromkeys(("process_map", "read", "verify", "write"), "libra.api"),
     **dict.fromkeys(("measure", "report"), "libra.pairs"),
     "simulate": "libra.example.stream",
     "EventLog": "libra.eventlog.log",
     "Release": "libra.release",
+    "mechanisms": "libra.mechanisms.mechanism",
     "Guarantee": "libra.privacy.guarantee",
     "LibraError": "libra.errors",
 }

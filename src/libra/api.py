@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     from libra.certificate.check import Verification
-    from libra.comparison import Comparison, Setting
+    from libra.compared import Comparison
+    from libra.comparison import Setting
     from libra.eventlog.description import Description
     from libra.eventlog.log import EventLog
     from libra.measures.audit import Audit
     from libra.measures.summary import Summary
-    from libra.mechanisms.parameters import Described
     from libra.release import Release
     from libra.reporting.maps import ProcessMap
 
@@ -208,20 +208,6 @@ def anonymize(
         return release
 
 
-def mechanisms() -> dict[str, Described]:
-    """All mechanisms by name, those of other packages included: what each does, and its parameters.
-
-    Example:
-        >>> import libra
-        >>> found = libra.mechanisms()
-        >>> list(found)[:2], found["libra"].parameters[0].name, found["libra"].parameters[0].default
-        (['libra', 'libra2022'], 'epsilon', 1.0)
-    """
-    from libra.mechanisms.mechanism import description_of, names
-
-    return {name: description_of(name) for name in names()}
-
-
 def audit(
     source: Source,
     *,
@@ -337,6 +323,7 @@ def compare(
         >>> weak > strong
         True
     """
+    from libra.compared import Comparison
     from libra.comparison.compare import cache_of, checked_processes, named
     from libra.comparison.compare import compare as run_all
     from libra.comparison.comparison import Limits
@@ -355,7 +342,7 @@ def compare(
                 describe_run(running)
             progress(done, total)
 
-        return run_all(logs, plan, limits, at_once, kept, told)
+        return Comparison.of(run_all(logs, plan, limits, at_once, kept, told))
 
 
 def process_map(

@@ -16,7 +16,7 @@ from libra.measures.risk import LogRisk, ReleaseRisk
 from libra.measures.risk.certified import Bound
 from libra.measures.risk.figures import Copies, Estimate, Linkage, Matches, SingledOut
 from libra.measures.risk.membership import GroupAdvantage, Membership
-from libra.reporting.risk_words import KNOWN
+from libra.measures.risk.words import KNOWN
 
 from .conftest import Run
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from libra.comparison.comparison import ComparedLog, Comparison, Limits, Missing, Outcome, Result
+from libra.compared import Comparison
+from libra.comparison.comparison import ComparedLog, Limits, Missing, Outcome, Result
 from libra.comparison.plan import Run, is_asked
 from libra.comparison.setting import settings_of
 from libra.engines.contract import CASE, Unit

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from libra.comparison.comparison import CONFIDENTIAL, MEASURES, ComparedLog, Comparison, Missing, Result
+from libra.compared import Comparison
+from libra.comparison.comparison import CONFIDENTIAL, MEASURES, ComparedLog, Missing, Result
 from libra.reporting.comparison_page import MOST_EPSILONS, MOST_LOGS, MOST_SETTINGS
 from libra.reporting.comparison_tables import table_of
 from libra.reporting.numbers import MISSING, number

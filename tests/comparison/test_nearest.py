@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from libra.comparison.comparison import Comparison, Missing, Result
+from libra.compared import Comparison
+from libra.comparison.comparison import Missing, Result
 from libra.engines.contract import Unit
 from libra.reporting.comparison_page import nearest_of
 

@@ -14,7 +14,7 @@ import pytest
 
 import libra
 from libra._system.randomness import Randomness
-from libra.comparison import Comparison
+from libra.compared import Comparison
 from libra.comparison.child import packed
 from libra.comparison.comparison import Limits
 from libra.comparison.plan import plan_of

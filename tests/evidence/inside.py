@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -67,75 +68,85 @@ def engine_with(cases: list[Case]) -> PolarsEngine:
 
 
 class Known:
-    """What the adversary knows before a run: the other cases, the canary, and what each of them counts in any table."""
+    """What the adversary knows before a run: the other cases, and what they count in any table; canaries are known likewise."""
 
-    def __init__(self, others: list[Case], canary: Case) -> None:
-        self.others, self.canary, self.trace = engine_with(others), engine_with([canary]), canary.codes()
-        row = int(self.others.block.rows_of(traces_of([self.trace]))[0])
-        self.same = int(self.others.counts[row]) if row >= 0 else 0
-        self._engines: dict[Any, tuple[PolarsEngine, PolarsEngine]] = {}
+    def __init__(self, cases: list[Case]) -> None:
+        self.engine = engine_with(cases)
+        self._parts: dict[Any, PolarsEngine] = {}
 
-    def engines(self, tail_of: Traces | None, labels: tuple[str, ...]) -> tuple[PolarsEngine, PolarsEngine]:
-        """The other cases and the canary, all or as far as they are in the tail, without the events of all other labels."""
+    def cases_of(self, trace: tuple[int, ...]) -> int:
+        row = int(self.engine.block.rows_of(traces_of([trace]))[0])
+        return int(self.engine.counts[row]) if row >= 0 else 0
+
+    def count(self, table: Table, tail_of: Traces | None, labels: tuple[str, ...]) -> Any:
+        """Count all cases, or as far as they are in the tail, without the events of all other labels."""
         key = None if tail_of is None else tuple(tail_of.as_bytes()), labels
-        if key not in self._engines:
-            both = self.others, self.canary
-            some = both if tail_of is None else (both[0].tail(tail_of), both[1].tail(tail_of))
-            self._engines[key] = some[0].with_labels(labels), some[1].with_labels(labels)
-        return self._engines[key]
+        if key not in self._parts:
+            self._parts[key] = (self.engine if tail_of is None else self.engine.tail(tail_of)).with_labels(labels)
+        return self._parts[key].count(table)
 
 
 class Adversary:
-    """Follows a run release by release."""
+    """Follows a run release by release, and weighs for each canary whether it is in there: what others count, it counts once."""
 
-    def __init__(self, known: Known) -> None:
-        self.known, self.kept = known, traces_of([])
-        self.evidence, self.zeros, self.tables = 0.0, 0, 0
+    def __init__(self, others: Known, canaries: list[tuple[Case, Known]]) -> None:
+        self.others, self.canaries, self.kept = others, canaries, traces_of([])
+        self.evidence, self.zeros, self.tables = np.zeros(len(canaries)), 0, 0
 
     def sees_kept(self, kept: Traces, first: NoisyTable, mu: float, threshold: int, scale: int) -> None:
         """Weigh which variants were kept."""
-        self.kept = kept
-        same, sd = self.known.same, scale / mu
-        for trace, noisy in zip(kept.to_lists(), first.counts.tolist(), strict=True):
-            if tuple(trace) == self.known.trace:
-                self.evidence += CERTAIN if same == 0 else ((noisy - scale * same) * scale - scale**2 / 2) / sd**2
-                return
-        hidden = [1.0 if count == 0 else 1 - upper_tail((threshold - 0.5 - scale * count) / sd) for count in (same, same + 1)]
-        self.evidence += math.log(max(hidden[1], 1e-300) / max(hidden[0], 1e-300))
+        self.kept, sd = kept, scale / mu
+        shown = dict(zip(map(tuple, kept.to_lists()), first.counts.tolist(), strict=True))
+        for i, (canary, _) in enumerate(self.canaries):
+            same = self.others.cases_of(canary.codes())
+            if canary.codes() in shown:
+                noisy = shown[canary.codes()]
+                self.evidence[i] += CERTAIN if same == 0 else ((noisy - scale * same) * scale - scale**2 / 2) / sd**2
+            else:
+                counts = same, same + 1
+                hidden = [1.0 if count == 0 else 1 - upper_tail((threshold - 0.5 - scale * count) / sd) for count in counts]
+                self.evidence[i] += math.log(max(hidden[1], 1e-300) / max(hidden[0], 1e-300))
 
     def sees_labels(self, known: tuple[str, ...], chosen: tuple[str, ...], mu: float, threshold: int, scale: int) -> None:
         """Weigh which labels were kept."""
         table = LabelWeights(len(LABELS), np.array([LABELS.index(label) for label in known], np.int64))
-        others, canary = (engine.count(table) for engine in self.known.engines(self.kept, LABELS))
-        for code, label in enumerate(LABELS):
-            if label not in known:
-                without, with_canary = (
-                    upper_tail((threshold - 0.5 - weight) * mu / scale) if weight else 0.0
-                    for weight in (others[code], others[code] + canary[code])
-                )
-                if label not in chosen:
-                    without, with_canary = 1 - without, 1 - with_canary
-                self.evidence += CERTAIN if without == 0 else math.log(max(with_canary, 1e-300) / without)
+        others = self.others.count(table, self.kept, LABELS)
+        for i, (_, canary) in enumerate(self.canaries):
+            more = canary.count(table, self.kept, LABELS)
+            for code, label in enumerate(LABELS):
+                if label not in known:
+                    without, with_canary = (
+                        upper_tail((threshold - 0.5 - weight) * mu / scale) if weight else 0.0
+                        for weight in (others[code], others[code] + more[code])
+                    )
+                    if label not in chosen:
+                        without, with_canary = 1 - without, 1 - with_canary
+                    self.evidence[i] += CERTAIN if without == 0 else math.log(max(with_canary, 1e-300) / without)
 
     def sees(self, table: Table, noisy: NoisyTable, *, of_tail: bool, labels: tuple[str, ...]) -> None:
         """Weigh a noisy table."""
-        others, canary = self.known.engines(self.kept if of_tail else None, labels)
-        more = canary.count(table).ravel().astype(np.float64)
-        off = noisy.counts.ravel() - others.count(table).ravel()
-        self.evidence += float(off @ more - more @ more / 2) / (noisy.sd * noisy.scale) ** 2
+        tail_of = self.kept if of_tail else None
+        off = noisy.counts.ravel() - self.others.count(table, tail_of, labels).ravel()
+        for i, (_, canary) in enumerate(self.canaries):
+            more = canary.count(table, tail_of, labels).ravel().astype(np.float64)
+            self.evidence[i] += float(off @ more - more @ more / 2) / (noisy.sd * noisy.scale) ** 2
         self.tables += 1
         self.zeros += int(of_tail and not noisy.counts.any())
 
-    def figures(self) -> list[float]:
-        """What it decides from."""
-        return [self.evidence, float(len(self.kept)), float(self.zeros), float(self.tables)]
+    def figures(self) -> list[list[float]]:
+        """What it decides from, for each canary."""
+        return [[weight, float(len(self.kept)), float(self.zeros), float(self.tables)] for weight in self.evidence.tolist()]
 
 
-def observed(others: list[Case], canary: Case, run: Run, plan: Plan, runs: int, seed: int) -> tuple[Floats, Floats]:
-    """The adversary's figures of many runs with the canary, and of as many without: it sees whatever leaves any gate."""
-    known, random = Known(others, canary), Randomness(seed=seed)
+def observed(others: list[Case], canaries: list[Case], run: Run, plan: Plan, runs: int, seed: int) -> list[tuple[Floats, Floats]]:
+    """For each canary the adversary's figures of many runs with it, and of as many without: it sees whatever leaves any gate.
+
+    The runs without a canary are the same for all of them: each bound holds by itself, whatever it shares with another.
+    """
+    known, random = Known(others), Randomness(seed=seed)
+    candidates = [(canary, Known([canary])) for canary in canaries]
     release, select, select_labels = Gate.release, Gate.select_variants, Gate.select_labels
-    adversary = Adversary(known)
+    adversary = Adversary(known, candidates)
 
     def heard_release(self: Gate, table: Table, mu: float, group: Any = None) -> NoisyTable:
         noisy = release(self, table, mu, group)
@@ -157,14 +168,15 @@ def observed(others: list[Case], canary: Case, run: Run, plan: Plan, runs: int, 
         patch.setattr(Gate, "release", heard_release)
         patch.setattr(Gate, "select_variants", heard_select)
         patch.setattr(Gate, "select_labels", heard_labels)
-        for engine in (engine_with([*others, canary]), known.others):
+        for engine, weighed in (*((engine_with([*others, one[0]]), [one]) for one in candidates), (known.engine, candidates)):
             rows = []
             for _ in range(runs):
-                adversary = Adversary(known)
+                adversary = Adversary(known, weighed)
                 run(Gate(engine, random), plan)
                 rows.append(adversary.figures())
             sides.append(np.array(rows))
-    return sides[0], sides[1]
+    *with_each, without = sides
+    return [(with_it[:, 0], without[:, i]) for i, with_it in enumerate(with_each)]
 
 
 def audited_epsilon(with_case: Floats, without: Floats, delta: float) -> float:
@@ -179,8 +191,22 @@ def audited_noise(runs: int, seed: int) -> tuple[float, float]:
     epsilon, delta = 1.0, 0.3
     plan = make_plan(epsilon, delta, Budget(0.999, 0.001), tail="nearest")
     others = [Case("ab", MONDAY + day * DAY) for day in range(40)]
-    return epsilon, audited_epsilon(*observed(others, Case("ab"), _counts, plan, runs, seed), delta)
+    (sides,) = observed(others, [Case("ab")], _counts, plan, runs, seed)
+    return epsilon, audited_epsilon(*sides, delta)
 
 
 def _counts(gate: Gate, plan: Plan) -> None:
     _release_control(gate, plan, None)
+
+
+def audited_clip(runs: int, seed: int) -> tuple[float, float]:
+    """The epsilon claimed for control flow with private labels, and what a case that repeats itself for long shows of it.
+
+    The tail has many traces that repeat themselves: only then are repetitions asked for, where a clip matters.
+    """
+    epsilon, delta = 3.0, 0.01
+    plan = make_plan(epsilon, delta, Budget(0.999, 0.001))
+    rare = ["".join(word) for word in product("ab", repeat=8)][::2]
+    others = [Case(word, MONDAY + day * DAY) for day, word in enumerate(["ab"] * 40 + rare)]
+    (sides,) = observed(others, [Case("a" + "b" * 800)], _counts, plan, runs, seed)
+    return epsilon, audited_epsilon(*sides, delta)

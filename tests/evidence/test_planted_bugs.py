@@ -25,7 +25,7 @@ BUGS = {
     "the exact number of cases": ("mechanisms/libra/algorithm.py", "in flows], self.cases)", "in flows], log.n_cases)"),
 }
 LONG = ["--canary", "is very long", "--delta", "0.1", "--budget", "control=0.999,times=0.001", "--public-labels", "--runs", "900"]
-FREQUENT = ["--canary", "joins a frequent variant", "--runs", "600"]
+FREQUENT = ["--canary", "joins a frequent variant", "--runs", "240"]
 BLACK_BOX = {"the clip is ignored": LONG, "the exact number of cases": FREQUENT}
 
 
@@ -58,10 +58,24 @@ def test_a_planted_bug_is_caught_from_the_outside(bug: str, planted: bool, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("planted", [True, False], ids=["planted", "not planted"])
-def test_a_fifth_less_noise_is_caught_from_the_inside(planted: bool, tmp_path: Path) -> None:
-    copy = _copy(tmp_path, "a fifth less noise" if planted else None)
+def test_a_fifth_less_noise_is_caught_from_the_inside(tmp_path: Path) -> None:
+    """The same audit of the code as it is finds less than is claimed: test_the_noise_is_no_smaller_than_it_should_be."""
+    copy = _copy(tmp_path, "a fifth less noise")
     script = "import libra, inside; print(libra.__file__); print(*inside.audited_noise(runs=2500, seed=4))"
+    done = _run(copy, "-c", script)
+    assert done.returncode == 0, done.stderr
+    where, figures = done.stdout.splitlines()
+    assert Path(where).is_relative_to(copy)
+    claimed, found = map(float, figures.split())
+    assert found > claimed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", [True, False], ids=["planted", "not planted"])
+def test_an_ignored_clip_is_caught_from_the_inside_with_private_labels(planted: bool, tmp_path: Path) -> None:
+    """From the outside that takes thousands of runs: the tail of the small log of an audit is rarely released."""
+    copy = _copy(tmp_path, "the clip is ignored" if planted else None)
+    script = "import libra, inside; print(libra.__file__); print(*inside.audited_clip(runs=300, seed=5))"
     done = _run(copy, "-c", script)
     assert done.returncode == 0, done.stderr
     where, figures = done.stdout.splitlines()

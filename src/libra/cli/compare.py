@@ -14,7 +14,7 @@ from libra.errors import UsageError
 from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
-    from libra.comparison import Comparison
+    from libra.compared import Comparison
     from libra.reporting.comparison_tables import Table
 
 

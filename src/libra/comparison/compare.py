@@ -59,17 +59,7 @@ def compare(
     cache: Cache | None = None,
     told: Told = nobody_told,
 ) -> Comparison:
-    """Run all that is planned on all logs.
-
-    Example:
-        >>> from libra.comparison.plan import plan_of
-        >>> from libra.comparison.setting import settings_of
-        >>> from libra.example.simulate import simulate
-        >>> plan = plan_of(settings_of("libra"), epsilon=1.0, delta=1e-4, seeds=1)
-        >>> found = compare({"emergency": simulate(cases=300)}, plan, Limits(), processes=1)
-        >>> found.outcomes[0].result.guarantee
-        'proved'
-    """
+    """Run all that is planned on all logs."""
     runs = list(plan.runs(logs))
     contents = {name: content_hash(log) for name, log in logs.items()} if cache is not None else {}
     settled = _Settled()
@@ -100,8 +90,9 @@ def compare(
         for name, log in logs.items()
     )
     notes = (*plan.notes, *((cache.trouble,) if cache is not None and cache.trouble else ()))
-    in_order = sorted(settled.outcomes.values(), key=_place(runs))
-    return Comparison(compared, tuple(in_order), plan.epsilons, plan.delta, plan.seeds, limits, notes)
+    place = {key: i for i, key in enumerate(dict.fromkeys(map(_but_for_seed, runs)))}
+    outcomes = tuple(settled.outcomes[run] for run in sorted(runs, key=lambda run: place[_but_for_seed(run)]))  # then by seed
+    return Comparison(compared, outcomes, plan.epsilons, plan.delta, plan.seeds, limits, notes)
 
 
 @dataclass
@@ -133,15 +124,6 @@ def _wanted(runs: Sequence[Run], settled: _Settled) -> Iterator[Run]:
 
 def _but_for_seed(run: Run) -> tuple[object, ...]:
     return run.log, run.setting.label, run.epsilon
-
-
-def _place(runs: Sequence[Run]) -> Callable[[Outcome], tuple[int, int]]:
-    """Where an outcome stands: by log, setting and epsilon in the order of the plan, then by seed."""
-    first: dict[tuple[object, ...], int] = {}
-    for run in runs:
-        first.setdefault(_but_for_seed(run), len(first))
-    seeds = {seed: place for place, seed in enumerate(dict.fromkeys(run.seed for run in runs))}
-    return lambda outcome: (first[_but_for_seed(outcome.run)], seeds[outcome.run.seed])
 
 
 def named(sources: Source | Sequence[Source] | Mapping[str, Source]) -> dict[str, Source]:

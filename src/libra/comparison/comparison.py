@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from libra._system.arguments import checked
 from libra._version import __version__
@@ -18,9 +17,6 @@ from libra.comparison.plan import Run
 from libra.comparison.setting import Setting
 from libra.errors import UsageError
 from libra.measures.utility import FIGURES, Baseline, Utility
-
-if TYPE_CHECKING:
-    from libra.reporting.page import Report
 
 DOCUMENT = "Libra comparison"
 CONFIDENTIAL = (
@@ -371,37 +367,3 @@ class Comparison:
             ],
             "runs": [outcome.to_dict() for outcome in self.outcomes],
         }
-
-    def to_markdown(self) -> str:
-        """A page with one table a log."""
-        from libra.reporting.comparison_files import markdown
-
-        return markdown(self)
-
-    def to_csv(self) -> str:
-        """One line a run, with a heading."""
-        from libra.reporting.comparison_files import csv_text
-
-        return csv_text(self)
-
-    def plot(self, log: str, measure: str) -> str:
-        """An SVG image of a measure against epsilon, a line for each setting."""
-        from libra.reporting.curves import plot
-
-        return plot(self, log, measure)
-
-    def report(self) -> Report:
-        """A page with charts and tables, to save as a file or to look at in a notebook."""
-        from libra.reporting.comparison_page import report_of
-
-        return report_of(self)
-
-    def write(self, folder: str | Path) -> list[Path]:
-        """Write the tables and plots into a folder, which is made where it is not there.
-
-        Returns:
-            The files that were written.
-        """
-        from libra.reporting.comparison_files import write
-
-        return write(self, Path(folder))

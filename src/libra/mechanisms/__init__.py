@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 class _Mechanisms(ModuleType):
     def __call__(self) -> dict[str, Described]:
-        from libra.api import mechanisms
+        from libra.mechanisms.mechanism import mechanisms
 
         return mechanisms()
 

@@ -86,6 +86,18 @@ def names() -> tuple[str, ...]:
     return (*HOMES, *sorted(plugins()))
 
 
+def mechanisms() -> dict[str, Described]:
+    """All mechanisms by name, those of other packages included: what each does, and its parameters.
+
+    Example:
+        >>> import libra
+        >>> found = libra.mechanisms()
+        >>> list(found)[:2], found["libra"].parameters[0].name, found["libra"].parameters[0].default
+        (['libra', 'libra2022'], 'epsilon', 1.0)
+    """
+    return {name: description_of(name) for name in names()}
+
+
 def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
     """The mechanism of this name with these parameters; those that are None stay at their default.
 

@@ -176,7 +176,15 @@ class Growth:
 
 
 def refuse_runaway(growth: Growth, remedy: Callable[[int], str]) -> None:
-    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words."""
+    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words.
+
+    Example:
+        >>> growth = Growth(truncated_tail, 10.0, 10, n_labels=16, levels=15)
+        >>> refuse_runaway(growth, lambda least: f"Ask for --set prune={least}.")
+        Traceback (most recent call last):
+        libra.errors.UsageError: Noise alone would make 2.9 prefixes of each at every level, so the tree would run away.
+        Ask for --set prune=21.
+    """
     if not growth.runs_away:
         return
     why = (

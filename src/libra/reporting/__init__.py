@@ -1,5 +1,6 @@
-"""Reports: what was protected and what was lost, on one page.
+"""What people look at: reports, process maps, and the pages, tables and plots of a comparison.
 
-Data flow one way: logs and a certificate become facts (`facts`), facts become charts (`drawn`) and words (`said`, `promise`), and
-all of them one page (`page`, `build`). A public page is built without the original.
+Data flow one way. Logs become `facts`; facts become charts (`drawn`, from `charts` and `bars`), maps and `words`; with the
+`promise` of a certificate they become one `page` (`build`). A public page is built without the original. The `comparison_*`
+modules and `curves` show a comparison. Text from a log goes through `text`, figures through `numbers`, looks through `style`.
 """

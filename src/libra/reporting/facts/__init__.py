@@ -1,1 +1,1 @@
-"""What a report says: plain aggregates of two logs, or of the anonymized one alone. No markup, no drawing, and no single case."""
+"""Facts of an anonymized log and, unless the page is public, of its original: plain aggregates, nothing drawn."""

@@ -14,14 +14,6 @@ from libra.measures.risk.figures import Estimate, Linkage, SingledOut
 from libra.measures.risk.membership import Membership
 from libra.reporting.facts.pair import Pair
 from libra.reporting.numbers import share
-from libra.reporting.risk_words import (
-    KNOWN,
-    what_a_match_tells,
-    what_is_copied,
-    what_singles_out,
-    what_the_attack_found,
-    whose_variant,
-)
 
 ESSENTIAL = ("days", "variant")
 TOLD_BY = ("days", 3)  # the knowledge that the sentence in front is about: what a neighbour or a colleague may well know

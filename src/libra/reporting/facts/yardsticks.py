@@ -15,7 +15,6 @@ from libra._system.randomness import Randomness
 from libra.eventlog.cases import DAY, cases_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures.distances import Integers, total_variation
-from libra.measures.edges import common_codes
 from libra.measures.utility import FIGURES, Utility, measure
 from libra.mechanisms.fresh_log import log_of
 from libra.reporting.facts.pair import Pair
@@ -87,15 +86,10 @@ def sample_of(log: EventLog, cases: int, seed: int = SEED) -> EventLog:
 
 def activity_tv(original: EventLog, other: EventLog) -> float:
     """Half the summed differences of the activities' shares of events: 0 for equal ones, 1 where no activity is common."""
-    codes, other_codes = common_codes(original, other)
-    n_labels = int(max(codes.max(initial=-1), other_codes.max(initial=-1))) + 1
-    return total_variation(*(_by_label(*one, n_labels) for one in ((original, codes), (other, other_codes))))
-
-
-def _by_label(log: EventLog, codes: Integers, n_labels: int) -> Integers:
-    counts = np.zeros(n_labels, np.int64)
-    counts[codes] = np.bincount(log.activity_codes, minlength=len(codes))
-    return counts
+    labels = sorted({*original.activities, *other.activities})
+    counts = [np.bincount(log.activity_codes, minlength=len(log.activities)).tolist() for log in (original, other)]
+    by_label = [dict(zip(log.activities, of, strict=True)) for log, of in zip((original, other), counts, strict=True)]
+    return total_variation(*(np.array([of.get(label, 0) for label in labels], np.int64) for of in by_label))
 
 
 def _distance_from_median(starts: Integers) -> float | None:
