@@ -89,7 +89,7 @@ Cells: TypeAlias = dict[tuple[str, int | None], str]  # by kind of knowledge and
 
 def show_log_risk(risk: LogRisk) -> None:
     """Who stands alone in a log as it is."""
-    from libra.reporting.risk_words import CONFIDENTIAL
+    from libra.measures.risk.words import CONFIDENTIAL
 
     _show_singled_out(risk)
     _say(CONFIDENTIAL)
@@ -97,7 +97,7 @@ def show_log_risk(risk: LogRisk) -> None:
 
 def show_release_risk(anonymized: Path, risk: ReleaseRisk) -> None:
     """Who stands alone before, what is found after, and what an attack on membership found."""
-    from libra.reporting.risk_words import CONFIDENTIAL, what_a_match_tells, what_is_copied
+    from libra.measures.risk.words import CONFIDENTIAL, what_a_match_tells, what_is_copied
 
     _show_singled_out(risk.before)
     if risk.linkage:
@@ -110,7 +110,7 @@ def show_release_risk(anonymized: Path, risk: ReleaseRisk) -> None:
 
 
 def _show_singled_out(risk: LogRisk) -> None:
-    from libra.reporting.risk_words import what_singles_out
+    from libra.measures.risk.words import what_singles_out
 
     if not risk.singled_out:
         return
@@ -122,7 +122,7 @@ def _show_singled_out(risk: LogRisk) -> None:
 
 def _show_linkage(anonymized: Path, linkage: tuple[Linkage, ...]) -> None:
     """How often one released case fits, and what that one tells."""
-    from libra.reporting.risk_words import KNOWN
+    from libra.measures.risk.words import KNOWN
 
     cells: Cells = {(one.knowledge, one.events): percent(one.released.once.value) for one in linkage}
     _show_by_knowledge(f"The same knowledge in {anonymized.name}: how often exactly one released case fits", cells)
@@ -133,7 +133,7 @@ def _show_linkage(anonymized: Path, linkage: tuple[Linkage, ...]) -> None:
 
 def _show_by_knowledge(title: str, cells: Cells) -> None:
     """A table with a row for each kind of knowledge and a column for each amount."""
-    from libra.reporting.risk_words import KNOWN
+    from libra.measures.risk.words import KNOWN
 
     amounts = sorted({events for _, events in cells if events is not None})
     header = [f"{k} event{'s' if k > 1 else ''}" for k in amounts]
@@ -155,7 +155,7 @@ def _share(estimate: Estimate | None) -> str:
 
 def _show_membership(found: Membership) -> None:
     """The advantage of the attack, all in all and by how common a case's variant is, against the bound."""
-    from libra.reporting.risk_words import what_the_attack_found, whose_variant
+    from libra.measures.risk.words import what_the_attack_found, whose_variant
 
     rows = [
         ("all", *_interval(found.advantage)),

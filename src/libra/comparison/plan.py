@@ -25,7 +25,6 @@ PRECISION = 1e-4
 OURS = ("epsilon", "delta")  # flags that the comparison has too
 NUMBER = r"\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 WORD = r"[A-Za-z]\w*(?=[.,;:)]|$)"  # a value ends its clause; another word goes on with it
-SET = re.compile(r"--set ((\w+)=)")
 FLAG = re.compile(rf"--([a-z][a-z0-9-]*)(?: ({NUMBER}|{WORD}))?")
 SET = re.compile(r"--set ((\w+)=)")
 Asked = tuple[Setting, float | None, Mapping[str, Any], str | None]  # with the parameters, or why there can be no run

@@ -12,6 +12,14 @@ from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, ReleaseRisk, risk_
 from libra.measures.risk.certified import Certified
 from libra.measures.risk.figures import Estimate, Linkage, SingledOut
 from libra.measures.risk.membership import Membership
+from libra.measures.risk.words import (
+    KNOWN,
+    what_a_match_tells,
+    what_is_copied,
+    what_singles_out,
+    what_the_attack_found,
+    whose_variant,
+)
 from libra.reporting.facts.pair import Pair
 from libra.reporting.numbers import share
 
