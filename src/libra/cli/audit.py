@@ -40,13 +40,13 @@ def mechanisms(
 
     Parameters without a flag of their own are set with --set NAME=VALUE.
     """
-    from libra import api
     from libra.mechanisms.mechanism import description_of
+    from libra.mechanisms.mechanism import mechanisms as listed
 
     if name is not None:
         show_mechanism(description_of(name), as_json=as_json)
         return
-    found = api.mechanisms().values()
+    found = listed().values()
     if as_json:
         print_json({"mechanisms": [one.to_dict() for one in found]})
         return

@@ -116,7 +116,7 @@ class VariantQuery(PeerMechanism):
             **others,
         )
         if self.times == "none" and (budget != DEFAULT_BUDGET or self.time_zone != "UTC"):
-            raise UsageError("budget and time_zone are about times, and none are released. Ask for them: --set times=model.")
+            raise UsageError("budget and time_zone apply to modelled times only. Add --set times=model.")
 
     @property
     def proved(self) -> bool:

@@ -121,7 +121,7 @@ def test_an_empty_log_is_released_like_any_other() -> None:
         ({"times": "some"}, "times is one of none, model, not 'some'."),
         (
             {"time_zone": "Asia/Tokyo"},
-            "budget and time_zone are about times, and none are released. Ask for them: --set times=model.",
+            "budget and time_zone apply to modelled times only. Add --set times=model.",
         ),
         ({"budget": "control=0.9"}, "budget and time_zone apply to modelled times only"),
         ({"epsilon": 50, "delta": 1e-12}, "too small for a table"),
