@@ -20,6 +20,10 @@ class Comparison(made.Comparison):
         """The same comparison, which can be shown."""
         return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
 
+    def _repr_markdown_(self) -> str:
+        """The tables, as notebooks show them."""
+        return self.to_markdown()
+
     def to_markdown(self) -> str:
         """A page with one table a log."""
         from libra.reporting.comparison_files import markdown

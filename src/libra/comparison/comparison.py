@@ -313,10 +313,6 @@ class Comparison:
         runs = f"{done} of {len(self.outcomes)} runs with a result"
         return f"<Comparison: {several}, {runs}; rows(log) and plot(log, measure) know {known}>"
 
-    def _repr_markdown_(self) -> str:
-        """The tables, as notebooks show them."""
-        return self.to_markdown()
-
     def log(self, name: str) -> ComparedLog:
         """A log by its name."""
         for log in self.logs:
