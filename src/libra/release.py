@@ -41,8 +41,10 @@ class Release(made.Release):
 
     Attributes:
         roles: Which column of the source was taken for what.
+        reading: What is worth knowing about how the source was read, such as a value that was left out. Confidential.
         writer: Writes the log where it is made, in place of this process.
-        original: The log that it was made from, for `report` alone. It does not go along when a release is pickled or copied.
+        original: The log that it was made from, for `report` alone. Neither it nor how it was read goes along when a release is
+            pickled or copied.
 
     Example:
         >>> import libra, libra.example
@@ -52,6 +54,7 @@ class Release(made.Release):
     """
 
     roles: tuple[FoundRole, ...] = field(default=(), repr=False)
+    reading: tuple[str, ...] = field(default=(), repr=False)
     writer: LogWriter | None = field(default=None, repr=False)
     original: EventLog | None = field(default=None, repr=False)
 
@@ -61,8 +64,8 @@ class Release(made.Release):
         return cls(**({one.name: getattr(release, one.name) for one in fields(release)} | more))
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the original: a file made of a release holds no raw case."""
-        return self.__dict__ | {"original": None}
+        """All but the original and how it was read: a file made of a release holds nothing raw."""
+        return self.__dict__ | {"original": None, "reading": (), "roles": ()}
 
     def report(self, original: Source | None = None, *, public: bool = False) -> Report:
         """What was protected and what was lost, on one page: `save` it, or let a notebook show it.
@@ -82,7 +85,7 @@ class Release(made.Release):
         from libra.reporting.build import report_of_release
 
         given = self.original if original is None or public else read(original, ReadOptions())
-        return report_of_release(self, given, public=public)
+        return report_of_release(self, given, public=public, reading=self.reading)
 
     def write(
         self,

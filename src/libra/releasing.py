@@ -103,7 +103,7 @@ def released(request: Request) -> Iterator[Release]:
             refuse_open(log.notes, place)
         with stage(progress, "anonymize", source) as told:
             release = made.anonymize(log, request.random, told)
-        yield Release.of(release, original=log, roles=log.roles, notes=(*log.notes, *release.notes))
+        yield Release.of(release, original=log, roles=log.roles, reading=log.notes)
         return
     with opened(source, request.engine, request.options, request.master) as beyond_memory:
         with stage(progress, "anonymize", source) as told:
@@ -116,8 +116,7 @@ def released(request: Request) -> Iterator[Release]:
             from libra.engines.spark.writing import SparkWriter
 
             writer = SparkWriter(request.master)
-        notes = (*beyond_memory.notes, *release.notes)
-        yield Release.of(release, notes=notes, roles=beyond_memory.roles, writer=writer)
+        yield Release.of(release, reading=beyond_memory.notes, roles=beyond_memory.roles, writer=writer)
 
 
 class OpenLog(Origin, Protocol):

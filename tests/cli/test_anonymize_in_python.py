@@ -141,6 +141,6 @@ def test_what_the_reader_noted_and_found_is_in_the_release_and_on_its_page(tmp_p
     rows = "".join(f"c{case},{step},0{1 + case % 9}/04/2024 08:{case % 60:02}\n" for case in range(200) for step in "ab")
     (tmp_path / "log.csv").write_text(f"case,activity,time\n{rows}", encoding="utf-8")
     release = libra.anonymize(tmp_path / "log.csv", mechanism="travas")
-    assert any("read day first" in note for note in release.notes)
+    assert any("read day first" in note for note in release.reading)
     assert {found.role: found.columns for found in release.roles}["case_id"] == ("case",)
     assert "read day first" in release.report().html

@@ -173,7 +173,15 @@ def anonymize(
             with stages.stage("report", output.name) as progress:
                 names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))
                 key_id = None if signing is None else signing.public.id
-                draft = draft_of_release(release, release.original, public=public, names=names, key_id=key_id, progress=progress)
+                draft = draft_of_release(
+                    release,
+                    release.original,
+                    public=public,
+                    reading=release.reading,
+                    names=names,
+                    key_id=key_id,
+                    progress=progress,
+                )
         with stages.stage("write", output.name) as progress:
             left_out = release.write(output, certificate=certificate, sign_key=signing, progress=progress)
             if model is not None:
@@ -181,7 +189,7 @@ def anonymize(
 
                 write_model(release, model)
             page = None if draft is None or report is None else _saved(draft, report, output)
-    notes = (*release.notes, *left_out)
+    notes = (*release.reading, *release.notes, *left_out)
     print_notes((*(() if as_json else columns_taken(release.roles, options)), *notes), quiet=quiet)
     if as_json:
         signature = None if certificate is None or signing is None else signature_of(certificate)

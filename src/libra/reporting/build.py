@@ -75,9 +75,11 @@ class Draft:
         return Report(title, html, public, promise.standing, spoken, _findings(facts))
 
 
-def report_of_release(release: Release, original: EventLog | None, *, public: bool = False) -> Report:
-    """The page of a release that was made just now."""
-    return draft_of_release(release, original, public=public).report()
+def report_of_release(
+    release: Release, original: EventLog | None, *, public: bool = False, reading: Sequence[str] = ()
+) -> Report:
+    """The page of a release that was made just now; `reading` is what the reader noted, which no public page shows."""
+    return draft_of_release(release, original, public=public, reading=reading).report()
 
 
 def draft_of_release(
@@ -85,6 +87,7 @@ def draft_of_release(
     original: EventLog | None,
     *,
     public: bool = False,
+    reading: Sequence[str] = (),
     names: Names | None = None,
     key_id: str | None = None,
     progress: Progress = no_progress,
@@ -100,7 +103,7 @@ def draft_of_release(
         certificate=made,
         promise=with_signature(promise, Vouched(key_id), made_here=True, public=public),
         names=names,
-        notes=() if public else release.notes,
+        notes=() if public else (*reading, *release.notes),
         progress=progress,
     )
 
