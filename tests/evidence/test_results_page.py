@@ -18,7 +18,7 @@ ROWS = dict(re.findall(r"^\| `([^`]+)` \| \([^)]+\) \| ([^|]+) \|", PAGE, re.MUL
 
 
 def test_every_mechanism_has_an_outcome() -> None:
-    assert {words.split()[0] for words in ROWS} == set(HOMES)
+    assert {re.split("[ :]", words)[0] for words in ROWS} == set(HOMES)
 
 
 def test_every_audit_that_is_made_is_on_the_page() -> None:
