@@ -113,6 +113,7 @@ def test_bad_input_is_told(run: Run, crowd: Path, tmp_path: Path) -> None:
     answer = run("compare", crowd, "no/such/log.csv", "-m", "travas")
     assert (answer.code, answer.out) == (3, "")
     assert "no/such/log.csv: there is no such file" in answer.err
+    assert run("compare", "no/such/log.csv", "-m", "travas", "-o", tmp_path / "results").code == 3
     answer = run("compare", crowd, "-m", "travas", "-o", crowd)
     assert answer.code == 3
     assert "this is a file" in answer.err

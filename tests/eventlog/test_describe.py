@@ -210,6 +210,17 @@ def test_a_day_and_a_clock_in_two_columns_are_both_named(tmp_path: Path) -> None
     check_same(file, found, tmp_path)
 
 
+@pytest.mark.parametrize("engine", ["polars", "polars-streaming"])
+def test_a_date_with_a_time_of_its_own_is_refused_beside_a_described_clock(engine: str, tmp_path: Path) -> None:
+    """Both times added up would be a moment that the file never names."""
+    file, header = tmp_path / "log.csv", "case,activity,date,time\n1,a,2024-05-06,08:30\n1,b,2024-05-27,9:15\n"
+    file.write_text(header, encoding="utf-8")
+    described = libra.describe(file)
+    file.write_text(f"{header}2,a,2024-05-08 10:15:00,09:30\n", encoding="utf-8")
+    with pytest.raises(InputError, match='"2024-05-08 10:15:00" tells a time of day, and the others have theirs from "time"'):
+        libra.anonymize(file, description=described, engine=engine)
+
+
 def test_a_start_that_is_written_otherwise_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("case,activity,start time,end time\n1,a,1714982400,27.05.2024\n")

@@ -62,19 +62,27 @@ def csv_text(comparison: Comparison) -> str:
 def check_folder(folder: Path) -> None:
     """Refuse a folder that cannot be made or written to, before any time is spent."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise InputError("this is a file", place=str(folder), remedy="Name a folder") from error
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        if not there.is_dir():
+            raise InputError("this is a file", place=str(there), remedy="Name a folder")
     except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"cannot be made ({reason})", place=str(folder), remedy="Name another folder") from error
-    if not os.access(folder, os.W_OK):
-        raise InputError("you may not write to this folder", place=str(folder), remedy="Name another folder")
+        raise _cannot_be_made(folder, error) from error
+    if not os.access(there, os.W_OK):
+        raise InputError("you may not write to this folder", place=str(there), remedy="Name another folder")
+
+
+def _cannot_be_made(folder: Path, error: OSError | ValueError) -> InputError:
+    reason = (getattr(error, "strerror", None) or str(error)).lower()
+    return InputError(f"cannot be made ({reason})", place=str(folder), remedy="Name another folder")
 
 
 def write(comparison: Comparison, folder: Path) -> list[Path]:
     """Write tables and plots into a folder, which is made where it is not there."""
     check_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_be_made(folder, error) from error
     document = json.dumps(comparison.to_dict(), indent=2, allow_nan=False) + "\n"
     tables = {"comparison.md": markdown(comparison), "comparison.csv": csv_text(comparison)}
     texts = tables | plots(comparison) | {TABLE: document}  # which is last: until then it tells what is to go

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import time
 
 import polars as pl
 
@@ -21,7 +22,7 @@ from libra.eventlog.notes import LeftOut, listed
 from libra.eventlog.options import Place, ReadOptions
 from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
-from libra.eventlog.tables.timestamps import has_zone, read_timestamps
+from libra.eventlog.tables.timestamps import has_zone, quoted, read_timestamps
 from libra.eventlog.tables.values import as_attributes, as_text
 
 _FIRST_LETTER, _LAST_LETTER = "!", "~"  # of ASCII
@@ -250,10 +251,24 @@ def _moments(
     ours = options if role == "timestamp" or options.zone is None else replace(options, zone="utc")
     optional = role not in REQUIRED
     moments, more = read_timestamps(frame[name], ours, column=name, place=place, optional=optional, beside=beside)
+    moments = with_clocks(moments, frame, columns[role], options, place)
+    said.extend(clock_note(clock, name) for clock in clocks)
+    said.extend(map(str, more) if optional else more)  # only the timestamp counts in a release
+    return moments
+
+
+def with_clocks(moments: pl.Series, frame: pl.DataFrame, columns: Sequence[str], options: ReadOptions, place: Place) -> pl.Series:
+    """Dates, with the times of day from the columns after the first; a date that tells a time of day itself is an error."""
+    when, *clocks = columns
+    if clocks and not (at_midnight := (unnamed(moments).dt.time() == time()).fill_null(True)).all():
+        row = int((~at_midnight).arg_true()[0])
+        raise InputError(
+            f'timestamp {quoted(frame[when][row])} tells a time of day, and the others have theirs from "{clocks[0]}"',
+            place=place(row),
+            remedy="Name the column to use with --timestamp",
+        )
     for clock in clocks:
         moments += read_clock_times(frame[clock], options, place=place)
-        said.append(clock_note(clock, name))
-    said.extend(map(str, more) if optional else more)  # only the timestamp counts in a release
     return moments
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import time
 
 import polars as pl
 
@@ -19,8 +18,8 @@ from libra.eventlog.log import UTC_MICROSECONDS, FoundRole
 from libra.eventlog.names import unnamed
 from libra.eventlog.options import Place, ReadOptions
 from libra.eventlog.select import Transitions
-from libra.eventlog.tables.dates import read_clock_times, telling_dates
-from libra.eventlog.tables.flat import TableRows, clock_note, identity
+from libra.eventlog.tables.dates import telling_dates
+from libra.eventlog.tables.flat import TableRows, clock_note, identity, with_clocks
 from libra.eventlog.tables.roles import DESCRIBED, REQUIRED, find_roles
 from libra.eventlog.tables.timestamps import (
     ISO_ZONE,
@@ -251,18 +250,9 @@ class RowsInBatches:
         return whose.fill_null(0) if whose.dtype.is_integer() else individuals_apart(whose, case)  # null only where left out
 
     def _moments(self, frame: pl.DataFrame, place: Place) -> pl.Series:
-        when, *clocks = self._by_role["timestamp"]
-        moments = self.times.read(frame[when], None if self._beside is None else frame[self._beside], place)
-        if clocks and not (at_midnight := (moments.dt.time() == time()).fill_null(True)).all():
-            row = int((~at_midnight).arg_true()[0])
-            raise InputError(
-                f'timestamp {quoted(frame[when][row])} tells a time of day, and those before it had theirs from "{clocks[0]}"',
-                place=place(row),
-                remedy="Name the column to use with --timestamp",
-            )
-        for clock in clocks:
-            moments += read_clock_times(frame[clock], self._options, place=place)
-        return moments
+        columns = self._by_role["timestamp"]
+        moments = self.times.read(frame[columns[0]], None if self._beside is None else frame[self._beside], place)
+        return with_clocks(moments, frame, columns, self._options, place)
 
 
 def individuals_apart(whose: pl.Series, case: pl.Series) -> pl.Series:
