@@ -20,7 +20,7 @@ from libra.eventlog.files import output_format
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.write import write, write_rows
-from libra.example.at_scale import HEADER, Department
+from libra.example.simulate import HEADER, Department
 from libra.mechanisms.libra.model_file import read_model
 from libra.targets import check_target
 
