@@ -7,13 +7,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from libra.example.at_scale import SLICE_CASES, Department
 
 import libra
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
-from libra.example.simulate import simulate
+from libra.example.simulate import SLICE_CASES, Department, simulate
 
 HEADER = LogMetadata(attributes=(Attribute("concept:name", "string", "in parts"),))
 SIZE = 20  # cases of a part

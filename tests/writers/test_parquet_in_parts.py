@@ -17,12 +17,12 @@ from typing import BinaryIO, cast
 import polars as pl
 import pyarrow.parquet
 import pytest
-from libra.example.at_scale import Department
 
 from libra.errors import InputError, UsageError
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.tables.parquet import ROW_GROUP, parquet_table, remembering
 from libra.eventlog.write import write, write_rows
+from libra.example.simulate import Department
 
 SCHEMA = {"cost": pl.Int64()}
 HEADER = remembering(LogMetadata())
