@@ -58,7 +58,7 @@ def describe(
             for key in other:
                 if other[key] != first[key]:
                     remedy = f"Write all files in one way, or say it with --{key.replace('_', '-')}"
-                    raise InputError(f"{key} is another one here than in {files[0].name}", place=str(file), remedy=remedy)
+                    raise InputError(f"{key} differs from {files[0].name}", place=str(file), remedy=remedy)
         return _of_csv(together(opened, str(path)), options, given, str(path))
     fmt = input_format(path)
     if fmt.kind == "xes":

@@ -147,7 +147,7 @@ class Description:
             remedy = 'Write key = value, text in double quotes, a backslash as "\\\\"'
             raise InputError(f"this is not TOML ({what})", place=f"{source}, line {line}", remedy=remedy) from error
         except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
-            raise InputError("this is no description", place=source, remedy="Write one with libra describe") from error
+            raise InputError("this is not a description", place=source, remedy="Write one with libra describe") from error
         places = {key: f"{source}{_line_of(key, text)}" for key in found}
         for key in found:
             if key not in KEYS:
@@ -281,7 +281,7 @@ def _check_type(key: str, value: object) -> None:
             what = "the list of labels is empty or has an empty name"
             raise MisfitError(key, what, f'List the names of activities, or write labels = "{PRIVATE}"')
     elif key == "most_cases":
-        fits, asked = isinstance(value, int) and not isinstance(value, bool) and value >= 1, "a whole number from 1 on"
+        fits, asked = isinstance(value, int) and not isinstance(value, bool) and value >= 1, "a whole number of at least 1"
     elif key in TRUTHS:
         fits, asked = isinstance(value, bool), "true or false"
     elif key in CHOICES:
@@ -294,7 +294,7 @@ def _check_type(key: str, value: object) -> None:
         shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:60]}…"
         raise MisfitError(key, f"{key} is {asked}, not {shown}", f"Correct {key}")
     if re.search("[\ud800-\udfff]", "".join(map(str, value)) if isinstance(value, tuple) else str(value)):
-        raise MisfitError(key, f"{key} holds half a character", "Write it again")
+        raise MisfitError(key, f"{key} holds half of a surrogate pair", "Write it again")
 
 
 def _contradictions(said: Description) -> Iterator[MisfitError]:

@@ -77,7 +77,7 @@ def input_format(path: Path) -> FileFormat:
                 return FileFormat("parquet")
             raise InputError("this is a folder", place=str(path), remedy="Name a file in it")
         if not stat.S_ISREG(mode):
-            raise InputError("this is no ordinary file", place=str(path), remedy="Save the log to a file first")
+            raise InputError("this is not a regular file", place=str(path), remedy="Save the log to a file first")
         with path.open("rb") as file:
             head = file.read(HEAD)
     if not head:
@@ -108,7 +108,7 @@ def _read_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise _cannot_read(path, error) from error
     except ValueError as error:  # a null character in the name
-        raise InputError("this is no name of a file", place=repr(str(path)), remedy="Check the path") from error
+        raise InputError("this is not a valid file name", place=repr(str(path)), remedy="Check the path") from error
 
 
 def is_text_encoding(name: str) -> bool:

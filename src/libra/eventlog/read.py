@@ -44,7 +44,7 @@ def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataF
     if not isinstance(source, str | Path):
         if type(source).__module__.partition(".")[0] not in ("polars", "pandas"):
             remedy = "Give the path of a file, a pandas or Polars frame, or an EventLog"
-            raise InputError(f"a {type(source).__name__} is no event log", remedy=remedy)
+            raise InputError(f"a {type(source).__name__} is not an event log", remedy=remedy)
         check_form("table", options, FRAME)
         return from_frame(source, options)
     path = Path(source)

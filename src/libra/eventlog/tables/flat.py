@@ -173,12 +173,13 @@ def from_flat(
     ids = {name: label(frame[name][position[firsts]], "case_id", place) for name in columns["case_id"]}
     whose = rows.individual(frame, usable, place)[position] if "individual" in columns else None
     said.extend(alike_notes({} if whose is None else {columns["individual"][0]: whose[firsts]}, ids))
-    case_ids = pl.DataFrame([part.alias(str(i)) for i, part in enumerate(ids.values())])
-    joined = case_ids.select(pl.concat_str(pl.all(), separator="+")).to_series()
+    named = pl.DataFrame([part.alias(str(i)) for i, part in enumerate(ids.values())])
+    joined = named.select(pl.concat_str(pl.all(), separator="+")).to_series()
     if not joined.is_unique().all():  # different combinations that join to the same id
+        joined = told_apart(joined)
         said.append("Some case ids became equal when their columns were joined; they are told apart by a number, such as (2).")
-    cases, individual = pl.DataFrame({CASE_NAME: told_apart(joined)}), None
-    if whose is not None:
+    cases, individual = pl.DataFrame({CASE_NAME: joined}), None
+    if whose is not None:  # it is an attribute of the case under the name that it has there, or the case id itself
         source_of, individual = columns["individual"][0], CASE_NAME
         if columns["individual"] != columns["case_id"]:
             bare = source_of.removeprefix(CASE_PREFIX) or source_of

@@ -154,7 +154,7 @@ def as_polars(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, notes: list[str
     if isinstance(frame, pl.DataFrame):
         return frame, Remembered()
     if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
-        raise InputError(f"a {type(frame).__name__} is no data frame", remedy="Give a pandas or Polars frame")
+        raise InputError(f"a {type(frame).__name__} is not a data frame", remedy="Give a pandas or Polars frame")
     return _from_pandas(frame, notes), remembered(frame.attrs.get(KEY))
 
 

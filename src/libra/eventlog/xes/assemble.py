@@ -323,7 +323,7 @@ def two_types(key: str, before: str, here: str, place: str) -> InputError:
 
 
 def placer(case_of_event: pl.Series, ids: pl.Series | None, path: Path, before: int = 0) -> Place:
-    """How to say where an event is: its case, `before` which that many others stand, and the how manieth event of it."""
+    """How to say where an event is: its case, `before` which that many others stand, and the number of the event in it."""
 
     def place(row: int) -> str:
         case = case_of_event[row]
