@@ -24,15 +24,7 @@ SEEDED_PREFIX = "seeded-"  # of every case id of a log that was drawn with a see
 
 
 def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness, *, attributes: pl.DataFrame | None = None) -> EventLog:
-    """A log of these cases; `attributes` has a row for each of their events.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.eventlog.cases import cases_of
-        >>> log = simulate(cases=50)
-        >>> fresh_log(cases_of(log), log.activities, Randomness()).cases["concept:name"].head(3).to_list()
-        ['case-1', 'case-2', 'case-3']
-    """
+    """A log of these cases; `attributes` has a row for each of their events."""
     order = random.permutation(len(cases))
     if attributes is not None and attributes.width:
         events = replace(cases, codes=np.arange(len(cases.codes))).take(order).codes
@@ -81,10 +73,5 @@ FIRST = int(np.datetime64("2000-01-01", "us").astype(np.int64))
 
 
 def placeholder_times(offsets: Integers) -> Integers:
-    """A time for every event: each case begins with the year 2000 and goes on by the minute.
-
-    Example:
-        >>> (placeholder_times(np.array([0, 2, 3])) - FIRST).tolist()
-        [0, 60000000, 0]
-    """
+    """A time for every event: each case begins with the year 2000 and goes on by the minute."""
     return FIRST + MINUTE * (np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets)))

@@ -77,12 +77,7 @@ class CertifiedMechanism(Mechanism, Protocol):
 
 
 def names() -> tuple[str, ...]:
-    """The names of all mechanisms: those of Libra, then those that other packages add.
-
-    Example:
-        >>> names()[:2]
-        ('libra', 'libra2022')
-    """
+    """The names of all mechanisms: those of Libra, then those that other packages add."""
     return (*HOMES, *sorted(plugins()))
 
 
@@ -126,22 +121,12 @@ def _said(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def description_of(name: str) -> Described:
-    """What a mechanism does and takes.
-
-    Example:
-        >>> [(one.name, one.default) for one in description_of("libra2022").parameters][:2]
-        [('alpha', 10), ('b', 2)]
-    """
+    """What a mechanism does and takes."""
     return described(name, kind_of(name))
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
-    """The names of the parameters that a mechanism takes.
-
-    Example:
-        >>> parameters_of("libra2022")[:4]
-        ('alpha', 'b', 'gamma', 'delta')
-    """
+    """The names of the parameters that a mechanism takes."""
     return tuple(field.name for field in fields(kind_of(name)) if field.init)  # type: ignore[arg-type]  # mechanisms are dataclasses
 
 

@@ -17,11 +17,6 @@ Default = TypeVar("Default")
 class Parameter:
     """What a parameter means, in a sentence, and which values it takes.
 
-    Attributes:
-        meaning: One sentence.
-        allowed: Its values, such as "above 0".
-        unset: What None stands for, where that is the default.
-
     Example:
         >>> @dataclass(frozen=True)
         ... class Coins:
@@ -30,9 +25,9 @@ class Parameter:
         (2, '2 to 6')
     """
 
-    meaning: str
-    allowed: str = ""
-    unset: str = ""
+    meaning: str  # one sentence
+    allowed: str = ""  # its values, such as "above 0"
+    unset: str = ""  # what None stands for, where that is the default
 
     def field(self, default: Default, *, shown: bool = True) -> Default:
         """A field of a mechanism with this default; one that is not `shown` is left out of what Python prints."""

@@ -107,11 +107,6 @@ def at_relative_times(cases: Cases, relative: Reals, origin: int, *, signed: boo
 
     Times are whole milliseconds. An event comes a millisecond after the one before at least, unless gaps are `signed`; at either
     end of the years that a log may have, each event leaves room for the others.
-
-    Example:
-        >>> cases = Cases(*map(np.array, ([0, 1, 2], [0, 0, 0], [0, 2, 3], [0, 1])), n_activities=3)
-        >>> at_relative_times(cases, np.array([5000.0, -7.0, 0.0]), origin=10_000).micros.tolist()
-        [15000, 16000, 10000]
     """
     first = cases.offsets[:-1]
     if not signed:

@@ -176,15 +176,7 @@ class Growth:
 
 
 def refuse_runaway(growth: Growth, remedy: Callable[[int], str]) -> None:
-    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words.
-
-    Example:
-        >>> growth = Growth(truncated_tail, 10.0, 10, n_labels=16, levels=15)
-        >>> refuse_runaway(growth, lambda least: f"Ask for --set prune={least}.")
-        Traceback (most recent call last):
-        libra.errors.UsageError: Noise alone would make 2.9 prefixes of each at every level, so the tree would run away.
-        Ask for --set prune=21.
-    """
+    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words."""
     if not growth.runs_away:
         return
     why = (
@@ -224,14 +216,7 @@ def longest_trace(max_length: int | None, counted: Counted) -> int:
 
 
 def enough_to_prune(counted: Counted, epsilon: float, n_labels: int) -> int:
-    """The default count to prune at, or the smallest with which the tree of a query of so few cases does not run away.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> many, few = (Counted(traces_of([[0], [1]]), np.array([half, half])) for half in (900, 9))
-        >>> enough_to_prune(many, 1.0, n_labels=16), enough_to_prune(few, 1.0, n_labels=16)
-        (18, 3)
-    """
+    """The default count to prune at, or the smallest with which the tree of a query of so few cases does not run away."""
     least = threshold(DEFAULT_PRUNE, counted.n_cases)
     growth = Growth(truncated_tail, 1 / epsilon, least, n_labels, longest_trace(None, counted) + 1, counted.n_cases)
     return smallest_threshold(growth) if growth.runs_away else least

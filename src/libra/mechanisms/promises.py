@@ -57,21 +57,14 @@ class Claim(Protocol):
 
 @dataclass(frozen=True)
 class EpsilonClaim:
-    """The claim of (epsilon, delta)-differential privacy.
-
-    Attributes:
-        epsilon: What is claimed; follows from the parameters, never from the log. None where none is.
-        delta: Likewise; 0 where pure differential privacy is claimed.
-        guessing_advantage: Where the authors speak of it: by how much an attacker may become surer of a guess.
-        looked_at: Whether anybody here knows why the claim does not hold.
-    """
+    """The claim of (epsilon, delta)-differential privacy."""
 
     tolerance: ClassVar[float] = 1e-9
 
-    epsilon: float | None
-    delta: float = 0.0
-    guessing_advantage: float | None = None
-    looked_at: bool = True
+    epsilon: float | None  # what is claimed; follows from the parameters, never from the log. None where none is
+    delta: float = 0.0  # likewise; 0 where pure differential privacy is claimed
+    guessing_advantage: float | None = None  # where the authors speak of it: by how much an attacker may become surer of a guess
+    looked_at: bool = True  # whether anybody here knows why the claim does not hold
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, JSON-ready."""

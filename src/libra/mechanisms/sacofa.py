@@ -142,16 +142,11 @@ class Relations:
 
     "Sometimes" cannot be broken, and "never precedes" is "never follows" seen from the other side, so three relations are left.
     They take a byte for each pair of labels; everything else is worked through in parts of a bounded size.
-
-    Attributes:
-        never_followed: No b ever comes after an a.
-        always_followed: After every a comes a b.
-        always_preceded: Before every a comes a b.
     """
 
-    never_followed: Booleans
-    always_followed: Booleans
-    always_preceded: Booleans
+    never_followed: Booleans  # no b ever comes after an a
+    always_followed: Booleans  # after every a comes a b
+    always_preceded: Booleans  # before every a comes a b
 
     def broken(self, prefixes: Integers) -> Booleans:
         """Whether a relation breaks where each prefix (a row of codes) goes on to each label, or to the end (the last column)."""

@@ -53,13 +53,7 @@ EMPTY = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counted:
-    """Some traces, and how many cases follow each: what a query about control flow gives.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> Counted(traces_of([[0, 1], [2]]), np.array([2, 1])).repeated().to_lists()
-        [[0, 1], [0, 1], [2]]
-    """
+    """Some traces, and how many cases follow each: what a query about control flow gives."""
 
     traces: Traces
     counts: Integers
@@ -78,14 +72,7 @@ class Counted:
 
 
 def counted_of(cases: Cases) -> Counted:
-    """The variants of some cases.
-
-    Example:
-        >>> from libra.eventlog.cases import cases_of
-        >>> from libra.example.simulate import simulate
-        >>> counted_of(cases_of(simulate(cases=50))).n_cases
-        50
-    """
+    """The variants of some cases."""
     _, first, counts = np.unique(cases.variant, return_index=True, return_counts=True)
     return Counted(Traces(cases.codes, cases.offsets).take(first), counts)
 
@@ -232,15 +219,7 @@ class VariantQuery(PeerMechanism):
 
 
 def largest_mu(entries: Sequence[Entry], epsilon: float, delta: float) -> float:
-    """The largest mu for Gaussian releases that stay, together with these entries, within (epsilon, delta).
-
-    Example:
-        >>> from libra.privacy.ledger import TRUNCATED_GEOMETRIC
-        >>> query = Entry("variants", TRUNCATED_GEOMETRIC, 1.0, 2.0, bound=20)
-        >>> together = Ledger((query, Entry("times", ROUNDED_GAUSSIAN, largest_mu([query], 1.0, 1e-4), 1.0)))
-        >>> 0.9e-4 < delta_of_ledger(together, 1.0) <= 1e-4
-        True
-    """
+    """The largest mu for Gaussian releases that stay, together with these entries, within (epsilon, delta)."""
     low, high = 0.0, LARGEST_TIMES_MU
     for _ in range(HALVINGS):
         middle = (low + high) / 2

@@ -33,34 +33,17 @@ class LabelRound(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration:
-    """How much noise every stage needs.
+    """How much noise every stage needs."""
 
-    Attributes:
-        epsilon: What is promised.
-        delta: Likewise.
-        mu: Of everything together, for a case that shares its variant with others.
-        mu_variants: Of the first look at the variants.
-        mu_rest: Of everything after that, the choice of labels included.
-        variant_threshold: Variants are kept whose noisy counts, times `scale`, reach it.
-        label_rounds: How labels are chosen, round by round; none where they are public.
-        cases: How many cases of whom is protected count at most. Every mu here is that of one of them.
-        scale: What counts are multiplied with before noise.
-
-    Example:
-        >>> plan = calibrate(1.0, 1e-4, variants=0.3)
-        >>> round(1 / plan.mu, 2), round(plan.least_count, 1)
-        (3.19, 22.7)
-    """
-
-    epsilon: float
-    delta: float
-    mu: float
-    mu_variants: float
-    mu_rest: float
-    variant_threshold: int
-    label_rounds: tuple[LabelRound, ...] = ()
-    cases: int = 1
-    scale: int = FINE
+    epsilon: float  # what is promised
+    delta: float  # likewise
+    mu: float  # of everything together, for a case that shares its variant with others
+    mu_variants: float  # of the first look at the variants
+    mu_rest: float  # of everything after that, the choice of labels included
+    variant_threshold: int  # variants are kept whose noisy counts, times `scale`, reach it
+    label_rounds: tuple[LabelRound, ...] = ()  # how labels are chosen, round by round; none where they are public
+    cases: int = 1  # how many cases of whom is protected count at most. Every mu here is that of one of them
+    scale: int = FINE  # what counts are multiplied with before noise
 
     @property
     def variant_shows(self) -> float:

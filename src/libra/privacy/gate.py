@@ -197,10 +197,5 @@ class Gate:
 
 
 def geometric_entry(epsilon: float, noise: NoiseTable) -> Entry:
-    """What stands in the ledger for variant counts with this truncated geometric noise.
-
-    Example:
-        >>> geometric_entry(1.0, truncated_geometric(1.0, 1e-4)).bound
-        9
-    """
+    """What stands in the ledger for variant counts with this truncated geometric noise."""
     return Entry(VARIANT_COUNTS, TRUNCATED_GEOMETRIC, 1.0, 1 / epsilon, bound=-noise.first)

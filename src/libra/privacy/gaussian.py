@@ -97,12 +97,7 @@ ROUNDING = 4e-16  # what each step in floats loses at most, relative
 
 
 def upper_tail(x: float) -> float:
-    """The probability that a standard normal number is above `x`.
-
-    Example:
-        >>> round(upper_tail(1.959964), 6)
-        0.025
-    """
+    """The probability that a standard normal number is above `x`."""
     return 0.5 * math.erfc(x / math.sqrt(2))
 
 
@@ -202,13 +197,7 @@ def mu_of(epsilon: float, delta: float) -> float:
 
 
 def checked_epsilon(value: float, name: str = "epsilon") -> float:
-    """The epsilon of an (epsilon, delta) statement.
-
-    Example:
-        >>> checked_epsilon(0)
-        Traceback (most recent call last):
-        libra.errors.UsageError: epsilon has to be a number above 0 (from 1e-06 to 100), not 0.
-    """
+    """The epsilon of an (epsilon, delta) statement."""
     bounds = f"above 0 (from {SMALLEST_EPSILON:g} to {LARGEST_EPSILON:g})"
     return checked(name, value, lambda epsilon: SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON, bounds)
 

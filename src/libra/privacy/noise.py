@@ -114,17 +114,11 @@ class _Tail:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoiseTable:
-    """A distribution on consecutive whole numbers.
+    """A distribution on consecutive whole numbers."""
 
-    Attributes:
-        first: The smallest of them.
-        cumulative: The weights added up, without the last sum, which is 2^64.
-        distance: The total variation distance from the distribution that the table stands for, rounded up.
-    """
-
-    first: int
-    cumulative: Words
-    distance: float
+    first: int  # the smallest of them
+    cumulative: Words  # the weights added up, without the last sum, which is 2^64
+    distance: float  # the total variation distance from the distribution that the table stands for, rounded up
 
     @property
     def values(self) -> npt.NDArray[np.int64]:
@@ -188,21 +182,11 @@ def _table(ratio: Decimal, peak: Decimal, k: int) -> NoiseTable:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisyTable:
-    """A table with noise.
+    """A table with noise."""
 
-    Attributes:
-        counts: Noisy whole numbers, `scale` times the counts.
-        scale: What counts were multiplied with.
-        sd: The standard deviation of the noise, in counts.
-
-    Example:
-        >>> NoisyTable(np.array([2048, 512]), scale=1024, sd=1.5).values.tolist()
-        [2.0, 0.5]
-    """
-
-    counts: npt.NDArray[np.int64]
-    scale: int
-    sd: float
+    counts: npt.NDArray[np.int64]  # noisy whole numbers, `scale` times the counts
+    scale: int  # what counts were multiplied with
+    sd: float  # the standard deviation of the noise, in counts
 
     @property
     def values(self) -> npt.NDArray[np.float64]:

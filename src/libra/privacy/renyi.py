@@ -161,11 +161,6 @@ def subsampled_laplace_epsilon(scale: float, rate: float, times: int, delta: flo
     are composed. Two bounds hold without any grid, and are taken where they are better or where the library's floats end: with
     probability at least 1 - rate * times the case is in no subsample at all, and no release loses more than
     ln(1 + rate (e^(1/scale) - 1)).
-
-    Example:
-        >>> from libra.privacy.renyi import subsampled_laplace_epsilon
-        >>> round(subsampled_laplace_epsilon(2, 0.05, times=20, delta=1e-4), 4)
-        0.2996
     """
     scale = checked("scale", scale, lambda scale: 1e-300 <= scale <= 1e300, "above 0 (from 1e-300 to 1e300)")
     rate, times, delta = checked_rate(rate), checked_times(times), checked_delta(delta)

@@ -30,12 +30,6 @@ def variant_shows(mu: float, threshold: int, scale: int, cases: int = 1) -> floa
 
     A variant of c cases passes if c times scale, with noise of standard deviation scale / mu, reaches the threshold. Several
     cases may follow one variant or several, whatever is worst.
-
-    Example:
-        >>> round(variant_shows(mu=0.25, threshold=18, scale=1), 6)
-        1.9e-05
-        >>> round(variant_shows(mu=0.25, threshold=18, scale=1, cases=3), 6)
-        0.000144
     """
     shown = [upper_tail((threshold - c * scale - 0.5) * mu / scale) for c in range(1, cases + 1)]
     if shown[-1] == 1:
@@ -86,14 +80,7 @@ class GaussianRule:
 
 @dataclass(frozen=True)
 class BoundedRule:
-    """A variant passes if its noisy count is above the largest noise; what nobody follows never is.
-
-    Example:
-        >>> from libra.privacy.noise import truncated_geometric
-        >>> rows, noisy = BoundedRule(truncated_geometric(1.0, 1e-9)).passing(np.array([900, 1]), Randomness())
-        >>> rows.tolist(), bool(abs(noisy[0] - 900) < 30)
-        ([0], True)
-    """
+    """A variant passes if its noisy count is above the largest noise; what nobody follows never is."""
 
     noise: NoiseTable
 

@@ -241,12 +241,7 @@ def notes_on_delta(promised: Guarantee, released_cases: int) -> Iterator[str]:
 
 
 def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
-    """That a zone did not count, where the times of the log have none.
-
-    Example:
-        >>> list(notes_on_zone("Asia/Tokyo", has_zone=True))
-        []
-    """
+    """That a zone did not count, where the times of the log have none."""
     if not has_zone and time_zone != "UTC":
         yield "The times of this log are in no zone, so their hours and days are kept as they stand; --time-zone did not count."
 
@@ -259,13 +254,7 @@ def _note_on_edges(figures: Figures) -> Iterator[str]:
 
 
 def noise_on_edges(sd: float) -> str:
-    """What noise of this standard deviation on the steps of rare cases means for whoever reads the log.
-
-    Example:
-        >>> print(noise_on_edges(12.2))
-        Counts of steps carry noise of about 12 where rare cases take them: a step, a first or a last activity that occurs
-        fewer than about 36 times may be one that nobody took.
-    """
+    """What noise of this standard deviation on the steps of rare cases means for whoever reads the log."""
     noise = max(round(sd), 1)
     return (
         f"Counts of steps carry noise of about {noise:,} where rare cases take them: a step, a first or a last activity that "

@@ -25,13 +25,7 @@ THERE = 1.0  # standard deviations: from here on the noisy number of rare cases 
 
 
 def likeliest_counts(first: NoisyTable, second: NoisyTable, threshold: float) -> Floats:
-    """The counts, nowhere below zero, under which both looks are likeliest.
-
-    Example:
-        >>> just, well = NoisyTable(np.array([31, 300]), 1, 8.0), NoisyTable(np.array([20, 304]), 1, 5.0)
-        >>> likeliest_counts(just, well, threshold=30.0).round().tolist()
-        [19.0, 303.0]
-    """
+    """The counts, nowhere below zero, under which both looks are likeliest."""
     above, below = np.maximum(first.values, second.values) + 1, np.zeros(len(first.values))
     trust, trust_second = 1 / first.sd**2, 1 / second.sd**2
     for _ in range(HALVINGS):
@@ -81,15 +75,7 @@ def case_counts(weights: Floats, weight: float, cases: int | None, random: Rando
 
 
 def kept_counts(figures: ControlFigures) -> Floats:
-    """How many cases each kept variant stands for.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> (figures,) = libra.anonymize(simulate(cases=2000), tail="drop").figures
-        >>> len(kept_counts(figures.control)) == len(figures.control.kept) > 0
-        True
-    """
+    """How many cases each kept variant stands for."""
     if figures.nearest:
         return np.maximum(figures.second.values, 0.0)
     return likeliest_counts(figures.first, figures.second, figures.threshold)

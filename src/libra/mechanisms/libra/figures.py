@@ -17,55 +17,28 @@ from libra.privacy.noise import NoisyTable
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ControlFigures:
-    """What was released about control flow.
+    """What was released about control flow."""
 
-    Attributes:
-        n_labels: How many labels there are.
-        kept: The kept variants.
-        first: Their noisy counts in the first look, which had to pass the threshold.
-        second: Their noisy counts in the second look; with rare cases counted to the nearest, where that was asked for.
-        threshold: Of the first look.
-        tail: What was released about all other cases; None where they are not modelled.
-        nearest: Whether the second look counts every case.
-    """
-
-    n_labels: int
-    kept: Traces
-    first: NoisyTable
-    second: NoisyTable
-    threshold: float
-    tail: TailFigures | None
-    nearest: bool
+    n_labels: int  # how many labels there are
+    kept: Traces  # the kept variants
+    first: NoisyTable  # their noisy counts in the first look, which had to pass the threshold
+    second: NoisyTable  # their noisy counts in the second look; with rare cases counted to the nearest, where that was asked for
+    threshold: float  # of the first look
+    tail: TailFigures | None  # what was released about all other cases; None where they are not modelled
+    nearest: bool  # whether the second look counts every case
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Figures:
-    """What was released in one run.
+    """What was released in one run."""
 
-    Attributes:
-        labels: The labels that codes stand for.
-        control: About control flow.
-        times: About times.
-        time_zone: Whose hours and days they are.
-        weight: How many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs.
-        cases: How many cases to generate; None for as many as the figures say.
-        draw: The seed of everything random in the generation. It is no secret.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> (figures,) = libra.anonymize(simulate(cases=300)).figures
-        >>> figures.to_dict() == Figures.from_dict(figures.to_dict()).to_dict()
-        True
-    """
-
-    labels: tuple[str, ...]
-    control: ControlFigures
-    times: TimeFigures
-    time_zone: str
-    weight: float
-    cases: int | None
-    draw: int
+    labels: tuple[str, ...]  # the labels that codes stand for
+    control: ControlFigures  # about control flow
+    times: TimeFigures  # about times
+    time_zone: str  # whose hours and days they are
+    weight: float  # how many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs
+    cases: int | None  # how many cases to generate; None for as many as the figures say
+    draw: int  # the seed of everything random in the generation. It is no secret
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""

@@ -73,17 +73,11 @@ def in_order(runs: Sequence[Figures], generated: Sequence[Cases]) -> Cases:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlannedRun:
-    """What one run contributes.
+    """What one run contributes."""
 
-    Attributes:
-        figures: What was released.
-        traces: The distinct traces that any case has.
-        counts: How many cases have each.
-    """
-
-    figures: Figures
-    traces: Traces
-    counts: Integers
+    figures: Figures  # what was released
+    traces: Traces  # the distinct traces that any case has
+    counts: Integers  # how many cases have each
 
     @property
     def n_cases(self) -> int:
@@ -99,16 +93,7 @@ class PlannedRun:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlannedLog:
-    """A log that can be made part by part. It is plain data, and can be sent to where a part is to be made.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> release = libra.anonymize(simulate(cases=500), delta=1e-4)
-        >>> plan = planned(release.figures, part_events=1000)
-        >>> plan.n_cases == release.log.n_cases, sum(len(plan.part(i)) for i in range(plan.n_parts)) == plan.n_cases
-        (True, True)
-    """
+    """A log that can be made part by part. It is plain data, and can be sent to where a part is to be made."""
 
     runs: tuple[PlannedRun, ...]
     n_parts: int
@@ -178,13 +163,6 @@ def planned(runs: Sequence[Figures], flows: Sequence[Weighted] | None = None, *,
         runs: The released figures.
         flows: Their control flow, as `weighted` makes it, where somebody has it already.
         part_events: How many events a part has about.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> release = libra.anonymize(simulate(cases=500), delta=1e-4)
-        >>> planned(release.figures).in_parts(seeded=False).equals(release.log)
-        True
     """
     if flows is None:
         flows = [weighted(run.control, Randomness(run.draw)) for run in runs]
@@ -194,12 +172,7 @@ def planned(runs: Sequence[Figures], flows: Sequence[Weighted] | None = None, *,
 
 
 def first_cases(n_cases: int, n_events: int) -> Integers:
-    """Where the parts of a log of this size begin: within a part, cases are in the order in which they start.
-
-    Example:
-        >>> first_cases(7, 2_500_000).tolist(), first_cases(7, 70).tolist()
-        ([0, 3, 5], [0])
-    """
+    """Where the parts of a log of this size begin: within a part, cases are in the order in which they start."""
     parts = _parts(n_events, PART_EVENTS)
     return np.array([_first_case(i, n_cases, parts) for i in range(parts)])
 

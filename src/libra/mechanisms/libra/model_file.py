@@ -36,19 +36,12 @@ REMEDY = "Name the file that libra anonymize --model wrote"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """What a log was generated from.
+    """What a log was generated from."""
 
-    Attributes:
-        figures: Of every run.
-        flows: The control flow that follows from them.
-        statement: What is promised of whatever is made from them.
-        seeded: Whether the noise came from a seed; then nothing is private.
-    """
-
-    figures: tuple[Figures, ...]
-    flows: tuple[Weighted, ...]
-    statement: str
-    seeded: bool
+    figures: tuple[Figures, ...]  # of every run
+    flows: tuple[Weighted, ...]  # the control flow that follows from them
+    statement: str  # what is promised of whatever is made from them
+    seeded: bool  # whether the noise came from a seed; then nothing is private
 
     def planned(self, cases: int, seed: int | None = None) -> PlannedLog:
         """The plan of a log of so many cases; a seed gives another one of the same size. It is no secret."""

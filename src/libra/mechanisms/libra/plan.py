@@ -36,12 +36,7 @@ WAYS = "Say it as control=0.55,times=0.45"
 
 @dataclass(frozen=True)
 class Budget:
-    """Shares of what is spent (of mu^2): for control flow and for times. They add up to 1.
-
-    Example:
-        >>> Budget().control
-        0.55
-    """
+    """Shares of what is spent (of mu^2): for control flow and for times. They add up to 1."""
 
     control: float = 0.55
     times: float = 0.45
@@ -52,31 +47,18 @@ DEFAULT_BUDGET = Budget()
 
 @dataclass(frozen=True)
 class Plan:
-    """How a guarantee is spent.
+    """How a guarantee is spent."""
 
-    Attributes:
-        epsilon: What is promised of everything together.
-        delta: Likewise.
-        rate: The probability with which a case takes part in a run.
-        runs: How many runs there are, each on a subsample of its own.
-        calibration: Of one run.
-        mu_second: For the second look at kept variants, and as much for the tail, the choice of its labels included.
-        mu_times: For the times.
-        tail: What happens to rare cases.
-        unit: Who is protected.
-        labels: Which labels may be released: those that are chosen privately, all ("public"), or those of a list.
-    """
-
-    epsilon: float
-    delta: float
-    rate: float
-    runs: int
-    calibration: Calibration
-    mu_second: float
-    mu_times: float
-    tail: Tail
-    unit: Unit = CASE
-    labels: Labels = "private"
+    epsilon: float  # what is promised of everything together
+    delta: float  # likewise
+    rate: float  # the probability with which a case takes part in a run
+    runs: int  # how many runs there are, each on a subsample of its own
+    calibration: Calibration  # of one run
+    mu_second: float  # for the second look at kept variants, and as much for the tail, the choice of its labels included
+    mu_times: float  # for the times
+    tail: Tail  # what happens to rare cases
+    unit: Unit = CASE  # who is protected
+    labels: Labels = "private"  # which may be released: those chosen privately, all ("public"), or those of a list
 
     @property
     def mu_tail(self) -> float:
@@ -216,12 +198,7 @@ def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
 
 
 def checked_labels(said: str | Sequence[str]) -> str | tuple[str, ...]:
-    """Which labels are public: none, all of the log's, or those of a list, which comes back sorted.
-
-    Example:
-        >>> checked_labels("private"), checked_labels(["triage", "admit", "triage"])
-        ('private', ('admit', 'triage'))
-    """
+    """Which labels are public: none, all of the log's, or those of a list, which comes back sorted."""
     if isinstance(said, str) and said in (PRIVATE, PUBLIC):
         return said
     if isinstance(said, str) or not isinstance(said, Sequence) or not all(isinstance(label, str) for label in said):
@@ -232,12 +209,7 @@ def checked_labels(said: str | Sequence[str]) -> str | tuple[str, ...]:
 
 
 def checked_rate_of(gamma: float | None, subsamples: int | None) -> float:
-    """The rate of the subsamples: as said, or such that as many cases are drawn as there are, or all.
-
-    Example:
-        >>> checked_rate_of(None, None), checked_rate_of(None, 20), checked_rate_of(0.1, None)
-        (1.0, 0.05, 0.1)
-    """
+    """The rate of the subsamples: as said, or such that as many cases are drawn as there are, or all."""
     if gamma is None:
         return 1.0 if subsamples is None else 1 / subsamples
     return checked("gamma", gamma, lambda rate: 1e-6 <= rate <= 1, "above 0 (from 1e-6) and at most 1")

@@ -26,21 +26,11 @@ STAGES = 3  # of a run, after each of which the caller is told
 
 @dataclass(frozen=True)
 class Output:
-    """What a run is to give.
+    """What a run is to give."""
 
-    Attributes:
-        labels: The labels that are public; None where they are chosen privately.
-        time_zone: Whose hours and days count.
-        weight: How many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs.
-
-    Example:
-        >>> Output(("admit", "leave"), "UTC", 1 / (0.5 * 1)).weight
-        2.0
-    """
-
-    labels: tuple[str, ...] | None
-    time_zone: str
-    weight: float
+    labels: tuple[str, ...] | None  # the labels that are public; None where they are chosen privately
+    time_zone: str  # whose hours and days count
+    weight: float  # how many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs
 
 
 def release_run(

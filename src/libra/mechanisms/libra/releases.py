@@ -58,19 +58,12 @@ TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
 
 @dataclass(frozen=True)
 class Released:
-    """What an entry of some purpose has to look like.
+    """What an entry of some purpose has to look like."""
 
-    Attributes:
-        topic: What it is about, for people.
-        mechanism: The kind of noise.
-        group: The cases it is counted from.
-        one_cell: Whether a case falls into one cell, so that the sensitivity is 1.
-    """
-
-    topic: str
-    mechanism: str
-    group: Group
-    one_cell: bool
+    topic: str  # what it is about, for people
+    mechanism: str  # the kind of noise
+    group: Group  # the cases it is counted from
+    one_cell: bool  # whether a case falls into one cell, so that the sensitivity is 1
 
     def departures(self, entry: Entry) -> Iterator[str]:
         """How an entry differs from that."""

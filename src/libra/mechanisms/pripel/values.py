@@ -52,12 +52,6 @@ def bounded_laplace(values: Reals, low: Reals, high: Reals, sensitivity: Reals, 
         sensitivity: How far apart two values may be that must not be told apart; at most the bounds are.
         epsilon: For one value.
         random: Where the draws come from.
-
-    Example:
-        >>> same = np.full(20_000, 3.0)
-        >>> noisy = bounded_laplace(same, 0 * same, 10 + 0 * same, 10 + 0 * same, 1.0, Randomness(seed=1))
-        >>> bool((noisy >= 0).all()), bool((noisy <= 10).all()), 4.2 < float(noisy.mean()) < 4.6
-        (True, True, True)
     """
     apart = high - low
     reach = np.minimum(sensitivity, apart)

@@ -33,13 +33,7 @@ BACKTRACKS = 25  # of one step: by then it is too short to matter
 
 
 def significant_edges(base: NoisyTable, known: Integers) -> Integers:
-    """The edges of the tail, as cells of the table in ascending order; `known` are those of the kept variants.
-
-    Example:
-        >>> noisy = NoisyTable(np.array([[0, 90, 0], [0, 5, 80], [70, 1, 0]]), scale=1, sd=5.0)
-        >>> significant_edges(noisy, known=np.zeros(0, np.int64)).tolist()
-        [1, 5, 6]
-    """
+    """The edges of the tail, as cells of the table in ascending order; `known` are those of the kept variants."""
     likely = known[base.values.ravel()[known] > LIKELY * base.sd]
     found = np.union1d(_standing_out(base, FALSE_SHARE), likely)
     return joined(found, base.values) if len(found) else found
@@ -124,21 +118,13 @@ def _reached(source: Integers, target: Integers, origin: int, n_nodes: int) -> n
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Figures:
-    """One table of noisy figures and what candidates count in it.
+    """One table of noisy figures and what candidates count in it."""
 
-    Attributes:
-        target: The noisy values.
-        sd: The standard deviation of their noise.
-        candidate: With `cell` and `amount`: candidate i counts so much in that cell.
-        cell: A position in `target`.
-        amount: How much.
-    """
-
-    target: Floats
-    sd: float
-    candidate: Integers
-    cell: Integers
-    amount: Floats
+    target: Floats  # the noisy values
+    sd: float  # the standard deviation of their noise
+    candidate: Integers  # with `cell` and `amount`: candidate i counts so much in that cell
+    cell: Integers  # a position in `target`
+    amount: Floats  # how much
 
 
 def balance(tables: list[Figures], prior: Floats) -> Floats:

@@ -29,17 +29,11 @@ WITHIN = 3.0  # standard deviations: how far the balanced number of cases may be
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chain:
-    """Weights of steps.
+    """Weights of steps."""
 
-    Attributes:
-        first: From each node, to each node; a row of zeros is a dead end, which no step with weight leads to.
-        contexts: Edges in ascending order.
-        second: From each context, to each node; no row of zeros.
-    """
-
-    first: Floats
-    contexts: Integers
-    second: Floats
+    first: Floats  # from each node, to each node; a row of zeros is a dead end, which no step with weight leads to
+    contexts: Integers  # edges in ascending order
+    second: Floats  # from each context, to each node; no row of zeros
 
 
 def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Traces:
@@ -115,18 +109,7 @@ def _chain(figures: TailFigures, base: NoisyTable, weak: Integers, strength: flo
 
 
 def weighted_traces(figures: TailFigures, kept: Traces, n_labels: int, random: Randomness) -> tuple[Traces, Floats]:
-    """Candidate traces and how many cases each stands for; none where the tail is lost in noise.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.libra import Libra
-        >>> (figures,) = Libra(epsilon=3.0).anonymize(simulate(cases=1000), Randomness(seed=1)).figures
-        >>> control = figures.control
-        >>> traces, weights = weighted_traces(control.tail, control.kept, control.n_labels, Randomness(seed=1))
-        >>> cases, sd = control.tail.cases
-        >>> bool(0.8 * cases < weights.sum() < cases + 3.01 * sd)
-        True
-    """
+    """Candidate traces and how many cases each stands for; none where the tail is lost in noise."""
     nothing = kept.take(np.zeros(0, np.int64)), np.zeros(0)
     cases, sd = figures.cases
     if figures.base is None or not figures.edges:

@@ -97,41 +97,20 @@ def best_clip(norms: Floats, edges: float, mu: float, weight: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TailFigures:
-    """What was released about the tail.
+    """What was released about the tail."""
 
-    Attributes:
-        size: The number of cases.
-        lengths: How many cases are how long.
-        norms: How many cases have how large a vector of base edges.
-        longest: The length beyond which no trace is generated; 0 where there is too little to model.
-        clip: The norm that base edges and continuations were clipped to.
-        base: Edges, the first two uses in a case.
-        edges: The edges that stand out, in ascending order.
-        excess_norms: How many cases have how large a vector of excess edges.
-        excess_clip: The norm that those were clipped to.
-        excess: Edges, all further uses in a case; None where hardly any case has some.
-        contexts: The edges whose continuations were counted, in ascending order.
-        continuations: Where cases go on from there.
-
-    Example:
-        >>> tables = [NoisyTable(np.array(counts), scale=1, sd=2.0) for counts in ([40], [30, 11], [0, 39])]
-        >>> figures = TailFigures(*tables)
-        >>> round(figures.cases[0], 2), TailFigures.from_dict(figures.to_dict()).cases == figures.cases
-        (40.0, True)
-    """
-
-    size: NoisyTable
-    lengths: NoisyTable
-    norms: NoisyTable
-    longest: int = 0
-    clip: float = SMALLEST_CLIP
-    base: NoisyTable | None = None
-    edges: tuple[int, ...] = ()
-    excess_norms: NoisyTable | None = None
-    excess_clip: float = SMALLEST_CLIP
-    excess: NoisyTable | None = None
-    contexts: tuple[int, ...] = ()
-    continuations: NoisyTable | None = None
+    size: NoisyTable  # the number of cases
+    lengths: NoisyTable  # how many cases are how long
+    norms: NoisyTable  # how many cases have how large a vector of base edges
+    longest: int = 0  # the length beyond which no trace is generated; 0 where there is too little to model
+    clip: float = SMALLEST_CLIP  # the norm that base edges and continuations were clipped to
+    base: NoisyTable | None = None  # edges, the first two uses in a case
+    edges: tuple[int, ...] = ()  # the edges that stand out, in ascending order
+    excess_norms: NoisyTable | None = None  # how many cases have how large a vector of excess edges
+    excess_clip: float = SMALLEST_CLIP  # the norm that those were clipped to
+    excess: NoisyTable | None = None  # edges, all further uses in a case; None where hardly any case has some
+    contexts: tuple[int, ...] = ()  # the edges whose continuations were counted, in ascending order
+    continuations: NoisyTable | None = None  # where cases go on from there
 
     @property
     def cases(self) -> tuple[float, float]:

@@ -65,14 +65,7 @@ def _laid_out(values: Floats, sd: float, real: Floats) -> Level:
 
 
 def hour_shares(noisy: NoisyTable, expected: Floats | None = None) -> Floats:
-    """Rows of 48 shares (hours of weekdays, then of weekends) from noisy counts; thin rows follow what is expected.
-
-    Example:
-        >>> counts = np.zeros(48, np.int64)
-        >>> counts[9:17] = 5000
-        >>> hour_shares(NoisyTable(counts, 1, 3.0))[0, 8:11].round(1).tolist()
-        [0.0, 0.1, 0.1]
-    """
+    """Rows of 48 shares (hours of weekdays, then of weekends) from noisy counts; thin rows follow what is expected."""
     values = np.atleast_2d(noisy.values)
     padded = np.zeros((len(values), 2, 32))
     padded[:, :, :24] = values.reshape(len(values), 2, 24)
@@ -186,19 +179,12 @@ class Week:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Waits:
-    """The waits of one round: of each case one event at most. `edge` ascends, so the events of an edge are a range.
+    """The waits of one round: of each case one event at most. `edge` ascends, so the events of an edge are a range."""
 
-    Attributes:
-        before: The time from which the event is waited for.
-        wait: For how long.
-        edge: Of which step.
-        code: Of which activity.
-    """
-
-    before: Integers
-    wait: Integers
-    edge: Integers
-    code: Integers
+    before: Integers  # the time from which the event is waited for
+    wait: Integers  # for how long
+    edge: Integers  # of which step
+    code: Integers  # of which activity
 
 
 def nudge(

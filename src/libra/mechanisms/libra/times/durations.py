@@ -89,13 +89,7 @@ def draw_steps(figures: TimeFigures, steps: Steps, n_labels: int, random: Random
 
 
 def spread(shares: Floats, counts: Integers, bounds: Floats, random: Randomness) -> Floats:
-    """So many values of every row's histogram, row after row, ascending within a row: evenly spread, with a random start.
-
-    Example:
-        >>> halves = spread(np.array([[0.5, 0.0, 0.5]]), np.array([4]), np.array([0.0, 0.0, 1.0, 1.0]), Randomness(seed=1))
-        >>> halves.tolist()
-        [0.0, 0.0, 1.0, 1.0]
-    """
+    """So many values of every row's histogram, row after row, ascending within a row: evenly spread, with a random start."""
     cumulative = np.cumsum(shares, axis=1)
     cumulative /= np.maximum(cumulative[:, -1:], TINY)
     ends = np.floor(cumulative * counts[:, None] + random.uniform(len(counts))[:, None]).astype(np.int64)
@@ -135,12 +129,7 @@ def _slopes(shares: Floats, width: Floats) -> Floats:
 
 
 def _sloped(quantile: Floats, slope: Floats) -> Floats:
-    """Where in a cell a quantile lies if its density grows evenly, from 1 - slope to 1 + slope.
-
-    Example:
-        >>> _sloped(np.array([0.5, 0.5, 0.25]), np.array([0.0, 1.0, -1.0])).round(3).tolist()
-        [0.5, 0.707, 0.134]
-    """
+    """Where in a cell a quantile lies if its density grows evenly, from 1 - slope to 1 + slope."""
     begin = 1 - slope
     root = 4 * slope
     root *= quantile

@@ -30,19 +30,7 @@ BELIEVED = 3.0  # standard deviations of a granularity that is generated
 
 
 def generate_times(figures: TimeFigures, traces: Traces, n_labels: int, time_zone: str, random: Randomness) -> Integers:
-    """The times of all events of the control flow, in UTC microseconds.
-
-    Example:
-        >>> from libra.engines.polars import engine_of
-        >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.libra.times.release import release_times
-        >>> from libra.privacy.gate import Gate
-        >>> engine = engine_of(simulate(cases=200))
-        >>> traces, labels = Traces(engine.cases.codes, engine.cases.offsets), len(engine.labels)
-        >>> figures = release_times(Gate(engine, Randomness()), traces, labels, mu=1.0)
-        >>> len(generate_times(figures, traces, labels, "UTC", Randomness())) == len(traces.codes)
-        True
-    """
+    """The times of all events of the control flow, in UTC microseconds."""
     if not len(traces.codes) or not figures.noisy:
         return np.zeros(len(traces.codes), np.int64)
     steps = steps_of(traces, n_labels)
@@ -81,12 +69,7 @@ def _times(starts: Integers, gaps: Integers, traces: Traces) -> Integers:
 
 
 def finest_grain(figures: TimeFigures) -> int:
-    """What all times of a log are multiples of, in microseconds; a second where they are coarser than that.
-
-    Example:
-        >>> finest_grain(TimeFigures({}, (), (), tables.EdgeCells((), 2, (), ())))
-        1000000
-    """
+    """What all times of a log are multiples of, in microseconds; a second where they are coarser than that."""
     if not figures.noisy:
         return A_SECOND
     believed = np.flatnonzero(_believed(figures.noisy["granularity"])).tolist()

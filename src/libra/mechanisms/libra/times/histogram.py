@@ -47,12 +47,7 @@ class Level(NamedTuple):
 
 
 def tree(values: Floats, variances: Floats | float) -> list[Level]:
-    """All levels, root first, above noisy cells; their number is a power of two.
-
-    Example:
-        >>> [level.values.tolist() for level in tree(np.array([[1.0, 2.0, 3.0, 4.0]]), 1.0)]
-        [[[10.0]], [[3.0, 7.0]], [[1.0, 2.0, 3.0, 4.0]]]
-    """
+    """All levels, root first, above noisy cells; their number is a power of two."""
     levels = [Level(values, np.broadcast_to(np.asarray(variances, np.float64), values.shape))]
     while levels[0].values.shape[1] > 1:
         levels.insert(0, above(levels[0]))
@@ -212,12 +207,6 @@ def last_believed(totals: Level, longest: NoisyTable) -> int:
     """The last bin of totals that can be believed, by the durations of cases alone or together with their longest steps.
 
     Where cases last long because of one long step, both tables show it, each with noise of its own.
-
-    Example:
-        >>> longest, totals = np.zeros(20, np.int64), np.zeros(20, np.int64)
-        >>> longest[:8], totals[:8] = 30, [90, 90, 90, 90, 90, 28, 28, 28]
-        >>> last_believed(Level(totals[None, :], np.full((1, 20), 15.0**2)), NoisyTable(longest, 1, 15.0))
-        7
     """
     sd = np.sqrt(totals.variances[0])
     score, other = totals.values[0] / sd, longest.values / longest.sd

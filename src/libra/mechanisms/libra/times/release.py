@@ -48,19 +48,12 @@ WAITED = tables.HOUR  # an event counts for the hours of its activity if it come
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimeFigures:
-    """What was released about times.
+    """What was released about times."""
 
-    Attributes:
-        noisy: The noisy tables by name.
-        years: The years in which cases start.
-        parts: In how many parts, as a power of two, each bin of case durations was counted.
-        cells: The edges with durations of their own, and the groups of bins they were counted in.
-    """
-
-    noisy: Mapping[str, NoisyTable]
-    years: tuple[int, ...]
-    parts: tuple[int, ...]
-    cells: tables.EdgeCells
+    noisy: Mapping[str, NoisyTable]  # the noisy tables by name
+    years: tuple[int, ...]  # the years in which cases start
+    parts: tuple[int, ...]  # in how many parts, as a power of two, each bin of case durations was counted
+    cells: tables.EdgeCells  # the edges with durations of their own, and the groups of bins they were counted in
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
@@ -90,16 +83,6 @@ def release_times(
         mu: What may be spent: the squares of all requests add up to its square.
         time_zone: Whose hours and days are counted.
         counts: How many cases follow each trace, where they are distinct.
-
-    Example:
-        >>> from libra.engines.polars import engine_of
-        >>> from libra.example.simulate import simulate
-        >>> from libra._system.randomness import Randomness
-        >>> engine = engine_of(simulate(cases=200))
-        >>> traces = Traces(engine.cases.codes, engine.cases.offsets)
-        >>> figures = release_times(Gate(engine, Randomness()), traces, len(engine.labels), mu=1.0)
-        >>> sorted(figures.noisy)[:4], figures.noisy["years"].counts.shape
-        (['blocks', 'edges', 'granularity', 'hours'], (131,))
     """
     followed = np.ones(len(traces), np.int64) if counts is None else counts
     if not (followed @ traces.lengths):

@@ -44,13 +44,7 @@ class Steps(NamedTuple):
 
 
 def steps_of(traces: Traces, n_labels: int) -> Steps:
-    """The steps of traces.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> steps_of(traces_of([[0, 1, 1, 1], [2]]), 3).edge.tolist()
-        [1, 4, 4]
-    """
+    """The steps of traces."""
     following = np.ones(len(traces.codes), np.bool_)
     following[traces.offsets[:-1][traces.lengths > 0]] = False
     position = np.flatnonzero(following)
@@ -65,16 +59,7 @@ class Clip(NamedTuple):
 
 
 def clip_of(steps: Steps, n_labels: int, counts: Integers | None = None) -> Clip:
-    """The median norm of the edge counts of a case, at least 1 and at most `LARGEST`; `counts` cases follow each trace, or one.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> steps = steps_of(traces_of([[0, 1, 1, 1, 1], [0, 1], [0, 2]]), 3)
-        >>> clip_of(steps, 3)
-        Clip(norm=1.0, kept=0.5441518440112253)
-        >>> clip_of(steps, 3, np.array([9, 1, 1])).norm
-        3.1622776601683795
-    """
+    """The median norm of the edge counts of a case, from 1 to `LARGEST`; `counts` cases follow each trace, or one."""
     if not len(steps.edge):
         return Clip(1.0, 1.0)
     keys = np.sort(steps.row * np.int64(n_labels**2) + steps.edge)
@@ -114,14 +99,7 @@ def parts_of(totals: NoisyTable, sd: float) -> tuple[int, ...]:
 
 
 def counted_twice(totals: NoisyTable, cut: NoisyTable, parts: tuple[int, ...]) -> Level:
-    """The best counts of the bins of totals, from both tables.
-
-    Example:
-        >>> once, again = NoisyTable(np.array([9, 1]), 1, 2.0), NoisyTable(np.array([5, 1, 2]), 1, 2.0)
-        >>> both = counted_twice(once, again, (0, 1))
-        >>> both.values.round(2).tolist(), both.variances.round(2).tolist()
-        ([[7.0, 1.67]], [[2.0, 2.67]])
-    """
+    """The best counts of the bins of totals, from both tables."""
     first = tables.CaseDurationParts(parts).first_cells
     again = np.add.reduceat(cut.values, first[:-1])
     sizes = np.diff(first)
@@ -200,13 +178,7 @@ def _longest_part(steps: Floats, sd: float, longest: Floats) -> Floats:
 
 
 def with_longest(steps: Level, longest: Floats, variance: float, part: Floats) -> Level:
-    """Noisy counts of steps, improved by those of longest steps where these are a good part of all.
-
-    Example:
-        >>> steps = Level(np.array([[900.0, 30.0]]), np.array([[100.0**2, 100.0**2]]))
-        >>> with_longest(steps, np.array([[10.0, 20.0]]), 1.0, np.array([[0.0, 0.5]])).values.round(0).tolist()
-        [[900.0, 39.0]]
-    """
+    """Noisy counts of steps, improved by those of longest steps where these are a good part of all."""
     usable = part >= LEAST
     safe = np.where(usable, part, 1.0)
     guess = longest / safe
@@ -215,13 +187,7 @@ def with_longest(steps: Level, longest: Floats, variance: float, part: Floats) -
 
 
 def duration_groups(shares: Floats) -> tuple[int, ...]:
-    """The group of every duration bin: halves, quarters and so on of mass, of hours and of width together.
-
-    Example:
-        >>> groups = duration_groups(np.full(DURATION_BINS, 1 / DURATION_BINS))
-        >>> groups[0], groups[-1], len(set(groups))
-        (0, 31, 32)
-    """
+    """The group of every duration bin: halves, quarters and so on of mass, of hours and of width together."""
     bounds = duration_bounds()
     middle = np.sqrt(np.maximum(bounds[:-1], 1) * np.maximum(bounds[1:], 1))
     hours = shares * middle
@@ -256,10 +222,6 @@ def merged_groups(counts: Floats, sd: float) -> tuple[tuple[int, ...], tuple[int
     """The edges that are visible at all, and for each (and for all others together) how many groups, as a power of two, to merge.
 
     `counts` is how often each edge will be counted, as far as is known, and `sd` the noise of a cell.
-
-    Example:
-        >>> merged_groups(np.array([9.0, 50.0, 1000.0]), sd=20.0)
-        ((1, 2), (3, 0, 3))
     """
     depth = np.clip(np.floor(np.log2(np.maximum(counts / (ENOUGH_PER_EDGE * sd), 1))).astype(np.int64), SHALLOWEST, DEPTH)
     edges = np.flatnonzero(counts >= VISIBLE * sd)
