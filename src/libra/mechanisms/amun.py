@@ -28,13 +28,13 @@ import numpy as np
 from libra._system.arguments import checked
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
-from libra.eventlog.cases import DAY, MINUTE, Cases, Integers, Traces, cases_of
+from libra.eventlog.cases import DAY, MINUTE, Cases, Floats, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, transition_paths
-from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times, relative_times
+from libra.mechanisms.peers import PeerMechanism, at_relative_times, relative_times
 from libra.mechanisms.promises import NO_GUARANTEE, EpsilonClaim, claimed
 from libra.mechanisms.release import Release
 from libra.privacy.gaussian import checked_epsilon
@@ -166,7 +166,7 @@ def advantage_of(epsilon: float) -> float:
     return math.tanh(epsilon / 4)
 
 
-def epsilon_of_guess(prior: Reals, advantage: float) -> Reals:
+def epsilon_of_guess(prior: Floats, advantage: float) -> Floats:
     """The epsilon that keeps a guess of this prior, above 0, within the advantage; infinite where any does."""
     bounded = prior + advantage < 1
     p = np.where(bounded, prior, 0.5 * (1 - advantage))
@@ -247,7 +247,7 @@ def noisy_times(log: OnAutomaton, rows: Integers, advantage: float, random: Rand
     return at_relative_times(released, noisy, int(cases.micros.min()))
 
 
-def noise_scales(relative: Integers, transition: Integers, first: Integers, advantage: float) -> Reals:
+def noise_scales(relative: Integers, transition: Integers, first: Integers, advantage: float) -> Floats:
     """The scale of the noise of every event, in microseconds: the range of the values that it is guessed from, over epsilon.
 
     An attacker guesses a gap from the gaps of the same transition, and a start from all starts: the prior is the share of those

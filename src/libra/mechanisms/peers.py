@@ -11,10 +11,9 @@ from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.randomness import SEED_NOTE, Randomness
-from libra.eventlog.cases import Cases, Integers
+from libra.eventlog.cases import Cases, Floats, Integers
 from libra.eventlog.log import EventLog
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
 from libra.mechanisms.promises import Claim
@@ -22,7 +21,6 @@ from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.ledger import Entry, Ledger
 
-Reals = npt.NDArray[np.float64]
 PERSONS_NOTE = "{} protects cases, not persons: the column of the individual does not count."
 MILLISECOND = 1000  # microseconds
 EARLIEST = np.datetime64(f"{FIRST_YEAR}-01-01", "ms").astype(np.int64)
@@ -102,7 +100,7 @@ def relative_times(cases: Cases) -> Integers:
     return relative
 
 
-def at_relative_times(cases: Cases, relative: Reals, origin: int, *, signed: bool = False) -> Cases:
+def at_relative_times(cases: Cases, relative: Floats, origin: int, *, signed: bool = False) -> Cases:
     """The cases with these starts, counted from an origin, and these gaps.
 
     Times are whole milliseconds. An event comes a millisecond after the one before at least, unless gaps are `signed`; at either

@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.arguments import checked, checked_delta, checked_times
 from libra.errors import UsageError
+from libra.eventlog.cases import Floats
 from libra.privacy.calibration import selections_delta
 from libra.privacy.gaussian import LARGEST_EPSILON, SMALLEST_EPSILON, checked_epsilon, delta_of, least, most, mu_of
 from libra.privacy.ledger import (
@@ -30,7 +30,6 @@ from libra.privacy.ledger import (
     Ledger,
 )
 
-Floats = npt.NDArray[np.float64]
 MOST_VALUES = 2_000
 SAME = 1e-13  # losses that are as near as that, relative to the largest, are taken for the largest of them
 MASS_ROUNDING = 1e-14  # of delta, for every release: what sums of floats may lose

@@ -16,10 +16,10 @@ from time import perf_counter
 import numpy as np
 
 from libra._system.randomness import Randomness
-from libra.engines.contract import Engine, Integers, Table
+from libra.engines.contract import Engine, Table
 from libra.engines.control_flow_tables import MOST_LABELS, LabelWeights, OneCell
 from libra.engines.counting.blocks import codes_among
-from libra.eventlog.cases import Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.privacy.ledger import (
     DISCRETE_LAPLACE,
     LABEL_SELECTION,

@@ -13,11 +13,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.arguments import checked, checked_delta
+from libra._system.ordering import Floats
 
-Floats = npt.NDArray[np.float64]
 CENTRE = 0.425  # Wichura's split: quantiles of probabilities within this of one half come from the first approximation
 
 # Wichura (1988), algorithm AS 241, PPND16: numerators and denominators from the highest power down. All coefficients and all

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from libra._system.arguments import checked, checked_delta
+from libra._system.ordering import Floats, Integers
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.privacy.gaussian import checked_epsilon, tail_bounds, upper_quantiles
 
-Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 BLOCK = 1 << 14  # draws at a time, so that they stay in the processor's cache
 RELATIVE = 1e-13  # ten times what a quantile in floats can be off by
@@ -121,15 +121,15 @@ class NoiseTable:
     distance: float  # the total variation distance from the distribution that the table stands for, rounded up
 
     @property
-    def values(self) -> npt.NDArray[np.int64]:
+    def values(self) -> Integers:
         """What can be drawn."""
         return np.arange(len(self.cumulative) + 1) + self.first
 
-    def draw(self, n: int, random: Randomness) -> npt.NDArray[np.int64]:
+    def draw(self, n: int, random: Randomness) -> Integers:
         """So many independent draws."""
         return np.searchsorted(self.cumulative, random.words(n), side="right") + self.first
 
-    def pmf(self) -> npt.NDArray[np.float64]:
+    def pmf(self) -> Floats:
         """The probability of each value; exact but for the rounding to floats."""
         return np.diff(self.cumulative, prepend=np.uint64(0), append=np.uint64(0)).astype(np.float64) / WORD
 
@@ -184,12 +184,12 @@ def _table(ratio: Decimal, peak: Decimal, k: int) -> NoiseTable:
 class NoisyTable:
     """A table with noise."""
 
-    counts: npt.NDArray[np.int64]  # noisy whole numbers, `scale` times the counts
+    counts: Integers  # noisy whole numbers, `scale` times the counts
     scale: int  # what counts were multiplied with
     sd: float  # the standard deviation of the noise, in counts
 
     @property
-    def values(self) -> npt.NDArray[np.float64]:
+    def values(self) -> Floats:
         """The noisy counts."""
         return self.counts / self.scale
 

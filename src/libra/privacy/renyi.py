@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from libra._system.arguments import (
     LARGEST_ORDER,
@@ -26,8 +25,8 @@ from libra._system.arguments import (
     checked_times,
     checked_whole,
 )
+from libra._system.ordering import Floats
 
-Floats = NDArray[np.float64]
 SERIES_BELOW = 0.5
 SERIES_TERMS = 14
 LARGEST_EXPONENT = 700.0

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.randomness import Randomness
-from libra.eventlog.cases import Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoiseTable, rounded_gaussian
 
-Integers = npt.NDArray[np.int64]
 ROUNDING = 1 + 1e-12  # what probabilities in floats are raised by
 FINER = 1.01  # steps in which squared weights are looked at
 

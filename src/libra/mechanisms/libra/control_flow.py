@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.randomness import Randomness
-from libra.eventlog.cases import Integers, Traces, concatenated
+from libra.eventlog.cases import Floats, Integers, Traces, concatenated
 from libra.mechanisms.libra.figures import ControlFigures
 from libra.mechanisms.libra.tail import TailFigures, weighted_traces
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoisyTable
 
-Floats = npt.NDArray[np.float64]
 HALVINGS = 50
 FAR = 8.0  # standard deviations from which on the tail's ratio is computed by its expansion
 THERE = 1.0  # standard deviations: from here on the noisy number of rare cases is nearer to the truth than none

@@ -14,11 +14,11 @@ import numpy as np
 
 from libra._system.ordering import stable_order
 from libra._system.randomness import Randomness, derived_seed
-from libra.eventlog.cases import Cases, Integers, Traces, concatenated, together
+from libra.eventlog.cases import Cases, Floats, Integers, Traces, concatenated, together
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.mechanisms.fresh_log import log_of
-from libra.mechanisms.libra.control_flow import Floats, case_counts, weighted
+from libra.mechanisms.libra.control_flow import case_counts, weighted
 from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.times import generate_times
 from libra.mechanisms.libra.times.generate import finest_grain

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
-from libra.eventlog.cases import Traces
-from libra.mechanisms.libra.control_flow import Floats, case_counts, weighted
+from libra.eventlog.cases import Floats, Traces
+from libra.mechanisms.libra.control_flow import case_counts, weighted
 from libra.mechanisms.libra.figures import ControlFigures, Figures
 from libra.mechanisms.libra.plan import Plan
 from libra.mechanisms.libra.tail import release_tail

@@ -17,13 +17,13 @@ import numpy as np
 
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
-from libra.eventlog.cases import Cases, Integers, Traces, cases_of
+from libra.eventlog.cases import Cases, Floats, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import column
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
-from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times
+from libra.mechanisms.peers import PeerMechanism, at_relative_times
 from libra.mechanisms.prefix_laplace import PrefixLaplace
 from libra.mechanisms.pripel.matching import TooLargeError, fits_well, matched
 from libra.mechanisms.pripel.values import bounded_laplace, randomized_attributes, released_attributes
@@ -295,7 +295,7 @@ def randomized_times(cases: Cases, gaps: Gaps, span: tuple[int, int], epsilon: f
     return at_relative_times(cases, relative, span[0])
 
 
-def _shifts(cases: Cases, times: Reals, length: float, epsilon: float, random: Randomness) -> Reals:
+def _shifts(cases: Cases, times: Floats, length: float, epsilon: float, random: Randomness) -> Floats:
     """How far each case is moved."""
     begin, end = times[cases.offsets[:-1]], times[cases.offsets[1:] - 1]
     low, high = -begin, length - end
@@ -303,7 +303,7 @@ def _shifts(cases: Cases, times: Reals, length: float, epsilon: float, random: R
     return bounded_laplace(np.zeros(len(cases)), low, high, np.full(len(cases), length), epsilon, random)
 
 
-def _move_gaps(traces: Traces, times: Reals, gaps: Gaps, length: float, epsilon: float, random: Randomness) -> None:
+def _move_gaps(traces: Traces, times: Floats, gaps: Gaps, length: float, epsilon: float, random: Randomness) -> None:
     """Put noise on all gaps, in place: an event is placed between its new predecessor and where its successor is now."""
     reach = np.maximum(gaps.ranges(traces).astype(np.float64), SECOND)
     last = np.zeros(len(times), bool)

@@ -14,11 +14,10 @@ import numpy.typing as npt
 import polars as pl
 
 from libra._system.randomness import Randomness
-from libra.eventlog.cases import Integers
+from libra.eventlog.cases import Floats, Integers
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, TIMESTAMP, unnamed
-from libra.mechanisms.peers import Reals
 
 Truths = npt.NDArray[np.bool_]
 HALVINGS = 40
@@ -42,7 +41,7 @@ def random_words(words: Integers, n_words: int, epsilon: float, random: Randomne
     return np.where(stays, words, other)
 
 
-def bounded_laplace(values: Reals, low: Reals, high: Reals, sensitivity: Reals, epsilon: float, random: Randomness) -> Reals:
+def bounded_laplace(values: Floats, low: Floats, high: Floats, sensitivity: Floats, epsilon: float, random: Randomness) -> Floats:
     """Each value with Laplace noise, within its bounds.
 
     Args:
@@ -64,7 +63,7 @@ def bounded_laplace(values: Reals, low: Reals, high: Reals, sensitivity: Reals, 
     return np.where(reach > 0, np.clip(values + np.where(downward, moved, -moved), low, high), values)
 
 
-def bounded_scale(sensitivity: Reals, apart: Reals, epsilon: float) -> Reals:
+def bounded_scale(sensitivity: Floats, apart: Floats, epsilon: float) -> Floats:
     """The smallest scale with which cut Laplace noise keeps the ratio of all probabilities within e^epsilon.
 
     A value at the edge loses more to the cut than one a `sensitivity` inside, by a factor C of the scale b. What is needed is

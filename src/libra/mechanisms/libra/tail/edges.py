@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from libra._system.ordering import stable_order
-from libra.eventlog.cases import Integers
+from libra.eventlog.cases import Floats, Integers
 from libra.privacy.gaussian import upper_quantiles
 from libra.privacy.noise import NoisyTable
 
-Floats = npt.NDArray[np.float64]
 FALSE_SHARE = 0.1  # of the edges that are taken, at most so many are false (Benjamini and Hochberg, 1995)
 # Chosen on the eight public logs, several seeds; the mean error of the edges hardly depends on them: shares of 0.3 and 0.7,
 # counts of 0.1 and 0.4 move it by 1 %.

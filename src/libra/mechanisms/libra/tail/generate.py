@@ -9,17 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.ordering import Ladder, stable_order
 from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, context_uses, edge_uses
-from libra.eventlog.cases import Integers, Traces, concatenated
+from libra.eventlog.cases import Floats, Integers, Traces, concatenated
 from libra.mechanisms.libra.tail.edges import Figures, balance, believed, weak_edges
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noise import NoisyTable
 
-Floats = npt.NDArray[np.float64]
 CANDIDATES = 10_000  # half or twice as many move the mean error on the eight public logs by 3 % at most; time grows with them
 REPEATING = ((1.0, 0.5), (0.2, 0.2), (5.0, 0.3))
 LEAST, CLEAR = 0.5, 2.0  # standard deviations: what an edge that stands out counts at least; what is clearly there

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from libra.engines.control_flow_tables import (
     LENGTH_BINS,
@@ -27,12 +26,11 @@ from libra.engines.control_flow_tables import (
     Size,
     edge_uses,
 )
-from libra.eventlog.cases import Integers, Traces
+from libra.eventlog.cases import Floats, Integers, Traces
 from libra.mechanisms.libra.tail.edges import significant_edges
 from libra.privacy.gate import Gate
 from libra.privacy.noise import NoisyTable
 
-Floats = npt.NDArray[np.float64]
 STANDS_OUT = 4.0  # standard deviations
 WINDOWS = (5, 15)  # bins in a window, at most; the second is for histograms in which no short window stands out
 MEAN_ABSOLUTE = math.sqrt(2 / math.pi)  # of a standard normal number

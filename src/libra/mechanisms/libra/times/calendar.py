@@ -16,13 +16,11 @@ import numpy.typing as npt
 from libra._system.ordering import Ladder, stable_order
 from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
-from libra.eventlog.cases import Traces
+from libra.eventlog.cases import Floats, Integers, Traces
 from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, above, busy_spans, combined, denoise, tree
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.privacy.noise import NoisyTable
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 BLOCKS = tables.WEEKS_A_YEAR // tables.WEEKS_A_BLOCK
 PADDED_BLOCKS = 16  # the next power of two
 

@@ -7,17 +7,15 @@ come out empty are taken out and the rest is looked at once more.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.ordering import stable_order
 from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
+from libra.eventlog.cases import Floats, Integers
 from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, combined, denoise, tree
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.mechanisms.libra.times.steps import DEPTH, Histogram, Overall, Steps, last_total, overall_steps, with_longest
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 FINEST = 1 << DEPTH  # groups of duration bins
 EMPTY = 0.25  # standard deviations: a cell with less, at the first look, is taken out
 SURE = 0.1  # how far, relatively, the control flow may be off about the count of an edge

@@ -11,20 +11,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.ordering import Ladder
 from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
-from libra.eventlog.cases import Traces, to_utc
+from libra.eventlog.cases import Floats, Integers, Traces, to_utc
 from libra.mechanisms.libra.times.calendar import draw_starts, hour_shares, nudge
 from libra.mechanisms.libra.times.durations import draw_steps, fit_totals, shorten
 from libra.mechanisms.libra.times.release import WAITED, TimeFigures
 from libra.mechanisms.libra.times.steps import Histogram, last_total, steps_of, total_histogram
 from libra.privacy.noise import NoisyTable
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 A_SECOND = 1_000_000  # microseconds
 BELIEVED = 3.0  # standard deviations of a granularity that is generated
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from libra.eventlog.cases import Floats
 from libra.privacy.noise import NoisyTable
 
-Floats = npt.NDArray[np.float64]
 CONCENTRATIONS = (1.0, 4.0, 16.0, 64.0, 256.0)
 POINTS = 33  # of the numerical integral over a share
 MIDDLES = (1 - np.cos(np.pi * (np.arange(POINTS) + 0.5) / POINTS)) / 2

@@ -9,16 +9,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from libra.engines import time_tables as tables
 from libra.engines.time_tables import DURATION_BINS, duration_bounds
-from libra.eventlog.cases import Traces
+from libra.eventlog.cases import Floats, Integers, Traces
 from libra.mechanisms.libra.times.histogram import KNOWN, UNKNOWN, Level, above, combined, denoise, last_believed, tree
 from libra.privacy.noise import NoisyTable
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 LARGEST = 256.0  # norm: more would need more noise than can be drawn exactly, at a tiny budget
 FINEST = 6  # a bin of totals is cut in 64 parts at most, each less than 1 % wide
