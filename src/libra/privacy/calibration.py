@@ -1,9 +1,8 @@
 """From the guarantee that is asked for to the noise that keeps it.
 
-In: epsilon, delta, and the shares of mu^2 that go to the choice of variants and of labels. Out: a `Calibration`: mu of each
-stage and the thresholds, in whole numbers. The promise: releases that add up to `mu_rest`, the choice of labels included, after
-a choice of variants with these thresholds, are (epsilon, delta)-differentially private for adding and for removing one case, or
-somebody with so many cases; `accounting` counts it again.
+The promise: releases that add up to `mu_rest`, the choice of labels included, after a choice of variants with these thresholds,
+are (epsilon, delta)-differentially private for adding and for removing one case, or somebody with so many cases; `accounting`
+counts it again.
 """
 
 from __future__ import annotations
@@ -83,12 +82,13 @@ def calibrate(epsilon: float, delta: float, variants: float, labels: Sequence[fl
     part = min(LABELS_PART, 1 / (1 + len(labels)))  # for each round; together all show with less than the sum
     variants_may = (1 - part * len(labels)) * shows
     variant_threshold = _least_threshold(lambda at: variant_shows(mu_variants, at, FINE, cases) <= variants_may)
-    rounds = tuple(_label_round(math.sqrt(share) * mu, part * shows * SLACK, cases) for share in labels)
+
+    def label_round(mu: float) -> LabelRound:
+        may_show = part * shows * SLACK
+        return LabelRound(mu, _least_threshold(lambda at: labels_show(mu, at, FINE, MOST_LABELS, cases) <= may_show))
+
+    rounds = tuple(label_round(math.sqrt(share) * mu) for share in labels)
     return Calibration(epsilon, delta, mu, mu_variants, mu_rest, variant_threshold, rounds, cases)
-
-
-def _label_round(mu: float, may_show: float, cases: int) -> LabelRound:
-    return LabelRound(mu, _least_threshold(lambda at: labels_show(mu, at, FINE, MOST_LABELS, cases) <= may_show))
 
 
 def selections_delta(mu: float, shows: float, epsilon: float) -> float:

@@ -88,15 +88,11 @@ def _warning(delta: float, cases: int, individuals: bool) -> str:
     whose, unit = (", which may be of as many individuals", "individual") if individuals else ("", "case")
     log = f"a log of {cases:,} case{'' if cases == 1 else 's'}{whose}"
     given = f"{100 * delta:.3g} % of all {unit}s" if delta > ROUGH else f"one {unit} in {math.ceil((1 - 1e-9) / delta):,}"
+    smaller = min(float(10.0 ** -(math.floor(math.log10(cases)) + 2)), STRONG[1])  # well below one over the number of cases
     return (
         f"Delta {delta:g} is {how} for {log}: a release that gives {given} away outright would keep this promise. "
-        f"Ask for a smaller one, such as --delta {_smaller(cases):g}."
+        f"Ask for a smaller one, such as --delta {smaller:g}."
     )
-
-
-def _smaller(cases: int) -> float:
-    """A power of ten that is well below one over the number of cases."""
-    return min(float(10.0 ** -(math.floor(math.log10(cases)) + 2)), STRONG[1])
 
 
 @dataclass(frozen=True)

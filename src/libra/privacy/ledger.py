@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Group = Literal["all", "kept", "tail"]
+GROUPS: tuple[Group, ...] = get_args(Group)
 ROUNDED_GAUSSIAN = "rounded gaussian"
 VARIANT_SELECTION = "thresholded rounded gaussian"
 LABEL_SELECTION = "label selection"
@@ -83,7 +84,4 @@ class Ledger:
 
     def _squares(self) -> dict[Group, float]:
         """The mu^2 of the Gaussian entries, by group."""
-        return {group: sum((entry.mu or 0.0) ** 2 for entry in self.entries if entry.group == group) for group in _GROUPS}
-
-
-_GROUPS: tuple[Group, ...] = ("all", "kept", "tail")
+        return {group: sum((entry.mu or 0.0) ** 2 for entry in self.entries if entry.group == group) for group in GROUPS}
