@@ -1,19 +1,14 @@
 """Amun (Elkoumy, Pankova and Dumas 2021): cases copied and times noised until nobody's guess about a case gains too much.
 
-In: a log and a guessing advantage d, or an epsilon, which stand for each other. Out: a `Release` with every case of the log, some
-of them several times, under new ids and at other times. Its authors claim that no attacker's guess about a case gains more than d
-from the release. It does not hold: all cases are released, noise is scaled for one transition and not for a path, and the noise
-of times depends on the log without being accounted for (`guarantee` has the whole list).
+Its authors claim that no attacker's guess about a case gains more than a guessing advantage d, for which an epsilon stands as
+well. It does not hold (`guarantee` says why). An attacker guesses a value of somebody's case, and is right with probability p
+before the release. A release that is epsilon-differentially private over values scaled to their range multiplies the odds by
+e^epsilon at most, so that afterwards the guess is right with probability p / (p + (1 - p) e^-epsilon). This is p + d at
 
-An attacker guesses a value of somebody's case, and is right with probability p before the release. A release that is epsilon-
-differentially private over values at most a range r apart multiplies the odds by e^(epsilon r) at most, so that afterwards the
-guess is right with probability p / (p + (1 - p) e^(-epsilon r)). This is p + d at
+    epsilon = -ln( p / (1 - p) * (1 / (d + p) - 1) ),
 
-    epsilon = -ln( p / (1 - p) * (1 / (d + p) - 1) ) / r,
-
-and less at any epsilon where p + d >= 1: such a guess cannot gain more than d. Here r is 1: values are scaled to their range.
-That somebody took a path is guessed with a prior nobody knows: p = (1 - d) / 2 asks for the smallest epsilon, which is
-2 ln((1 + d) / (1 - d)).
+and less at any epsilon where p + d >= 1. That somebody took a path is guessed with a prior nobody knows: p = (1 - d) / 2 asks for
+the smallest epsilon, which is 2 ln((1 + d) / (1 - d)).
 """
 
 from __future__ import annotations
@@ -33,7 +28,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
-from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, transition_paths
+from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, variant_paths
 from libra.mechanisms.peers import PeerMechanism, at_relative_times, relative_times
 from libra.mechanisms.promises import NO_GUARANTEE, EpsilonClaim, claimed
 from libra.mechanisms.release import Release
@@ -42,6 +37,7 @@ from libra.privacy.guarantee import Guarantee
 
 DEFAULT_ADVANTAGE = 0.2  # the one that its authors' code is set to
 SMALLEST_ADVANTAGE, LARGEST_ADVANTAGE = 1e-9, 0.999
+BOUNDS = f"{SMALLEST_ADVANTAGE:g} to {LARGEST_ADVANTAGE:g}"
 NOTHING = "There was no case to begin with."
 MOST_EVENTS = 50_000_000  # beyond this, memory would run out
 ROOM = 0.8
@@ -81,14 +77,10 @@ class Amun(PeerMechanism):
     name: ClassVar[str] = "amun"
 
     guessing_advantage: float | None = p.Parameter(
-        "How much surer a guess about a case may become, in probability; instead of epsilon.",
-        f"{SMALLEST_ADVANTAGE:g} to {LARGEST_ADVANTAGE:g}",
-        unset=f"{DEFAULT_ADVANTAGE:g}",
+        "How much surer a guess about a case may become, in probability; instead of epsilon.", BOUNDS, f"{DEFAULT_ADVANTAGE:g}"
     ).field(None)
     epsilon: float | None = p.Parameter(
-        "Privacy budget epsilon of the control flow; instead of guessing_advantage.",
-        "above 0",
-        unset="from guessing_advantage",
+        "Privacy budget epsilon of the control flow; instead of guessing_advantage.", "above 0", "from guessing_advantage"
     ).field(None)
 
     def __post_init__(self) -> None:
@@ -152,8 +144,7 @@ class Amun(PeerMechanism):
 
 
 def _checked_advantage(advantage: float, name: str) -> float:
-    bounds = f"from {SMALLEST_ADVANTAGE:g} to {LARGEST_ADVANTAGE:g}"
-    return checked(name, advantage, lambda number: SMALLEST_ADVANTAGE <= number <= LARGEST_ADVANTAGE, bounds)
+    return checked(name, advantage, lambda number: SMALLEST_ADVANTAGE <= number <= LARGEST_ADVANTAGE, f"from {BOUNDS}")
 
 
 def epsilon_of(advantage: float) -> float:
@@ -182,17 +173,10 @@ class OnAutomaton:
     counts: Integers
     paths: Paths
 
-    def transitions(self) -> Integers:
-        """For every event the transition that it takes."""
-        lengths = [len(path) for path in self.paths.of_variant]
-        offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-        return Traces(np.concatenate(self.paths.of_variant), offsets).take(self.group).codes
-
 
 def on_automaton(cases: Cases) -> OnAutomaton:
     """The cases, at least one, on the minimal automaton of their variants."""
-    _, first, group, counts = np.unique(cases.variant, return_index=True, return_inverse=True, return_counts=True)
-    return OnAutomaton(cases, group, counts, transition_paths(Traces(cases.codes, cases.offsets).take(first).to_lists()))
+    return OnAutomaton(cases, *variant_paths(cases))
 
 
 def copied_rows(log: OnAutomaton, epsilon: float, random: Randomness) -> Integers:
@@ -203,9 +187,16 @@ def copied_rows(log: OnAutomaton, epsilon: float, random: Randomness) -> Integer
     holds: this is known from the variants drawn, before any case is copied, and refused.
     """
     drawn = _drawn(log, epsilon, random, MOST_EVENTS)
-    if drawn is None:
-        raise _refusal(log, epsilon, random)
-    return changed(log.group, log.counts, drawn, random)
+    if drawn is not None:
+        return changed(log.group, log.counts, drawn, random)
+    reason = f"amun would copy cases until there are more than {MOST_EVENTS:,} events, which do not fit into memory."
+    advantage = advantage_of(epsilon)
+    while advantage < LARGEST_TRIED:  # a setting that is named was tried, and leaves room for the noise of another run
+        advantage = min(float(f"{2 * advantage:.1g}"), LARGEST_TRIED)
+        tried = epsilon_of(advantage)
+        if _drawn(log, tried, random, ROOM * MOST_EVENTS) is not None:
+            raise UsageError(f"{reason} --set guessing_advantage={advantage:g} (--epsilon {tried:.2g}) would work.")
+    raise UsageError(f"{reason} This log has too many variants for it at any setting.")
 
 
 def expected_noise(epsilon: float) -> float:
@@ -224,23 +215,12 @@ def _drawn(log: OnAutomaton, epsilon: float, random: Randomness, most_events: fl
     return drawn if int(drawn @ lengths) <= room else None
 
 
-def _refusal(log: OnAutomaton, epsilon: float, random: Randomness) -> UsageError:
-    """What to say, with a setting that was tried: it leaves room for the noise of another run."""
-    reason = f"amun would copy cases until there are more than {MOST_EVENTS:,} events, which do not fit into memory."
-    advantage = advantage_of(epsilon)
-    while advantage < LARGEST_TRIED:
-        advantage = min(float(f"{2 * advantage:.1g}"), LARGEST_TRIED)
-        tried = epsilon_of(advantage)
-        if _drawn(log, tried, random, ROOM * MOST_EVENTS) is not None:
-            return UsageError(f"{reason} --set guessing_advantage={advantage:g} (--epsilon {tried:.2g}) would work.")
-    return UsageError(f"{reason} This log has too many variants for it at any setting.")
-
-
 def noisy_times(log: OnAutomaton, rows: Integers, advantage: float, random: Randomness) -> Cases:
     """The cases in these rows, with Laplace noise on each start and each gap, drawn anew for each copy."""
     cases = log.cases
     relative = relative_times(cases)
-    scales = noise_scales(relative, log.transitions(), cases.offsets[:-1], advantage)
+    paths = Traces(np.concatenate(log.paths.of_variant), np.cumsum([0, *map(len, log.paths.of_variant)]))
+    scales = noise_scales(relative, paths.take(log.group).codes, cases.offsets[:-1], advantage)
     released = cases.take(rows)
     events = Cases(np.arange(len(cases.codes)), cases.micros, cases.offsets, cases.variant, 0).take(rows).codes
     noisy = relative[events] + scales[events] * random.laplace(1.0, len(events))

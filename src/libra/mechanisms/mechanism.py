@@ -1,14 +1,13 @@
 """The interface that all mechanisms share, where to find each by its name, and those that other packages add.
 
 A mechanism is a frozen dataclass: its fields are its parameters, checked when it is made, and `anonymize` turns a log into a
-`Release`. Modules are loaded when they are asked for. A package adds a mechanism by an entry point in the group
-`libra.mechanisms` (docs/add-a-mechanism.md). What such a mechanism says of itself is never shown as proved, because nobody here
-has checked it; it is repeated as the claim of its authors.
+`Release`. A package adds one by an entry point in the group `libra.mechanisms` (docs/add-a-mechanism.md). What such a mechanism
+says of itself is never shown as proved, because nobody here has checked it; it is repeated as the claim of its authors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -21,10 +20,8 @@ from libra.mechanisms.parameters import Described, described
 if TYPE_CHECKING:
     from libra._system.randomness import Randomness
     from libra.eventlog.log import EventLog
-    from libra.mechanisms.promises import Claim
+    from libra.mechanisms.peers import CertifiedMechanism
     from libra.mechanisms.release import Release
-    from libra.privacy.guarantee import Guarantee
-    from libra.privacy.ledger import Entry, Ledger
 
 HOMES = {
     "libra": ("libra.mechanisms.libra", "Libra"),
@@ -46,34 +43,6 @@ class Mechanism(Protocol):
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
         """The release of a log; `progress` is called with the parts done and the parts in all."""
-
-
-class CertifiedMechanism(Mechanism, Protocol):
-    """A mechanism of Libra, which says what a certificate of its releases must contain."""
-
-    @property
-    def contents(self) -> str:
-        """What a release holds."""
-
-    @property
-    def planned_ledger(self) -> Ledger:
-        """The ledger of a run, without entries: how cases are drawn, and what may be spent."""
-
-    @classmethod
-    def from_certificate(cls, parameters: Mapping[str, Any]) -> CertifiedMechanism:
-        """The mechanism that a certificate with these parameters speaks of."""
-
-    def parameters(self) -> dict[str, Any]:
-        """The parameters, JSON-ready, as a certificate has them."""
-
-    def claim(self) -> Claim | None:
-        """The figures that its authors claim; None where the guarantee is proved."""
-
-    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
-        """All guarantees that a release with these parameters may have; which one may depend on the log."""
-
-    def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
-        """How the entries of a ledger differ from what a run with these parameters writes."""
 
 
 def names() -> tuple[str, ...]:
@@ -100,24 +69,22 @@ def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
         >>> mechanism("libra2022", {"alpha": 2, "b": None})
         Libra2022(alpha=2.0, b=2.0, gamma=0.05, delta=0.0001, subsamples=None, trace_noise=True, signed_times=False, omega=20.0)
     """
-    made = kind_of(name)(**_said(name, parameters))
+    made = kind_of(name)(**_given(name, parameters))
     return made if name in HOMES else cast("Mechanism", Outside(made))
 
 
 def of_certificate(name: str, parameters: Mapping[str, Any]) -> CertifiedMechanism:
     """The mechanism of Libra that a certificate speaks of."""
-    return cast("type[CertifiedMechanism]", kind_of(name)).from_certificate(_said(name, parameters))
+    return cast("type[CertifiedMechanism]", kind_of(name)).from_certificate(_given(name, parameters))
 
 
-def _said(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that are said, if the mechanism takes them."""
-    known = parameters_of(name)
-    said = {key: value for key, value in parameters.items() if value is not None}
-    foreign = [key for key in said if key not in known]
-    if foreign:
+def _given(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that are not None, if the mechanism takes them."""
+    known, given = parameters_of(name), {key: value for key, value in parameters.items() if value is not None}
+    if foreign := [key for key in given if key not in known]:
         hint = did_you_mean(foreign[0], known)
         raise UsageError(f"{name} does not take {foreign[0]}.{hint} It takes {', '.join(known)}.")
-    return said
+    return given
 
 
 def description_of(name: str) -> Described:
@@ -134,8 +101,7 @@ def kind_of(name: str) -> type[Mechanism]:
     """The class of a mechanism."""
     if name in HOMES:
         module, kind = HOMES[name]
-        made: type[Mechanism] = getattr(import_module(module), kind)
-        return made
+        return cast("type[Mechanism]", getattr(import_module(module), kind))
     found = plugins()
     if name not in found:
         raise UsageError(f'There is no mechanism "{name}".{did_you_mean(name, names())} There is: {", ".join(names())}.')
@@ -195,13 +161,8 @@ class Outside:
         stated = release.guarantee
         claimed = release.claimed or EpsilonClaim(stated.epsilon, stated.delta or 0.0, looked_at=False)
         notes = (*((SEED_NOTE,) if random.seeded else ()), *(f"{self.name} says: {note}" for note in release.notes))
-        guarantee = unchecked(stated, self.name)
+        statement = f"As claimed by its authors, and not checked by Libra: {stated.statement}"
+        source, caveats = f'the package that adds "{self.name}"', (UNCHECKED, *stated.caveats)  # whatever source they name
+        known: dict[str, Any] = {"statement": statement, "source": source, "epsilon": None, "delta": None, "caveats": caveats}
+        guarantee = replace(stated, kind="claimed", **known)
         return replace(release, mechanism=self.name, guarantee=guarantee, claimed=claimed, ledger=None, notes=notes)
-
-
-def unchecked(guarantee: Guarantee, name: str) -> Guarantee:
-    """A guarantee of others, as what it is: their claim, whatever source they name."""
-    statement = f"As claimed by its authors, and not checked by Libra: {guarantee.statement}"
-    caveats = (UNCHECKED, *guarantee.caveats)
-    source = f'the package that adds "{name}"'
-    return replace(guarantee, kind="claimed", statement=statement, source=source, epsilon=None, delta=None, caveats=caveats)

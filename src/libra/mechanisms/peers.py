@@ -1,11 +1,8 @@
-"""What the mechanisms of other authors share: the way to a release, what their certificates must say, and times with noise.
-
-A mechanism that releases real cases, changed, puts noise on times relative to each other: on the start of a case, counted from
-the first start of all, and on the gap from event to event.
-"""
+"""What mechanisms share: what their certificates must say, the way to a release, and times with noise."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
@@ -27,8 +24,8 @@ EARLIEST = np.datetime64(f"{FIRST_YEAR}-01-01", "ms").astype(np.int64)
 LATEST = np.datetime64(f"{LAST_YEAR + 1}-01-01", "ms").astype(np.int64) - 1
 
 
-class PeerMechanism:
-    """A mechanism of other authors: a frozen dataclass with `anonymize`, `guarantee` and `claim` of its own."""
+class CertifiedMechanism:
+    """A mechanism of Libra, a frozen dataclass, which says what a certificate of its releases must contain."""
 
     name: ClassVar[str]
 
@@ -42,54 +39,53 @@ class PeerMechanism:
         """What a release holds."""
         return CONTENTS
 
-    def parameters(self) -> dict[str, Any]:
-        """What was asked for, as far as it played a part."""
-        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}  # type: ignore[arg-type]
-
-    def claim(self) -> Claim | None:
-        """The figures that its authors claim; None where the guarantee is proved."""
-        raise NotImplementedError
-
-    def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
-        """What is promised or claimed of a release; `individuals` says that the log knows whose case is whose."""
-        raise NotImplementedError
+    @property
+    def planned_ledger(self) -> Ledger:
+        """The ledger of a run, without entries: how cases are drawn, and what may be spent. Here all take part once."""
+        return Ledger()
 
     @classmethod
     def from_certificate(cls, parameters: Mapping[str, Any]) -> Self:
         """The mechanism that a certificate with these parameters speaks of."""
         return cls(**parameters)
 
-    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
-        """All guarantees that a release with these parameters may have."""
-        return [self.guarantee(seeded=seeded, individuals=individuals) for individuals in (False, True)]
+    def parameters(self) -> dict[str, Any]:
+        """What was asked for, JSON-ready, as far as it played a part."""
+        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}  # type: ignore[arg-type]
 
-    @property
-    def planned_ledger(self) -> Ledger:
-        """The ledger of a run, without entries: all cases take part once."""
-        return Ledger()
+    def claim(self) -> Claim | None:
+        """The figures that its authors claim; None where the guarantee is proved."""
+        return None
+
+    @abstractmethod
+    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
+        """All guarantees that a release with these parameters may have; which one may depend on the log."""
 
     def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
         """How the entries of a ledger differ from what a run with these parameters writes."""
         yield from ("there is a ledger, and nothing was counted",) if entries else ()
 
-    def _release(
-        self, log: EventLog, released: EventLog, random: Randomness, *, notes: Sequence[str] = (), **more: Any
-    ) -> Release:
-        """The release of what became of a log; `more` are further fields of a `Release`."""
-        persons = log.individual is not None
-        promised = self.guarantee(seeded=random.seeded, individuals=persons)
-        unprotected = persons and promised.kind == "claimed"
-        told = {
-            "parameters": self.parameters(),
-            "notes": (
-                *((SEED_NOTE,) if random.seeded else ()),
-                *((PERSONS_NOTE.format(self.name),) if unprotected else ()),
-                *notes,
-            ),
-            "claimed": self.claim(),
-            "contents": self.contents,
-        }
-        return Release(log=released, mechanism=self.name, guarantee=promised, seeded=random.seeded, **(told | more))
+
+class PeerMechanism(CertifiedMechanism):
+    """A mechanism of other authors, with `anonymize`, `guarantee` and `claim` of its own."""
+
+    @abstractmethod
+    def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
+        """What is promised or claimed of a release; `individuals` says that the log knows whose case is whose."""
+
+    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
+        """All guarantees that a release with these parameters may have."""
+        return [self.guarantee(seeded=seeded, individuals=individuals) for individuals in (False, True)]
+
+    def _release(self, log: EventLog, made: EventLog, random: Randomness, *, notes: Sequence[str] = (), **more: Any) -> Release:
+        """The release of what was made of a log; `more` are further fields of a `Release`."""
+        seeded, persons = random.seeded, log.individual is not None
+        promised = self.guarantee(seeded=seeded, individuals=persons)
+        told = [SEED_NOTE] if seeded else []
+        if persons and promised.kind == "claimed":
+            told.append(PERSONS_NOTE.format(self.name))
+        known = {"parameters": self.parameters(), "claimed": self.claim(), "contents": self.contents, "notes": (*told, *notes)}
+        return Release(log=made, mechanism=self.name, guarantee=promised, seeded=seeded, **(known | more))
 
 
 def relative_times(cases: Cases) -> Integers:

@@ -2,11 +2,8 @@
 
 Level by level, every open prefix is extended by every label and by the end. Each extension gets the number of cases that begin
 like it, with Laplace noise, and is kept where that reaches a threshold. What ends is released with its noisy count; what is still
-open after the last level is dropped.
-
-As published, noise of scale 1/epsilon is cut to a whole number, and the claim of epsilon-differential privacy does not hold: a
-case counts at each level, so the losses of all levels add up. With `split_budget` it does: epsilon is split over the levels,
-noise is discrete, and nothing else of the log is used without being counted (`Split`). Labels are public.
+open after the last level is dropped. As published, the claim of epsilon-differential privacy does not hold, because a case counts
+at each level; with `split_budget` it does (`Split`). Labels are public.
 """
 
 from __future__ import annotations
@@ -25,20 +22,10 @@ from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
 from libra.eventlog.cases import Integers
 from libra.mechanisms import parameters as p
+from libra.mechanisms import prefix_tree as tree
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
-from libra.mechanisms.prefix_tree import (
-    Growth,
-    PrefixQuery,
-    discrete_tail,
-    grow,
-    longest_of,
-    longest_trace,
-    refuse_runaway,
-    smallest_threshold,
-    threshold,
-    truncated_laplace,
-)
-from libra.mechanisms.promises import LABELS_PUBLIC, EpsilonClaim, proved
+from libra.mechanisms.prefix_tree import Growth, PrefixQuery, grow, refuse_runaway
+from libra.mechanisms.promises import LABELS_PUBLIC, proved
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, Counted, Times, largest_mu
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
@@ -103,15 +90,15 @@ class PrefixLaplace(PrefixQuery):
     def _published(self, engine: PolarsEngine, n_labels: int, random: Randomness) -> Counted:
         """The query as published."""
         counted, scale = Counted(*engine.variants()), 1 / self.query_epsilon
-        levels = longest_trace(self.max_length, counted) + 1  # the end is one
+        levels = tree.longest_trace(self.max_length, counted) + 1  # the end is one
         least = self._least_count(counted, n_labels, levels)
 
         def level(prefixes: Integers, last: bool) -> Integers:
             true = continuations(counted.traces, counted.counts, prefixes, n_labels)
-            noisy = true + truncated_laplace(scale, true.size, random).reshape(true.shape)
+            noisy = true + tree.truncated_laplace(scale, true.size, random).reshape(true.shape)
             return np.where(noisy >= least, noisy, 0)
 
-        return grow(level, n_labels, levels).finished
+        return grow(level, n_labels, levels)[0]
 
     @cached_property
     def _split(self) -> Split:
@@ -136,10 +123,6 @@ class PrefixLaplace(PrefixQuery):
 
     def _other_query(self, entries: Sequence[Entry]) -> Iterator[str]:
         return self._split.departures(entries)
-
-    def claim(self) -> EpsilonClaim | None:
-        """What its authors claim; None for the sound form."""
-        return None if self.split_budget else self._epsilon_claim()
 
     def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
         """What is promised of a release."""
@@ -194,22 +177,16 @@ class Split:
         left = self.epsilon * (1 - SHARE * (self._asks_number + (self.max_length is None)))
         scale = max(levels / left, SMALLEST_SCALE)
         if scale > LARGEST_SCALE:
-            raise UsageError(
-                f"So small an epsilon cannot be split over {levels} levels. Ask for a larger --epsilon, or for "
-                f"--set max_length={max(int(LARGEST_SCALE * left) - 1, 1)}."
-            )
+            remedy = f"Ask for a larger --epsilon, or for --set max_length={max(int(LARGEST_SCALE * left) - 1, 1)}."
+            raise UsageError(f"So small an epsilon cannot be split over {levels} levels. {remedy}")
         return scale
 
     def entries(self, levels: int) -> list[Entry]:
         """What the query writes into the ledger, with so many levels."""
-        first = [
-            *([CaseNumber.purpose] if self._asks_number else []),
-            *([CaseLengths.purpose] if self.max_length is None else []),
-        ]
-        return [
-            *(Entry(purpose, DISCRETE_LAPLACE, 1.0, self._first_scale) for purpose in first),
-            *[Entry(PrefixLevel.purpose, DISCRETE_LAPLACE, 1.0, self.scale(levels))] * levels,
-        ]
+        first = [CaseNumber.purpose] if self._asks_number else []
+        first += [CaseLengths.purpose] if self.max_length is None else []
+        of_level = Entry(PrefixLevel.purpose, DISCRETE_LAPLACE, 1.0, self.scale(levels))
+        return [*(Entry(purpose, DISCRETE_LAPLACE, 1.0, self._first_scale) for purpose in first), *[of_level] * levels]
 
     def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
         """How the entries of a ledger differ from what the query writes."""
@@ -229,21 +206,21 @@ class Split:
         number = float(gate.release_whole(CaseNumber(), self._first_scale).values[0]) if self._asks_number else None
         longest = self.max_length
         if longest is None:
-            longest = longest_of(average_of(gate.release_whole(CaseLengths(), self._first_scale)))
-        levels = longest + 1
-        growth = self._growth(levels, number, n_labels)
-        scale, least = growth.scale, smallest_threshold(growth) if growth.runs_away else growth.least
+            longest = tree.longest_of(average_of(gate.release_whole(CaseLengths(), self._first_scale)))
+        growth = self._growth(longest + 1, number, n_labels)
+        scale, least = growth.scale, tree.smallest_threshold(growth) if growth.runs_away else growth.least
 
         def level(prefixes: Integers, last: bool) -> Integers:
             noisy = gate.release_whole(PrefixLevel(prefixes, n_labels), scale).counts
             return np.where(noisy >= least, noisy, 0)
 
-        return grow(level, n_labels, levels).finished
+        return grow(level, n_labels, longest + 1)[0]
 
     def _growth(self, levels: int, number: float | None, n_labels: int) -> Growth:
         """How a tree of so many levels grows, given the noisy number of cases where it was asked for."""
         cases = None if number is None else max(number, 1.0)
-        return Growth(discrete_tail, self.scale(levels), threshold(self.prune, cases or 1.0), n_labels, levels, cases)
+        least = tree.threshold(self.prune, cases or 1.0)
+        return Growth(tree.discrete_tail, self.scale(levels), least, n_labels, levels, cases)
 
 
 def average_of(lengths: NoisyTable) -> float:

@@ -9,6 +9,7 @@ from libra.engines.contract import CASE, Unit
 from libra.privacy.guarantee import NAMES_PUBLIC, Guarantee
 
 LABELS_PUBLIC = NAMES_PUBLIC
+ONE_CASE_EACH, ONLY_RELEASE = "each person has one case, and cases are independent", "this is the only release of the log"
 LABELS_PRIVATE = (
     "No activity name is taken as public: the names that are released were chosen privately, and events with other names are "
     "left out."
@@ -28,10 +29,6 @@ AS_READ = (
 INDIVIDUALS = (
     "Which case is whose is as the custodian's column says; a case without an entry there is somebody's only one. Of each "
     "individual, {} counted, drawn at random; all others are left out."
-)
-ONE_CASE_EACH, ONLY_RELEASE = (
-    "each person has one case, and cases are independent",
-    "this is the only release of the log",
 )
 PERSONS = "A person may have several cases in this log. They are not protected together."
 NO_GUARANTEE = "does not have the privacy claimed. Do not release personal data on its strength."
@@ -97,10 +94,5 @@ def proved(epsilon: float, delta: float, labels: str, *, seeded: bool, one_of_ea
 
 def claimed(statement: str, source: str, public: str, caveats: tuple[str, ...], *, individuals: bool) -> Guarantee:
     """A guarantee that its authors claim, with why it does not hold; `public` is what they take as public."""
-    return Guarantee(
-        kind="claimed",
-        statement=statement,
-        source=source,
-        assumptions=(public, ONE_CASE_EACH, ONLY_RELEASE),
-        caveats=(*caveats, *((PERSONS,) if individuals else ())),
-    )
+    assumptions, left_out = (public, ONE_CASE_EACH, ONLY_RELEASE), (*caveats, *((PERSONS,) if individuals else ()))
+    return Guarantee("claimed", statement, source, assumptions=assumptions, caveats=left_out)

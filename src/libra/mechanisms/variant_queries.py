@@ -1,7 +1,7 @@
 """Mechanisms that ask for variants with noisy counts and make a log of them, with times of our private model or placeholders.
 
-In: a query (`VariantQuery._answer`) and a log. Out: a `Release`. Where the guarantee is proved, everything goes through the gate;
-times are asked for through it for the labels that the released traces have, and all else is post-processing.
+Where the guarantee is proved, everything goes through the gate; times are asked for through it for the labels that the released
+traces have, and all else is post-processing.
 """
 
 from __future__ import annotations
@@ -45,15 +45,18 @@ LARGEST_TIMES_MU = 20.0
 HALVINGS = 40
 DROWNS = "So small an epsilon, delta or share of the budget would drown the times in noise. Ask for a larger one."
 NO_TIMES = "{} releases no times: timestamps are placeholders, a minute from event to event. --set times=model adds some."
-EMPTY = (
-    "The anonymized log is empty: nothing in this log stood out from the noise. A larger --epsilon would help{}. "
-    f"{A_SECOND_RUN}"
-)
+EMPTY = "The anonymized log is empty: nothing in this log stood out from the noise. A larger --epsilon would help{}. "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counted:
-    """Some traces, and how many cases follow each: what a query about control flow gives."""
+    """Some traces, and how many cases follow each: what a query about control flow gives.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> Counted(traces_of([[0, 1], [2]]), np.array([2, 1])).repeated().to_lists()
+        [[0, 1], [0, 1], [2]]
+    """
 
     traces: Traces
     counts: Integers
@@ -72,7 +75,13 @@ class Counted:
 
 
 def counted_of(cases: Cases) -> Counted:
-    """The variants of some cases."""
+    """The variants of some cases.
+
+    Example:
+        >>> cases = Cases(*map(np.array, ([0, 1, 0], [0, 0, 0], [0, 1, 2, 3], [0, 1, 0])), n_activities=2)
+        >>> counted_of(cases).counts.tolist()
+        [2, 1]
+    """
     _, first, counts = np.unique(cases.variant, return_index=True, return_counts=True)
     return Counted(Traces(cases.codes, cases.offsets).take(first), counts)
 
@@ -93,16 +102,10 @@ class VariantQuery(PeerMechanism):
         """Normalize the parameters, set these others as they are, and refuse invalid ones."""
         if self.times not in ("none", "model"):
             raise UsageError(f"times is one of none, model, not {self.times!r}.")
-        budget = checked_budget(self.budget)
-        self._set(
-            epsilon=checked_epsilon(self.epsilon),
-            delta=delta_of_guarantee(self.delta),
-            budget=dict(vars(budget)),
-            time_zone=checked_time_zone(self.time_zone),
-            shares=budget,
-            **others,
-        )
-        if self.times == "none" and (budget != DEFAULT_BUDGET or self.time_zone != "UTC"):
+        shares = checked_budget(self.budget)
+        self._set(epsilon=checked_epsilon(self.epsilon), delta=delta_of_guarantee(self.delta), shares=shares, **others)
+        self._set(budget=dict(vars(shares)), time_zone=checked_time_zone(self.time_zone))
+        if self.times == "none" and (shares != DEFAULT_BUDGET or self.time_zone != "UTC"):
             raise UsageError("budget and time_zone apply to modelled times only. Add --set times=model.")
 
     @property
@@ -158,48 +161,36 @@ class VariantQuery(PeerMechanism):
             raise UsageError(f"{self.name} would release more than {MOST_EVENTS:,} events. Ask for a larger --epsilon or prune.")
         counted, labels = in_names(counted, engine.labels)
         traces, zone = counted.repeated(), self.time_zone if log.has_zone else "UTC"
-        if self.times == "model":
-            released = self._with_model(traces, labels, gate, random, zone)
-            parameters, on_zone = {"time_zone": zone}, notes_on_zone(self.time_zone, has_zone=log.has_zone)
+        if self.mu_times is not None:
+            released = self._with_model(traces, labels, gate, random, zone, self.mu_times)
         else:
             released = fresh_log(_cases(traces, placeholder_times(traces.offsets), len(labels)), labels, random)
-            parameters, on_zone = {}, iter(())
+        ledger = gate.ledger() if self.proved else None
+        if ledger is not None and delta_of_ledger(ledger, self.epsilon) > self.delta:
+            raise AssertionError("more was released than the guarantee allows; nothing is given out")
+        timed, notes = self.times == "model", []
+        if not released.n_cases:
+            notes.append(EMPTY.format(", or a smaller prune" if hasattr(self, "prune") else "") + A_SECOND_RUN)
+        elif not timed:
+            notes.append(NO_TIMES.format(self.name))
         promised = self.guarantee(seeded=random.seeded, individuals=log.individual is not None)
-        release = self._release(
-            log,
-            released,
-            random,
-            notes=(*self._notes(released), *notes_on_delta(promised, released.n_cases), *on_zone),
-            parameters=self.parameters() | parameters,
-            ledger=self._counted_ledger(gate) if self.proved else None,
-            has_times=self.times == "model",
-        )
+        notes += [*notes_on_delta(promised, released.n_cases)]
+        notes += [*notes_on_zone(self.time_zone, has_zone=log.has_zone)] if timed else []
+        parameters = self.parameters() | ({"time_zone": zone} if timed else {})
+        release = self._release(log, released, random, notes=notes, parameters=parameters, ledger=ledger, has_times=timed)
         progress(3, 3)
         return release
 
-    def _with_model(self, traces: Traces, labels: tuple[str, ...], gate: Gate, random: Randomness, zone: str) -> EventLog:
+    def _with_model(
+        self, traces: Traces, labels: tuple[str, ...], gate: Gate, random: Randomness, zone: str, mu: float
+    ) -> EventLog:
         """The traces with times that come from noisy tables, the case that starts first coming first."""
-        if self.mu_times is None:
-            raise AssertionError("times are asked for and nothing may be spent on them")
         if not len(traces):
             return log_of(_cases(traces, traces.codes, len(labels)), labels, seeded=random.seeded)
-        figures = release_times(gate.with_labels(labels), traces, len(labels), self.mu_times, zone)
+        figures = release_times(gate.with_labels(labels), traces, len(labels), mu, zone)
         cases = _cases(traces, generate_times(figures, traces, len(labels), zone, random), len(labels))
         order = np.argsort(cases.micros[cases.offsets[:-1]], kind="stable")
         return log_of(cases.take(order), labels, seeded=random.seeded)
-
-    def _counted_ledger(self, gate: Gate) -> Ledger:
-        """What went through the gate, if it is within the promise."""
-        ledger = gate.ledger()
-        if delta_of_ledger(ledger, self.epsilon) > self.delta:
-            raise AssertionError("more was released than the guarantee allows; nothing is given out")
-        return ledger
-
-    def _notes(self, released: EventLog) -> Iterator[str]:
-        if not released.n_cases:
-            yield EMPTY.format(", or a smaller prune" if hasattr(self, "prune") else "")
-        elif self.times == "none":
-            yield NO_TIMES.format(self.name)
 
     def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
         """How the entries of a ledger differ from what a run with these parameters writes."""

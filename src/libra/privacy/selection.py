@@ -1,7 +1,7 @@
 """Private choice from what is not known in advance: variants, and labels where they are private.
 
-A rule is plain data and draws for every row by itself, so that it can be applied wherever counts lie, share by share. The promise:
-what only one case has shows with no more than the probability that `variant_shows` or `labels_show` gives; everything else is as
+A rule is plain data and draws for every row by itself: it can be applied wherever counts lie, share by share. The promise: what
+only one case has shows with no more than the probability that `variant_shows` or `labels_show` gives; everything else is as
 private as its Gaussian noise. Proofs are in docs/guarantees.md.
 """
 

@@ -1,15 +1,13 @@
 """Libra, sound: clip, subsample, anonymize, balance, combine, each in a form whose guarantee is proved.
 
-In: a log and the guarantee that is wanted. Out: a `Release` with a complete log, what is promised, and the ledger of everything
-that was released. The flow is aggregate, privatize, generate: an engine counts small tables, the gate puts noise on them, and the
-log is generated from the noisy tables alone.
+An engine counts small tables, the gate puts noise on them, and the log is generated from the noisy tables alone.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -23,27 +21,14 @@ from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
-from libra.mechanisms.libra.figures import Figures
+from libra.mechanisms.libra import plan as plans
 from libra.mechanisms.libra.generate import planned, sharing_cases
-from libra.mechanisms.libra.plan import (
-    DEFAULT_BUDGET,
-    PRIVATE,
-    PUBLIC,
-    TAILS,
-    Budget,
-    Labels,
-    Plan,
-    Tail,
-    checked_budget,
-    checked_labels,
-    checked_rate_of,
-    checked_time_zone,
-    make_plan,
-)
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, PRIVATE, PUBLIC, TAILS, Budget, Labels, Plan, Tail, make_plan
 from libra.mechanisms.libra.release_run import STAGES, Output, release_run
 from libra.mechanisms.libra.releases import departures_from_plan
+from libra.mechanisms.peers import CertifiedMechanism
 from libra.mechanisms.promises import AS_READ, LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, NOTHING_ELSE, individuals
-from libra.mechanisms.release import CONTENTS, Release
+from libra.mechanisms.release import Release
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
@@ -56,7 +41,7 @@ WOULD_HELP = f"More cases, a larger --epsilon or a larger --delta would help. {A
 
 
 @dataclass(frozen=True)
-class Libra:
+class Libra(CertifiedMechanism):
     """Libra, sound: a generated log with a proved guarantee of (epsilon, delta)-differential privacy.
 
     Where the log says whose case is whose, individuals are protected instead of cases. `plan` says how the guarantee is spent.
@@ -70,7 +55,6 @@ class Libra:
 
     name: ClassVar[str] = "libra"
     accepts_empty: ClassVar[bool] = True
-    contents: ClassVar[str] = CONTENTS
 
     epsilon: float = p.EPSILON.field(1.0)
     delta: float = p.DELTA.field(1e-5)
@@ -88,25 +72,16 @@ class Libra:
         """Bring the parameters into their one form and refuse what cannot be meant."""
         if self.tail not in TAILS:
             raise UsageError(f"tail is one of {', '.join(TAILS)}, not {self.tail!r}.")
-        epsilon, delta, budget = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta), checked_budget(self.budget)
+        epsilon, delta, budget = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta), plans.checked_budget(self.budget)
         subsamples = None if self.subsamples is None else checked_whole("subsamples", self.subsamples, 1, MOST_SUBSAMPLES)
-        rate, runs = checked_rate_of(self.gamma, subsamples), subsamples or 1
-        unit = Unit(self.most_cases)
-        labels = checked_labels(self.labels)
+        rate, runs, unit = plans.checked_rate_of(self.gamma, subsamples), subsamples or 1, Unit(self.most_cases)
+        labels = plans.checked_labels(self.labels)
         said: Labels = "private" if labels == PRIVATE else "public" if labels == PUBLIC else "listed"
         made = make_plan(epsilon, delta, budget, tail=self.tail, labels=said, rate=rate, runs=runs, unit=unit)
-        for name, value in (
-            ("labels", labels),
-            ("epsilon", epsilon),
-            ("delta", delta),
-            ("budget", asdict(budget)),
-            ("time_zone", checked_time_zone(self.time_zone)),
-            ("gamma", rate),
-            ("subsamples", runs),
-            ("cases", None if self.cases is None else checked_whole("cases", self.cases, 1, MOST_CASES)),
-            ("plan", made),
-        ):
-            object.__setattr__(self, name, value)
+        zone = plans.checked_time_zone(self.time_zone)
+        cases = None if self.cases is None else checked_whole("cases", self.cases, 1, MOST_CASES)
+        self._set(epsilon=epsilon, delta=delta, budget=asdict(budget), labels=labels, time_zone=zone)
+        self._set(gamma=rate, subsamples=runs, cases=cases, plan=made)
 
     @property
     def private_labels(self) -> bool:
@@ -155,17 +130,17 @@ class Libra:
         aggregate = counted + sum(gate.seconds.aggregate for gate in gates)
         privatize = sum(gate.seconds.privatize for gate in gates)
         generate = perf_counter() - begin - aggregate - privatize
+        tail = figures[0].control.tail
+        notes = [*made._notes(released, random.seeded), *notes_on_zone(self.time_zone, has_zone=origin.has_zone)]
+        if released.n_cases and tail is not None and tail.base is not None:
+            notes.append(noise_on_edges(tail.base.sd * figures[0].weight))
         return Release(
             log=released,
             mechanism=self.name,
             parameters=made.parameters() | {"time_zone": time_zone},
             guarantee=made.guarantee(seeded=random.seeded),
             seeded=random.seeded,
-            notes=(
-                *made._notes(released, random.seeded),
-                *notes_on_zone(self.time_zone, has_zone=origin.has_zone),
-                *(_note_on_edges(figures[0]) if released.n_cases else ()),
-            ),
+            notes=tuple(notes),
             ledger=ledger,
             figures=tuple(figures),
             seconds={"aggregate": aggregate, "privatize": privatize, "generate": generate},
@@ -178,26 +153,15 @@ class Libra:
     def guarantee(self, *, seeded: bool) -> Guarantee:
         """What is promised of a release."""
         labels = {PRIVATE: LABELS_PRIVATE, PUBLIC: LABELS_PUBLIC}.get(str(self.labels), LABELS_LISTED)
-        assumed = [labels, NOTHING_ELSE, AS_READ]
-        if self.most_cases is not None:
-            assumed.append(individuals(self._counted()))
-        return Guarantee.proved(self.epsilon, self.delta, self.plan.unit, tuple(assumed), seeded=seeded)
+        whose = () if self.most_cases is None else (individuals(self._counted()),)
+        return Guarantee.proved(self.epsilon, self.delta, self.plan.unit, (labels, NOTHING_ELSE, AS_READ, *whose), seeded=seeded)
 
     def _counted(self) -> str:
         return "one case" if self.most_cases == 1 else f"up to {self.most_cases:,} cases"
 
     def parameters(self) -> dict[str, Any]:
         """The parameters, JSON-ready, as a certificate has them."""
-        said = {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}
-        return said | {"labels": self.labels if isinstance(self.labels, str) else list(self.labels)}
-
-    @classmethod
-    def from_certificate(cls, parameters: Mapping[str, Any]) -> Libra:
-        """The mechanism that a certificate with these parameters speaks of."""
-        return cls(**parameters)
-
-    def claim(self) -> None:
-        """Nothing is only claimed."""
+        return super().parameters() | {"labels": self.labels if isinstance(self.labels, str) else list(self.labels)}
 
     def guarantees(self, *, seeded: bool) -> list[Guarantee]:
         """All guarantees that a release with these parameters may have: one."""
@@ -228,9 +192,8 @@ class Libra:
                 "larger."
             )
         if not released.n_cases:
-            yield (
-                f"The anonymized log is empty: nothing in this log stood out from the noise. {self.plan.survives()} {WOULD_HELP}"
-            )
+            said = "The anonymized log is empty: nothing in this log stood out from the noise."
+            yield f"{said} {self.plan.survives()} {WOULD_HELP}"
 
 
 def notes_on_delta(promised: Guarantee, released_cases: int) -> Iterator[str]:
@@ -244,13 +207,6 @@ def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
     """That a zone did not count, where the times of the log have none."""
     if not has_zone and time_zone != "UTC":
         yield "The times of this log are in no zone, so their hours and days are kept as they stand; --time-zone did not count."
-
-
-def _note_on_edges(figures: Figures) -> Iterator[str]:
-    """How far the control flow of rare cases can be believed: a released figure."""
-    tail = figures.control.tail
-    if tail is not None and tail.base is not None:
-        yield noise_on_edges(tail.base.sd * figures.weight)
 
 
 def noise_on_edges(sd: float) -> str:
