@@ -173,6 +173,11 @@ class OnAutomaton:
     counts: Integers
     paths: Paths
 
+    def transitions(self) -> Integers:
+        """For every event the transition that it takes."""
+        paths = self.paths.of_variant
+        return Traces(np.concatenate(paths), np.cumsum([0, *map(len, paths)])).take(self.group).codes
+
 
 def on_automaton(cases: Cases) -> OnAutomaton:
     """The cases, at least one, on the minimal automaton of their variants."""
@@ -219,8 +224,7 @@ def noisy_times(log: OnAutomaton, rows: Integers, advantage: float, random: Rand
     """The cases in these rows, with Laplace noise on each start and each gap, drawn anew for each copy."""
     cases = log.cases
     relative = relative_times(cases)
-    paths = Traces(np.concatenate(log.paths.of_variant), np.cumsum([0, *map(len, log.paths.of_variant)]))
-    scales = noise_scales(relative, paths.take(log.group).codes, cases.offsets[:-1], advantage)
+    scales = noise_scales(relative, log.transitions(), cases.offsets[:-1], advantage)
     released = cases.take(rows)
     events = Cases(np.arange(len(cases.codes)), cases.micros, cases.offsets, cases.variant, 0).take(rows).codes
     noisy = relative[events] + scales[events] * random.laplace(1.0, len(events))

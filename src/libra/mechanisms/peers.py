@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from libra._system.ordering import ranks
 from libra._system.randomness import SEED_NOTE, Randomness
 from libra.eventlog.cases import Cases, Floats, Integers
 from libra.eventlog.log import EventLog
@@ -111,7 +112,7 @@ def at_relative_times(cases: Cases, relative: Floats, origin: int, *, signed: bo
     millis = np.clip(np.rint(relative / MILLISECOND), -span, span).astype(np.int64)
     total = np.cumsum(millis)
     of_case = total - np.repeat(total[first] - millis[first], cases.lengths)
-    before = np.arange(len(total)) - np.repeat(first, cases.lengths)
+    before = ranks(cases.lengths)
     after = np.repeat(cases.lengths - 1, cases.lengths) - before
     since_1970 = np.clip(of_case + origin // MILLISECOND, EARLIEST + before, LATEST - after)
     return replace(cases, micros=since_1970 * MILLISECOND)

@@ -26,7 +26,7 @@ from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_log, log_of, placeholder_times
 from libra.mechanisms.libra.algorithm import notes_on_delta, notes_on_zone
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, SMALLEST_MU, Budget, checked_budget, checked_time_zone
-from libra.mechanisms.libra.releases import CLOSE, RELEASES, TIMES
+from libra.mechanisms.libra.releases import CLOSE, RELEASES, TIMES, of_topics
 from libra.mechanisms.libra.times import generate_times, release_times
 from libra.mechanisms.peers import PeerMechanism
 from libra.mechanisms.release import CONTENTS, Release
@@ -194,7 +194,7 @@ class VariantQuery(PeerMechanism):
 
     def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
         """How the entries of a ledger differ from what a run with these parameters writes."""
-        of_times = [entry for entry in entries if entry.purpose in RELEASES and RELEASES[entry.purpose].topic in TIMES]
+        of_times = of_topics(entries, TIMES)
         yield from self._other_query([entry for entry in entries if entry not in of_times])
         for entry in of_times:
             for departure in RELEASES[entry.purpose].departures(entry):

@@ -13,7 +13,7 @@ import numpy as np
 from libra._system.randomness import Randomness
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated
 from libra.mechanisms.libra.figures import ControlFigures
-from libra.mechanisms.libra.tail import TailFigures, weighted_traces
+from libra.mechanisms.libra.tail import weighted_traces
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoisyTable
 
@@ -46,19 +46,16 @@ def _hazard(scores: Floats) -> Floats:
 
 def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Floats]:
     """Kept variants and candidates for the tail, and how many cases each stands for."""
-    traces, weights = figures.kept, kept_counts(figures)
+    traces, first, second = figures.kept, figures.first, figures.second
+    weights = np.maximum(second.values, 0.0) if figures.nearest else likeliest_counts(first, second, figures.threshold)
     if figures.tail is not None:
         rare, rare_weights = weighted_traces(figures.tail, figures.kept, figures.n_labels, random)
-        weights = weights * _without_place(figures.tail, rare_weights.sum(), weights.sum())
+        (cases, sd), kept = figures.tail.cases, weights.sum()
+        if kept > 0 and cases > THERE * sd:  # kept variants stand for the rare cases that have no traces
+            weights = weights * (1 + max(cases - rare_weights.sum(), 0.0) / kept)
         traces, weights = concatenated([traces, rare]), np.concatenate((weights, rare_weights))
     order = np.lexsort((traces.fingerprints(), traces.lengths))
     return traces.take(order), weights[order]
-
-
-def _without_place(tail: TailFigures, placed: float, kept: float) -> float:
-    """The factor with which kept variants stand for the rare cases that have no traces, if it is likely that there are any."""
-    cases, sd = tail.cases
-    return 1 + max(cases - placed, 0.0) / kept if kept > 0 and cases > THERE * sd else 1.0
 
 
 def case_counts(weights: Floats, weight: float, cases: int | None, random: Randomness) -> Integers:
@@ -70,13 +67,6 @@ def case_counts(weights: Floats, weight: float, cases: int | None, random: Rando
     if total <= 0:
         return np.zeros(len(weights), np.int64)
     return rounded(weights * (weight if cases is None else cases / total), random)
-
-
-def kept_counts(figures: ControlFigures) -> Floats:
-    """How many cases each kept variant stands for."""
-    if figures.nearest:
-        return np.maximum(figures.second.values, 0.0)
-    return likeliest_counts(figures.first, figures.second, figures.threshold)
 
 
 def rounded(weights: Floats, random: Randomness) -> Integers:

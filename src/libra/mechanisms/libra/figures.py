@@ -14,6 +14,8 @@ from libra.mechanisms.libra.tail import TailFigures
 from libra.mechanisms.libra.times import TimeFigures
 from libra.privacy.noise import NoisyTable
 
+PLAIN = ("time_zone", "weight", "cases", "draw")  # fields of `Figures` that JSON has as they are
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ControlFigures:
@@ -52,11 +54,7 @@ class Figures:
             "nearest": control.nearest,
             "tail": None if control.tail is None else control.tail.to_dict(),
             "times": self.times.to_dict(),
-            "time_zone": self.time_zone,
-            "weight": self.weight,
-            "cases": self.cases,
-            "draw": self.draw,
-        }
+        } | {name: getattr(self, name) for name in PLAIN}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Figures:
@@ -71,4 +69,4 @@ class Figures:
             nearest=plain["nearest"],
         )
         times = TimeFigures.from_dict(plain["times"])
-        return cls(tuple(plain["labels"]), control, times, *(plain[name] for name in ("time_zone", "weight", "cases", "draw")))
+        return cls(tuple(plain["labels"]), control, times, **{name: plain[name] for name in PLAIN})

@@ -1,8 +1,7 @@
 """A released model as a file: the figures that a log was generated from, to generate others of any size.
 
-In: a release; or a path. Out: one JSON file, written whole or not at all; or a `Model`, read with suspicion. What stands in the
-file are figures that carry their noise, all labels (which are public, or were chosen privately; the log may lack some), and the
-promise that was made of them. A log that is made from it keeps that promise, whatever its size.
+What stands in the file are figures that carry their noise, all labels (which are public, or were chosen privately), and the
+promise that was made of them. A log that is made from it keeps that promise, whatever its size. It is read with suspicion.
 """
 
 from __future__ import annotations
@@ -77,11 +76,7 @@ def write_model(release: Release, path: Path) -> None:
 
 
 def read_model(path: Path) -> Model:
-    """The model in a file.
-
-    Raises:
-        InputError: It is no such file; the text names the place.
-    """
+    """The model in a file; an `InputError` where it is no such file."""
     with open_input(path, "none") as stream:
         raw = stream.read(LARGEST + 1)
     if len(raw) > LARGEST:

@@ -68,18 +68,14 @@ class Plan:
     def spent(self) -> Ledger:
         """The ledger of a run that spends all it may, for the accountant."""
         noise = self.calibration
-        labels = [
-            Entry("labels", LABEL_SELECTION, each.mu, 1.0, "tail", noise.labels_show(number))
-            for number, each in enumerate(noise.label_rounds)
-        ]
-        entries = (
-            Entry("variants", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows),
-            *labels,
-            Entry("counts", ROUNDED_GAUSSIAN, self.mu_second, 1.0, "all" if self.tail == "nearest" else "kept"),
-            *((Entry("tail", ROUNDED_GAUSSIAN, self.mu_tail, 1.0, "tail"),) if self.tail == "model" else ()),
-            Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0),
-        )
-        return Ledger(entries, self.rate, self.runs, noise.cases)
+        entries = [Entry("variants", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows)]
+        for number, each in enumerate(noise.label_rounds):
+            entries.append(Entry("labels", LABEL_SELECTION, each.mu, 1.0, "tail", noise.labels_show(number)))
+        entries.append(Entry("counts", ROUNDED_GAUSSIAN, self.mu_second, 1.0, "all" if self.tail == "nearest" else "kept"))
+        if self.tail == "model":
+            entries.append(Entry("tail", ROUNDED_GAUSSIAN, self.mu_tail, 1.0, "tail"))
+        entries.append(Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0))
+        return Ledger(tuple(entries), self.rate, self.runs, noise.cases)
 
     def explain(self) -> list[str]:
         """What will be released, with what noise, and what survives it, in sentences."""
@@ -110,7 +106,7 @@ class Plan:
         else:
             yield "Activity names are those of the list that was given. Events with other names are left out."
         in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
-        kept = self._sd_of_kept() * in_log
+        kept = in_log / (self.mu_second if self.tail == "nearest" else math.hypot(self.mu_second, noise.mu_variants))
         yield f"Counts of kept variants carry noise of about {_cases(_rounded(kept))} (one standard deviation)."
         if self.tail == "model":
             size, length = (1 / (self.mu_tail * math.sqrt(share)) for share in (SIZE, LENGTHS))
@@ -124,18 +120,12 @@ class Plan:
             yield "Every other case counts for the most similar kept variant; no variant is invented."
         else:
             yield "All other cases are left out."
-        share = self.mu_times**2 / noise.mu**2
         yield (
-            f"Times get {100 * share:.0f} % of the budget: starts by year, block of four weeks and week, hours and days of the "
-            "week, durations of cases and of steps."
+            f"Times get {100 * self.mu_times**2 / noise.mu**2:.0f} % of the budget: starts by year, block of four weeks and "
+            "week, hours and days of the week, durations of cases and of steps."
         )
         yield suited(self.delta, self.unit)
         yield RELEASE_ONCE
-
-    def _sd_of_kept(self) -> float:
-        if self.tail == "nearest":
-            return 1 / self.mu_second
-        return 1 / math.hypot(self.mu_second, self.calibration.mu_variants)
 
 
 def make_plan(
@@ -184,17 +174,29 @@ def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
         said = vars(said)
     if not isinstance(said, Mapping | str):
         raise UsageError(f"The budget is text or a mapping, not {said!r}. {WAYS}.")
-    parsed = _parsed(said) if isinstance(said, str) else dict(said)
-    for name in parsed:
+    parts = [part.partition("=") for part in said.split(",")] if isinstance(said, str) else []
+    named: dict[str, object] = {name.strip(): value for name, _, value in parts} if isinstance(said, str) else dict(said)
+    if not all(sign and name.strip() for name, sign, _ in parts) or (parts and len(named) < len(parts)):
+        raise UsageError(f'The budget "{said}" cannot be read. {WAYS}.')
+    for name in named:
         if name not in ("control", "times"):
             raise UsageError(f'There is no share of the budget called "{name}". {WAYS}.')
-    shares = {name: _share(name, value) for name, value in parsed.items()}
+    shares = {name: _share(name, value) for name, value in named.items()}
     if len(shares) == 1:
         (name,) = shares
         shares["times" if name == "control" else "control"] = 1 - shares[name]
     if len(shares) != 2 or abs(sum(shares.values()) - 1) > 1e-9:
         raise UsageError(f"The shares of the budget have to add up to 1. {WAYS}.")
     return Budget(control=shares["control"], times=round(1 - shares["control"], 12))
+
+
+def _share(name: str, value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, str) else value
+    except ValueError:
+        number = value
+    what, bounds = f"the share of {name}", "above 0 and below 1"
+    return checked(what, number, lambda share: 0 < share < 1, bounds)  # type: ignore[arg-type]  # it checks that
 
 
 def checked_labels(said: str | Sequence[str]) -> str | tuple[str, ...]:
@@ -227,19 +229,3 @@ def checked_time_zone(said: str) -> str:
         remedy = "Use a name such as Europe/Amsterdam, or an offset such as +01:00."
         raise UsageError(f'There is no time zone "{said}". {remedy}') from error
     return said
-
-
-def _parsed(said: str) -> dict[str, object]:
-    parts = [part.partition("=") for part in said.split(",")]
-    if not all(sign and name.strip() for name, sign, _ in parts) or len({name.strip() for name, _, _ in parts}) < len(parts):
-        raise UsageError(f'The budget "{said}" cannot be read. {WAYS}.')
-    return {name.strip(): value for name, _, value in parts}
-
-
-def _share(name: str, value: object) -> float:
-    try:
-        number = float(value) if isinstance(value, str) else value
-    except ValueError:
-        number = value
-    bounds = "above 0 and below 1"
-    return checked(f"the share of {name}", number, lambda share: 0 < share < 1, bounds)  # type: ignore[arg-type]  # it checks that

@@ -1,7 +1,6 @@
 """One run: the gate is asked in a few rounds, each request being made from what the rounds before released.
 
-In: the gate to the cases (or to a subsample of them) and the plan. Out: `Figures`, all of which went through the gate, and the
-control flow made from them. It is made between the rounds, because what is asked about times depends on it.
+Control flow is generated between the rounds, because what is asked about times depends on it.
 """
 
 from __future__ import annotations
@@ -59,10 +58,8 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
     """
     noise = plan.calibration
     if public is not None and len(public) > MOST_LABELS:  # before any noise is drawn: a refusal after that would be a release
-        raise UsageError(
-            f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many. "
-            "Group them into fewer labels, or leave labels private, which keeps frequent ones alone."
-        )
+        why = f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many."
+        raise UsageError(f"{why} Group them into fewer labels, or leave labels private, which keeps frequent ones alone.")
     kept, first = gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)
     labels = gate.labels_of(kept) if public is None else public
     tail = None

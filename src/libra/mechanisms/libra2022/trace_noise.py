@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from libra._system.ordering import ranks
 from libra._system.randomness import Randomness
 from libra.eventlog.cases import Cases, Integers, Traces
 
@@ -98,11 +99,9 @@ def changed(group: Integers, counts: Integers, change: Integers, random: Randomn
     """The rows of the cases that stay, then of those copied: both chosen at random within their variant."""
     shuffled = random.permutation(len(group))
     by_group = shuffled[np.argsort(group[shuffled], kind="stable")]
-    begin = np.cumsum(counts) - counts
-    rank = np.arange(len(group)) - np.repeat(begin, counts)
-    staying = by_group[rank >= np.repeat(np.maximum(-change, 0), counts)]
+    staying = by_group[ranks(counts) >= np.repeat(np.maximum(-change, 0), counts)]
     copied = np.repeat(np.arange(len(counts)), np.maximum(change, 0))
-    picks = begin[copied] + (random.uniform(len(copied)) * counts[copied]).astype(np.int64)
+    picks = (np.cumsum(counts) - counts)[copied] + (random.uniform(len(copied)) * counts[copied]).astype(np.int64)
     return np.concatenate((staying, by_group[picks]))
 
 
