@@ -19,6 +19,8 @@ from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noise import NoisyTable
 
 CANDIDATES = 10_000  # half or twice as many move the mean error on the eight public logs by 3 % at most; time grows with them
+# How strongly repeated edges count, and the share of candidates. On the eight public logs one chain does as well; on a log whose
+# loops last for dozens of rounds, and for how many differs, three of them more than halve the error.
 REPEATING = ((1.0, 0.5), (0.2, 0.2), (5.0, 0.3))
 LEAST, CLEAR = 0.5, 2.0  # standard deviations: what an edge that stands out counts at least; what is clearly there
 SHRINKAGE = 2.0  # standard deviations of cases, spread over a context's row as the order-1 chain would
@@ -66,10 +68,6 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
     return drawn.take(np.flatnonzero(finished & (lengths > 0) & (lengths <= longest)))
 
 
-# How strongly repeated edges count, and the share of candidates. On the eight public logs one chain does as well; on a log whose
-# loops last for dozens of rounds, and for how many differs, three of them more than halve the error.
-
-
 def candidates(figures: TailFigures, base: NoisyTable, weak: Integers, kept: Traces, random: Randomness) -> tuple[Traces, Floats]:
     """Distinct candidates and the share of draws that gave each; `base` are the edges as far as they are believed."""
     parts = []
@@ -96,13 +94,13 @@ def _chain(figures: TailFigures, base: NoisyTable, weak: Integers, strength: flo
     if figures.continuations is None:
         return Chain(first, edges[:0], np.zeros((0, len(first))))
     contexts = np.array(figures.contexts, np.int64)
-    row = usual[contexts % len(first)]
+    node = contexts % len(first)
+    row = usual[node]
     share = row / np.maximum(row.sum(axis=1, keepdims=True), 1e-300)
-    noisy, sd = figures.continuations.values, figures.continuations.sd
     again = (usual / np.maximum(plain.reshape(usual.shape), LEAST * base.sd)).clip(min=1.0)  # continuations count two uses a case
-    counted = np.where(sure[contexts % len(first)], np.maximum(noisy, 0.0), 0.0) * again[contexts % len(first)]
-    second = counted + SHRINKAGE * sd * share
-    second *= np.where(row > 0, first[contexts % len(first)] / np.where(row > 0, row, 1.0), 1.0)
+    counted = np.where(sure[node], np.maximum(figures.continuations.values, 0.0), 0.0) * again[node]
+    second = counted + SHRINKAGE * figures.continuations.sd * share
+    second *= np.where(row > 0, first[node] / np.where(row > 0, row, 1.0), 1.0)
     return Chain(first, contexts, second)
 
 

@@ -12,7 +12,7 @@ from libra._system.ordering import stable_order
 from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
 from libra.eventlog.cases import Floats, Integers
-from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, combined, denoise, tree
+from libra.mechanisms.libra.times.histogram import KNOWN, TINY, Level, combined, denoise, tree, unknown
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.mechanisms.libra.times.steps import DEPTH, Histogram, Overall, Steps, last_total, overall_steps, with_longest
 
@@ -54,9 +54,7 @@ def _levels(figures: TimeFigures, overall: Overall, expected: Floats, first_look
     steps, longest = figures.noisy["edges"], figures.noisy["longest_edges"]
     longest_mass = np.bincount(np.array(figures.cells.groups), overall.shares * overall.longest, minlength=FINEST)
     merged, last_group = np.array(figures.cells.merged), figures.cells.groups[-1]
-    levels = [
-        Level(np.zeros((len(merged), 1 << depth)), np.full((len(merged), 1 << depth), UNKNOWN)) for depth in range(DEPTH + 1)
-    ]
+    levels = unknown(len(merged), DEPTH)
     for power in np.unique(merged).tolist():
         rows, size, present = np.flatnonzero(merged == power), FINEST >> power, (last_group >> power) + 1
         part = longest_mass.reshape(size, -1).sum(1) / np.maximum(expected.reshape(size, -1).sum(1), TINY)

@@ -1,14 +1,9 @@
-"""Times for every event of a control flow, from released figures alone.
-
-In: `TimeFigures`, the control flow, and randomness that is no secret. Out: UTC microseconds, which never decrease within a
-case.
-"""
+"""Times for every event of a control flow, from released figures alone; they never decrease within a case."""
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,16 +26,17 @@ def generate_times(figures: TimeFigures, traces: Traces, n_labels: int, time_zon
     if not len(traces.codes) or not figures.noisy:
         return np.zeros(len(traces.codes), np.int64)
     steps = steps_of(traces, n_labels)
-    grain = _grains(figures.noisy["granularity"], len(traces), random)
+    believed = _believed(figures.noisy["granularity"])
+    which = Ladder((np.cumsum(believed) / believed.sum())[:-1]).places(random.uniform(len(traces)))
+    grain = np.array(tables.GRAINS)[which]  # what the times of each case are whole multiples of
     starts = draw_starts(figures, len(traces), random) // grain * grain
     gaps = np.zeros(len(traces.codes), np.int64)
     if len(steps.position):
-        known, unit = _known(figures), grain[steps.row]
-        longest = int(tables.total_bounds()[known.last + 1])
+        (longest, totals, hours), unit = _known(figures), grain[steps.row]
         drawn = draw_steps(figures, steps, n_labels, random)
-        drawn, wanted = fit_totals(known.totals, drawn, steps.row, len(traces), random)
+        drawn, wanted = fit_totals(totals, drawn, steps.row, len(traces), random)
         gaps[steps.position] = shorten(np.rint(drawn / unit).astype(np.int64) * unit, steps.row, grain, longest, wanted)
-        gaps = nudge(starts, gaps, traces, grain, known.hours, WAITED, random)
+        gaps = nudge(starts, gaps, traces, grain, hours, WAITED, random)
         gaps[steps.position] = shorten(gaps[steps.position], steps.row, grain, longest, wanted)
     return in_utc(_times(starts, gaps, traces), traces, time_zone)
 
@@ -81,34 +77,16 @@ def _believed(noisy: NoisyTable) -> Floats:
     return values
 
 
-def _grains(noisy: NoisyTable, n_cases: int, random: Randomness) -> Integers:
-    """What the times of each case are whole multiples of."""
-    values = _believed(noisy)
-    cumulative = np.cumsum(values) / values.sum()
-    return np.array(tables.GRAINS)[Ladder(cumulative[:-1]).places(random.uniform(n_cases))]
-
-
-class _Known(NamedTuple):
-    """What all parts of a log have in common: the last bin of totals, how long cases last, the hours of activities."""
-
-    last: int
-    totals: Histogram
-    hours: Floats
-
-
 @lru_cache(maxsize=8)
-def _known(figures: TimeFigures) -> _Known:
+def _known(figures: TimeFigures) -> tuple[int, Histogram, Floats]:
+    """What all parts of a log have in common: the longest that a case may last, how long cases last, the hours of activities."""
     last = last_total(figures.noisy, figures.parts)
     totals = total_histogram(figures.noisy["totals"], figures.noisy["total_parts"], figures.parts, last)
-    return _Known(last, totals, _activity_hours(figures.noisy["hours"]))
-
-
-def _activity_hours(noisy: NoisyTable) -> Floats:
-    """The shares of 48 hours, a row an activity; activities with little to go by follow all activities together."""
+    noisy = figures.noisy["hours"]
     together = NoisyTable(noisy.counts.sum(0), noisy.scale, noisy.sd * np.sqrt(len(noisy.counts)))
     overall = hour_shares(together)[0]
-    shares = np.tile(overall, (len(noisy.counts), 1))
+    hours = np.tile(overall, (len(noisy.counts), 1))  # activities with little to go by follow all activities together
     visible = np.flatnonzero(noisy.values.sum(1) >= 2 * noisy.sd * np.sqrt(tables.HOUR_CELLS))
     if len(visible):
-        shares[visible] = hour_shares(NoisyTable(noisy.counts[visible], noisy.scale, noisy.sd), overall)
-    return shares
+        hours[visible] = hour_shares(NoisyTable(noisy.counts[visible], noisy.scale, noisy.sd), overall)
+    return int(tables.total_bounds()[last + 1]), totals, hours

@@ -1,7 +1,4 @@
-"""Denoising histograms: a Polya tree whose prior is learned from the noisy counts themselves.
-
-In: noisy counts of the nodes of a binary tree over the cells, for one histogram or many alike, and what is expected of them.
-Out: shares of the cells, never negative, that sum to 1 in every row. Pure post-processing.
+"""Denoising histograms: a Polya tree whose prior is learned from the noisy counts themselves. Pure post-processing.
 
 From the root down, the count of a node is split between its two halves. What share goes to the left is a compromise between the
 noisy counts of the halves and a prior: a mixture of Beta distributions around the expected share, some narrow and some wide,
@@ -48,10 +45,19 @@ class Level(NamedTuple):
 
 def tree(values: Floats, variances: Floats | float) -> list[Level]:
     """All levels, root first, above noisy cells; their number is a power of two."""
-    levels = [Level(values, np.broadcast_to(np.asarray(variances, np.float64), values.shape))]
-    while levels[0].values.shape[1] > 1:
-        levels.insert(0, above(levels[0]))
+    return up_to([Level(values, np.broadcast_to(np.asarray(variances, np.float64), values.shape))])
+
+
+def up_to(levels: list[Level], nodes: int = 1) -> list[Level]:
+    """The levels, and those above the first of them up to one that has so many nodes."""
+    while levels[0].values.shape[1] > nodes:
+        levels = [above(levels[0]), *levels]
     return levels
+
+
+def unknown(rows: int, depth: int) -> list[Level]:
+    """All levels of so many trees, down to this depth, of which nothing is known."""
+    return [Level(np.zeros((rows, 1 << at)), np.full((rows, 1 << at), UNKNOWN)) for at in range(depth + 1)]
 
 
 def above(level: Level) -> Level:
@@ -67,12 +73,10 @@ def combined(one: Level, other: Level) -> Level:
 
 
 def denoise(levels: list[Level], expected: Floats, totals: Floats) -> Floats:
-    """Shares of the cells.
+    """Shares of the cells, never negative, that sum to 1 in every row; `totals` is the count of each row, as far as is known.
 
-    Args:
-        levels: The noisy counts, root first, each level with twice the nodes of the one before.
-        expected: What share of each cell is expected; the same for all rows. Cells with none expected stay without.
-        totals: The count of each row, best known.
+    `levels` come root first, each with twice the nodes of the one before. `expected` is the share expected of each cell, the same
+    for all rows; cells of which none is expected stay without.
     """
     expected_levels = [np.asarray(expected, np.float64)]
     while len(expected_levels[0]) > 1:
@@ -100,11 +104,12 @@ def _split(level: Level, expected: Floats, counts: Floats, hint: Floats) -> tupl
     row, node = np.nonzero(open_node)
     count, centre = counts[row, node], expected[node]
     precision = count**2 * (1 / left_variance[row, node] + 1 / right_variance[row, node])
-    best = (
-        count * (left[row, node] / left_variance[row, node] + (count - right[row, node]) / right_variance[row, node]) / precision
-    )
+    by_halves = left[row, node] / left_variance[row, node] + (count - right[row, node]) / right_variance[row, node]
+    best = count * by_halves / precision
     spread = 1 / np.sqrt(precision)
-    grid, masses = _grid(best, spread)
+    middle = np.clip(best, 0, 1)  # around it the likelihood of a share is worth looking at
+    low, high = np.maximum(middle - REACH * spread, 0), np.minimum(middle + REACH * spread, 1)
+    grid, masses = low[:, None] + (high - low)[:, None] * MIDDLES, (high - low)[:, None] * WIDTHS
     fit = -0.5 * ((grid - best[:, None]) / spread[:, None]) ** 2
     points = np.stack((np.zeros(len(centre)), centre, np.ones(len(centre))), axis=1)
     point_fit = -0.5 * ((points - best[:, None]) / spread[:, None]) ** 2
@@ -119,14 +124,6 @@ def _split(level: Level, expected: Floats, counts: Floats, hint: Floats) -> tupl
     moment = (grid * density).sum(1) + (points * atoms).sum(1)
     result[row, node] = moment / (density.sum(1) + atoms.sum(1))
     return result, weights
-
-
-def _grid(best: Floats, spread: Floats) -> tuple[Floats, Floats]:
-    """Where the likelihood of a share is worth looking at: points, denser toward the ends, and the width each stands for."""
-    centre = np.clip(best, 0, 1)
-    low, high = np.maximum(centre - REACH * spread, 0), np.minimum(centre + REACH * spread, 1)
-    width = (high - low)[:, None]
-    return low[:, None] + width * MIDDLES, width * WIDTHS
 
 
 def _beta_densities(grid: Floats, node: npt.NDArray[np.intp], expected: Floats) -> Floats:
@@ -152,8 +149,7 @@ def _learned(evidence: Floats, hint: Floats) -> Floats:
     """Mixture weights that explain the evidence of all nodes best, starting from a hint that counts like one node each."""
     weights: Floats = hint / hint.sum()
     for _ in range(ROUNDS):
-        responsible = weights * ((1 / (evidence @ weights)) @ evidence)
-        weights = responsible + hint
+        weights = weights * ((1 / (evidence @ weights)) @ evidence) + hint
         weights /= weights.sum()
     return weights
 
@@ -169,12 +165,9 @@ def active_years(years: NoisyTable) -> tuple[int, ...]:
     if not active.any():
         begin, end, best = _best_window(score)
         return tuple(range(begin, end)) if best >= POOLED else (min(YEAR_2000, len(score) - 1),)
-    likely = score >= NEIGHBOUR
     while True:
-        beside = np.zeros_like(active)
-        beside[1:] |= active[:-1]
-        beside[:-1] |= active[1:]
-        grown = active | (beside & likely)
+        beside = np.convolve(active, [1, 0, 1])[1:-1] > 0
+        grown = active | (beside & (score >= NEIGHBOUR))
         if (grown == active).all():
             return tuple(np.flatnonzero(active).tolist())
         active = grown

@@ -1,8 +1,4 @@
-"""Which tables about times are asked for, with which shares of the budget.
-
-In: the gate and the control flow that is released. Out: `TimeFigures`, noisy tables and the released facts they were asked
-with; all that the generation of times sees. The squares of the shares' mu add up to the mu that was given.
-"""
+"""Which tables about times are asked for, with which shares of the budget; their squares add up to that of the mu given."""
 
 from __future__ import annotations
 
@@ -15,16 +11,9 @@ import numpy as np
 
 from libra.engines import time_tables as tables
 from libra.eventlog.cases import Integers, Traces
+from libra.mechanisms.libra.times import steps as of_steps
 from libra.mechanisms.libra.times.histogram import active_years
-from libra.mechanisms.libra.times.steps import (
-    clip_of,
-    duration_groups,
-    last_total,
-    merged_groups,
-    overall_steps,
-    parts_of,
-    steps_of,
-)
+from libra.mechanisms.libra.times.steps import last_total, overall_steps, steps_of
 from libra.privacy.gate import Gate
 from libra.privacy.noise import NoisyTable
 
@@ -66,9 +55,8 @@ class TimeFigures:
         noisy = {name: NoisyTable.from_dict(table) for name, table in plain["noisy"].items()}
         cells = plain["cells"]
         edges, groups, merged = (tuple(cells[name]) for name in ("edges", "groups", "merged"))
-        return cls(
-            noisy, tuple(plain["years"]), tuple(plain["parts"]), tables.EdgeCells(edges, cells["n_labels"], groups, merged)
-        )
+        made = tables.EdgeCells(edges, cells["n_labels"], groups, merged)
+        return cls(noisy, tuple(plain["years"]), tuple(plain["parts"]), made)
 
 
 def release_times(
@@ -76,19 +64,13 @@ def release_times(
 ) -> TimeFigures:
     """Ask the gate for everything about times, in three rounds; for a control flow without events, for nothing.
 
-    Args:
-        gate: Where to ask.
-        traces: The control flow that is released, a row a case, or distinct traces.
-        n_labels: How many labels there are.
-        mu: What may be spent: the squares of all requests add up to its square.
-        time_zone: Whose hours and days are counted.
-        counts: How many cases follow each trace, where they are distinct.
+    `traces` are the control flow that is released: a row a case or, with `counts` of cases that follow each, distinct traces.
     """
     followed = np.ones(len(traces), np.int64) if counts is None else counts
     if not (followed @ traces.lengths):
         return TimeFigures({}, (), (), tables.EdgeCells((), n_labels, (), ()))
     steps, n_cases = steps_of(traces, n_labels), int(followed.sum())
-    clip = clip_of(steps, n_labels, followed)
+    clip = of_steps.clip_of(steps, n_labels, followed)
     for_years = _enough(YEARS_SEEN, YEARS_SHARES, n_cases, mu)
     for_grain = _enough(GRAIN_SEEN, GRAIN_SHARES, n_cases, mu)
     rest = mu * math.sqrt((1 - for_years - for_grain) / sum(SHARES.values()))
@@ -112,7 +94,7 @@ def release_times(
     gate.look_ahead(*first.values())
     for name in ("years", "granularity", "start_hours", "start_days", "totals"):
         ask(name, first[name])
-    years, parts = active_years(noisy["years"]), parts_of(noisy["totals"], 1 / mus["total_parts"])
+    years, parts = active_years(noisy["years"]), of_steps.parts_of(noisy["totals"], 1 / mus["total_parts"])
     weeks, total_parts = _weeks(years, n_cases, mus["weeks"], time_zone), tables.CaseDurationParts(parts)
     gate.look_ahead(total_parts, *(table for table, _ in weeks.values()))
     ask("total_parts", total_parts)
@@ -121,15 +103,12 @@ def release_times(
     noisy |= {name: gate.release(table, mu_weeks) for name, (table, mu_weeks) in weeks.items()}
     overall = overall_steps(noisy["steps"], noisy["longest"], last_total(noisy, parts))
     used = np.bincount(steps.edge, followed[steps.row], minlength=n_labels**2).astype(np.float64) * clip.kept
-    edges, merged = merged_groups(used, clip.norm / mus["edges"])
-    cells = tables.EdgeCells(edges, n_labels, duration_groups(overall.shares), merged)
-    last: dict[str, tables.TimeTable] = {
-        "edges": tables.EdgeDurations(clip.norm, cells),
-        "longest_edges": tables.LongestEdges(cells),
-    }
-    gate.look_ahead(*last.values())
-    for name, table in last.items():
-        ask(name, table)
+    edges, merged = of_steps.merged_groups(used, clip.norm / mus["edges"])
+    cells = tables.EdgeCells(edges, n_labels, of_steps.duration_groups(overall.shares), merged)
+    of_edges, longest_edges = tables.EdgeDurations(clip.norm, cells), tables.LongestEdges(cells)
+    gate.look_ahead(of_edges, longest_edges)
+    ask("edges", of_edges)
+    ask("longest_edges", longest_edges)
     return TimeFigures(noisy, years, parts, cells)
 
 

@@ -6,6 +6,7 @@ Only released figures and traces go in.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from libra.engines import time_tables as tables
 from libra.engines.time_tables import DURATION_BINS, duration_bounds
 from libra.eventlog.cases import Floats, Integers, Traces
-from libra.mechanisms.libra.times.histogram import KNOWN, UNKNOWN, Level, above, combined, denoise, last_believed, tree
+from libra.mechanisms.libra.times.histogram import KNOWN, UNKNOWN, Level, above, combined, denoise, last_believed, tree, unknown
 from libra.privacy.noise import NoisyTable
 
 LARGEST = 256.0  # norm: more would need more noise than can be drawn exactly, at a tiny budget
@@ -99,9 +100,8 @@ def counted_twice(totals: NoisyTable, cut: NoisyTable, parts: tuple[int, ...]) -
     first = tables.CaseDurationParts(parts).first_cells
     again = np.add.reduceat(cut.values, first[:-1])
     sizes = np.diff(first)
-    return combined(
-        Level(totals.values[None, :], np.full((1, len(parts)), totals.sd**2)), Level(again[None, :], sizes[None, :] * cut.sd**2)
-    )
+    once = Level(totals.values[None, :], np.full((1, len(parts)), totals.sd**2))
+    return combined(once, Level(again[None, :], sizes[None, :] * cut.sd**2))
 
 
 def last_total(noisy: Mapping[str, NoisyTable], parts: tuple[int, ...]) -> int:
@@ -126,9 +126,7 @@ def total_histogram(totals: NoisyTable, cut: NoisyTable, parts: tuple[int, ...],
 def _trees(cut: NoisyTable, parts: tuple[int, ...]) -> list[Level]:
     """A tree a bin, each as deep as all can be; below its parts nothing is known."""
     first = tables.CaseDurationParts(parts).first_cells
-    levels = [
-        Level(np.zeros((len(parts), 1 << depth)), np.full((len(parts), 1 << depth), UNKNOWN)) for depth in range(FINEST + 1)
-    ]
+    levels = unknown(len(parts), FINEST)
     for row in range(len(parts)):
         for level, own in zip(levels, tree(cut.values[None, first[row] : first[row + 1]], cut.sd**2), strict=False):
             level.values[row], level.variances[row] = own.values[0], own.variances[0]
@@ -191,25 +189,16 @@ def duration_groups(shares: Floats) -> tuple[int, ...]:
     width = np.where(present, np.diff(np.log10(1 + bounds / 1e6)), 0)
     parts = zip(WEIGHTS, (shares, hours, width), strict=True)
     weight = sum((by * part / part.sum() if part.sum() > 0 else part for by, part in parts), np.zeros(DURATION_BINS))
-    groups = np.zeros(DURATION_BINS, np.int64)
-    ranges = [(0, DURATION_BINS)]
+    ends = [0, DURATION_BINS]
     for _ in range(DEPTH):
-        halves: list[tuple[int, int]] = []
-        for begin, end in ranges:
-            cut = _halved(weight, begin, end)
-            halves += [(begin, cut), (cut, end)]
-        ranges = halves
-    for group, (begin, end) in enumerate(ranges):
-        groups[begin:end] = group
-    return tuple(groups.tolist())
+        ends = [0, *(end for begin, last in pairwise(ends) for end in (_halved(weight, begin, last), last))]
+    return tuple(np.repeat(np.arange(1 << DEPTH), np.diff(ends)).tolist())
 
 
 def _halved(weight: Floats, begin: int, end: int) -> int:
     """Where to cut a range of bins so that both parts weigh about the same; a range of one bin goes to the left."""
-    if end - begin < 2:
-        return end
     sums = np.cumsum(weight[begin:end])
-    if sums[-1] <= 0:
+    if end - begin < 2 or sums[-1] <= 0:
         return end
     return begin + 1 + int(np.argmin(np.abs(sums[:-1] - sums[-1] / 2)))
 
@@ -219,10 +208,9 @@ def merged_groups(counts: Floats, sd: float) -> tuple[tuple[int, ...], tuple[int
 
     `counts` is how often each edge will be counted, as far as is known, and `sd` the noise of a cell.
     """
-    depth = np.clip(np.floor(np.log2(np.maximum(counts / (ENOUGH_PER_EDGE * sd), 1))).astype(np.int64), SHALLOWEST, DEPTH)
     edges = np.flatnonzero(counts >= VISIBLE * sd)
     if len(edges) > MOST_EDGES:
         edges = np.sort(edges[np.argsort(-counts[edges], kind="stable")[:MOST_EDGES]])
-    others = float(counts.sum() - counts[edges].sum())
-    others_depth = int(np.clip(np.floor(np.log2(max(others / (ENOUGH_PER_EDGE * sd), 1))), SHALLOWEST, DEPTH))
-    return tuple(edges.tolist()), (*(DEPTH - depth[edges]).tolist(), DEPTH - others_depth)
+    every = np.append(counts[edges], counts.sum() - counts[edges].sum())
+    depth = np.clip(np.floor(np.log2(np.maximum(every / (ENOUGH_PER_EDGE * sd), 1))).astype(np.int64), SHALLOWEST, DEPTH)
+    return tuple(edges.tolist()), tuple((DEPTH - depth).tolist())
