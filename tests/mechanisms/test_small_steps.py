@@ -13,8 +13,9 @@ from libra.mechanisms.libra.algorithm import noise_on_edges, notes_on_zone
 from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.libra.plan import checked_labels, checked_rate_of
 from libra.mechanisms.libra.tail import TailFigures
-from libra.mechanisms.libra.times import TimeFigures, calendar, durations, steps
-from libra.mechanisms.libra.times.generate import finest_grain
+from libra.mechanisms.libra.times import TimeFigures, calendar
+from libra.mechanisms.libra.times import release as steps
+from libra.mechanisms.libra.times.generate import _sloped, finest_grain
 from libra.mechanisms.libra.times.histogram import Level, last_believed, tree
 from libra.mechanisms.peers import at_relative_times
 from libra.mechanisms.prefix_tree import enough_to_prune
@@ -67,7 +68,7 @@ def test_hours_and_durations_follow_their_shares() -> None:
     counts = np.zeros(48, np.int64)
     counts[9:17] = 5000
     assert calendar.hour_shares(NoisyTable(counts, 1, 3.0))[0, 8:11].round(1).tolist() == [0.0, 0.1, 0.1]
-    sloped = durations._sloped(np.array([0.5, 0.5, 0.25]), np.array([0.0, 1.0, -1.0]))
+    sloped = _sloped(np.array([0.5, 0.5, 0.25]), np.array([0.0, 1.0, -1.0]))
     assert sloped.round(3).tolist() == [0.5, 0.707, 0.134]
     assert finest_grain(TimeFigures({}, (), (), tables.EdgeCells((), 2, (), ()))) == 1_000_000
 

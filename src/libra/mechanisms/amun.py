@@ -1,20 +1,16 @@
 """Amun (Elkoumy, Pankova and Dumas 2021): cases copied and times noised until nobody's guess about a case gains too much.
 
 Its authors claim that no attacker's guess about a case gains more than a guessing advantage d, for which an epsilon stands as
-well. It does not hold (`guarantee` says why). An attacker guesses a value of somebody's case, and is right with probability p
-before the release. A release that is epsilon-differentially private over values scaled to their range multiplies the odds by
-e^epsilon at most, so that afterwards the guess is right with probability p / (p + (1 - p) e^-epsilon). This is p + d at
-
-    epsilon = -ln( p / (1 - p) * (1 / (d + p) - 1) ),
-
-and less at any epsilon where p + d >= 1. That somebody took a path is guessed with a prior nobody knows: p = (1 - d) / 2 asks for
-the smallest epsilon, which is 2 ln((1 + d) / (1 - d)).
+well. It does not hold (`guarantee` says why). A guess is right with probability p before the release. Epsilon-differential
+privacy over values scaled to their range multiplies the odds by e^epsilon at most, so afterwards it is right with probability
+p / (p + (1 - p) e^-epsilon). This is p + d at epsilon = -ln(p / (1 - p) (1 / (d + p) - 1)), and less at any epsilon where
+p + d >= 1. That somebody took a path is guessed with a prior nobody knows: p = (1 - d) / 2 asks for the smallest epsilon.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -29,8 +25,7 @@ from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
 from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, variant_paths
-from libra.mechanisms.peers import PeerMechanism, at_relative_times, relative_times
-from libra.mechanisms.promises import NO_GUARANTEE, EpsilonClaim, claimed
+from libra.mechanisms.peers import NO_GUARANTEE, EpsilonClaim, PeerMechanism, at_relative_times, claimed, relative_times
 from libra.mechanisms.release import Release
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
@@ -95,12 +90,8 @@ class Amun(PeerMechanism):
 
     @cached_property
     def advantage(self) -> float:
-        """The guessing advantage that was asked for, or that the epsilon amounts to."""
-        if self.guessing_advantage is not None:
-            return self.guessing_advantage
-        if self.epsilon is None:
-            raise AssertionError("one of the two is always there")
-        return advantage_of(self.epsilon)
+        """The guessing advantage that was asked for, or that the epsilon amounts to: one of the two is always there."""
+        return self.guessing_advantage or advantage_of(self.epsilon or 0.0)
 
     @cached_property
     def trace_epsilon(self) -> float:
@@ -121,8 +112,11 @@ class Amun(PeerMechanism):
         if not len(cases):
             return cases
         log = on_automaton(cases)
-        rows = copied_rows(log, self.trace_epsilon, random)
-        return noisy_times(log, rows, self.advantage, random)
+        rows, relative = copied_rows(log, self.trace_epsilon, random), relative_times(cases)
+        scales = noise_scales(relative, log.transitions(), cases.offsets[:-1], self.advantage)
+        events = replace(cases, codes=np.arange(len(cases.codes))).take(rows).codes
+        noisy = relative[events] + scales[events] * random.laplace(1.0, len(events))  # drawn anew for each copy
+        return at_relative_times(cases.take(rows), noisy, int(cases.micros.min()))
 
     def claim(self) -> EpsilonClaim:
         """The figures that its authors claim."""
@@ -220,24 +214,12 @@ def _drawn(log: OnAutomaton, epsilon: float, random: Randomness, most_events: fl
     return drawn if int(drawn @ lengths) <= room else None
 
 
-def noisy_times(log: OnAutomaton, rows: Integers, advantage: float, random: Randomness) -> Cases:
-    """The cases in these rows, with Laplace noise on each start and each gap, drawn anew for each copy."""
-    cases = log.cases
-    relative = relative_times(cases)
-    scales = noise_scales(relative, log.transitions(), cases.offsets[:-1], advantage)
-    released = cases.take(rows)
-    events = Cases(np.arange(len(cases.codes)), cases.micros, cases.offsets, cases.variant, 0).take(rows).codes
-    noisy = relative[events] + scales[events] * random.laplace(1.0, len(events))
-    return at_relative_times(released, noisy, int(cases.micros.min()))
-
-
 def noise_scales(relative: Integers, transition: Integers, first: Integers, advantage: float) -> Floats:
     """The scale of the noise of every event, in microseconds: the range of the values that it is guessed from, over epsilon.
 
     An attacker guesses a gap from the gaps of the same transition, and a start from all starts: the prior is the share of those
-    within 10 minutes, or one day, of the true one. So no noise goes where nearly all agree, and a rare value gets *less* than
-    others: to guess it was unlikely before. A gap alone on its transition has no others to be guessed from: it gets noise as if
-    its prior were the worst and its range the precision.
+    within 10 minutes, or one day, of the true one. So a rare value gets *less* noise than others: to guess it was unlikely
+    before. A gap alone on its transition gets noise as if its prior were the worst and its range the precision.
     """
     group = transition.copy()
     group[first] = transition.max(initial=-1) + 1

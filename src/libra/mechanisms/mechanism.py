@@ -102,19 +102,9 @@ def kind_of(name: str) -> type[Mechanism]:
     if name in HOMES:
         module, kind = HOMES[name]
         return cast("type[Mechanism]", getattr(import_module(module), kind))
-    found = plugins()
-    if name not in found:
+    entry = plugins().get(name)
+    if entry is None:
         raise UsageError(f'There is no mechanism "{name}".{did_you_mean(name, names())} There is: {", ".join(names())}.')
-    return loaded(found[name])
-
-
-def plugins() -> dict[str, EntryPoint]:
-    """The entry points of other packages by name; a name that Libra itself has is passed over."""
-    return {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in HOMES}
-
-
-def loaded(entry: EntryPoint) -> type[Mechanism]:
-    """The mechanism behind an entry point."""
     package = f"the package {entry.dist.name}" if entry.dist is not None else "another package"
     try:
         kind = entry.load()
@@ -125,6 +115,11 @@ def loaded(entry: EntryPoint) -> type[Mechanism]:
     if getattr(kind, "name", None) != entry.name:
         raise UsageError(f'"{entry.name}" of {package} calls itself {getattr(kind, "name", None)!r}: both have to agree.')
     return cast("type[Mechanism]", kind)
+
+
+def plugins() -> dict[str, EntryPoint]:
+    """The entry points of other packages by name; a name that Libra itself has is passed over."""
+    return {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in HOMES}
 
 
 class Outside:
@@ -144,7 +139,7 @@ class Outside:
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
         """The release of a log, with its guarantee as the claim of its authors."""
         from libra._system.randomness import SEED_NOTE
-        from libra.mechanisms.promises import EpsilonClaim
+        from libra.mechanisms.peers import EpsilonClaim
         from libra.mechanisms.release import Release
 
         try:

@@ -1,28 +1,116 @@
-"""What mechanisms share: what their certificates must say, the way to a release, and times with noise."""
+"""What mechanisms share: the sentences of promises and claims, what certificates must say, the way to a release, noisy times."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from libra._system.ordering import ranks
 from libra._system.randomness import SEED_NOTE, Randomness
+from libra.engines.contract import Unit
 from libra.eventlog.cases import Cases, Floats, Integers
 from libra.eventlog.log import EventLog
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
-from libra.mechanisms.promises import Claim
 from libra.mechanisms.release import CONTENTS, Release
-from libra.privacy.guarantee import Guarantee
+from libra.privacy.guarantee import NAMES_PUBLIC, Guarantee
 from libra.privacy.ledger import Entry, Ledger
 
+LABELS_PUBLIC = NAMES_PUBLIC
+ONE_CASE_EACH, ONLY_RELEASE = "each person has one case, and cases are independent", "this is the only release of the log"
+LABELS_PRIVATE = (
+    "No activity name is taken as public: the names that are released were chosen privately, and events with other names are "
+    "left out."
+)
+LABELS_LISTED = (
+    "The labels are those of a list that was given and does not come from this log; events of all others are left out."
+)
+NOTHING_ELSE = (
+    "The parameters, the time zone and the code are public. Neither they nor this release, among several, were chosen by what "
+    "they give on this log. Nothing else of the log is public: not its size, not its time range."
+)
+AS_READ = (
+    "The logs that are compared are logs as read. Which column is what, encoding, delimiter, the order of day and month, the "
+    "unit of epochs and whether times have a zone are settled from the file, where no description and no flag names them, and "
+    "taken as public."
+)
+INDIVIDUALS = (
+    "Which case is whose is as the custodian's column says; a case without an entry there is somebody's only one. Of each "
+    "individual, {} counted, drawn at random; all others are left out."
+)
+PERSONS = "A person may have several cases in this log. They are not protected together."
+NO_GUARANTEE = "does not have the privacy claimed. Do not release personal data on its strength."
 PERSONS_NOTE = "{} protects cases, not persons: the column of the individual does not count."
 MILLISECOND = 1000  # microseconds
 EARLIEST = np.datetime64(f"{FIRST_YEAR}-01-01", "ms").astype(np.int64)
 LATEST = np.datetime64(f"{LAST_YEAR + 1}-01-01", "ms").astype(np.int64) - 1
+
+
+class Claim:
+    """The figures behind a promise that its authors claim."""
+
+    tolerance: ClassVar[float]  # how far, relatively, its figures may differ when they are computed again elsewhere
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, JSON-ready."""
+
+    def published(self) -> dict[str, Any]:
+        """The same without those that were computed from the log."""
+        return self.to_dict()
+
+    @abstractmethod
+    def implied_epsilon(self, delta: float) -> float | None:
+        """The epsilon at this delta that follows from the claim, if it holds; None where none does."""
+
+    @abstractmethod
+    def comparison(self) -> str:
+        """What the claimed figure can be compared with, in one sentence for people."""
+
+
+@dataclass(frozen=True)
+class EpsilonClaim(Claim):
+    """The claim of (epsilon, delta)-differential privacy."""
+
+    tolerance: ClassVar[float] = 1e-9
+
+    epsilon: float | None  # what is claimed; follows from the parameters, never from the log. None where none is
+    delta: float = 0.0  # likewise; 0 where pure differential privacy is claimed
+    guessing_advantage: float | None = None  # where the authors speak of it: by how much an attacker may become surer of a guess
+    looked_at: bool = True  # whether anybody here knows why the claim does not hold
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, JSON-ready."""
+        figures: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
+        return figures if self.guessing_advantage is None else figures | {"guessing_advantage": self.guessing_advantage}
+
+    def implied_epsilon(self, delta: float) -> float | None:
+        """The epsilon at this delta, if the claim holds; none follows at a smaller delta than the claimed one."""
+        return self.epsilon if delta >= self.delta else None
+
+    def comparison(self) -> str:
+        """What leads over to the caveats."""
+        return "Why the claim does not hold:" if self.looked_at else "What is to be known of the claim:"
+
+
+def counted_cases(most_cases: int | None) -> str:
+    """How many cases of each individual counted."""
+    return "one case" if most_cases == 1 else f"up to {most_cases:,} cases"
+
+
+def proved(epsilon: float, delta: float, labels: str, *, seeded: bool, most_cases: int | None) -> Guarantee:
+    """A proved guarantee for one case, or for individuals of whom so many counted; `labels` says which of them are public."""
+    whose = () if most_cases is None else (INDIVIDUALS.format(counted_cases(most_cases)),)
+    return Guarantee.proved(epsilon, delta, Unit(most_cases), (labels, NOTHING_ELSE, AS_READ, *whose), seeded=seeded)
+
+
+def claimed(statement: str, source: str, public: str, caveats: tuple[str, ...], *, individuals: bool) -> Guarantee:
+    """A guarantee that its authors claim, with why it does not hold; `public` is what they take as public."""
+    assumptions, left_out = (public, ONE_CASE_EACH, ONLY_RELEASE), (*caveats, *((PERSONS,) if individuals else ()))
+    return Guarantee("claimed", statement, source, assumptions=assumptions, caveats=left_out)
 
 
 class CertifiedMechanism:

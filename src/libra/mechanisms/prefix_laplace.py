@@ -24,8 +24,8 @@ from libra.eventlog.cases import Integers
 from libra.mechanisms import parameters as p
 from libra.mechanisms import prefix_tree as tree
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
+from libra.mechanisms.peers import LABELS_PUBLIC, proved
 from libra.mechanisms.prefix_tree import Growth, PrefixQuery, grow, refuse_runaway
-from libra.mechanisms.promises import LABELS_PUBLIC, proved
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, Counted, Times, largest_mu
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
@@ -85,10 +85,8 @@ class PrefixLaplace(PrefixQuery):
 
     def _answer(self, engine: PolarsEngine, gate: Gate, random: Randomness) -> Counted:
         n_labels = len(engine.labels)
-        return self._split.counts(gate, n_labels) if self.split_budget else self._published(engine, n_labels, random)
-
-    def _published(self, engine: PolarsEngine, n_labels: int, random: Randomness) -> Counted:
-        """The query as published."""
+        if self.split_budget:
+            return self._split.counts(gate, n_labels)
         counted, scale = Counted(*engine.variants()), 1 / self.query_epsilon
         levels = tree.longest_trace(self.max_length, counted) + 1  # the end is one
         least = self._least_count(counted, n_labels, levels)
@@ -127,7 +125,7 @@ class PrefixLaplace(PrefixQuery):
     def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
         """What is promised of a release."""
         if self.split_budget:
-            return proved(self.epsilon, self.delta, LABELS_PUBLIC, seeded=seeded, one_of_each=individuals)
+            return proved(self.epsilon, self.delta, LABELS_PUBLIC, seeded=seeded, most_cases=1 if individuals else None)
         levels = self._levels(None if self.max_length is None else self.max_length + 1)
         return self._claimed(SOURCE, (levels,), individuals=individuals)
 
@@ -136,11 +134,10 @@ class PrefixLaplace(PrefixQuery):
 class Split:
     """The query in a form whose guarantee is proved: everything goes through the gate, and epsilon is split over levels.
 
-    At each level a case counts in one cell, so each level is a pure release of 1 over the scale of its discrete Laplace noise,
-    and those of all levels add up to what is left of epsilon. How many levels there are and what is pruned has to be public:
-    where it is not said, the number of cases and their lengths are released first, for a small share of epsilon each. Which
-    prefixes are open follows from counts that are released. Once noise is drawn nothing is refused: a refusal would tell of it
-    what no ledger counts. Where a tree would run away, more is pruned.
+    At each level a case counts in one cell, so each level is a pure release of 1 over the scale of its discrete Laplace noise.
+    How many levels there are and what is pruned has to be public: where it is not said, the number of cases and their lengths are
+    released first, for a small share of epsilon each. Once noise is drawn nothing is refused: a refusal would tell of it what no
+    ledger counts. Where a tree would run away, more is pruned.
     """
 
     epsilon: float

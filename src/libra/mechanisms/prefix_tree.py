@@ -16,7 +16,7 @@ import numpy as np
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Integers, Traces, concatenated
-from libra.mechanisms.promises import NO_GUARANTEE, EpsilonClaim, claimed
+from libra.mechanisms.peers import NO_GUARANTEE, EpsilonClaim, claimed
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, LONGEST, Counted, VariantQuery, checked_max_length, checked_prune
 from libra.privacy.guarantee import Guarantee
 

@@ -22,7 +22,7 @@ from libra.errors import UsageError
 from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
-from libra.mechanisms.promises import proved
+from libra.mechanisms.peers import proved
 from libra.mechanisms.variant_queries import Counted, Times, VariantQuery, largest_mu
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate, geometric_entry
@@ -99,7 +99,7 @@ class Travas(VariantQuery):
 
     def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
         """What is promised of a release."""
-        return proved(self.epsilon, self.delta, NO_LABEL_PUBLIC, seeded=seeded, one_of_each=individuals)
+        return proved(self.epsilon, self.delta, NO_LABEL_PUBLIC, seeded=seeded, most_cases=1 if individuals else None)
 
 
 def _averaged(parts: list[tuple[Traces, Integers]]) -> Counted:

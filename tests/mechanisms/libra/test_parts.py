@@ -17,8 +17,7 @@ import libra
 from libra._system.randomness import Randomness
 from libra.eventlog.in_parts import LogInParts
 from libra.example.simulate import simulate
-from libra.mechanisms.libra.control_flow import case_counts, weighted
-from libra.mechanisms.libra.figures import Figures
+from libra.mechanisms.libra.figures import Figures, case_counts, weighted
 from libra.mechanisms.libra.generate import generate, planned, sharing_cases
 from libra.mechanisms.release import Release
 

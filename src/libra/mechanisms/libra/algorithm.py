@@ -24,10 +24,9 @@ from libra.mechanisms import parameters as p
 from libra.mechanisms.libra import plan as plans
 from libra.mechanisms.libra.generate import planned, sharing_cases
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, PRIVATE, PUBLIC, TAILS, Budget, Labels, Plan, Tail, make_plan
-from libra.mechanisms.libra.release_run import STAGES, Output, release_run
+from libra.mechanisms.libra.release_run import STAGES, release_run
 from libra.mechanisms.libra.releases import departures_from_plan
-from libra.mechanisms.peers import CertifiedMechanism
-from libra.mechanisms.promises import AS_READ, LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, NOTHING_ELSE, individuals
+from libra.mechanisms.peers import LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, CertifiedMechanism, counted_cases, proved
 from libra.mechanisms.release import Release
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
@@ -110,7 +109,7 @@ class Libra(CertifiedMechanism):
         engine = origin.engine(plan.unit, random, while_reading, listed)
         counted = perf_counter() - begin
         stage_done()
-        output = Output(engine.labels if self.labels == PUBLIC else listed, time_zone, 1 / (plan.rate * plan.runs))
+        public = engine.labels if self.labels == PUBLIC else listed
         runs, flows, gates = [], [], []
         for number in range(plan.runs):
             if anew and number:
@@ -118,7 +117,7 @@ class Libra(CertifiedMechanism):
             gate = Gate(engine, random, rate=while_reading, most_cases=plan.calibration.cases)
             gates.append(gate.subsampled(plan.rate) if plan.rate < while_reading else gate)
             draw = int(random.words(1)[0] >> np.uint64(1))
-            run, traces, weights = release_run(gates[-1], plan, output, draw, stage_done)
+            run, traces, weights = release_run(gates[-1], plan, public, time_zone, draw, stage_done)
             runs.append(run)
             flows.append((traces, weights))
         ledger = max((gate.ledger(plan.runs, asked=plan.calibration.mu) for gate in gates), key=lambda ledger: ledger.mu)
@@ -153,11 +152,7 @@ class Libra(CertifiedMechanism):
     def guarantee(self, *, seeded: bool) -> Guarantee:
         """What is promised of a release."""
         labels = {PRIVATE: LABELS_PRIVATE, PUBLIC: LABELS_PUBLIC}.get(str(self.labels), LABELS_LISTED)
-        whose = () if self.most_cases is None else (individuals(self._counted()),)
-        return Guarantee.proved(self.epsilon, self.delta, self.plan.unit, (labels, NOTHING_ELSE, AS_READ, *whose), seeded=seeded)
-
-    def _counted(self) -> str:
-        return "one case" if self.most_cases == 1 else f"up to {self.most_cases:,} cases"
+        return proved(self.epsilon, self.delta, labels, seeded=seeded, most_cases=self.most_cases)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters, JSON-ready, as a certificate has them."""
@@ -174,7 +169,7 @@ class Libra(CertifiedMechanism):
 
     def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
         """How the entries of a ledger differ from what a run with these parameters writes."""
-        return departures_from_plan(entries, self.plan, self.tail)
+        return departures_from_plan(entries, self.plan)
 
     def _notes(self, released: EventLog, seeded: bool) -> Iterator[str]:
         if seeded:
@@ -187,9 +182,9 @@ class Libra(CertifiedMechanism):
         yield from notes_on_delta(self.guarantee(seeded=seeded), released.n_cases)
         if self.most_cases is not None:
             yield (
-                f"The promise is for individuals as a whole. Of each, {self._counted()} counted, drawn at random; --most-cases "
-                "says how many, and each takes more noise. The release is about as large as what counted: --cases makes it "
-                "larger."
+                f"The promise is for individuals as a whole. Of each, {counted_cases(self.most_cases)} counted, drawn at random; "
+                "--most-cases says how many, and each takes more noise. The release is about as large as what counted: --cases "
+                "makes it larger."
             )
         if not released.n_cases:
             said = "The anonymized log is empty: nothing in this log stood out from the noise."

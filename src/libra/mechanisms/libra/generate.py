@@ -18,8 +18,7 @@ from libra.eventlog.cases import Cases, Floats, Integers, Traces, concatenated, 
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.mechanisms.fresh_log import log_of
-from libra.mechanisms.libra.control_flow import case_counts, weighted
-from libra.mechanisms.libra.figures import Figures
+from libra.mechanisms.libra.figures import Figures, case_counts, weighted
 from libra.mechanisms.libra.times import generate_times
 from libra.mechanisms.libra.times.generate import finest_grain
 

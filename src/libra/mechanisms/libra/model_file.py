@@ -20,8 +20,7 @@ from libra._system.randomness import LARGEST_SEED, Randomness, derived_seed
 from libra._version import __version__
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import open_input
-from libra.mechanisms.libra.control_flow import weighted
-from libra.mechanisms.libra.figures import Figures
+from libra.mechanisms.libra.figures import Figures, weighted
 from libra.mechanisms.libra.generate import PlannedLog, Weighted, planned, sharing_cases
 from libra.mechanisms.libra.plan import checked_time_zone
 from libra.mechanisms.release import Release
@@ -88,9 +87,18 @@ def read_model(path: Path) -> Model:
         what = f"this model is of format {json.dumps(document.get('format'))[:40]}, and this version of Libra knows {FORMAT}"
         raise InputError(what, place=str(path), remedy="Use the version of Libra that wrote it, or a later one")
     try:
-        return _model(document)
+        statement, seeded = document["statement"], document["seeded"]
+        if not isinstance(statement, str) or not isinstance(seeded, bool):
+            raise TypeError("the promise is a sentence, and whether there was a seed is yes or no")
+        figures = tuple(_checked(Figures.from_dict(run)) for run in document["figures"])
+        if not figures:
+            raise ValueError("a model has figures")
+        with np.errstate(all="ignore"):
+            model = Model(figures, tuple(weighted(run.control, Randomness(run.draw)) for run in figures), statement, seeded)
+            model.planned(TRIED).log(0, seeded=seeded)  # shows that logs can be generated from it
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, UsageError) as error:
         raise InputError("the figures of this model do not fit together", place=str(path), remedy=REMEDY) from error
+    return model
 
 
 def _parsed(path: Path, raw: bytes) -> Any:
@@ -103,20 +111,6 @@ def _parsed(path: Path, raw: bytes) -> Any:
         raise InputError(what, place=f"{path}, line {error.lineno}", remedy=REMEDY) from error
     except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
         raise InputError("this is no JSON that can be read", place=str(path), remedy=REMEDY) from error
-
-
-def _model(document: dict[str, Any]) -> Model:
-    """The model, which has shown that logs can be generated from it."""
-    statement, seeded = document["statement"], document["seeded"]
-    if not isinstance(statement, str) or not isinstance(seeded, bool):
-        raise TypeError("the promise is a sentence, and whether there was a seed is yes or no")
-    figures = tuple(_checked(Figures.from_dict(run)) for run in document["figures"])
-    if not figures:
-        raise ValueError("a model has figures")
-    with np.errstate(all="ignore"):
-        model = Model(figures, tuple(weighted(run.control, Randomness(run.draw)) for run in figures), statement, seeded)
-        model.planned(TRIED).log(0, seeded=seeded)
-    return model
 
 
 def _checked(run: Figures) -> Figures:

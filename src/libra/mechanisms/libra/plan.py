@@ -77,15 +77,12 @@ class Plan:
         entries.append(Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0))
         return Ledger(tuple(entries), self.rate, self.runs, noise.cases)
 
-    def explain(self) -> list[str]:
-        """What will be released, with what noise, and what survives it, in sentences."""
-        return list(self._explained())
-
     def survives(self) -> str:
         """What a variant needs to be kept, in a sentence."""
         return f"A variant needs about {_cases(f'{self.calibration.least_count / self.rate:,.0f}')} to be kept."
 
-    def _explained(self) -> Iterator[str]:
+    def explain(self) -> Iterator[str]:
+        """What will be released, with what noise, and what survives it, in sentences."""
         noise = self.calibration
         yield f"Everything together is ({self.epsilon:g}, {self.delta:g})-differentially private for {self.unit.statement()}."
         if self.rate < 1 or self.runs > 1:

@@ -6,14 +6,12 @@ Control flow is generated between the rounds, because what is asked about times 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
 from libra.eventlog.cases import Floats, Traces
-from libra.mechanisms.libra.control_flow import case_counts, weighted
-from libra.mechanisms.libra.figures import ControlFigures, Figures
+from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, weighted
 from libra.mechanisms.libra.plan import Plan
 from libra.mechanisms.libra.tail import release_tail
 from libra.mechanisms.libra.times import release_times
@@ -23,31 +21,22 @@ MOST_LABELS = 5_000  # tables of edges have a cell for every pair: 25 million of
 STAGES = 3  # of a run, after each of which the caller is told
 
 
-@dataclass(frozen=True)
-class Output:
-    """What a run is to give."""
-
-    labels: tuple[str, ...] | None  # the labels that are public; None where they are chosen privately
-    time_zone: str  # whose hours and days count
-    weight: float  # how many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs
-
-
 def release_run(
-    gate: Gate, plan: Plan, output: Output, draw: int, stage_done: Callable[[], None] = lambda: None
+    gate: Gate, plan: Plan, public: tuple[str, ...] | None, zone: str, draw: int, stage_done: Callable[[], None] = lambda: None
 ) -> tuple[Figures, Traces, Floats]:
     """The released figures of one run, and its traces with their weights; `draw` is the seed of the generation.
 
-    `stage_done` is called after each of the `STAGES`: control flow released, control flow generated, times released.
+    `public` are the labels that are, None where they are chosen privately; hours and days are those of the zone. `stage_done` is
+    called after each of the `STAGES`: control flow released, control flow generated, times released.
     """
-    labels, control = _release_control(gate, plan, output.labels)
+    labels, control = _release_control(gate, plan, public)
     stage_done()
     traces, weights = weighted(control, Randomness(draw))
     stage_done()
     counts = case_counts(weights, 1.0, None, Randomness(draw ^ 2))
-    times = release_times(gate.with_labels(labels), traces, len(labels), plan.mu_times, output.time_zone, counts)
+    times = release_times(gate.with_labels(labels), traces, len(labels), plan.mu_times, zone, counts)
     stage_done()
-    figures = Figures(labels, control, times, output.time_zone, output.weight, None, draw)
-    return figures, traces, weights
+    return Figures(labels, control, times, zone, 1 / (plan.rate * plan.runs), None, draw), traces, weights
 
 
 def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> tuple[tuple[str, ...], ControlFigures]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from libra.engines import control_flow_tables as control
 from libra.engines import time_tables as times
-from libra.mechanisms.libra.plan import Plan, Tail
+from libra.mechanisms.libra.plan import Plan
 from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Group, Ledger
 
@@ -63,7 +63,7 @@ RELEASES: dict[str, Released] = {
 }
 
 
-def departures_from_plan(entries: Sequence[Entry], plan: Plan, tail: Tail) -> Iterator[str]:
+def departures_from_plan(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
     """How the entries of a ledger depart from what a run of libra with this plan releases."""
     for number, entry in enumerate(entries):
         if entry.purpose not in RELEASES:
@@ -71,7 +71,7 @@ def departures_from_plan(entries: Sequence[Entry], plan: Plan, tail: Tail) -> It
             continue
         for departure in RELEASES[entry.purpose].departures(entry):
             yield f'ledger[{number}], "{entry.purpose}": {departure}'
-    noise = plan.calibration
+    noise, tail = plan.calibration, plan.tail
     second = control.NearestCounts.purpose if tail == "nearest" else control.VariantCounts.purpose
     fixed = {
         KEPT_VARIANTS: [(noise.mu_variants, noise.variant_shows)],

@@ -218,7 +218,11 @@ def with_times_of(counted: Counted, cases: Cases, random: Randomness) -> Cases:
     traces, variant = counted.repeated(), np.repeat(np.arange(len(counted)), counted.counts)
     if not len(cases) or not len(traces):
         return Cases(traces.codes, traces.codes, traces.offsets, variant, cases.n_activities)
-    row = _followers(counted, cases, random)
+    _, group, sizes = np.unique(cases.variant, return_inverse=True, return_counts=True)
+    known = {trace: number for number, trace in enumerate(counted_of(cases).traces.as_bytes())}
+    followed = np.repeat(np.array([known.get(trace, -1) for trace in counted.traces.as_bytes()], np.int64), counted.counts)
+    picked = (np.cumsum(sizes) - sizes)[followed] + (random.uniform(len(followed)) * sizes[followed]).astype(np.int64)
+    row = np.where(followed >= 0, np.argsort(group, kind="stable")[picked], -1)  # of a random case that follows the same trace
     gaps = np.diff(cases.micros, prepend=cases.micros[:1])
     follows = np.repeat(row >= 0, traces.lengths)
     taken_over = gaps[np.where(follows, np.repeat(cases.offsets[row], traces.lengths) + ranks(traces.lengths), 0)]
@@ -229,18 +233,6 @@ def with_times_of(counted: Counted, cases: Cases, random: Randomness) -> Cases:
     total = np.cumsum(gap)
     micros = total - np.repeat(total[traces.offsets[:-1]], traces.lengths) + np.repeat(start, traces.lengths)
     return Cases(traces.codes, micros, traces.offsets, variant, cases.n_activities)
-
-
-def _followers(counted: Counted, cases: Cases, random: Randomness) -> Integers:
-    """For every case of the answer, the row of a random case that follows the same trace; -1 where none does."""
-    _, group, sizes = np.unique(cases.variant, return_inverse=True, return_counts=True)
-    known = {trace: number for number, trace in enumerate(counted_of(cases).traces.as_bytes())}
-    of_trace = np.array([known.get(trace, -1) for trace in counted.traces.as_bytes()], np.int64)
-    number = np.repeat(of_trace, counted.counts)
-    begin = np.cumsum(sizes) - sizes
-    picked = begin[number] + (random.uniform(len(number)) * sizes[number]).astype(np.int64)
-    by_group = np.argsort(group, kind="stable")
-    return np.where(number >= 0, by_group[picked], -1)
 
 
 def _drawn(cases: Cases, gaps: Integers, traces: Traces, random: Randomness) -> Integers:
@@ -266,8 +258,9 @@ def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float,
     if least_delta < 0.1:
         remedies.append(f"--delta {_two_digits(least_delta, math.ceil)}")
     price = "less protection" if scale >= NEXT_TO_NONE else "next to no protection"
+    kept = f"{threshold:,}" if threshold < 10**12 else f"{threshold:.2g}"
     return (
-        f"All variants of this log are rare: only those with {_whole(threshold)} cases or more are kept, and none has more than "
+        f"All variants of this log are rare: only those with {kept} cases or more are kept, and none has more than "
         f"{needed}. The threshold would have to be {needed} or lower, which {' or '.join(remedies)} gives, for {price}. "
         "These figures are of your log: keep them to yourself."
     )
@@ -280,10 +273,6 @@ def _fitting_scale(epsilon: float, alpha: float, b: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if laplace_epsilon(alpha, middle) >= epsilon else (low, middle)
     return low
-
-
-def _whole(number: int) -> str:
-    return f"{number:,}" if number < 10**12 else f"{number:.2g}"
 
 
 def _two_digits(value: float, to_whole: Callable[[float], int]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from libra._system import arguments
 from libra._system.arguments import LARGEST_TIMES, checked
-from libra.mechanisms.promises import NO_GUARANTEE, claimed
+from libra.mechanisms.peers import NO_GUARANTEE, Claim, claimed
 from libra.privacy import renyi
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.renyi import BestOrder, compose, laplace_epsilon, subsampled_bound, subsampled_laplace_epsilon, to_epsilon
@@ -52,7 +52,7 @@ WITHOUT_TIMES, PREFIX_QUERIES = ("travas", "prefix-laplace", "sacofa"), ("prefix
 
 
 @dataclass(frozen=True)
-class Libra2022Claim:
+class Libra2022Claim(Claim):
     """The claimed figure.
 
     `from_log` says that the number of subsamples was computed from the log and must not be published, `own_anonymizer` that the
@@ -180,11 +180,7 @@ def _caveats(own_anonymizer: bool, trace_noise: bool, anonymizer: str | None) ->
 
 @dataclass(frozen=True)
 class Accounting:
-    """The parameters and every figure that follows from them; docs/accounting.md explains each.
-
-    Every figure is an upper bound for one release of sensitivity 1 per subsample. The published algorithm does more than that to
-    a log, so none of them is its guarantee.
-    """
+    """The parameters and all figures that follow, for one release of sensitivity 1 per subsample (docs/accounting.md)."""
 
     alpha: float
     b: float

@@ -80,11 +80,10 @@ def relevant_cases(
 ) -> Cases:
     """Step 4: the cases that bring news, in the order of the visit (Equation 1 of the paper, after Bauer et al. 2018).
 
-    Cases are visited in random order. A case is kept if its abstraction is further than omega from that of the cases kept so far:
-    if it brings an activity, a first or last activity or a directly-follows edge that none of them had, or if it moves their mean
-    case duration, or the mean cycle time of an edge, by more than omega minutes. The sample is discovery sufficient, and the scan
-    stops, once N cases in a row (`patience`, or `sufficient_after()`) brought nothing new. Where all were visited without that,
-    the whole subsample stays.
+    Cases are visited in random order. A case is kept if it brings an activity, a first or last activity or a directly-follows
+    edge that none of those kept had, or if it moves their mean case duration, or the mean cycle time of an edge, by more than
+    omega minutes. The sample is discovery sufficient, and the scan stops, once N cases in a row (`patience`, or
+    `sufficient_after()`) brought nothing new. Where all were visited without that, the whole subsample stays.
     """
     unknown = set(abstractions) - set(ALL)
     if unknown or not abstractions:

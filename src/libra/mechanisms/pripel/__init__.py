@@ -1,9 +1,8 @@
 """PRIPEL (Fahrenkrog-Petersen, van der Aa and Weidlich 2020): variants of a query, with times and attributes of real cases.
 
 Every variant that the query gives is matched to a case of the original by least total edit distance (`matching`), takes over its
-times and event attributes event by event, and each value goes through a mechanism with epsilon (`values`). Traces beyond the
-number of cases are matched to none; all their values are drawn from the log, as the authors' code does. Attributes of cases are
-left out. Its authors claim epsilon-differential privacy. It does not hold (`guarantee` says why).
+times and event attributes event by event, and each value goes through a mechanism with epsilon (`values`). The values of traces
+that are matched to none are drawn from the log, as the authors' code does. The claim does not hold (`guarantee` says why).
 """
 
 from __future__ import annotations
@@ -22,11 +21,10 @@ from libra.eventlog.names import column
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
-from libra.mechanisms.peers import PeerMechanism, at_relative_times
+from libra.mechanisms.peers import NO_GUARANTEE, EpsilonClaim, PeerMechanism, at_relative_times, claimed
 from libra.mechanisms.prefix_laplace import PrefixLaplace
 from libra.mechanisms.pripel.matching import TooLargeError, fits_well, matched
 from libra.mechanisms.pripel.values import bounded_laplace, randomized_attributes, released_attributes
-from libra.mechanisms.promises import NO_GUARANTEE, EpsilonClaim, claimed
 from libra.mechanisms.release import WITH_ATTRIBUTES, Release
 from libra.mechanisms.sacofa import Sacofa
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, checked_max_length, checked_prune, counted_of
@@ -179,8 +177,7 @@ def own_times(traces: Traces, after: Integers, cases: Cases, gaps: Gaps, random:
     """When every event of the traces happens, in microseconds since 1970; no event comes before the one before it.
 
     It happens when the event did that it takes after, unless this is before the event that precedes it now; then, and where there
-    is none to take after, a gap of the log for these two activities is drawn. A trace that begins with an event of its own begins
-    at the time of some event of the log.
+    is none to take after, a gap of the log for these two activities is drawn; or, for a first event, the time of any event.
     """
     elsewhere = cases.micros[random.below(len(cases.micros), len(traces))]
     drawn = gaps.draw(traces, random)
@@ -261,11 +258,10 @@ def _pairs(codes: Integers, n_activities: int) -> Integers:
 def randomized_times(cases: Cases, gaps: Gaps, span: tuple[int, int], epsilon: float, random: Randomness) -> Cases:
     """The cases at noisy times: each is shifted as a whole, then every gap gets noise of its own.
 
-    The shift is bounded Laplace noise around none that keeps the case between the first and the last time of the log, of whose
-    distance it has the scale. Then, from the first event of a case to the last: a gap gets bounded Laplace noise, between the
-    shortest gap of the log (or itself, where it is shorter by now) and the time that the next event happens at (the end of the
-    log for the last event); its sensitivity is how far apart the gaps of the same two activities are. This is the gap noise that
-    the text describes. The code of its authors, and pm4py's, sets it up and never adds it.
+    The shift keeps the case between the first and the last time of the log, of whose distance it has the scale. Then, from the
+    first event of a case to the last: a gap gets bounded Laplace noise, between the shortest gap of the log (or itself, where it
+    is shorter by now) and the time of the next event (the end of the log for the last); its sensitivity is how far apart the gaps
+    of the same two activities are. This is in the text. The code of its authors, and pm4py's, sets it up and never adds it.
     """
     if not len(cases):
         return cases

@@ -84,8 +84,7 @@ def edit_distances(one: Traces, other: Traces) -> Distances:
     """How far each trace of one set is from each of the other: how many events to insert, delete or replace (Levenshtein).
 
     A column of the usual table is held as the bits of a word, 64 events of the first trace at a time, and moves on by an event of
-    the second trace with a few operations on words (Myers 1999, Hyyro 2003); these run on all pairs at once. The time is that of
-    the number of pairs times the length of the second, and of the first by 64.
+    the second trace with a few operations on words (Myers 1999, Hyyro 2003); these run on all pairs at once.
     """
     found = np.zeros((len(one), len(other)), np.int32)
     by_length = np.argsort(-other.lengths, kind="stable")

@@ -128,9 +128,14 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigu
     known: dict[str, Any] = {"size": ask(size, SIZE), "lengths": ask(lengths, LENGTHS), "norms": ask(base_norms, NORMS)}
     first = TailFigures(**known)
     cases, sd = first.cases
-    longest = _longest(first.lengths, kept if cases > PRESENT * sd else None)
-    if not longest or cases <= PRESENT * sd:
+    if cases <= PRESENT * sd:
         return first
+    last = last_bin(first.lengths)
+    if len(kept):  # a tail reaches at least as far as the kept variants do
+        last = max(-1 if last is None else last, int(np.searchsorted(LENGTH_BINS, kept.lengths.max(), side="right")) - 1)
+    if not last:  # nothing stands out, or cases without events alone
+        return first
+    longest = int(LENGTH_BINS[last + 1]) - 1 if last + 1 < len(LENGTH_BINS) else LONGEST
     rest = 1 - SIZE - LENGTHS - NORMS - EXCESS_NORMS
     context_share, excess_share = CONTEXTS * rest if n_labels <= MANY_LABELS else 0.0, EXCESS * rest
     base_share = rest - context_share - excess_share
@@ -155,16 +160,6 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigu
     if continuations is not None:
         known |= {"contexts": tuple(contexts.tolist()), "continuations": ask(continuations, context_share)}
     return TailFigures(**known)
-
-
-def _longest(lengths: NoisyTable, kept: Traces | None) -> int:
-    """The longest trace that can be believed: a tail reaches at least as far as the kept variants do."""
-    last = last_bin(lengths)
-    if kept is not None and len(kept):
-        last = max(-1 if last is None else last, int(np.searchsorted(LENGTH_BINS, kept.lengths.max(), side="right")) - 1)
-    if last is None:
-        return 0
-    return int(LENGTH_BINS[last + 1]) - 1 if last + 1 < len(LENGTH_BINS) else LONGEST
 
 
 def _base_clip(norms: NoisyTable, cases: float, n_labels: int, mu: float) -> float:

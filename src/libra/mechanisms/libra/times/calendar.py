@@ -1,13 +1,10 @@
-"""When things happen: a week, a day and an hour for the start of each case, and events moved into the hours of their activities.
-
-In: noisy tables of years, weeks, days and hours. Out: local times, evenly spread over the weeks that were released as active.
-"""
+"""When things happen: a start for each case, and events moved into the hours in which their activities happen."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -75,18 +72,13 @@ def hour_shares(noisy: NoisyTable, expected: Floats | None = None) -> Floats:
     return shares.reshape(len(values), 2, 32)[:, :, :24].reshape(len(values), -1)
 
 
-def _day_shares(noisy: NoisyTable) -> Floats:
-    """The share of each day of the week."""
-    padded, wanted = np.zeros((1, 8)), np.zeros(8)
-    padded[0, :7], wanted[:7] = noisy.values, 1.0
-    return denoise(tree(padded, noisy.sd**2), wanted, np.maximum(padded.sum(1), 0))[0, :7]
-
-
 @lru_cache(maxsize=8)
 def _starts(figures: TimeFigures) -> tuple[Floats, Floats, Floats]:
     """Cumulated shares of the weeks in a line, the days of a week, the hours of weekdays and weekends; for all parts of a log."""
-    weeks = np.cumsum(_week_shares(figures))
-    days = np.cumsum(_day_shares(figures.noisy["start_days"]))
+    weeks, noisy = np.cumsum(_week_shares(figures)), figures.noisy["start_days"]
+    padded, wanted = np.zeros((1, 8)), np.zeros(8)
+    padded[0, :7], wanted[:7] = noisy.values, 1.0
+    days = np.cumsum(denoise(tree(padded, noisy.sd**2), wanted, np.maximum(padded.sum(1), 0))[0, :7])
     hours = np.cumsum(hour_shares(figures.noisy["start_hours"])[0].reshape(2, 24) + 1e-12, axis=1)
     laid = (hours / hours[:, -1:] + np.arange(2)[:, None]).ravel()
     return weeks[:-1] / weeks[-1], days[:-1] / days[-1], laid
@@ -110,7 +102,6 @@ class Weights:
     """For every activity a weight of each hour of a week, cumulated."""
 
     def __init__(self, hours: Floats) -> None:
-        """Add up the weights, a row an activity."""
         self._sums = np.pad(np.cumsum(hours, axis=1), ((0, 0), (1, 0)))
         self.totals = self._sums[:, -1].copy()
         relative = self._sums[:, 1:] / np.maximum(self._sums[:, -1:], TINY) + np.arange(len(hours))[:, None]
@@ -148,9 +139,8 @@ class Week:
     """When activities happen: from a row of 48 shares for each (hours of weekdays, then of weekends)."""
 
     def __init__(self, shares: Floats) -> None:
-        """Say for each hour of a week how much more common than on average it is."""
         weekdays, weekends = shares[:, :24] / 5, shares[:, 24:] / 2
-        profiles = A_WEEK * np.concatenate((np.tile(weekdays, 5), np.tile(weekends, 2)), axis=1)
+        profiles = A_WEEK * np.concatenate((np.tile(weekdays, 5), np.tile(weekends, 2)), axis=1)  # 1 is an average hour
         self._profiles = np.where(profiles < CLOSED, 0.0, profiles)
         self.excess, self.open = Weights(np.maximum(self._profiles - 1, 0)), Weights(self._profiles)
 
@@ -159,8 +149,7 @@ class Week:
         return self._profiles.take(code * A_WEEK + into // tables.HOUR)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Waits:
+class Waits(NamedTuple):
     """The waits of one round: of each case one event at most. `edge` ascends, so the events of an edge are a range."""
 
     before: Integers  # the time from which the event is waited for
