@@ -12,11 +12,12 @@ from libra.mechanisms.fresh_log import FIRST, placeholder_times
 from libra.mechanisms.libra.algorithm import noise_on_edges, notes_on_zone
 from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.libra.plan import checked_labels, checked_rate_of
-from libra.mechanisms.libra.tail import TailFigures
-from libra.mechanisms.libra.times import TimeFigures, calendar
+from libra.mechanisms.libra.tail.release import TailFigures
+from libra.mechanisms.libra.times import calendar
 from libra.mechanisms.libra.times import release as steps
 from libra.mechanisms.libra.times.generate import _sloped, finest_grain
 from libra.mechanisms.libra.times.histogram import Level, last_believed, tree
+from libra.mechanisms.libra.times.release import TimeFigures
 from libra.mechanisms.peers import at_relative_times
 from libra.mechanisms.prefix_tree import enough_to_prune
 from libra.mechanisms.pripel.values import bounded_laplace

@@ -70,9 +70,7 @@ def id_prefix(*, seeded: bool) -> str:
 
 def fresh_metadata(log: EventLog, *, seeded: bool) -> LogMetadata:
     """The header of such a log: nothing, or that it was drawn with a seed."""
-    if not seeded:
-        return LogMetadata()
-    return replace(default_metadata(log), attributes=(Attribute("privacy", "string", SEEDED),))
+    return replace(default_metadata(log), attributes=(Attribute("privacy", "string", SEEDED),)) if seeded else LogMetadata()
 
 
 def placeholder_times(offsets: Integers) -> Integers:

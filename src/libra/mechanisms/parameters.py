@@ -18,9 +18,7 @@ class Parameter:
     """What a parameter means, in a sentence, and which values it takes.
 
     Example:
-        >>> @dataclass(frozen=True)
-        ... class Coins:
-        ...     sides: int = Parameter("Sides of the coin.", "2 to 6").field(2)
+        >>> Coins = dataclasses.make_dataclass("Coins", [("sides", int, Parameter("Sides of the coin.", "2 to 6").field(2))])
         >>> Coins().sides, dataclasses.fields(Coins)[0].metadata["parameter"].allowed
         (2, '2 to 6')
     """

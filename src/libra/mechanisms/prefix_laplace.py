@@ -49,15 +49,12 @@ LONGEST_FOUND = int(CASE_LENGTH_BINS[-1])
 class PrefixLaplace(PrefixQuery):
     """Prefix query: frequent prefixes, as traces. Claimed by its authors; proved with split_budget=true.
 
-    Delta is that of the modelled times; with `split_budget`, that of the guarantee, and without times it is there for what tables
-    of noise are off by.
+    Delta is that of the modelled times; with `split_budget`, that of the guarantee, which also covers what tables are off by.
 
     Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=2_000)
-        >>> PrefixLaplace(epsilon=1.0).anonymize(log, Randomness()).guarantee.kind
+        >>> PrefixLaplace().guarantee(seeded=False, individuals=False).kind
         'claimed'
-        >>> PrefixLaplace(epsilon=2.0, prune=60, max_length=6, split_budget=True).anonymize(log, Randomness()).guarantee.kind
+        >>> PrefixLaplace(prune=60, max_length=6, split_budget=True).guarantee(seeded=False, individuals=False).kind
         'proved'
     """
 

@@ -53,10 +53,8 @@ class Release:
         has_times: Whether its timestamps say anything; otherwise they are placeholders.
 
     Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.amun import Amun
-        >>> from libra._system.randomness import Randomness
-        >>> release = Amun().anonymize(simulate(cases=100), Randomness())
+        >>> import libra, libra.example
+        >>> release = libra.anonymize(libra.example.path(), mechanism="amun")
         >>> release.guarantee.kind, release.shortfall, release.certificate()["guarantee"]["kind"]
         ('claimed', None, 'claimed')
     """

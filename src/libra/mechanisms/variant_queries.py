@@ -27,7 +27,8 @@ from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_log, log_of, placehol
 from libra.mechanisms.libra.algorithm import notes_on_delta, notes_on_zone
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, SMALLEST_MU, Budget, checked_budget, checked_time_zone
 from libra.mechanisms.libra.releases import CLOSE, RELEASES, TIMES, of_topics
-from libra.mechanisms.libra.times import generate_times, release_times
+from libra.mechanisms.libra.times.generate import generate_times
+from libra.mechanisms.libra.times.release import release_times
 from libra.mechanisms.peers import PeerMechanism
 from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.accounting import delta_of_ledger

@@ -58,8 +58,7 @@ class Gate:
     """Where raw counts become released figures.
 
     Gates made from a gate (`tail`, `with_labels`) write into the same ledger; a subsample has its own, which knows its rate.
-    Where individuals are protected, `most_cases` is how many cases they have at most. Noise is asked for by the mu of one case;
-    the ledger knows that somebody may have several.
+    Individuals have `most_cases` at most. Noise is asked for by the mu of one case; the ledger knows that there may be several.
 
     Example:
         >>> from libra.engines.control_flow_tables import Size

@@ -43,7 +43,7 @@ WOULD_HELP = f"More cases, a larger --epsilon or a larger --delta would help. {A
 class Libra(CertifiedMechanism):
     """Libra, sound: a generated log with a proved guarantee of (epsilon, delta)-differential privacy.
 
-    Where the log says whose case is whose, individuals are protected instead of cases. `plan` says how the guarantee is spent.
+    Where the log says whose case is whose, individuals are protected instead of cases.
 
     Example:
         >>> from libra.example.simulate import simulate

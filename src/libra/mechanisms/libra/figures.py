@@ -16,8 +16,9 @@ import numpy as np
 
 from libra._system.randomness import Randomness
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated, traces_of
-from libra.mechanisms.libra.tail import TailFigures, weighted_traces
-from libra.mechanisms.libra.times import TimeFigures
+from libra.mechanisms.libra.tail.generate import weighted_traces
+from libra.mechanisms.libra.tail.release import TailFigures
+from libra.mechanisms.libra.times.release import TimeFigures
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoisyTable
 

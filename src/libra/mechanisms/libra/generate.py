@@ -19,8 +19,7 @@ from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.mechanisms.fresh_log import log_of
 from libra.mechanisms.libra.figures import Figures, case_counts, weighted
-from libra.mechanisms.libra.times import generate_times
-from libra.mechanisms.libra.times.generate import finest_grain
+from libra.mechanisms.libra.times.generate import finest_grain, generate_times
 
 PART_EVENTS = 1_000_000  # that a part has about; larger ones take more memory, smaller ones more time for each event
 NOTHING = np.zeros(0, np.int64)

@@ -1,7 +1,7 @@
 """A released model as a file: the figures that a log was generated from, to generate others of any size.
 
-What stands in the file are figures that carry their noise, all labels (which are public, or were chosen privately), and the
-promise that was made of them. A log that is made from it keeps that promise, whatever its size. It is read with suspicion.
+It holds figures that carry their noise, all labels (public, or chosen privately), and the promise that was made of them. A log
+that is made from it keeps that promise, whatever its size.
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ def write_model(release: Release, path: Path) -> None:
     """Write the figures of a release.
 
     Example:
-        >>> import tempfile
-        >>> import libra, libra.example
+        >>> import tempfile, libra, libra.example
         >>> file = Path(tempfile.mkdtemp()) / "model.json"
         >>> write_model(libra.anonymize(libra.example.path()), file)
         >>> read_model(file).planned(cases=5000).n_cases

@@ -13,8 +13,8 @@ from libra.errors import UsageError
 from libra.eventlog.cases import Floats, Traces
 from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, weighted
 from libra.mechanisms.libra.plan import Plan
-from libra.mechanisms.libra.tail import release_tail
-from libra.mechanisms.libra.times import release_times
+from libra.mechanisms.libra.tail.release import release_tail
+from libra.mechanisms.libra.times.release import release_times
 from libra.privacy.gate import Gate
 
 MOST_LABELS = 5_000  # tables of edges have a cell for every pair: 25 million of them

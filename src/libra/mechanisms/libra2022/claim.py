@@ -53,11 +53,7 @@ WITHOUT_TIMES, PREFIX_QUERIES = ("travas", "prefix-laplace", "sacofa"), ("prefix
 
 @dataclass(frozen=True)
 class Libra2022Claim(Claim):
-    """The claimed figure.
-
-    `from_log` says that the number of subsamples was computed from the log and must not be published, `own_anonymizer` that the
-    subsamples went through the paper's anonymizer and not another one.
-    """
+    """The claimed figure."""
 
     tolerance: ClassVar[float] = 1e-6  # the comparison comes from a grid, which versions of dp-accounting lay differently
 
@@ -66,8 +62,8 @@ class Libra2022Claim(Claim):
     gamma: float
     delta: float
     subsamples: int = field(repr=False)
-    from_log: bool = False
-    own_anonymizer: bool = True
+    from_log: bool = False  # whether the number of subsamples was computed from the log and must not be published
+    own_anonymizer: bool = True  # whether the subsamples went through the paper's anonymizer and not another one
 
     @cached_property
     def renyi_epsilon_one(self) -> float:

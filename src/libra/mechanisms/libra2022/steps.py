@@ -52,9 +52,8 @@ def number_of_subsamples(asked: int | Literal["paper"] | None, rate: float, n_ca
 def time_noise(cases: Cases, epsilon: float, random: Randomness, *, signed: bool = False) -> Cases:
     """Step 3b: the cases with Laplace noise of scale 1/epsilon on starts, in days, and on cycle times, in minutes.
 
-    The text lets a noisy cycle time, the distance from the event before, fall below zero. Events would then be out of order and
-    tools that sort by time would see variants that never occurred, against the paper's own promise, so that a millisecond is the
-    least here unless `signed` asks for the text.
+    The text lets a noisy cycle time fall below zero. Tools that sort by time would then see variants that never occurred, against
+    the paper's own promise, so that a millisecond is the least here unless `signed` asks for the text.
     """
     if not len(cases):
         return cases

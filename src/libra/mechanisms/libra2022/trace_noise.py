@@ -107,15 +107,11 @@ def changed(group: Integers, counts: Integers, change: Integers, random: Randomn
 
 @dataclass(frozen=True)
 class Automaton:
-    """The smallest automaton of some sequences.
+    """The smallest automaton of some sequences, from the state `START` on."""
 
-    `steps[state]` maps a symbol to the number of a transition, and transition i leads to state `targets[i]`. The first state is
-    `START`, and `final` holds the states at which a sequence may end.
-    """
-
-    steps: tuple[dict[int, int], ...]
-    targets: tuple[int, ...]
-    final: frozenset[int]
+    steps: tuple[dict[int, int], ...]  # for each state, from a symbol to the number of a transition
+    targets: tuple[int, ...]  # where transitions lead
+    final: frozenset[int]  # the states at which a sequence may end
 
     def path(self, trace: Trace) -> list[int]:
         """The transitions that a sequence takes; a `KeyError` where there is none. No transition comes twice."""

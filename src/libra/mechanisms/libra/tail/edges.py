@@ -1,8 +1,4 @@
-"""The edges of the tail: those that stand out from the noise, and the flow closest to them that adds up at every activity.
-
-A weak edge is more often false than not; it is used, but counts for a part of its noisy value, so that few of the true ones are
-missing altogether.
-"""
+"""The edges of the tail: those that stand out from the noise, and the flow closest to them that adds up at every activity."""
 
 from __future__ import annotations
 
@@ -52,7 +48,7 @@ def weak_edges(base: NoisyTable, edges: Integers) -> Integers:
 
 
 def believed(base: NoisyTable, weak: Integers) -> NoisyTable:
-    """The noisy edges, of which weak ones count a part."""
+    """The noisy edges, of which weak ones, more often false than not, count a part: few of the true ones are missing then."""
     counts = base.counts.copy()
     counts.ravel()[weak] = np.rint(WEAK_COUNTS * counts.ravel()[weak])
     return NoisyTable(counts, base.scale, base.sd)

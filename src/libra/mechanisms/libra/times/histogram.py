@@ -157,8 +157,7 @@ def _learned(evidence: Floats, hint: Floats) -> Floats:
 def active_years(years: NoisyTable) -> tuple[int, ...]:
     """The years that stand out and the neighbours that go with them.
 
-    Where no single year does, the best window of up to five years, if that stands out; otherwise nothing is known, and the year
-    is a public one, in which 2000 begins.
+    Where none does, the best window of up to five years, if that stands out; otherwise a public one, in which 2000 begins.
     """
     score = years.values / years.sd
     active = score >= CERTAIN
@@ -210,8 +209,7 @@ def last_believed(totals: Level, longest: NoisyTable) -> int:
 def last_bin(score: Floats) -> int:
     """Where the last window of bins ends that stands out clearly, or one right after it that still does.
 
-    `score` has counts in standard deviations of their noise. Where no window stands out, the end of the best one, but no bin
-    that only noise can make so long.
+    `score` has counts in standard deviations. Where no window stands out, the end of the best one up to `LAST_RESORT`.
     """
     last = _last_clear(score)
     return last if last >= 0 else _best_window(score[:LAST_RESORT])[1] - 1
