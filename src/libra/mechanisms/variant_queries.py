@@ -162,14 +162,14 @@ class VariantQuery(PeerMechanism):
             raise UsageError(f"{self.name} would release more than {MOST_EVENTS:,} events. Ask for a larger --epsilon or prune.")
         counted, labels = in_names(counted, engine.labels)
         traces, zone = counted.repeated(), self.time_zone if log.has_zone else "UTC"
-        if self.mu_times is not None:
-            released = self._with_model(traces, labels, gate, random, zone, self.mu_times)
+        timed, notes = self.times == "model", []
+        if timed:
+            released = self._with_model(traces, labels, gate, random, zone)
         else:
             released = fresh_log(_cases(traces, placeholder_times(traces.offsets), len(labels)), labels, random)
         ledger = gate.ledger() if self.proved else None
         if ledger is not None and delta_of_ledger(ledger, self.epsilon) > self.delta:
             raise AssertionError("more was released than the guarantee allows; nothing is given out")
-        timed, notes = self.times == "model", []
         if not released.n_cases:
             notes.append(EMPTY.format(", or a smaller prune" if hasattr(self, "prune") else "") + A_SECOND_RUN)
         elif not timed:
@@ -182,13 +182,13 @@ class VariantQuery(PeerMechanism):
         progress(3, 3)
         return release
 
-    def _with_model(
-        self, traces: Traces, labels: tuple[str, ...], gate: Gate, random: Randomness, zone: str, mu: float
-    ) -> EventLog:
+    def _with_model(self, traces: Traces, labels: tuple[str, ...], gate: Gate, random: Randomness, zone: str) -> EventLog:
         """The traces with times that come from noisy tables, the case that starts first coming first."""
+        if self.mu_times is None:
+            raise AssertionError("times are asked for and nothing may be spent on them")
         if not len(traces):
             return log_of(_cases(traces, traces.codes, len(labels)), labels, seeded=random.seeded)
-        figures = release_times(gate.with_labels(labels), traces, len(labels), mu, zone)
+        figures = release_times(gate.with_labels(labels), traces, len(labels), self.mu_times, zone)
         cases = _cases(traces, generate_times(figures, traces, len(labels), zone, random), len(labels))
         order = np.argsort(cases.micros[cases.offsets[:-1]], kind="stable")
         return log_of(cases.take(order), labels, seeded=random.seeded)
