@@ -80,7 +80,7 @@ class Amun(PeerMechanism):
 
     def __post_init__(self) -> None:
         if self.guessing_advantage is not None and self.epsilon is not None:
-            raise UsageError("guessing_advantage and epsilon stand for each other. Give one of them.")
+            raise UsageError("guessing_advantage and epsilon exclude each other. Give one of them.")
         if self.epsilon is not None:
             self._set(epsilon=checked_epsilon(self.epsilon))
             _checked_advantage(self.advantage, f"epsilon {self.epsilon:g} amounts to a guessing_advantage that")

@@ -150,7 +150,7 @@ class Outside:
             told = f"{type(error).__name__}: {error}".removesuffix(".")
             raise BrokenMechanismError(f'The mechanism "{self.name}" of another package broke down ({told}).') from error
         if not isinstance(release, Release):
-            raise UsageError(f'The mechanism "{self.name}" gives back {type(release).__name__}, and not a Release.')
+            raise UsageError(f'The mechanism "{self.name}" returned {type(release).__name__} instead of a Release.')
         if release.seeded != random.seeded:
             raise UsageError(f'The mechanism "{self.name}" does not say whether its draws came from a seed (seeded=...).')
         stated = release.guarantee

@@ -68,7 +68,7 @@ class Libra(CertifiedMechanism):
     plan: Plan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
+        """Normalize the parameters and refuse invalid ones."""
         if self.tail not in TAILS:
             raise UsageError(f"tail is one of {', '.join(TAILS)}, not {self.tail!r}.")
         epsilon, delta, budget = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta), plans.checked_budget(self.budget)
@@ -100,7 +100,7 @@ class Libra(CertifiedMechanism):
         made = self.for_individuals() if origin.has_individual else self
         plan = made.plan
         if plan.unit != CASE and not origin.has_individual:
-            raise UsageError("most_cases is about individuals. Say in which column they are: --individual.")
+            raise UsageError("most_cases needs a column of individuals. Name it with --individual.")
         time_zone = self.time_zone if origin.has_zone else "UTC"
         listed = None if isinstance(self.labels, str) else tuple(self.labels)
         # Several cases of an individual take part together or not at all: such subsamples are drawn where the log comes from.

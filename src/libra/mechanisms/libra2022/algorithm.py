@@ -88,7 +88,7 @@ class Libra2022(PeerMechanism):
             said = "the name of a mechanism, or a function of cases, an epsilon and a randomness"
             raise UsageError(f"anonymizer is {said}, not {self.anonymizer!r}.")
         if self.anonymizer is not None and (not self.trace_noise or self.signed_times):
-            raise UsageError("trace_noise and signed_times are about the paper's anonymizer, and another one was given.")
+            raise UsageError("trace_noise and signed_times apply to the paper's anonymizer only. Remove them or anonymizer.")
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress = no_progress) -> Release:
         """The release of a log; `progress` is called with the subsamples done and the subsamples in all."""
@@ -141,9 +141,9 @@ class Libra2022(PeerMechanism):
             function = named_anonymizer(said, self.delta) if isinstance(said, str) else said
             other = function(subsample, epsilon, random)
             if not isinstance(other, Cases):
-                raise UsageError(f"An anonymizer gives back cases, not {type(other).__name__}.")
+                raise UsageError(f"An anonymizer must return Cases, not {type(other).__name__}.")
             if len(other.codes) and not 0 <= other.codes.min() <= other.codes.max() < subsample.n_activities:
-                raise UsageError("An anonymizer gives back activities of the log, and this one made up a code.")
+                raise UsageError("An anonymizer must return activities of the log, and this one made up a code.")
             return other
         if self.trace_noise:
             subsample = trace_noise(subsample, epsilon, random)
