@@ -62,7 +62,8 @@ def test_a_tree_adds_up_pairs_to_its_root() -> None:
 def test_longest_steps_help_to_believe_how_long_cases_last() -> None:
     longest, totals = np.zeros(20, np.int64), np.zeros(20, np.int64)
     longest[:8], totals[:8] = 30, [90, 90, 90, 90, 90, 28, 28, 28]
-    assert last_believed(Level(totals[None, :], np.full((1, 20), 15.0**2)), NoisyTable(longest, 1, 15.0)) == 7
+    counted = Level(totals[None, :].astype(np.float64), np.full((1, 20), 15.0**2))
+    assert last_believed(counted, NoisyTable(longest, 1, 15.0)) == 7
 
 
 def test_hours_and_durations_follow_their_shares() -> None:
@@ -100,7 +101,8 @@ def test_parts_of_a_log_are_about_equal() -> None:
 
 
 def test_times_are_whole_milliseconds_in_order_or_placeholders() -> None:
-    cases = Cases(*map(np.array, ([0, 1, 2], [0, 0, 0], [0, 2, 3], [0, 1])), n_activities=3)
+    codes, times, offsets, variant = map(np.array, ([0, 1, 2], [0, 0, 0], [0, 2, 3], [0, 1]))
+    cases = Cases(codes, times, offsets, variant, n_activities=3)
     assert at_relative_times(cases, np.array([5000.0, -7.0, 0.0]), origin=10_000).micros.tolist() == [15000, 16000, 10000]
     assert (placeholder_times(np.array([0, 2, 3])) - FIRST).tolist() == [0, 60_000_000, 0]
 
