@@ -92,9 +92,7 @@ def _parameters(document: Mapping[str, Any]) -> list[str]:
     name, parameters = str(document["mechanism"]), document["parameters"]
     words = ["--mechanism", name]
     usual = _defaults(name)
-    for flag in FLAGS:
-        if parameters.get(flag) is not None:
-            words += [f"--{flag}", json.dumps(parameters[flag])]
+    words += [word for flag in FLAGS if parameters.get(flag) is not None for word in (f"--{flag}", json.dumps(parameters[flag]))]
     for parameter, value in parameters.items():
         if parameter in FLAGS or value is None or usual.get(parameter) == value:
             continue

@@ -7,19 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from libra.certificate.page import spent_by_topic
-from libra.reporting.bars import budget_bar, gauge, paired_bars
-from libra.reporting.charts import dotted_chart, heat_map, histogram_pair, line_pair
+from libra.reporting import charts
 from libra.reporting.drawing import Chart
+from libra.reporting.facts import Facts
 from libra.reporting.facts.aspects import Aspect, days, factor, hours
-from libra.reporting.facts.facts import Facts
-from libra.reporting.facts.histograms import Histogram
+from libra.reporting.facts.distributions import Histogram
 from libra.reporting.numbers import count, duration, number, share
 from libra.reporting.text import shown, shown_apart
 
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-HOURS = tuple(f"{hour}" for hour in range(24))
 LABEL = 40  # characters of an activity in a caption
-Log = Literal["original", "anonymized"]
 WORDS: dict[str, Callable[[float], str]] = {
     "lengths": lambda events: f"{number(events)} events",
     "step_durations": factor,
@@ -44,30 +40,35 @@ class Drawn:
 
 
 def drawn_of(facts: Facts, document: Mapping[str, Any] | None) -> Drawn:
-    """Draw all that a report has.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.reporting.facts.facts import facts_of
-        >>> from libra.reporting.facts.pair import Pair
-        >>> drawn = drawn_of(facts_of(Pair(None, simulate(cases=50))), None)
-        >>> drawn.lengths.title, len(drawn.hours)
-        ('Events in a case', 1)
-    """
-    called = shown_apart([label for one in facts.step_durations for label in (one.source, one.target)], LABEL)
+    """Draw all that a report has."""
+    called = shown_apart([label for source, target, _ in facts.step_durations for label in (source, target)], LABEL)
+    logs: tuple[charts.Log, ...] = ("anonymized",) if facts.public else ("original", "anonymized")
+    week, dots = facts.hours, facts.dots
+    whose = "Hours as the log has them." if week.time_zone is None else f"Hours in {week.time_zone}."
+    weeks = [charts.week_map(f"Events by hour, {log}", getattr(week, log), most=week.most) for log in logs if week.most]
     return Drawn(
         budget=budget_of(document),
         gauges={aspect.key: _gauge(aspect) for aspect in facts.aspects},
         lengths=_histogram("Events in a case", facts.lengths, "cases", number),
         case_durations=_histogram("Duration of a case", facts.case_durations, "cases", duration) if facts.has_times else None,
         steps=tuple(
-            _histogram(f"{called[one.source]} → {called[one.target]}", one.histogram, "steps", duration, "small")
-            for one in facts.step_durations
+            _histogram(f"{called[source]} → {called[target]}", found, "steps", duration, "small")
+            for source, target, found in facts.step_durations
         ),
         arrivals=_arrivals(facts),
-        hours=tuple(_hours(facts)),
-        dots=tuple(_dots(facts)),
-        attributes=tuple(_attributes(facts)),
+        hours=tuple(replace(chart, note=whose) for chart in weeks),
+        dots=tuple(
+            charts.dotted_chart(f"Events over cases, {log}", getattr(dots, log), most=dots.most, ticks=dots.ticks, series=log)
+            for log in logs
+            if dots.most
+        ),
+        attributes=tuple(
+            charts.paired_bars(
+                shown(row.name, LABEL), values.names, values.original, values.anonymized, unit=f"of all {row.level}s"
+            )
+            for row in facts.attributes
+            if (values := row.values) is not None
+        ),
     )
 
 
@@ -81,7 +82,7 @@ def budget_of(document: Mapping[str, Any] | None) -> Chart | None:
     kept, tail = ([part for part in parts if part.group == group] for group in ("kept", "tail"))
     dearer, other = (kept, tail) if sum(part.share for part in kept) >= sum(part.share for part in tail) else (tail, kept)
     counted = [part for part in parts if part.group == "all"] + dearer
-    return budget_bar(
+    return charts.budget_bar(
         "How the privacy budget was spent",
         [(part.topic, part.share) for part in counted],
         left=max(1.0 - sum(part.share for part in counted), 0.0),
@@ -97,22 +98,18 @@ def words_of(aspect: Aspect) -> Callable[[float], str]:
 def _gauge(aspect: Aspect) -> Chart | None:
     if aspect.value is None or aspect.empty is None:
         return None
-    return gauge(aspect.title, aspect.value, sample=aspect.sample, empty=aspect.empty, words=words_of(aspect))
+    return charts.gauge(aspect.title, aspect.value, sample=aspect.sample, empty=aspect.empty, words=words_of(aspect))
 
 
 def _histogram(
     title: str, facts: Histogram, unit: str, words: Callable[[float | None], str], size: Literal["wide", "small"] = "wide"
 ) -> Chart:
-    chart = histogram_pair(title, facts.labels, facts.original, facts.anonymized, ticks=facts.ticks, unit=unit, size=size)
-    median = _both(facts.median_original, facts.median_anonymized, facts, words)
-    mean = _both(facts.mean_original, facts.mean_anonymized, facts, words)
+    chart = charts.histogram_pair(title, facts.labels, facts.original, facts.anonymized, ticks=facts.ticks, unit=unit, size=size)
+    median, mean = (
+        f"{'' if facts.original is None else f'{words(before)} (original), '}{words(after)} (anonymized)"
+        for before, after in ((facts.median_original, facts.median_anonymized), (facts.mean_original, facts.mean_anonymized))
+    )
     return replace(chart, note=f"Median: {median}. Mean: {mean}.")
-
-
-def _both(before: float | None, after: float | None, facts: Histogram, words: Callable[[float | None], str]) -> str:
-    """A figure of the original, if it is shown, and of the anonymized log."""
-    original = [("original", before)] if facts.original is not None else []
-    return ", ".join(f"{words(figure)} ({log})" for log, figure in (*original, ("anonymized", after)))
 
 
 def _arrivals(facts: Facts) -> Chart | None:
@@ -120,52 +117,7 @@ def _arrivals(facts: Facts) -> Chart | None:
     if not series.starts:
         return None
     title = f"Cases that begin, by {series.every}"
-    chart = line_pair(title, series.starts, series.original, series.anonymized, every=series.every, unit="cases")
+    chart = charts.line_pair(title, series.starts, series.original, series.anonymized, every=series.every)
     outside = {"original": series.outside_original, "anonymized": series.outside_anonymized}
     said = " and ".join(f"{count(cases)} ({log})" for log, cases in outside.items() if cases)
     return replace(chart, note=f"Far from all others, and not drawn: {said}.") if said else chart
-
-
-def _logs(facts: Facts) -> tuple[Log, ...]:
-    return ("anonymized",) if facts.public else ("original", "anonymized")
-
-
-def _hours(facts: Facts) -> list[Chart]:
-    found = facts.hours
-    if not found.most:
-        return []
-    whose = "as the log has them" if found.time_zone is None else f"in {found.time_zone}"
-    charts = (
-        heat_map(f"Events by hour, {log}", DAYS, HOURS, getattr(found, log), most=found.most, unit="of all events", written=share)
-        for log in _logs(facts)
-    )
-    return [replace(chart, note=f"Hours {whose}.") for chart in charts]
-
-
-def _dots(facts: Facts) -> list[Chart]:
-    found = facts.dots
-    if not found.most:
-        return []
-    return [
-        dotted_chart(
-            f"Events over cases, {log}",
-            getattr(found, log),
-            most=found.most,
-            columns=found.x_ticks,
-            rows=found.y_ticks,
-            x_name="time since the case began",
-            y_name="cases",
-            series=log,
-        )
-        for log in _logs(facts)
-    ]
-
-
-def _attributes(facts: Facts) -> list[Chart]:
-    return [
-        paired_bars(
-            shown(row.name, LABEL), values.names, values.original, values.anonymized, unit=f"of all {row.level}s", written=share
-        )
-        for row in facts.attributes
-        if (values := row.values) is not None
-    ]

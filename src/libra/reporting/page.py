@@ -22,22 +22,17 @@ from markupsafe import Markup
 from libra._system.files import atomic_output
 from libra._version import __version__
 from libra.reporting import numbers
-from libra.reporting.style import resource
+from libra.reporting.drawing import resource
 from libra.reporting.text import shown
 from libra.targets import check_page_name
 
 INLINE_HEIGHT = 720  # pixels in a notebook
+POLICY = "default-src 'none'; style-src {style}; script-src {script}; img-src data:; base-uri 'none'; form-action 'none'"
 PER_CENT = re.compile(r"(\d) %")
 
 
 def page(template: str, *, title: str, styles: Sequence[str] = (), **values: Any) -> str:
-    """Fill a template.
-
-    Args:
-        template: Its name among the templates of this package.
-        title: Of the page.
-        styles: Style sheets of what is drawn on it, beside that of all pages.
-        **values: What the template prints.
+    """Fill a template of this package with values; `styles` are the style sheets of what is drawn, beside that of all pages.
 
     Example:
         >>> made = page("shell.html", title="Figures of <b>")
@@ -46,14 +41,9 @@ def page(template: str, *, title: str, styles: Sequence[str] = (), **values: Any
     """
     style = Markup("\n".join((*styles, resource("style.css").strip())))  # noqa: S704  # our own files
     script = Markup(resource("script.js").strip())  # noqa: S704  # our own file
-    values |= {"title": title, "style": style, "script": script, "policy": policy(style, script), "version": __version__}
+    policy = POLICY.format(style=_hash(style), script=_hash(script))
+    values |= {"title": title, "style": style, "script": script, "policy": policy, "version": __version__}
     return _environment().get_template(template).render(**values)
-
-
-def policy(style: str, script: str) -> str:
-    """The content security policy of a page with this style sheet and this script."""
-    parts = ("default-src 'none'", f"style-src {_hash(style)}", f"script-src {_hash(script)}", "img-src data:")
-    return "; ".join((*parts, "base-uri 'none'", "form-action 'none'"))
 
 
 def _unbroken(value: Any) -> Any:
@@ -117,11 +107,7 @@ class Report:
         return said | dict(self.findings)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file, whole or not at all.
-
-        Returns:
-            The file.
-        """
+        """Write the page to a file, whole or not at all; the file is returned."""
         target = Path(path)
         check_page_name(target)
         with atomic_output(target) as stream:

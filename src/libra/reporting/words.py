@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from markupsafe import escape
@@ -16,12 +17,12 @@ from libra.mechanisms.libra.algorithm import WOULD_HELP, noise_on_edges
 from libra.privacy.guarantee import RELEASE_ONCE
 from libra.reporting.commands import Names, commands_of
 from libra.reporting.drawn import words_of
+from libra.reporting.facts import Facts
 from libra.reporting.facts.aspects import MEANINGS, Figure, Verdict, factor
-from libra.reporting.facts.facts import Facts
 from libra.reporting.facts.risk import RiskRow
+from libra.reporting.map_drawing import map_legend
 from libra.reporting.numbers import MISSING, count, duration, share
 from libra.reporting.promise import Promise, Tone
-from libra.reporting.style import map_legend
 from libra.reporting.text import shown, shown_apart
 
 TONES: dict[Verdict, Tone] = {"kept": "good", "close": "fair", "rough": "poor", "lost": "bad", "unknown": "none"}
@@ -35,6 +36,21 @@ GOOD: dict[Verdict, str] = {
 NOTHING = "No: nothing came out, the log is empty"
 LABEL = 32  # characters of an activity in a variant
 LONGEST = 300  # characters of a parameter
+SIZES = ("cases", "events", "activities", "edges", "variants")
+CONTENTS = {
+    "answers": "Answers",
+    "guarantee": "Guarantee",
+    "kept": "What is kept",
+    "maps": "Process maps",
+    "variants": "Variants",
+    "lengths": "Cases",
+    "steps": "Steps",
+    "calendar": "Calendar",
+    "attributes": "Attributes",
+    "risk": "Risk",
+    "warnings": "Warnings",
+    "again": "Parameters",
+}
 NO_TIMES = "The timestamps of this log are placeholders and say nothing, so there is nothing to show here."
 DOTS = (
     "Across: time since the case began. Down: cases in the order of their start, in groups of equal size. The area of a dot is "
@@ -53,21 +69,12 @@ RISK_HEADINGS = (
 
 
 def notes_of(document: Mapping[str, Any] | None) -> Iterator[str]:
-    """The notes of a certificate; none where there is no certificate.
-
-    Example:
-        >>> import libra, libra.example
-        >>> release = libra.anonymize(libra.example.path())
-        >>> set(notes_of(release.certificate())) <= set(release.notes)
-        True
-    """
-    if document is None:
-        return
-    runs = document.get("subsampling")
-    for entry in document.get("ledger", ()):
-        if entry["purpose"] == BaseEdges.purpose and runs is not None:
+    """The notes of a certificate; none where there is no certificate."""
+    said = document or {}
+    runs, entries = said.get("subsampling"), (one for one in said.get("ledger", ()) if one["purpose"] == BaseEdges.purpose)
+    if runs is not None:
+        for entry in islice(entries, 1):
             yield noise_on_edges(entry["noise"] / (runs["rate"] * runs["times"]))
-            return
 
 
 def what_survives(document: Mapping[str, Any] | None) -> Iterator[str]:
@@ -85,6 +92,7 @@ def what_survives(document: Mapping[str, Any] | None) -> Iterator[str]:
 
 def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, names: Names) -> dict[str, Any]:
     """All that the template prints beside facts and charts."""
+    risk_rows = [] if facts.risk is None else facts.risk.rows
     return {
         "contents": _contents(facts),
         "tones": TONES,
@@ -97,8 +105,13 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
         "has_to_hold": [] if document is None else [*document["guarantee"]["assumptions"], TRUSTED],
         "protected": protected(document["guarantee"]) if document is not None and promise.holds else "",
         "release_once": RELEASE_ONCE,
-        "sizes": _sizes(facts),
-        "yardstick_rows": _yardstick_rows(facts),
+        "sizes": {
+            name: Figure(f"sizes.anonymized.{name}", size := getattr(facts.anonymized, name), count(size), "") for name in SIZES
+        },
+        "yardstick_rows": [
+            (one.title, *(MISSING if figure is None else words_of(one)(figure) for figure in (one.value, one.sample, one.empty)))
+            for one in facts.aspects
+        ],
         "variants_said": _variants(facts),
         "edges_said": _edges(facts),
         "edge_headings": edge_headings(facts),
@@ -108,8 +121,8 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
         "attribute_headings": ["attribute", "of", "type", *([] if facts.public else ["filled, original"]), "filled, anonymized"],
         "attribute_rows": _attribute_rows(facts),
         "risk_headings": RISK_HEADINGS,
-        "risk_rows": [] if facts.risk is None else [_risk(row) for row in facts.risk.rows],
-        "essential_rows": [] if facts.risk is None else [_risk(row) for row in facts.risk.rows if row.essential],
+        "risk_rows": [_risk(row) for row in risk_rows],
+        "essential_rows": [_risk(row) for row in risk_rows if row.essential],
         "membership_rows": _membership(facts),
         "parameter_rows": [] if document is None else _parameters(document),
         "commands": {name: escape(line) for name, line in commands_of(document, names, public=facts.public).items()},
@@ -122,20 +135,8 @@ def good_of(facts: Facts) -> str:
 
 
 def _contents(facts: Facts) -> list[tuple[str, str]]:
-    return [
-        ("answers", "Answers"),
-        ("guarantee", "Guarantee"),
-        *([] if facts.public else [("kept", "What is kept")]),
-        ("maps", "Process maps"),
-        ("variants", "Variants"),
-        ("lengths", "Cases"),
-        ("steps", "Steps"),
-        ("calendar", "Calendar"),
-        *([("attributes", "Attributes")] if facts.attributes else []),
-        *([("risk", "Risk")] if facts.risk else []),
-        ("warnings", "Warnings"),
-        ("again", "Parameters"),
-    ]
+    missing = {"kept": facts.public, "attributes": not facts.attributes, "risk": not facts.risk}
+    return [(anchor, title) for anchor, title in CONTENTS.items() if not missing.get(anchor)]
 
 
 def _spending(document: Mapping[str, Any] | None) -> list[str]:
@@ -143,21 +144,8 @@ def _spending(document: Mapping[str, Any] | None) -> list[str]:
         return []
     spent = document["spent"]
     total = f"By the accountant, all together: epsilon {spent['epsilon']:.4g} at delta {spent['delta']:g}."
-    parts = spent_by_topic(document) or ()
-    return [*([TWO_GROUPS] if {"kept", "tail"} <= {part.group for part in parts} else []), total]
-
-
-def _sizes(facts: Facts) -> dict[str, Figure]:
-    names = ("cases", "events", "activities", "edges", "variants")
-    sizes = {name: getattr(facts.anonymized, name) for name in names}
-    return {name: Figure(f"sizes.anonymized.{name}", size, count(size), "") for name, size in sizes.items()}
-
-
-def _yardstick_rows(facts: Facts) -> list[tuple[str, ...]]:
-    return [
-        (one.title, *(MISSING if figure is None else words_of(one)(figure) for figure in (one.value, one.sample, one.empty)))
-        for one in facts.aspects
-    ]
+    groups = {part.group for part in spent_by_topic(document) or ()}
+    return [TWO_GROUPS, total] if {"kept", "tail"} <= groups else [total]
 
 
 def _variants(facts: Facts) -> str:
@@ -189,10 +177,8 @@ def edge_headings(facts: Facts) -> tuple[str, ...]:
     """What the columns of the table of edges are."""
     if facts.public:
         return ("from", "to", "times", *(("mean", "median") if facts.has_times else ()))
-    of_both = ("times, original", "anonymized")
-    if not facts.has_times:
-        return ("from", "to", *of_both)
-    return ("from", "to", *of_both, "mean, original", "anonymized", "median, original", "anonymized", "apart")
+    times = ("mean, original", "anonymized", "median, original", "anonymized", "apart") if facts.has_times else ()
+    return ("from", "to", "times, original", "anonymized", *times)
 
 
 def _edge_rows(facts: Facts) -> list[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from libra.reporting.style import COLOURS, PALETTE, SERIES, STYLE, palette
+from libra.reporting.drawing import COLOURS, PALETTE, SERIES, STYLE, palette
 
 LIGHT, DARK = ({name: pair[ground] for name, pair in COLOURS.items()} for ground in (0, 1))
 TEXT = ("ink", "faint", "original", "anonymized", "accent", "more", "less", "false", "lost", "good", "fair", "poor", "bad")

@@ -15,12 +15,12 @@ import pytest
 import libra
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
-from libra.reporting.map_drawing import Name, Picture, drawing
+from libra.reporting.drawing import MAP_STYLE
+from libra.reporting.map_drawing import Name, Picture, drawing, map_legend
 from libra.reporting.map_graph import DETAILS, graph_of, shown_at
 from libra.reporting.map_layout import layouts_of
 from libra.reporting.maps import MapPair, map_pair
 from libra.reporting.numbers import count
-from libra.reporting.style import MAP_STYLE, map_legend
 from libra.reporting.text import width
 from maps.tiny_logs import SVG, figure, groups, log_of
 

@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page
 
-from libra.reporting.style import MAP_STYLE, PALETTE, map_legend
+from libra.reporting.drawing import MAP_STYLE, PALETTE
+from libra.reporting.map_drawing import map_legend
 
 EDGE = '<svg class="lm lm-anonymized"><g class="lm-edge {}"><path class="lm-line" d="M0 0L9 9"/></g></svg>'
 

@@ -11,7 +11,6 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.measures.distances import Integers
 
 SECOND = 1_000_000  # microseconds
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 T = TypeVar("T")
 
 
@@ -64,7 +63,7 @@ def sizes_of(log: EventLog) -> Sizes:
 
 def moment(micros: int) -> datetime:
     """A point in time from microseconds since 1970."""
-    return EPOCH + timedelta(microseconds=int(micros))
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(micros))
 
 
 def shares(counts: Integers) -> tuple[float, ...]:

@@ -8,18 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, ReleaseRisk, risk_of_release
+from libra.measures.risk import words
+from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, risk_of_release
 from libra.measures.risk.certified import Certified
 from libra.measures.risk.figures import Estimate, Linkage, SingledOut
 from libra.measures.risk.membership import Membership
-from libra.measures.risk.words import (
-    KNOWN,
-    what_a_match_tells,
-    what_is_copied,
-    what_singles_out,
-    what_the_attack_found,
-    whose_variant,
-)
 from libra.reporting.facts.pair import Pair
 from libra.reporting.numbers import share
 
@@ -72,45 +65,34 @@ def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress =
     rows = tuple(_row(*both) for both in zip(found.before.singled_out, found.linkage, strict=True))
     attacked = found.membership
     return RiskFacts(
-        headline=_headline(rows, found),
+        headline=_headline(rows, is_empty=found.copies.to_the_minute is None),
         rows=rows,
         membership=attacked,
-        groups=() if attacked is None else tuple((whose_variant(group), group.advantage) for group in attacked.groups),
-        about_singling_out=what_singles_out(found.before) if rows else "",
-        about_matches=what_a_match_tells(found.before),
-        about_copies=what_is_copied(found.copies, found.before, share),
-        about_membership=None if attacked is None else what_the_attack_found(attacked),
+        groups=() if attacked is None else tuple((words.whose_variant(group), group.advantage) for group in attacked.groups),
+        about_singling_out=words.what_singles_out(found.before) if rows else "",
+        about_matches=words.what_a_match_tells(found.before),
+        about_copies=words.what_is_copied(found.copies, found.before, share),
+        about_membership=None if attacked is None else words.what_the_attack_found(attacked),
         notes=tuple(note for note in found.notes if note != NO_CERTIFICATE),
     )
 
 
 def _row(before: SingledOut, after: Linkage) -> RiskRow:
     found, chance = after.released, after.by_chance
-    is_variant = before.knowledge == "variant"
-    return RiskRow(
-        knowledge=before.knowledge,
-        known=KNOWN[before.knowledge],
-        events=before.events,
-        singled_out=before.share.value,
-        once=found.once.value,
-        same_activities=None if is_variant else _value(found.same_activities),
-        same_activities_by_chance=None if is_variant else _value(chance.same_activities),
-        same_gaps=_value(found.same_gaps_to_the_minute),
-        same_gaps_by_chance=_value(chance.same_gaps_to_the_minute),
-    )
+    told = (found.same_activities, chance.same_activities, found.same_gaps_to_the_minute, chance.same_gaps_to_the_minute)
+    values = [None if estimate is None else estimate.value for estimate in told]
+    if before.knowledge == "variant":
+        values[:2] = None, None
+    return RiskRow(before.knowledge, words.KNOWN[before.knowledge], before.events, before.share.value, found.once.value, *values)
 
 
-def _value(estimate: Estimate | None) -> float | None:
-    return None if estimate is None else estimate.value
-
-
-def _headline(rows: tuple[RiskRow, ...], found: ReleaseRisk) -> str:
+def _headline(rows: tuple[RiskRow, ...], *, is_empty: bool) -> str:
     """What the same knowledge finds before and after."""
     told = next((row for row in rows if (row.knowledge, row.events) == TOLD_BY), None)
     if told is None:
         return ""
     said = f"Three events of a case, with their days, single it out in the original in {share(told.singled_out)} of all tries."
-    if found.copies.to_the_minute is None:
+    if is_empty:
         return f"{said} The anonymized log is empty and shows nobody."
     after = f"In the anonymized log exactly one case fits in {share(told.once)}"
     if told.same_activities is None:
