@@ -16,7 +16,7 @@ from libra.comparison.comparison import Missing
 from libra.errors import UsageError
 from libra.reporting.comparison_files import plots
 from libra.reporting.curves import LABEL_HEIGHT, curves_of, placed
-from libra.reporting.drawing import SERIES
+from libra.reporting.drawing import PALETTE, SERIES
 
 from .some_outcomes import BUDGETS, comparison, result
 
@@ -63,14 +63,15 @@ def test_names_do_not_overlap_even_where_lines_do() -> None:
 def test_lines_of_the_same_colour_differ_in_dashes() -> None:
     image = comparison({name: [[result(0.5)]] * 3 for name in LABELS}).plot("sepsis", "dfg_l1")
     looks = [(line.attrib["class"], line[0].get("stroke-dasharray")) for line in _drawn(image).findall(f"{SVG}g")]
-    assert len(LABELS) > len(SERIES)
+    assert len(LABELS) > SERIES
     assert len(set(looks)) == len(LABELS)
 
 
 def test_both_grounds_have_their_colours() -> None:
     image = comparison({"libra": [[result(0.5)]]}).plot("sepsis", "dfg_l1")
     light, dark = re.findall(r"--series-0:(#\w+)", image)
-    assert (light, dark) == SERIES[0]
+    assert [light, dark] == re.findall(r"--series-0:(#\w+)", PALETTE)
+    assert light != dark
     assert "prefers-color-scheme:dark" in image
 
 

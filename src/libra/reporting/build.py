@@ -18,13 +18,12 @@ from libra.measures.risk import Certified
 from libra.mechanisms.fresh_log import PLACEHOLDERS
 from libra.reporting.commands import Names
 from libra.reporting.drawing import MAP_STYLE, PALETTE, STYLE
-from libra.reporting.drawn import Drawn, drawn_of
 from libra.reporting.facts import Facts, facts_of
 from libra.reporting.facts.pair import Pair
 from libra.reporting.maps import MapPair, map_pair
 from libra.reporting.page import Report, page
 from libra.reporting.promise import Checked, Promise, promise_of, verification_of, with_signature
-from libra.reporting.words import good_of, notes_of, said_of, what_survives
+from libra.reporting.words import drawn_of, good_of, notes_of, said_of, what_survives
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
@@ -44,7 +43,7 @@ class Draft:
     document: Mapping[str, Any] | None
     facts: Facts
     maps: MapPair
-    drawn: Drawn
+    drawn: Mapping[str, Any]
     names: Names
     empty_notes: tuple[str, ...] = ()
 
@@ -59,16 +58,9 @@ class Draft:
             styles=(PALETTE, STYLE, MAP_STYLE),
             public=public,
             answers=answers,
-            names=self.names,
             today=datetime.now(UTC).date().isoformat(),
-            promise=promise,
-            document=self.document,
             output=output or (self.document or {}).get("output"),
-            facts=facts,
-            drawn=self.drawn,
-            maps=self.maps,
-            empty_notes=self.empty_notes,
-            **said_of(facts, promise, self.document, self.names),
+            **(vars(self) | said_of(facts, promise, self.document, self.names)),
         )
         spoken = tuple((asked, f"{told}. {facts.summary if asked == GOOD_FOR else ''}".strip()) for asked, told in answers)
         aspects = {

@@ -18,7 +18,9 @@ from libra.reporting.drawing import FONT, SMALL, Chart, Scale, at, box, grid_lin
 from libra.reporting.text import shown, width, wrapped
 
 Series = Sequence[float]
+Ticks = Sequence[tuple[float, str]]
 Log = Literal["original", "anonymized"]
+Size = Literal["wide", "small"]
 ORIGINAL, ANONYMIZED = "original", "anonymized"
 LEGEND_HEIGHT = 24
 LONGEST_TICK, LONGEST_NAME = 24, 120  # characters, on an axis and in a table
@@ -50,14 +52,7 @@ ROOM = 52  # that the words at either end take
 
 
 def histogram_pair(
-    title: str,
-    names: Sequence[str],
-    original: Series | None,
-    anonymized: Series,
-    *,
-    ticks: Sequence[tuple[float, str]],
-    unit: str,
-    size: Literal["wide", "small"] = "wide",
+    title: str, names: Sequence[str], original: Series | None, anonymized: Series, *, ticks: Ticks, unit: str, size: Size = "wide"
 ) -> Chart:
     """Shares of cases or steps (`unit`) in bins of these names, equally wide on paper."""
     bins, (series, looks) = len(names), _series(original, anonymized)
@@ -105,10 +100,8 @@ def line_pair(title: str, starts: Sequence[datetime], original: Series | None, a
     for (date, *figures), (left, right) in zip(rows, pairwise(middles), strict=False):
         about = f"{every} from {date}: {_both_of(figures)} cases"
         parts.append(box(left, LEGEND_HEIGHT, right - left, bottom - LEGEND_HEIGHT, "hit", title=about))
-    span = f" from {rows[0][0]} to {rows[-1][0]}" if starts else ""
-    return Chart(
-        title, svg(LINES_WIDTH, LINES_HEIGHT, f"{title}: cases per {every}{span}.", parts), (f"{every} from", *looks), rows
-    )
+    told = f"{title}: cases per {every}{f' from {rows[0][0]} to {rows[-1][0]}' if starts else ''}."
+    return Chart(title, svg(LINES_WIDTH, LINES_HEIGHT, told, parts), (f"{every} from", *looks), rows)
 
 
 def week_map(title: str, week: Sequence[Series], *, most: float) -> Chart:
@@ -140,7 +133,7 @@ def week_map(title: str, week: Sequence[Series], *, most: float) -> Chart:
     return Chart(title, svg(wide, bottom + 34, told, parts), ("", *HOURS), rows)
 
 
-def dotted_chart(title: str, grid: Sequence[Series], *, most: float, ticks: Sequence[tuple[float, str]], series: Log) -> Chart:
+def dotted_chart(title: str, grid: Sequence[Series], *, most: float, ticks: Ticks, series: Log) -> Chart:
     """Dots for a grid of groups of cases, the first on top, and times since a case began; the area of a dot says how much.
 
     The dot of `most`, the largest figure of the charts that are to be compared, fills its cell. The table has means over quarters

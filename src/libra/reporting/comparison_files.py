@@ -147,25 +147,21 @@ def csv_text(comparison: Comparison) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(HEADER)
-    writer.writerows([_cell(value) for value in _line(outcome)] for outcome in comparison.outcomes)
+    writer.writerows(map(_line, comparison.outcomes))
     return stream.getvalue()
 
 
 def _line(outcome: Outcome) -> list[Any]:
     run, result, missing = outcome.run, outcome.result, outcome.missing
     asked = json.dumps(dict(run.parameters))
-    return [
+    values = (
         *(run.log, run.setting.mechanism, run.setting.label, asked, run.epsilon, run.delta, run.seed),
         *(None if result is None else result.figure(name) for name in FIGURES),
         *(None if result is None else getattr(result, name) for name in RESULTS),
         *((None, None) if missing is None else (missing.why, missing.reason)),
-    ]
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"'{value}" if isinstance(value, str) and re.search(FORMULA, value) else value
+    )
+    plain = (str(value).lower() if isinstance(value, bool) else value for value in values)
+    return [f"'{value}" if isinstance(value, str) and re.search(FORMULA, value) else value for value in plain]
 
 
 def check_folder(folder: Path) -> None:

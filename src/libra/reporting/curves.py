@@ -199,7 +199,7 @@ def _figure(value: float, spread: float | None) -> str:
 
 
 def _colour(look: int) -> str:
-    return f"lc-series-{look % len(drawing.SERIES)}"
+    return f"lc-series-{look % drawing.SERIES}"
 
 
 def _named_curves(

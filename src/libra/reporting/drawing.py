@@ -16,43 +16,7 @@ from itertools import pairwise
 
 from libra.reporting.text import xml
 
-COLOURS = {  # on light and on dark ground
-    "ink": ("#22303a", "#e6ebee"),
-    "faint": ("#55656e", "#a9b6bd"),
-    "ground": ("#fbfaf7", "#161c20"),
-    "panel": ("#ffffff", "#1f272c"),
-    "grid": ("#e1e5e2", "#36424a"),
-    "axis": ("#7f8d94", "#7f8e97"),
-    "original": ("#5a6874", "#a3b2be"),
-    "anonymized": ("#0b6e75", "#4fc3c9"),
-    "accent": ("#0a5f8a", "#6fbbe6"),
-    "more": ("#2563b8", "#83b0f5"),
-    "less": ("#b4532a", "#f0956a"),
-    "false": ("#7d3f98", "#d19be6"),
-    "lost": ("#b3261e", "#f58a80"),
-    "good": ("#1d7443", "#74cf98"),
-    "fair": ("#5f6f12", "#c3cf62"),
-    "poor": ("#985a06", "#eab35c"),
-    "bad": ("#b3261e", "#f58a80"),
-    "heat-0": ("#eef3f2", "#232d32"),
-    "heat-1": ("#c9e0df", "#20464a"),
-    "heat-2": ("#94c5c5", "#236468"),
-    "heat-3": ("#56a2a5", "#328c90"),
-    "heat-4": ("#1f7a80", "#58bdc1"),
-    "heat-5": ("#0a4b52", "#b5eef0"),
-}
-SERIES = (  # lines of a comparison, on light and on dark ground
-    ("#0b6e75", "#4fc3c9"),
-    ("#b4532a", "#f0956a"),
-    ("#3b5fc0", "#8faaf5"),
-    ("#8a3f8f", "#d694da"),
-    ("#4f7a1c", "#a3cf6d"),
-    ("#8f6a08", "#e3bd57"),
-    ("#b02a5b", "#f088b0"),
-    ("#5b6670", "#b0bcc6"),
-    ("#7c5a36", "#cfae88"),
-    ("#237a47", "#7ed3a0"),
-)
+SERIES = 10  # colours for the curves of a comparison
 FILLS = 5  # depths of the fill of a box, from the rarest activity to the most frequent
 FONT, SMALL = 12, 11  # pixels
 FAR_APART = 30  # ratio of the largest to the smallest figure from which a scale is logarithmic
@@ -72,9 +36,7 @@ def resource(name: str) -> str:
 
 def palette(selector: str = ":root") -> str:
     """The custom properties of all colours on a selector, for light ground, and for dark ground on screens."""
-    colours = COLOURS | {f"series-{place}": pair for place, pair in enumerate(SERIES)}
-    light, dark = (";".join(f"--{name}:{pair[ground]}" for name, pair in colours.items()) for ground in (0, 1))
-    return f"{selector}{{{light}}}\n@media screen and (prefers-color-scheme:dark){{{selector}{{{dark}}}}}\n"
+    return "".join(resource("palette.css").splitlines()).replace(":root", selector) + "\n"
 
 
 PALETTE, STYLE, MAP_STYLE = palette(), resource("charts.css"), resource("maps.css")

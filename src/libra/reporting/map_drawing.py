@@ -1,4 +1,4 @@
-"""A process map as SVG and in words: names that fit a box, sizes for the layout, the drawing, the legend and the table of edges.
+"""A process map as SVG and in words: names that fit a box, sizes for the layout, the drawing and the table of edges.
 
 Two logs drawn on one layout have everything at the same place; what one of them lacks is there as a ghost.
 """
@@ -264,37 +264,3 @@ def _sign(which: int, counts: list[int], change: str) -> str:
     """A triangle for those who do not see colours."""
     sign = SIGNS.get(change, "") if which == len(counts) - 1 else ""
     return f'<tspan class="lm-sign" dx="3">{sign}</tspan>' if sign else ""
-
-
-def map_legend(public: bool) -> str:
-    """The legend of the maps as a list: of one log alone, or of two that are compared."""
-
-    def line(wide: float, since: int = 2, to: int = 42) -> str:
-        return f'<path class="lm-line" stroke-width="{wide:g}" d="M{since} 12L{to} 12"/>'
-
-    def sign(of: str) -> str:
-        return f'{line(2.5)}<text class="lm-sign" x="22" y="9">{SIGNS[of]}</text>'
-
-    shades = "".join(
-        f'<g class="lm-node lm-fill-{2 * step}"><rect x="{2 + 14 * step}" y="3" width="12" height="12" rx="3"/></g>'
-        for step in range(3)
-    )
-    more = "more often per case, by over a fifth and beyond chance (mean durations: longer)"
-    alone = [
-        ("lm-edge", line(1, to=22) + line(5, since=22), "wider: more frequent"),
-        ("", shades, "deeper: more frequent"),
-        ("lm-edge lm-bridge", line(1.5), "by way of activities not shown"),
-    ]
-    compared = [
-        ("lm-edge lm-more", sign("more"), more),
-        ("lm-edge lm-less", sign("less"), "less often, likewise (mean durations: shorter)"),
-        ("lm-edge lm-lost", line(2), "only in the original"),
-        ("lm-edge lm-false", line(2), "only in the anonymized log"),
-        ("lm-edge lm-ghost", line(1.5), "not in this log, only in the other"),
-    ]
-    size = 'width="44" height="18" viewBox="0 0 44 18"'
-    rows = "".join(
-        f'<li><svg class="lm" {size} aria-hidden="true"><g class="{looks}">{mark}</g></svg>{said}</li>'
-        for looks, mark, said in alone + ([] if public else compared)
-    )
-    return f'<ul class="lm-legend">{rows}</ul>'

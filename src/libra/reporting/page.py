@@ -57,21 +57,11 @@ def _hash(text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("libra.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_unbroken,
-    )
-    environment.filters |= {
-        "safe_svg": Markup,
-        "shown": shown,
-        "count": numbers.count,
-        "day": numbers.date,
-        "change": lambda after, before: numbers.signed_share((after - before) / before),
-    }
+    loader = PackageLoader("libra.reporting")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.finalize = _unbroken
+    filters = {"safe_svg": Markup, "shown": shown, "count": numbers.count, "share": numbers.share, "day": numbers.date}
+    environment.filters |= filters | {"change": lambda after, before: numbers.signed_share((after - before) / before)}
     return environment
 
 

@@ -101,6 +101,12 @@ def test_a_stray_second_does_not_stretch_the_scale() -> None:
     assert bins_for(counted(seconds)).labels[0] == "1 to 2 s"
 
 
+def test_durations_within_one_unit_of_time_are_marked_with_it() -> None:
+    assert bins_for(counted(np.array([3 * SECOND]))).ticks == ((0.0, "2 s"), (1.0, "4 s"))
+    hours = np.array([3, 5, 9]) * 3600 * SECOND
+    assert [label for _, label in bins_for(counted(hours)).ticks] == ["2 h", "4 h", "8 h", "16 h"]
+
+
 def test_units_of_time_are_marked_where_they_begin() -> None:
     found = case_durations(Pair(None, log_of(HANDLING)))
     for place, label in found.ticks:

@@ -155,6 +155,11 @@ JUDGED_BY = {  # aspects by their key: the title and the figures, of which the f
 }
 
 
+def words_of(aspect: Aspect) -> Written:
+    """How the distance that an aspect is judged by is written."""
+    return MEASURED[JUDGED_BY[aspect.key][1][0]][0] if aspect.key in JUDGED_BY else share
+
+
 def aspects_of(pair: Pair, *, has_times: bool = True) -> tuple[Aspect, ...]:
     """Judge all aspects; `has_times` says whether the anonymized log's timestamps mean anything."""
     if pair.original is None:

@@ -12,15 +12,17 @@ from datetime import datetime
 from itertools import accumulate, pairwise
 
 import numpy as np
+import polars as pl
 
-from libra.eventlog.cases import DAY, to_local
-from libra.eventlog.log import HOUR, EventLog
+from libra.eventlog.cases import to_local
+from libra.eventlog.log import HOUR, UTC_MICROSECONDS, EventLog
 from libra.measures.distances import Integers
-from libra.reporting.facts.pair import SECOND, Pair, moment, shares
+from libra.reporting.facts.pair import SECOND, Pair, shares
 from libra.reporting.facts.tables import edges_of
 from libra.reporting.numbers import count
 
 Ticks = tuple[tuple[float, str], ...]
+Axis = tuple[tuple[float, ...], tuple[str, ...], Ticks]
 Grid = tuple[tuple[float, ...], ...]
 MOST_BINS = 40  # of lengths; what is longer than nearly all others shares the last one
 NEARLY_ALL = 0.995  # of the cases of each log
@@ -42,10 +44,8 @@ UNITS = tuple(place for place, word in enumerate(WORDS) if word.startswith("1 ")
 N_BINS = len(BOUNDS) - 1
 NEGLIGIBLE = 0.005  # of the durations of a log
 _BEGIN = np.array([1, *(int(SECOND * bound) for bound in BOUNDS[2:-1])], np.int64)  # of all bins but the first, in microseconds
-MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
-EVERY = ("day", "week", *MONTHS)
+EVERY = {"day": "1d", "week": "1w", "month": "1mo", "quarter": "1q", "year": "1y", "decade": "10y"}
 MOST_POINTS = 120
-TO_YEAR_0 = 1970 * 12  # months, so that decades begin with round years
 THURSDAY = 3  # 1970 began with one; weeks begin on Mondays
 RARE = 0.001  # of the cases at either end, which may lie outside where they would make all else small
 FEWEST = 10  # cases of a group of the dotted chart, unless there are fewer in all, so that no dot is a case
@@ -105,7 +105,7 @@ def trace_lengths(pair: Pair) -> Histogram:
     every = -(-len(labels) // MOST_TICKS)
     ticks = tuple((place + middle, count(bounds[place])) for place in range(0, len(labels), every))
     counts = [np.histogram(one, bounds)[0] for one in lengths]
-    return _histogram(pair, lengths, counts, tuple(map(float, bounds)), labels, ticks)
+    return _histogram(pair, lengths, counts, (tuple(map(float, bounds)), labels, ticks))
 
 
 def case_durations(pair: Pair) -> Histogram:
@@ -143,22 +143,15 @@ def bins_for(*counts: Integers) -> Bins:
 
 
 def _durations(pair: Pair, taken: Sequence[Integers], bins: Bins) -> Histogram:
-    return _histogram(pair, taken, [bins.merged(counted(one)) for one in taken], bins.bounds, bins.labels, bins.ticks, SECOND)
+    counts = [bins.merged(counted(one)) for one in taken]
+    return _histogram(pair, taken, counts, (bins.bounds, bins.labels, bins.ticks), SECOND)
 
 
-def _histogram(
-    pair: Pair,
-    values: Sequence[Integers],
-    counts: Sequence[Integers],
-    bounds: tuple[float, ...],
-    labels: tuple[str, ...],
-    ticks: Ticks,
-    unit: int = 1,
-) -> Histogram:
+def _histogram(pair: Pair, values: Sequence[Integers], counts: Sequence[Integers], bins: Axis, unit: int = 1) -> Histogram:
     sides = [shares(one) for one in counts]
     medians = [float(np.median(one)) / unit if len(one) else None for one in values]
     means = [float(one.mean()) / unit if len(one) else None for one in values]
-    return Histogram(bounds, labels, ticks, *pair.sides(sides), *pair.sides(medians), *pair.sides(means))
+    return Histogram(*bins, *pair.sides(sides), *pair.sides(medians), *pair.sides(means))
 
 
 def _length_bounds(lengths: list[Integers]) -> list[int]:
@@ -198,46 +191,30 @@ class Series:
 def arrivals(pair: Pair) -> Series:
     """Count the cases that start in each stretch; the finest that gives no more than some hundred points."""
     starts = [log.case_spans[0] for log in pair.logs]
-    every, first, last = _stretches([one for one in starts if len(one)])
-    places = [_number(one, every) - first for one in starts]
-    within = [one[(one >= 0) & (one <= last - first)] for one in places]
-    counts = [tuple(np.bincount(one, minlength=last - first + 1).tolist()) for one in within]
+    every, begins = _stretches([one for one in starts if len(one)])
+    bounds = np.append(begins.to_physical(), begins.tail(1).dt.offset_by(EVERY[every]).to_physical())
+    places = [np.searchsorted(bounds, one, side="right") - 1 for one in starts]
+    within = [one[(one >= 0) & (one < len(begins))] for one in places]
+    counts = [tuple(np.bincount(one, minlength=len(begins)).tolist()) for one in within]
     outside = [len(one) - len(kept) for one, kept in zip(places, within, strict=True)]
-    begins = tuple(_begin(number, every) for number in range(first, last + 1))
-    return Series(begins, every, *pair.sides(counts), *pair.sides(outside))
+    return Series(tuple(begins), every, *pair.sides(counts), *pair.sides(outside))
 
 
-def _stretches(starts: list[Integers]) -> tuple[str, int, int]:
-    """How long stretches are, and the numbers of the first and the last; none where no log has a case."""
+def _stretches(starts: list[Integers]) -> tuple[str, pl.Series]:
+    """How long stretches are, and when each begins; none where no log has a case."""
     if not starts:
-        return "day", 0, -1
+        return "day", pl.Series([], dtype=UTC_MICROSECONDS)
 
-    def points(of: Integers, every: str) -> int:
-        return int(np.diff(_number(of, every))[0]) + 1
+    def between(low: int, high: int, every: str) -> pl.Series:
+        first, last = pl.Series([low, high]).cast(UTC_MICROSECONDS).dt.truncate(EVERY[every])
+        return pl.datetime_range(first, last, EVERY[every], eager=True)
 
-    lows = [int(np.quantile(one, RARE, method="lower")) for one in starts]
-    highs = [int(np.quantile(one, 1 - RARE, method="higher")) for one in starts]
-    common = np.array([min(lows), max(highs)])
-    whole = np.array([min(int(one.min()) for one in starts), max(int(one.max()) for one in starts)])
-    every = next((every for every in EVERY if points(common, every) <= MOST_POINTS), EVERY[-1])
-    first, last = _number(whole if points(whole, every) <= MOST_POINTS else common, every)
-    return every, int(first), int(last)
-
-
-def _number(micros: Integers, every: str) -> Integers:
-    """Numbers that count up from stretch to stretch."""
-    if every in MONTHS:
-        months = micros.astype("datetime64[us]").astype("datetime64[M]").astype(np.int64)
-        return (months + TO_YEAR_0) // MONTHS[every]
-    days = micros // DAY
-    return days if every == "day" else (days + THURSDAY) // 7
-
-
-def _begin(number: int, every: str) -> datetime:
-    if every in MONTHS:
-        month = np.datetime64(number * MONTHS[every] - TO_YEAR_0, "M")
-        return moment(int(month.astype("datetime64[us]").astype(np.int64)))
-    return moment(DAY * (number if every == "day" else 7 * number - THURSDAY))
+    whole = min(int(one.min()) for one in starts), max(int(one.max()) for one in starts)
+    low = min(int(np.quantile(one, RARE, method="lower")) for one in starts)
+    high = max(int(np.quantile(one, 1 - RARE, method="higher")) for one in starts)
+    every = next((every for every in EVERY if len(between(low, high, every)) <= MOST_POINTS), "decade")
+    begins = between(*whole, every)
+    return every, begins if len(begins) <= MOST_POINTS else between(low, high, every)
 
 
 @dataclass(frozen=True)

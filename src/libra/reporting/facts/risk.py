@@ -11,7 +11,7 @@ from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk import words
 from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, risk_of_release
 from libra.measures.risk.certified import Certified
-from libra.measures.risk.figures import Estimate, Linkage, SingledOut
+from libra.measures.risk.figures import Linkage, SingledOut
 from libra.measures.risk.membership import Membership
 from libra.reporting.facts.pair import Pair
 from libra.reporting.numbers import share
@@ -22,19 +22,17 @@ TOLD_BY = ("days", 3)  # the knowledge that the sentence in front is about: what
 
 @dataclass(frozen=True)
 class RiskRow:
-    """What one kind and amount of knowledge does, in shares."""
+    """What one kind ("set", "multiset", "sequence", "days" or "variant") and amount of knowledge (no amount: all) does.
 
-    knowledge: str  # "set", "multiset", "sequence", "days" or "variant"
-    known: str  # the same in words
-    events: int | None  # how many events are known; None where all are
-    singled_out: float  # cases of the original that it singles out
-    once: float  # how often exactly one case of the anonymized log fits
-    # of these single matches, those with all activities of the case that was sought; None where there is no single match, and for
-    # the variant, which is known
-    same_activities: float | None
-    same_activities_by_chance: float | None  # the same for single matches among the other cases of the original
-    same_gaps: float | None  # of the single matches, those with all its times between events as well, to the minute
-    same_gaps_by_chance: float | None  # the same among the other cases of the original
+    The shares are those of the cases of the original that it singles out, and of tries in which exactly one case of the
+    anonymized log fits. Then, of these single matches, those with all activities of the case that was sought, and the same among
+    the other cases of the original, by chance; and likewise those with all its times between events as well, to the minute. None
+    where there is no single match; of activities also where the variant is known.
+    """
+
+    knowledge: str
+    events: int | None
+    shares: tuple[float | None, ...]
 
     @property
     def essential(self) -> bool:
@@ -49,7 +47,6 @@ class RiskFacts:
     headline: str  # the most telling of it in two sentences; empty where the original has no case
     rows: tuple[RiskRow, ...]  # one for each kind and amount of knowledge
     membership: Membership | None  # what an attack on membership found; None where none was played
-    groups: tuple[tuple[str, Estimate], ...]  # its groups of cases, in words, with the advantage in each
     about_singling_out: str  # what the figures before mean
     about_matches: str  # what the figures after mean
     about_copies: str  # what was found about copies
@@ -68,7 +65,6 @@ def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress =
         headline=_headline(rows, is_empty=found.copies.to_the_minute is None),
         rows=rows,
         membership=attacked,
-        groups=() if attacked is None else tuple((words.whose_variant(group), group.advantage) for group in attacked.groups),
         about_singling_out=words.what_singles_out(found.before) if rows else "",
         about_matches=words.what_a_match_tells(found.before),
         about_copies=words.what_is_copied(found.copies, found.before, share),
@@ -79,11 +75,9 @@ def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress =
 
 def _row(before: SingledOut, after: Linkage) -> RiskRow:
     found, chance = after.released, after.by_chance
-    told = (found.same_activities, chance.same_activities, found.same_gaps_to_the_minute, chance.same_gaps_to_the_minute)
-    values = [None if estimate is None else estimate.value for estimate in told]
-    if before.knowledge == "variant":
-        values[:2] = None, None
-    return RiskRow(before.knowledge, words.KNOWN[before.knowledge], before.events, before.share.value, found.once.value, *values)
+    of_activities = (None, None) if before.knowledge == "variant" else (found.same_activities, chance.same_activities)
+    told = (before.share, found.once, *of_activities, found.same_gaps_to_the_minute, chance.same_gaps_to_the_minute)
+    return RiskRow(before.knowledge, before.events, tuple(None if one is None else one.value for one in told))
 
 
 def _headline(rows: tuple[RiskRow, ...], *, is_empty: bool) -> str:
@@ -91,11 +85,12 @@ def _headline(rows: tuple[RiskRow, ...], *, is_empty: bool) -> str:
     told = next((row for row in rows if (row.knowledge, row.events) == TOLD_BY), None)
     if told is None:
         return ""
-    said = f"Three events of a case, with their days, single it out in the original in {share(told.singled_out)} of all tries."
+    singled_out, once, same, by_chance, *_ = told.shares
+    said = f"Three events of a case, with their days, single it out in the original in {share(singled_out)} of all tries."
     if is_empty:
         return f"{said} The anonymized log is empty and shows nobody."
-    after = f"In the anonymized log exactly one case fits in {share(told.once)}"
-    if told.same_activities is None:
+    after = f"In the anonymized log exactly one case fits in {share(once)}"
+    if same is None:
         return f"{said} {after}."
-    chance = "" if told.same_activities_by_chance is None else f"; by chance it would be {share(told.same_activities_by_chance)}"
-    return f"{said} {after}: in {share(told.same_activities)} of these it has all activities of the case that was sought{chance}."
+    chance = "" if by_chance is None else f"; by chance it would be {share(by_chance)}"
+    return f"{said} {after}: in {share(same)} of these it has all activities of the case that was sought{chance}."

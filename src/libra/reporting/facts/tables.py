@@ -203,13 +203,8 @@ def attributes_of(pair: Pair, most: int = MOST) -> tuple[AttributeRow, ...]:
 
 def attribute_names(pair: Pair) -> list[tuple[Level, str]]:
     """The attributes that the logs have together, released ones first."""
-    found = {
-        (level, name): None
-        for level in LEVELS
-        for log in pair.logs
-        for name in _frame(log, level).columns
-        if name not in NOT_ATTRIBUTES[level]
-    }
+    columns = ((level, name) for level in LEVELS for log in pair.logs for name in _frame(log, level).columns)
+    found = dict.fromkeys((level, name) for level, name in columns if name not in NOT_ATTRIBUTES[level])
     return sorted(found, key=lambda one: one[1] not in _frame(pair.anonymized, one[0]).columns)
 
 

@@ -21,6 +21,8 @@ from libra.reporting.facts.tables import attribute_names, edges_of, held_back
 from libra.reporting.numbers import count, share
 from libra.reporting.text import shown
 
+Document = Mapping[str, Any] | None
+
 
 @dataclass(frozen=True)
 class Caution:
@@ -93,7 +95,7 @@ BLURRED = 0.6  # of the way to an even week: as for verdicts
 MOST_LABELS, MOST_STEPS, MOST_NOTES = 20, 10, 20
 
 
-def of_the_promise(certificate: Mapping[str, Any] | None) -> Iterator[Caution]:
+def of_the_promise(certificate: Document) -> Iterator[Caution]:
     """Whether anything is proved of the log, and whether it is enough."""
     if certificate is None:
         yield UNKNOWN
@@ -113,7 +115,7 @@ def of_the_promise(certificate: Mapping[str, Any] | None) -> Iterator[Caution]:
         yield Caution(TOO_WEAK.removesuffix("."), "Treat the log as if it showed real cases.")
 
 
-def of_mechanism(certificate: Mapping[str, Any] | None, *, has_times: bool) -> Iterator[Caution]:
+def of_mechanism(certificate: Document, *, has_times: bool) -> Iterator[Caution]:
     """What follows from how the log was made; `has_times` says whether its timestamps mean anything."""
     said = certificate or {}
     made_by = said.get("mechanism")
@@ -133,12 +135,7 @@ def of_mechanism(certificate: Mapping[str, Any] | None, *, has_times: bool) -> I
 
 
 def warnings_of(
-    pair: Pair,
-    aspects: Sequence[Aspect] = (),
-    certificate: Mapping[str, Any] | None = None,
-    *,
-    notes: Sequence[str] = (),
-    has_times: bool = True,
+    pair: Pair, aspects: Sequence[Aspect] = (), certificate: Document = None, *, notes: Sequence[str] = (), has_times: bool = True
 ) -> tuple[Caution, ...]:
     """Collect what holds of this log; `has_times` says whether the anonymized log's timestamps mean anything."""
     promise = tuple(of_the_promise(certificate))

@@ -7,9 +7,9 @@ from typing import Any
 import libra
 from libra.example.simulate import simulate
 from libra.reporting.build import report_of
-from libra.reporting.drawn import budget_of, words_of
-from libra.reporting.facts.aspects import aspects_of
+from libra.reporting.facts.aspects import aspects_of, words_of
 from libra.reporting.facts.pair import Pair
+from libra.reporting.words import budget_of
 
 
 def test_hours_are_those_of_the_zone_that_was_asked_for() -> None:
