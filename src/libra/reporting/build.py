@@ -32,7 +32,7 @@ TITLES = {False: "What was protected, and what was lost", True: "An anonymized e
 UNPROTECTED = {False: "An anonymized log beside its original", True: "An event log, and what is known of it"}
 HANDING_OUT, PROMISED, GOOD_FOR = "May I hand it out?", "What is promised of it?", "Is it any good?"
 STAGES = 3
-NOT_KNOWN = "This release does not know the log that it was made from. Give it: release.report(original), or ask for public=True."
+NOT_KNOWN = "This release no longer has its original. Give it, as in release.report(original), or use public=True."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,13 +63,10 @@ class Draft:
             **(vars(self) | said_of(facts, promise, self.document, self.names)),
         )
         spoken = tuple((asked, f"{told}. {facts.summary if asked == GOOD_FOR else ''}".strip()) for asked, told in answers)
-        aspects = {
-            aspect.key: {
-                **{name: getattr(aspect, name) for name in ("verdict", "value", "sample", "empty")},
-                "figures": {figure.name: figure.value for figure in aspect.figures},
-            }
-            for aspect in facts.aspects
-        }
+        aspects = {}
+        for aspect in facts.aspects:
+            judged = {name: getattr(aspect, name) for name in ("verdict", "value", "sample", "empty")}
+            aspects[aspect.key] = judged | {"figures": {figure.name: figure.value for figure in aspect.figures}}
         return Report(title, html, public, promise.standing, spoken, {"overall": facts.overall, "aspects": aspects})
 
 

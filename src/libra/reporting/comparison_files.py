@@ -171,14 +171,14 @@ def check_folder(folder: Path) -> None:
         if not there.is_dir():
             raise InputError("this is a file", place=str(there), remedy="Name a folder")
     except (OSError, ValueError) as error:
-        raise _cannot_be_made(folder, error) from error
+        raise _cannot_be_created(folder, error) from error
     if not os.access(there, os.W_OK):
         raise InputError("you may not write to this folder", place=str(there), remedy="Name another folder")
 
 
-def _cannot_be_made(folder: Path, error: OSError | ValueError) -> InputError:
+def _cannot_be_created(folder: Path, error: OSError | ValueError) -> InputError:
     reason = (getattr(error, "strerror", None) or str(error)).lower()
-    return InputError(f"cannot be made ({reason})", place=str(folder), remedy="Name another folder")
+    return InputError(f"cannot be created ({reason})", place=str(folder), remedy="Name another folder")
 
 
 def write(comparison: Comparison, folder: Path) -> list[Path]:
@@ -190,7 +190,7 @@ def write(comparison: Comparison, folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _cannot_be_made(folder, error) from error
+        raise _cannot_be_created(folder, error) from error
     document = json.dumps(comparison.to_dict(), indent=2, allow_nan=False) + "\n"
     tables = {"comparison.md": markdown(comparison), "comparison.csv": csv_text(comparison)}
     texts = tables | plots(comparison) | {TABLE: document}  # which is last: until then it tells what is to go

@@ -100,7 +100,7 @@ def legend(lines: Sequence[Curve]) -> list[str]:
 def plot(comparison: Comparison, log: str, measure: str) -> str:
     """The SVG image of a measure for a log: some kB that follow the reader's choice of light or dark."""
     if measure not in MEASURES:
-        raise UsageError(f'There is no measure "{measure}" to plot. There is: {", ".join(MEASURES)}.')
+        raise UsageError(f'There is no measure "{measure}" to plot. Choose one of: {", ".join(MEASURES)}.')
     found, empty = curves_of(comparison, log, measure), getattr(comparison.log(log).empty, measure)
     lines, title = [line for _, line in found], f"{log}: {MEASURES[measure]}"
     seeds = f"mean of {len(comparison.seeds)} seeds" if len(comparison.seeds) > 1 else "one seed"

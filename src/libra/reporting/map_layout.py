@@ -93,7 +93,7 @@ def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str
             kill(process)
             raise
         else:
-            broken = f"Graphviz broke down (code {process.returncode}); another version of pygraphviz may help"
+            broken = f"Graphviz crashed (exit code {process.returncode}); try another version of pygraphviz"
             why = too_long if process.returncode == OUT_OF_TIME else broken
     layouts = []
     for sketch, answer in zip(sketches, said.decode().splitlines(), strict=False):

@@ -150,9 +150,9 @@ def process_map(
     """
     wanted = level if isinstance(level, int) and level in range(len(NAMES)) else NAMES.index(level) if level in NAMES else None
     if wanted is None:
-        raise UsageError(f"There is no level {level!r} of a map. There is: {', '.join(NAMES)}.")
+        raise UsageError(f"There is no map level {level!r}. Choose one of: {', '.join(NAMES)}.")
     if view not in get_args(View):
-        raise UsageError(f"There is no view {view!r} of a map. There is: {', '.join(get_args(View))}.")
+        raise UsageError(f"There is no map view {view!r}. Choose one of: {', '.join(get_args(View))}.")
     levels, table, note = laid_out([log], [DETAILS[wanted]], seconds)
     if not levels:
         return ProcessMap("", table, note)

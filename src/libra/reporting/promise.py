@@ -79,7 +79,7 @@ def certificate_of(certificate: str | Path | Mapping[str, Any], released: Path |
         raise UsageError(f"certificate is a file or what release.certificate() gives, not {certificate!r}.")
     if isinstance(certificate, Mapping):
         if key is not None:
-            raise UsageError("A signature is of a file: give the certificate as a file, or leave out the key.")
+            raise UsageError("Only a certificate in a file can be signed. Give it as a file, or leave out the key.")
         document, place, signature = dict(certificate), "certificate", Vouched()
         if document.get("document") != DOCUMENT:
             raise InputError("this is not a certificate: it does not say that it is one", place=place, remedy=REMEDY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -21,7 +21,7 @@ from libra.reporting import charts
 from libra.reporting.commands import Names, commands_of
 from libra.reporting.drawing import Chart
 from libra.reporting.facts import Facts
-from libra.reporting.facts.aspects import MEANINGS, Aspect, Figure, Verdict, factor, words_of
+from libra.reporting.facts.aspects import MEANINGS, Aspect, Figure, Verdict, Written, factor, words_of
 from libra.reporting.facts.distributions import Histogram
 from libra.reporting.facts.risk import RiskRow
 from libra.reporting.numbers import MISSING, count, duration, number, share
@@ -209,9 +209,7 @@ def _gauge(aspect: Aspect) -> Chart | None:
     return charts.gauge(aspect.title, aspect.value, sample=aspect.sample, empty=aspect.empty, words=words_of(aspect))
 
 
-def _histogram(
-    title: str, facts: Histogram, unit: str, words: Callable[[float | None], str], size: charts.Size = "wide"
-) -> Chart:
+def _histogram(title: str, facts: Histogram, unit: str, words: Written, size: charts.Size = "wide") -> Chart:
     chart = charts.histogram_pair(title, facts.labels, facts.original, facts.anonymized, ticks=facts.ticks, unit=unit, size=size)
     median, mean = (
         f"{'' if facts.original is None else f'{words(before)} (original), '}{words(after)} (anonymized)"

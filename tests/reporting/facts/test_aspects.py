@@ -14,7 +14,7 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures import measure
 from libra.reporting.facts.aspects import (
-    GOOD_FOR,
+    ASPECTS,
     Aspect,
     Verdict,
     activity_tv,
@@ -62,7 +62,7 @@ def test_every_figure_of_measure_is_there_for_a_public_log(shared_logs: Path) ->
 
 
 def test_the_aspects_are_always_the_same_in_the_same_order() -> None:
-    assert list(judged(log_of(HANDLING), log_of(RELEASED))) == KEYS == list(GOOD_FOR)
+    assert list(judged(log_of(HANDLING), log_of(RELEASED))) == KEYS == list(ASPECTS)
     assert list(judged(log_of(HANDLING), log_of([]))) == KEYS
     assert list(judged(log_of([]), log_of(RELEASED))) == KEYS
 
@@ -169,7 +169,7 @@ def test_in_public_mode_nothing_is_judged() -> None:
 
 
 def test_a_log_is_called_no_better_than_its_steps() -> None:
-    named = [Aspect(key, key, "kept", "", (), 0.0, 0.0, 1.0) for key in GOOD_FOR]
+    named = [Aspect(key, key, "kept", "", (), 0.0, 0.0, 1.0) for key in ASPECTS]
     assert overall(named) == "kept"
     worse: tuple[Verdict, ...] = ("close", "rough", "lost")
     for verdict in worse:

@@ -40,16 +40,6 @@ MEANINGS: dict[Verdict, str] = {
     "unknown": "cannot be said",
 }
 TIMED = ("step_durations", "case_durations", "arrivals")
-GOOD_FOR = {
-    "cases": "numbers of cases",
-    "activities": "activities",
-    "edges": "process maps",
-    "variants": "variants",
-    "lengths": "trace lengths",
-    "step_durations": "step durations",
-    "case_durations": "case durations",
-    "arrivals": "arrivals",
-}
 SUMMARY: tuple[tuple[str, tuple[Verdict, ...]], ...] = (
     ("Good for", ("kept", "close")),
     ("Rough:", ("rough",)),
@@ -80,7 +70,7 @@ class Figure:
 class Aspect:
     """One aspect of a log, judged. Confidential."""
 
-    key: str  # a name for programs, one of those of `GOOD_FOR`
+    key: str  # a name for programs, one of those of `ASPECTS`
     title: str  # a name for people
     verdict: Verdict
     sentence: str  # what that comes to, for somebody who does not know the measure
@@ -142,22 +132,23 @@ MEASURED: dict[str, tuple[Written, str]] = {
     "case_duration_w1_hours": (hours, "mean difference of case durations, matched from shortest to longest"),
     "arrival_w1_days": (days, "mean difference of the cases' starts, matched from first to last"),
 }
-JUDGED_BY = {  # aspects by their key: the title and the figures, of which the first is judged
-    "edges": ("Steps", ("dfg_l1", "dfg_tv", "emd_freq", "empty.emd_freq")),
-    "variants": ("Variants", ("variant_tv", "unseen_variant_share")),
-    "lengths": ("Trace lengths", ("length_w1",)),
-    "step_durations": (
-        "Step durations",
-        ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time"),
-    ),
-    "case_durations": ("Case durations", ("case_duration_w1_hours",)),
-    "arrivals": ("Arrivals", ("arrival_w1_days",)),
+BY_EDGE = ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time")
+ASPECTS: dict[str, tuple[str, str, tuple[str, ...]]] = {  # title, what it is good for, figures of which the first is judged
+    "cases": ("Cases", "numbers of cases", ()),
+    "activities": ("Activities", "activities", ()),
+    "edges": ("Steps", "process maps", ("dfg_l1", "dfg_tv", "emd_freq", "empty.emd_freq")),
+    "variants": ("Variants", "variants", ("variant_tv", "unseen_variant_share")),
+    "lengths": ("Trace lengths", "trace lengths", ("length_w1",)),
+    "step_durations": ("Step durations", "step durations", BY_EDGE),
+    "case_durations": ("Case durations", "case durations", ("case_duration_w1_hours",)),
+    "arrivals": ("Arrivals", "arrivals", ("arrival_w1_days",)),
 }
 
 
 def words_of(aspect: Aspect) -> Written:
     """How the distance that an aspect is judged by is written."""
-    return MEASURED[JUDGED_BY[aspect.key][1][0]][0] if aspect.key in JUDGED_BY else share
+    figures = ASPECTS[aspect.key][2]
+    return MEASURED[figures[0]][0] if figures else share
 
 
 def aspects_of(pair: Pair, *, has_times: bool = True) -> tuple[Aspect, ...]:
@@ -165,8 +156,7 @@ def aspects_of(pair: Pair, *, has_times: bool = True) -> tuple[Aspect, ...]:
     if pair.original is None:
         return ()
     by = yardsticks_of(pair.original, pair.anonymized)
-    said = _sentences(pair.original, by)
-    measured = (_measured(by, key, said[key]) for key in JUDGED_BY)
+    measured = (_measured(by, key, sentence) for key, sentence in _sentences(pair.original, by).items())
     judged = (_cases(pair.original, pair.anonymized), _activities(pair.original, pair.anonymized, by), *measured)
     if not pair.original.n_cases:
         return tuple(replace(aspect, verdict="unknown") for aspect in judged)
@@ -259,7 +249,7 @@ def overall(aspects: Sequence[Aspect]) -> Verdict:
 
 def summary_of(aspects: Sequence[Aspect]) -> str:
     """What the log is good for and what not, in a few words; empty where nothing was judged."""
-    named = ((words, [GOOD_FOR[one.key] for one in aspects if one.verdict in verdicts]) for words, verdicts in SUMMARY)
+    named = ((words, [ASPECTS[one.key][1] for one in aspects if one.verdict in verdicts]) for words, verdicts in SUMMARY)
     return " ".join(f"{words} {listed(names)}." for words, names in named if names)
 
 
@@ -322,7 +312,7 @@ def _sizes(what: str, before: int, after: int) -> tuple[Figure, Figure]:
 
 def _measured(by: Yardsticks, key: str, sentence: str) -> Aspect:
     """An aspect that is judged by a figure of `libra measure`."""
-    title, names = JUDGED_BY[key]
+    title, _, names = ASPECTS[key]
     value, sample, empty = (getattr(found, names[0]) for found in (by.anonymized, by.sample, by.empty))
     if key == "arrivals":
         empty = by.empty_arrival_days
@@ -338,7 +328,7 @@ def _measured(by: Yardsticks, key: str, sentence: str) -> Aspect:
 def _sentences(original: EventLog, by: Yardsticks) -> dict[str, str]:
     """What the measured aspects come to, by their key."""
     found, sample = by.anonymized, by.sample
-    again = {key: MEASURED[names[0]][0](getattr(sample, names[0])) for key, (_, names) in JUDGED_BY.items()}
+    again = {key: MEASURED[names[0]][0](getattr(sample, names[0])) for key, (_, _, names) in ASPECTS.items() if names}
     off = {key: _again(by, text) for key, text in again.items()}
     of_steps = _again(by, again["step_durations"].removeprefix("factor "), "those of a fresh sample of {} cases by {}")
     return {
