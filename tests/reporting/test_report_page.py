@@ -85,7 +85,7 @@ def test_labels_without_end_are_cut(label: str) -> None:
 
 
 def test_a_public_page_is_the_same_whatever_the_original_was(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.reporting.build.datetime", _Noon)  # no page is written over midnight
+    monkeypatch.setattr("libra.reporting.page.datetime", _Noon)  # no page is written over midnight
     others = (release.original, simulate(cases=7), None)
     pages = {draft_of_release(release, other, public=True).report().html for other in others}
     assert len(pages) == 1

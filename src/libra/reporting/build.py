@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from libra.certificate.signing import Vouched
@@ -17,7 +16,7 @@ from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk import Certified
 from libra.mechanisms.fresh_log import PLACEHOLDERS
 from libra.reporting.commands import Names
-from libra.reporting.drawing import MAP_STYLE, PALETTE, STYLE
+from libra.reporting.drawing import MAP_STYLE
 from libra.reporting.facts import Facts, facts_of
 from libra.reporting.facts.pair import Pair
 from libra.reporting.maps import MapPair, map_pair
@@ -55,10 +54,9 @@ class Draft:
         html = page(
             "report.html",
             title=title,
-            styles=(PALETTE, STYLE, MAP_STYLE),
+            styles=(MAP_STYLE,),
             public=public,
             answers=answers,
-            today=datetime.now(UTC).date().isoformat(),
             output=output or (self.document or {}).get("output"),
             **(vars(self) | said_of(facts, promise, self.document, self.names)),
         )
@@ -104,11 +102,6 @@ def report_of(
     """The page of an anonymized log; without the original it is public.
 
     It goes by the certificate that was `checked`, and attacks membership where it is given the mechanism (`certified`).
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> report_of(None, simulate(cases=50)).public
-        True
     """
     promise, document = promise_of(None), None
     if checked is not None:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from libra.comparison.comparison import CHOICE, CONFIDENTIAL, MEASURES, Comparison, Row
 from libra.reporting.comparison_files import LEGEND, NONE, Table, table_of
 from libra.reporting.curves import EMPTY_LOG, Curve, curves, curves_of, labels_of, legend
-from libra.reporting.drawing import PALETTE, STYLE
+from libra.reporting.drawing import resource
 from libra.reporting.numbers import number
 from libra.reporting.page import Report, page
 from libra.reporting.text import listed, shown
@@ -28,10 +27,6 @@ MOST = {"settings": 16, "budgets": 10, "logs": 8}
 MOST_NAMES = 30  # in a line
 MOST_NOTES = 60  # below the table of a log
 LONGEST = 400  # characters of a note
-LAYOUT = """\
-.multiples{display:grid;gap:.5rem 1.5rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,22.5rem),1fr))}
-.legend{display:flex;flex-wrap:wrap;gap:.1rem 1.2rem;list-style:none;padding:0;margin:.5rem 0}
-"""
 WORDS = {
     "dfg_l1": ("Directly-follows counts", "All differences together, as a share of the steps in the original."),
     "dfg_tv": ("Directly-follows shares", "What would have to be moved to make the proportions equal."),
@@ -70,14 +65,7 @@ class _Race:
 
 
 def report_of(comparison: Comparison) -> Report:
-    """The page of a comparison.
-
-    Example:
-        >>> import libra, libra.example
-        >>> found = libra.compare(libra.example.path(), mechanisms="libra", epsilon=1.0, seeds=1, cache=False)
-        >>> report_of(found).title
-        'A comparison of mechanisms'
-    """
+    """The page of a comparison."""
     part, left_out = _part(comparison)
     entries = _entries(part)
     refuted = [label for label, one in entries.items() if one.audit == "refuted"]
@@ -86,8 +74,7 @@ def report_of(comparison: Comparison) -> Report:
     html = page(
         "comparison.html",
         title=TITLE,
-        styles=(PALETTE, STYLE, LAYOUT),
-        today=datetime.now(UTC).date().isoformat(),
+        styles=(resource("comparison.css"),),
         confidential=CONFIDENTIAL,
         choice=CHOICE,
         best=BEST,

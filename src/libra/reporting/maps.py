@@ -142,11 +142,6 @@ def process_map(
     """The process map of a log at a level of detail ("overview", "main paths" or "detailed", or 0, 1 or 2).
 
     The view is what the edges are labelled with: how often, or how long on average.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> process_map(simulate(cases=50), level="overview")
-        ProcessMap(drawn)
     """
     wanted = level if isinstance(level, int) and level in range(len(NAMES)) else NAMES.index(level) if level in NAMES else None
     if wanted is None:

@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -22,7 +23,7 @@ from markupsafe import Markup
 from libra._system.files import atomic_output
 from libra._version import __version__
 from libra.reporting import numbers
-from libra.reporting.drawing import resource
+from libra.reporting.drawing import PALETTE, STYLE, resource
 from libra.reporting.text import shown
 from libra.targets import check_page_name
 
@@ -32,18 +33,12 @@ PER_CENT = re.compile(r"(\d) %")
 
 
 def page(template: str, *, title: str, styles: Sequence[str] = (), **values: Any) -> str:
-    """Fill a template of this package with values; `styles` are the style sheets of what is drawn, beside that of all pages.
-
-    Example:
-        >>> made = page("shell.html", title="Figures of <b>")
-        >>> "<title>Figures of &lt;b&gt;</title>" in made, "Content-Security-Policy" in made
-        (True, True)
-    """
-    style = Markup("\n".join((*styles, resource("style.css").strip())))  # noqa: S704  # our own files
+    """Fill a template of this package with values; `styles` are style sheets beside those of all pages."""
+    style = Markup("\n".join((PALETTE, STYLE, *styles, resource("style.css").strip())))  # noqa: S704  # our own files
     script = Markup(resource("script.js").strip())  # noqa: S704  # our own file
     policy = POLICY.format(style=_hash(style), script=_hash(script))
     values |= {"title": title, "style": style, "script": script, "policy": policy, "version": __version__}
-    return _environment().get_template(template).render(**values)
+    return _environment().get_template(template).render(today=datetime.now(UTC).date().isoformat(), **values)
 
 
 def _unbroken(value: Any) -> Any:

@@ -201,12 +201,6 @@ def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, pub
     """The promise with the verdict of the signature of its certificate.
 
     `made_here` says whether the release was made just now, in this process, `public` whether others read the page.
-
-    Example:
-        >>> import libra, libra.example
-        >>> promise = promise_of(libra.anonymize(libra.example.path()).certificate())
-        >>> with_signature(promise, Vouched(), made_here=False, public=True).bare
-        'Consistent, not signed'
     """
     verdict = signature.said if signature.signed else f"consistent, {signature.said}"
     verdict = f"{verdict[0].upper()}{verdict[1:]}"

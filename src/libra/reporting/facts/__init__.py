@@ -57,12 +57,6 @@ def facts_of(
 
     `has_times` says whether the anonymized log's timestamps mean anything. The risk takes longer than all else; membership is
     attacked, which takes minutes, where the mechanism is given (`certified`), and `progress` hears of the rounds of that attack.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=50)
-        >>> facts_of(Pair(log, log), with_risk=False).overall, facts_of(Pair(None, log)).aspects
-        ('kept', ())
     """
     aspects = aspects_of(pair, has_times=has_times)
     attributes = tables.attributes_of(pair)

@@ -215,10 +215,6 @@ def verdict_of(value: float | None, sample: float | None, empty: float | None) -
     right, up to three fifths only the coarse shape is, and beyond that one sees more noise than process. But who drew the cases
     of the same process once more would not get equal figures either: what is as near as a fresh sample counts as kept, and what
     is a quarter farther at most as close. If that sample is itself beyond three fifths, the scale alone decides.
-
-    Example:
-        >>> [verdict_of(value, sample=0.3, empty=1.0) for value in (0.0, 0.3, 0.31, 0.4, 0.61)]
-        ['kept', 'kept', 'close', 'rough', 'lost']
     """
     if value is None or empty is None:
         return "unknown"
