@@ -104,7 +104,8 @@ def test_whoever_begins_with_a_patient_goes_on_in_that_shift(log: EventLog) -> N
     }
 
 
-def test_the_office_works_on_weekdays_and_no_two_events_of_a_case_are_at_once(log: EventLog) -> None:
+def test_the_office_works_on_weekdays_and_no_two_events_of_a_case_are_at_once() -> None:
+    log = Department(CASES, seed=5).part(0)
     sent = log.events.filter(pl.col("concept:name").is_in(["Send letter", "Send invoice"]))["time:timestamp"]
     assert sent.dt.weekday().max() == 5
     assert sent.dt.hour().is_between(8, 16).all()

@@ -57,7 +57,7 @@ BUSY = 0.6 + 0.05 * np.array(HOUR_LOAD)  # by hour
 
 
 def simulate(cases: int = 2000, seed: int = 2024) -> EventLog:
-    """A log of emergency cases with all their attributes, those of the default seed as bundled.
+    """A log of emergency cases with all their attributes, in whole minutes; by default the bundled one.
 
     Example:
         >>> log = simulate(cases=10)
@@ -80,6 +80,7 @@ def simulate(cases: int = 2000, seed: int = 2024) -> EventLog:
     euros = pl.Series("cost:total", [work.euros for work in ACTIVITIES.values()], dtype=pl.Float64, strict=False)
     staff = _staff(log.events, code, cases, random)
     events = log.events.with_columns(staff, euros.gather(code), pl.lit("complete").alias(LIFECYCLE))
+    events = events.with_columns(pl.col(TIMESTAMP).dt.truncate("1m"))  # as the clocks of the department show
     return EventLog(events, attributes, METADATA)
 
 

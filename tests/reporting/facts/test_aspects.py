@@ -83,10 +83,12 @@ def test_of_an_empty_log_everything_is_lost() -> None:
 
 
 def test_a_fresh_sample_is_as_good_as_a_fresh_sample() -> None:
+    """Nearly always: what a sample is judged by is a sample too."""
     log = simulate(cases=300)
-    aspects = judged(log, sample_of(log, 300, seed=77))
-    assert {aspect.verdict for aspect in aspects.values()} <= {"kept", "close"}
-    assert 0 < (aspects["edges"].sample or 0) < 1
+    judgements = [judged(log, sample_of(log, 300, seed=seed)) for seed in range(77, 87)]
+    for key in judgements[0]:
+        assert sum(aspects[key].verdict in ("kept", "close") for aspects in judgements) >= 8, key
+    assert all(0 < (aspects["edges"].sample or 0) < 1 for aspects in judgements)
 
 
 def test_placeholders_leave_times_unjudged_and_control_flow_judged() -> None:
