@@ -100,7 +100,7 @@ def test_closing_hides_no_error_that_came_before() -> None:
 
     cleaned: list[bool] = []
     gone: Any = Gone()
-    session.Spark(gone, ours=True, clean=lambda: cleaned.append(True), kept=[gone], lasting=[gone]).close()
+    session.Spark(gone, clean=lambda: cleaned.append(True), kept=[gone], lasting=[gone]).close()
     assert cleaned == [True]
 
 

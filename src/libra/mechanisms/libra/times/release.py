@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from libra.engines import time_tables as tables
+from libra.engines.contract import Table
 from libra.eventlog.cases import Integers, Traces
 from libra.mechanisms.libra.times.histogram import active_years
 from libra.mechanisms.libra.times.steps import (
@@ -111,7 +112,7 @@ def release_times(
     rest = mu * math.sqrt((1 - for_years - for_grain) / sum(SHARES.values()))
     mus = {name: rest * math.sqrt(share) for name, share in SHARES.items()}
     mus |= {"years": mu * math.sqrt(for_years), "granularity": mu * math.sqrt(for_grain)}
-    first: dict[str, tables.TimeTable] = {
+    first: dict[str, Table] = {
         "years": tables.StartYears(time_zone),
         "granularity": tables.Granularity(time_zone),
         "start_hours": tables.StartHours(time_zone),
@@ -123,7 +124,7 @@ def release_times(
     }
     noisy: dict[str, NoisyTable] = {}
 
-    def ask(name: str, table: tables.TimeTable) -> None:
+    def ask(name: str, table: Table) -> None:
         noisy[name] = gate.release(table, mus[name])
 
     gate.look_ahead(*first.values())
@@ -140,7 +141,7 @@ def release_times(
     used = np.bincount(steps.edge, followed[steps.row], minlength=n_labels**2).astype(np.float64) * clip.kept
     edges, merged = merged_groups(used, clip.norm / mus["edges"])
     cells = tables.EdgeCells(edges, n_labels, duration_groups(overall.shares), merged)
-    last: dict[str, tables.TimeTable] = {
+    last: dict[str, Table] = {
         "edges": tables.EdgeDurations(clip.norm, cells),
         "longest_edges": tables.LongestEdges(cells),
     }
