@@ -114,7 +114,9 @@ def summarize(log: EventLog) -> Summary:
         >>> found.cases, found.activities, found.top_variants[0].trace[:3]
         (2000, 22, ('Arrive', 'Triage', 'Register'))
     """
-    unique = int((log.variants.counts == 1).sum())
+    unique, top = int((log.variants.counts == 1).sum()), log.variants.traces.head(TOP_VARIANTS)
+    lengths, (earliest, latest) = np.diff(log.case_offsets), log.case_spans
+    labels = log.events.group_by(ACTIVITY).agg(pl.col(CASE_INDEX).n_unique().cast(pl.Int64).alias("cases"))
     return Summary(
         cases=log.n_cases,
         events=log.n_events,
@@ -126,24 +128,16 @@ def summarize(log: EventLog) -> Summary:
         variants_unique_share=unique / max(len(log.variants), 1),
         cases_unique_share=unique / max(log.n_cases, 1),
         cases_of_one_individual_share=None if log.individual is None else _of_one_individual(log),
-        trace_length=_trace_length(log) if log.n_cases else None,
-        median_case_duration_hours=_median_duration(log) if log.n_cases else None,
-        top_variants=tuple(
-            TopVariant(tuple(log.activities[code] for code in trace), count)
-            for trace, count in log.variants.traces.head(TOP_VARIANTS).rows()
-        ),
-        rare_labels=_rare_labels(log),
+        trace_length=TraceLength(int(lengths.min()), float(np.median(lengths)), int(lengths.max())) if log.n_cases else None,
+        median_case_duration_hours=float(np.median(latest - earliest)) / HOUR if log.n_cases else None,
+        top_variants=tuple(TopVariant(tuple(log.activities[code] for code in trace), count) for trace, count in top.rows()),
+        rare_labels=tuple(RareLabel(*row) for row in labels.filter(pl.col("cases") < FEW).sort("cases", ACTIVITY).rows()),
         attributes=(
             *_attributes(log.cases.drop(CASE_NAME), "case"),
             *_attributes(log.events.drop(CASE_INDEX, ACTIVITY, TIMESTAMP), "event"),
         ),
         notes=log.notes,
     )
-
-
-def _rare_labels(log: EventLog) -> tuple[RareLabel, ...]:
-    cases = log.events.group_by(ACTIVITY).agg(pl.col(CASE_INDEX).n_unique().cast(pl.Int64).alias("cases"))
-    return tuple(RareLabel(*row) for row in cases.filter(pl.col("cases") < FEW).sort("cases", ACTIVITY).rows())
 
 
 def _of_one_individual(log: EventLog) -> float:
@@ -156,23 +150,10 @@ def _of_one_individual(log: EventLog) -> float:
 
 def _iso(micros: np.int64) -> str:
     """UTC to the second, or to the microsecond where there are any."""
-    time = np.datetime64(int(micros), "us")
-    whole = np.datetime_as_string(time, unit="s" if micros % 1_000_000 == 0 else "us")
-    return f"{whole}+00:00"
-
-
-def _trace_length(log: EventLog) -> TraceLength:
-    lengths = np.diff(log.case_offsets)
-    return TraceLength(int(lengths.min()), float(np.median(lengths)), int(lengths.max()))
-
-
-def _median_duration(log: EventLog) -> float:
-    earliest, latest = log.case_spans
-    return float(np.median(latest - earliest)) / HOUR
+    unit: Literal["s", "us"] = "s" if micros % 1_000_000 == 0 else "us"
+    return f"{np.datetime_as_string(np.datetime64(int(micros), 'us'), unit=unit)}+00:00"
 
 
 def _attributes(frame: pl.DataFrame, level: Literal["case", "event"]) -> list[AttributeSummary]:
-    return [
-        AttributeSummary(column.name, level, XES_TYPES[column.dtype.base_type()], column.count() / max(len(column), 1))
-        for column in frame
-    ]
+    kinds = {column.name: XES_TYPES[column.dtype.base_type()] for column in frame}
+    return [AttributeSummary(name, level, kind, frame[name].count() / max(frame.height, 1)) for name, kind in kinds.items()]

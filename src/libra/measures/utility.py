@@ -89,6 +89,7 @@ def measure(original: EventLog, anonymized: EventLog) -> Utility:
     """
     edges, against_nothing = pair_edges(original, anonymized), pair_edges(original, empty_log(original))
     variants, other_variants = paired_variants(original, anonymized)
+    duration, other_duration = (latest - earliest for earliest, latest in (original.case_spans, anonymized.case_spans))
     hours, relative, log = step_durations(edges)
     return Utility(
         emd_freq=emd_freq(edges),
@@ -98,7 +99,7 @@ def measure(original: EventLog, anonymized: EventLog) -> Utility:
         variant_tv=total_variation(variants, other_variants),
         unseen_variant_share=int(other_variants[variants == 0].sum()) / max(anonymized.n_cases, 1),
         length_w1=wasserstein(np.diff(original.case_offsets), np.diff(anonymized.case_offsets)),
-        case_duration_w1_hours=_case_durations(original, anonymized),
+        case_duration_w1_hours=wasserstein(duration, other_duration) / HOUR,
         edge_duration_w1_hours=hours,
         edge_duration_w1_relative=relative,
         edge_duration_w1_log=log,
@@ -133,9 +134,7 @@ def dfg_l1(pair: PairedEdges) -> float | None:
     None where the original has no edge and the anonymized log has some: nothing to take a share of.
     """
     differences, size = int(np.abs(pair.original.counts - pair.anonymized.counts).sum()), int(pair.original.counts.sum())
-    if not size:
-        return None if differences else 0.0
-    return differences / size
+    return differences / size if size else None if differences else 0.0
 
 
 def paired_variants(original: EventLog, anonymized: EventLog) -> tuple[Integers, Integers]:
@@ -147,23 +146,13 @@ def paired_variants(original: EventLog, anonymized: EventLog) -> tuple[Integers,
         >>> [int(cases.sum()) for cases in paired_variants(empty_log(log), log)]
         [0, 20]
     """
-    both = [
-        traces.select("trace", original=pl.col("count") * (1 - i), anonymized=pl.col("count") * i)
-        for i, traces in enumerate(map(_recoded_traces, (original, anonymized), common_codes(original, anonymized)))
-    ]
+    both = []
+    for i, (log, codes) in enumerate(zip((original, anonymized), common_codes(original, anonymized), strict=True)):
+        recoded = pl.element().replace_strict(np.arange(len(codes)), codes, return_dtype=pl.UInt32)
+        trace, count = pl.col("trace").list.eval(recoded), pl.col("count")
+        both.append(log.variants.traces.select(trace, original=count * (1 - i), anonymized=count * i))
     counts = pl.concat(both).group_by("trace", maintain_order=True).agg(pl.col("original", "anonymized").sum())
     return counts["original"].to_numpy(), counts["anonymized"].to_numpy()
-
-
-def _recoded_traces(log: EventLog, codes: Integers) -> pl.DataFrame:
-    recoded = pl.element().replace_strict(np.arange(len(codes)), codes, return_dtype=pl.UInt32)
-    return log.variants.traces.with_columns(pl.col("trace").list.eval(recoded))
-
-
-def _case_durations(original: EventLog, anonymized: EventLog) -> float:
-    """Wasserstein-1 distance in hours of the case durations, earliest event to latest; cases of an empty log take no time."""
-    (start, end), (other_start, other_end) = original.case_spans, anonymized.case_spans
-    return wasserstein(end - start, other_end - other_start) / HOUR
 
 
 def arrival_w1_days(original: EventLog, anonymized: EventLog) -> float | None:
@@ -191,15 +180,14 @@ def step_durations(pair: PairedEdges) -> tuple[float | None, float | None, float
     if not len(original.step_edge):
         nothing = None if len(anonymized.step_edge) else 0.0
         return nothing, nothing, nothing
-    together = sort_grouped(
-        original.step_edge, original.step_micros, anonymized.step_edge, anonymized.step_micros, len(original.counts)
-    )
+    uses = original.step_edge, original.step_micros, anonymized.step_edge, anonymized.step_micros
+    together = sort_grouped(*uses, len(original.counts))
 
-    def mean_over_edges(distances: Floats) -> float:
-        return float(distances @ original.counts / original.counts.sum())
+    def mean_over_edges(scaled: Floats | Integers) -> float:
+        return float(together.distances(scaled) @ original.counts / original.counts.sum())
 
-    hours = mean_over_edges(together.distances(together.values)) / HOUR
-    log = mean_over_edges(together.distances(np.log10(1 + together.values.clip(min=0) / SECOND)))
+    hours = mean_over_edges(together.values) / HOUR
+    log = mean_over_edges(np.log10(1 + together.values.clip(min=0) / SECOND))
     mean_step = float(np.abs(original.step_micros).mean()) / HOUR
     relative = hours / mean_step if mean_step else (None if hours else 0.0)
     return hours, relative, log

@@ -1,8 +1,6 @@
-"""What an audit found, for people and for JSON.
+"""What an audit found, for people and for JSON; computed from the cases of a log and therefore confidential.
 
-An `Audit` says what claim was tested, what each canary proved, and how much would have been needed to prove more. It is computed
-from the cases of a log and therefore confidential. `outcome_of` tells what audits found when this version was made: `make audit`
-writes known.json together with docs/audit-results.md.
+`outcome_of` tells what audits found when this version was made: `make audit` writes known.json and docs/audit-results.md.
 """
 
 from __future__ import annotations
@@ -85,8 +83,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, JSON-ready."""
-        plain = asdict(self)
-        return plain | {"epsilon_low": self.epsilon_low, "delta_low": self.delta_low, "refutes": self.refutes}
+        return asdict(self) | {"epsilon_low": self.epsilon_low, "delta_low": self.delta_low, "refutes": self.refutes}
 
 
 @dataclass(frozen=True)
@@ -165,9 +162,7 @@ def outcome_of(name: str, parameters: Mapping[str, Any]) -> str | None:
         return None
     form = form_of(name, parameters)
     found = [one["refuted"] for one in _known() if one["mechanism"] == name and one["form"] == form]
-    if not found:
-        return None
-    return "refuted" if any(found) else "not refuted"
+    return None if not found else "refuted" if any(found) else "not refuted"
 
 
 def form_of(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """All risk figures in one call each: of a log as it is, and of an anonymized log against its original.
 
-In: a log, or two and what a certificate says. Out: `LogRisk` or `ReleaseRisk`. They are computed from the original and therefore
-confidential: for the custodian, never part of a release. What is sampled is sampled with a fixed seed, so that figures can be
-repeated. `docs/measures.md` defines each one.
+They are computed from the original and therefore confidential: for the custodian, never part of a release. What is sampled is
+sampled with a fixed seed, so that figures can be repeated. `docs/measures.md` defines each one.
 """
 
 from __future__ import annotations
@@ -74,8 +73,8 @@ class LogRisk:
             if all cases that fit are of one.
     """
 
-    singled_out: tuple[SingledOut, ...]
-    samples: int
+    singled_out: tuple[SingledOut, ...] = ()
+    samples: int = 0
     crowds_of: Literal["cases", "individuals"] = "cases"
 
 
@@ -108,7 +107,7 @@ def risk_of_log(log: EventLog, *, seed: int = SEED) -> LogRisk:
         ('variant', True)
     """
     if not log.n_cases:
-        return LogRisk((), 0, _crowds_of(log))
+        return LogRisk(crowds_of=_crowds_of(log))
     people = _people(log, np.arange(len(log.activities)), whose_cases(log))
     sample = draw(log, THOROUGH.samples(len(log.variants)), Randomness(seed))
     return LogRisk(singled_out(people, search(people, sample, people)), len(sample.case), _crowds_of(log))
@@ -124,16 +123,10 @@ def risk_of_release(
     effort: Effort = THOROUGH,
     progress: Progress = no_progress,
 ) -> ReleaseRisk:
-    """The risk of an anonymized log against its original.
+    """The risk of an anonymized log, which may be empty, against its original.
 
-    Args:
-        original: The log as it was.
-        anonymized: The log to judge; may be empty.
-        certified: The mechanism to attack, from the certificate; without it membership is left out.
-        released: The file of the anonymized log, to see whether the certificate is about it.
-        seed: Of all that is drawn, the attacked releases included.
-        effort: How much to draw; less of it tells less where a log has very many variants.
-        progress: Called with the rounds of the attack done and the rounds in all.
+    `certified` is the mechanism to attack; without it membership is left out. `released` is the file of the anonymized log: is
+    the certificate about it? `progress` is called with the rounds of the attack done and the rounds in all.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -148,7 +141,7 @@ def risk_of_release(
     copied = copies(exactly, to_the_minute, whose)
     notes = [] if certified is None or released is None or certified.is_of(released) else [ANOTHER_FILE]
     if not original.n_cases:
-        return ReleaseRisk(LogRisk((), 0, _crowds_of(original)), (), copied, None, (*notes, TOO_FEW))
+        return ReleaseRisk(LogRisk(crowds_of=_crowds_of(original)), (), copied, None, (*notes, TOO_FEW))
     codes, other_codes = common_codes(original, anonymized)
     people, theirs = _people(original, codes, whose), population_of(anonymized, other_codes)
     sample = draw(original, effort.samples(len(original.variants) + len(anonymized.variants)), Randomness(seed))
@@ -160,7 +153,7 @@ def risk_of_release(
         notes.append(NO_CERTIFICATE)
     elif certified.of_individuals and original.individual is None:
         notes.append(WHOSE)
-    elif len(np.unique(whose_cases(original))) < FEWEST:
+    elif len(np.unique(whose)) < FEWEST:
         notes.append(TOO_FEW)
     else:
         attacked = membership(original, certified, Randomness(seed), progress)

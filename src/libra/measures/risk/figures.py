@@ -74,15 +74,12 @@ def singled_out(population: Population, found: Sequence[Found]) -> tuple[Singled
     """The figures of a population, from a search of it for cases of its own."""
     owners = population.owners
     sizes = (population.counts if owners is None else owners.with_variant)[population.variant]
-    sampled = (
-        SingledOut(one.knowledge, one.events, share(int((units == 1).sum()), len(units)), *_middle(units))
-        for one, units in ((one, one.crowds.units) for one in found)
-    )
-    return *sampled, SingledOut("variant", None, exactly(float((sizes == 1).mean())), *_middle(sizes))
-
-
-def _middle(sizes: Integers) -> tuple[float, float]:
-    return float(sizes.mean()), float(np.median(sizes))
+    figures = [
+        SingledOut(kind, events, share(int((units == 1).sum()), len(units)), float(units.mean()), float(np.median(units)))
+        for kind, events, units in ((one.knowledge, one.events, one.crowds.units) for one in found)
+    ]
+    alone = exactly(float((sizes == 1).mean()))
+    return *figures, SingledOut("variant", None, alone, float(sizes.mean()), float(np.median(sizes)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,16 +116,13 @@ def copies(exactly_same: SameCases, same_to_the_minute: SameCases, whose: Intege
 def same_cases(original: EventLog, anonymized: EventLog, unit: int, within: SameCases | None = None) -> SameCases:
     """Compare all cases of two logs at once; gaps are rounded to whole units, which are microseconds or more.
 
-    Args:
-        original: One log.
-        anonymized: The other.
-        unit: Of the gaps.
-        within: Cases that are the same in a larger unit, where somebody knows; only those are compared.
+    `within` has the cases that are the same in a larger unit, where somebody knows; only those are compared.
     """
     logs = (original, anonymized)
     recoded = zip(common_codes(*logs), logs, strict=True)
     codes = np.concatenate([np.zeros(0, np.int64), *(code[log.activity_codes] for code, log in recoded if log.n_events)])
-    gaps = np.concatenate([_gaps(log) for log in logs])
+    gaps = np.concatenate([np.diff(log.timestamps, prepend=0) for log in logs])
+    gaps[np.concatenate((original.case_offsets[:-1], original.n_events + anonymized.case_offsets[:-1]))] = 0  # first events
     lengths = np.concatenate([np.diff(log.case_offsets) for log in logs])
     compared = np.ones(len(lengths), bool)
     if within is not None:
@@ -148,13 +142,6 @@ def _numbered(values: Integers) -> Integers:
     if int(values.max(initial=0)) - lowest < 2**32:
         return values - lowest
     return np.unique(values, return_inverse=True)[1]
-
-
-def _gaps(log: EventLog) -> Integers:
-    """For every event the microseconds since the one before; 0 for the first of a case."""
-    gaps = np.diff(log.timestamps, prepend=0)
-    gaps[log.case_offsets[:-1]] = 0
-    return gaps
 
 
 def _shares(same: SameCases, whose: Integers) -> tuple[float | None, float | None]:
@@ -212,14 +199,9 @@ Same: TypeAlias = tuple[SameCases, SameCases, SameCases]  # in activities; in ga
 def linkage(
     released: Sequence[Found], original: Sequence[Found], sought: Integers, same: Same, whose: Integers
 ) -> tuple[Linkage, ...]:
-    """What two searches for the same cases of the original found, in the anonymized log and in the original itself.
+    """What two searches for the same cases of the original (`sought`) found, in the anonymized log and in the original itself.
 
-    Args:
-        released: What was found in the anonymized log.
-        original: What was found in the original.
-        sought: The cases that both looked for.
-        same: Which cases of the two logs are the same.
-        whose: For every case of the original a number, the same for the same individual.
+    `whose` has a number for every case of the original, the same for the same individual.
     """
     figures = (
         Linkage(found.knowledge, found.events, *_both(found.crowds, before.crowds, sought, same))
@@ -234,9 +216,8 @@ def linkage(
 def _with_the_trace(sought: Integers, traces: Integers) -> Crowds:
     """The crowds of those who know the whole trace of a case."""
     n_traces = int(max(sought.max(), traces.max(initial=0))) + 1
-    size = np.bincount(traces, minlength=n_traces)
     total = np.bincount(traces, np.arange(len(traces)), minlength=n_traces).astype(np.int64)
-    return Crowds(size[sought], total[sought])
+    return Crowds(np.bincount(traces, minlength=n_traces)[sought], total[sought])
 
 
 def _both(released: Crowds, original: Crowds, sought: Integers, same: Same) -> tuple[Matches, Matches]:

@@ -71,26 +71,14 @@ def what_the_attack_found(found: Membership) -> str:
         "may find more."
     ]
     if found.bound is not None:
-        promise = found.bound.promise
-        allowed = f"at most {found.bound.advantage:.3f}, for each case"
-        said.append(
-            f"Claimed by its authors: {promise}, which would allow {allowed}."
-            if found.bound.kind == "claimed"
-            else f"The guarantee, {promise}, allows {allowed}."
-        )
+        promise, allowed = found.bound.promise, f"at most {found.bound.advantage:.3f}, for each case"
+        claimed = f"Claimed by its authors: {promise}, which would allow {allowed}."
+        said.append(claimed if found.bound.kind == "claimed" else f"The guarantee, {promise}, allows {allowed}.")
         if found.exceeded:
             said.append("The attack found more: that promise does not hold.")
     return " ".join(said)
 
 
 def whose_variant(group: GroupAdvantage) -> str:
-    """Which cases a group has.
-
-    Example:
-        >>> from libra.measures.risk.figures import exactly
-        >>> from libra.measures.risk.membership import GroupAdvantage
-        >>> whose_variant(GroupAdvantage("1", exactly(0.0))), whose_variant(GroupAdvantage("2 to 9", exactly(0.0)))
-        ('whose variant 1 case has', 'whose variant 2 to 9 cases have')
-    """
-    one = group.cases_of_variant == "1"
-    return f"whose variant {group.cases_of_variant} {'case has' if one else 'cases have'}"
+    """Which cases a group has."""
+    return f"whose variant {group.cases_of_variant} {'case has' if group.cases_of_variant == '1' else 'cases have'}"
