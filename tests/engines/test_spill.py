@@ -104,7 +104,7 @@ def put_an_array() -> None:
 @pytest.mark.parametrize("put", [put_a_frame, put_an_array])
 def test_a_disk_without_room_is_told_in_one_line(scratch: Path, put: Callable[[], None]) -> None:
     scratch.rmdir()
-    with pytest.raises(InputError, match="no room for the parts of a log that is larger than memory") as told:
+    with pytest.raises(InputError, match="the disk is too full to hold parts of a log that is larger than memory") as told:
         put()
     assert "TMPDIR" in str(told.value)
     assert "\n" not in str(told.value)

@@ -95,8 +95,8 @@ class Spill(Generic[Piece]):
                 if pieces:
                     self._files[shelf].append(_save(self._folder / f"{shelf}-{len(self._files[shelf])}", pieces))
         except (OSError, pl.exceptions.PolarsError) as error:
-            remedy = "Free some space, or name a larger folder in the environment variable TMPDIR"
-            what = "there is no room for the parts of a log that is larger than memory"
+            remedy = "Free some space, or set the environment variable TMPDIR to a larger folder"
+            what = "the disk is too full to hold parts of a log that is larger than memory"
             raise InputError(what, place=str(Path(tempfile.gettempdir())), remedy=remedy) from error
         self._held, self._bytes = [[] for _ in self._held], 0
 

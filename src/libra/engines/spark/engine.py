@@ -14,7 +14,7 @@ from libra.engines.contract import Integers, Table, Unit, VariantRule
 from libra.engines.counting.blocks import codes_among, offsets_of
 from libra.engines.counting.count import needs_cases
 from libra.engines.spark import kernels
-from libra.engines.spark.kernels import PASSED, SUMS, Count, SelectVariants, Shares, from_pieces, pieces_of
+from libra.engines.spark.kernels import PASSED, SUMS, Count, SelectVariants, from_pieces, pieces_of
 from libra.engines.spark.session import F, Spark, in_one_line, session_of, without_warnings
 from libra.engines.spark.source import BLANK, Events, drawn_key, events_of, takes, words_of
 from libra.engines.spark.tables import open_table
@@ -139,10 +139,9 @@ class SparkEngine:
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
         """The distinct traces whose noisy counts pass, and these; each draw is made by the task that sends what passed."""
         self._refuse_fewer_labels()
-        variants, shares = self.variants, Shares(None)
-        if random.seeded:  # the same rows are always in the same share
-            variants, shares = variants.repartition(SHARES, "codes"), Shares(int(random.words(1)[0]))
-        select = SelectVariants(rule, len(self.labels), self.kept, shares)
+        variants = self.variants.repartition(SHARES, "codes") if random.seeded else self.variants  # always in the same share
+        draw = int(random.words(1)[0]) if random.seeded else None
+        select = SelectVariants(rule, len(self.labels), self.kept, draw)
         passed = collected(mapped(variants, select, PASSED), self.events.place)
         lengths, codes = kernels.lists([passed.column("codes").combine_chunks()])
         return Traces(codes, offsets_of(lengths)), np.asarray(passed.column("noisy").to_numpy(), np.int64)
@@ -199,7 +198,7 @@ class SparkLog:
         events = self.events if labels is None else self.events.of_labels(labels)
         if not events.labels and not self.allow_empty:
             remedy = "Check the columns and transitions that were named"
-            raise InputError("no event is left that can be used", place=events.place, remedy=remedy)
+            raise InputError("no usable event is left", place=events.place, remedy=remedy)
         if unit.most_cases is not None and self.has_individual:
             drawn = drawn_cases(events, unit.most_cases, random, self.spark, self.individual, rate)
             return SparkEngine(events.of_cases(drawn), self.spark)

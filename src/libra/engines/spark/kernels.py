@@ -35,23 +35,6 @@ PASSED = "codes array<int>, noisy bigint"
 
 
 @dataclass(frozen=True, repr=False)
-class Shares:
-    """Where a share draws from: the operating system, or a seed that the driver drew."""
-
-    draw: int | None
-
-    def randomness(self) -> Randomness:
-        """That of the share this is called for."""
-        if self.draw is None:
-            return Randomness()
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        share = 0 if context is None else context.partitionId()
-        return Randomness(int.from_bytes(sha256(f"{self.draw} {share}".encode()).digest()[:8]) >> 1)
-
-
-@dataclass(frozen=True, repr=False)
 class Count:
     """What whole cases, or distinct traces but the kept ones, add to tables: all of them are counted from the same."""
 
@@ -85,22 +68,33 @@ class SelectVariants:
     rule: VariantRule
     n_labels: int
     kept: Traces | None
-    shares: Shares
+    draw: int | None  # a number that the driver drew from its seed; without one, shares draw from the operating system
 
     def __call__(self, batches: Batches) -> Batches:
         """Those of a share."""
         import pyarrow as pa
 
-        random = self.shares.randomness()
-        limit = BLOCK if self.shares.draw is None else np.inf
+        random = _randomness(self.draw)
+        limit = BLOCK if self.draw is None else np.inf
         for block in variant_blocks(batches, self.n_labels, self.kept, limit):
-            if self.shares.draw is not None:
+            if self.draw is not None:
                 order = sorted(enumerate(block.traces.as_bytes()), key=lambda row: row[1])
                 block = block.take(np.array([row for row, _ in order], np.int64))
             rows, noisy = self.rule.passing(block.counts, random)
             passed = block.traces.take(rows)
             codes = pa.ListArray.from_arrays(pa.array(passed.offsets, pa.int32()), pa.array(passed.codes, pa.int32()))
             yield pa.RecordBatch.from_arrays([codes, pa.array(noisy, pa.int64())], ["codes", "noisy"])
+
+
+def _randomness(draw: int | None) -> Randomness:
+    """Where the share draws from that this is called for."""
+    if draw is None:
+        return Randomness()
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    share = 0 if context is None else context.partitionId()
+    return Randomness(int.from_bytes(sha256(f"{draw} {share}".encode()).digest()[:8]) >> 1)
 
 
 def add_pieces(batches: Batches) -> Batches:

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -89,7 +89,9 @@ def new_session(master: str) -> tuple[SparkSession, Callable[[], None]]:
     with contextlib.ExitStack() as ours:
         if local:
             ours.callback(_empty, private_folder())
-        ours.enter_context(_py4j_says_nothing())
+        # py4j logs stack traces, some of them as nobody's, where a call of Java is cut short.
+        loggers = [logging.getLogger(name) for name in (None, f"{PY4J}.java_gateway", f"{PY4J}.clientserver")]
+        ours.enter_context(_heard(loggers, lambda record: Path(record.pathname).parent.name != PY4J))
         with _written_aside(local):
             gateway = SparkContext._gateway or launch_gateway(conf, silent)  # type: ignore[no-untyped-call]  # it has no types
         before = {end: signal.getsignal(end) for end in (getattr(signal, name, None) for name in ENDS) if end is not None}
@@ -102,20 +104,15 @@ def new_session(master: str) -> tuple[SparkSession, Callable[[], None]]:
 
 
 @contextlib.contextmanager
-def _py4j_says_nothing() -> Iterator[None]:
-    """Without the stack traces that py4j logs, some of them as nobody's, where a call of Java is cut short."""
-
-    def of_others(record: logging.LogRecord) -> bool:
-        return Path(record.pathname).parent.name != PY4J
-
-    loggers = [logging.getLogger(name) for name in (None, f"{PY4J}.java_gateway", f"{PY4J}.clientserver")]
+def _heard(loggers: Sequence[logging.Logger], heard: Callable[[logging.LogRecord], bool]) -> Iterator[None]:
+    """With only some of what these loggers say."""
     for logger in loggers:
-        logger.addFilter(of_others)
+        logger.addFilter(heard)
     try:
         yield
     finally:
         for logger in loggers:
-            logger.removeFilter(of_others)
+            logger.removeFilter(heard)
 
 
 @cache
@@ -270,9 +267,11 @@ def in_one_line(place: str) -> Iterator[None]:
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it has no types
     from pyspark.errors import PySparkException
+    from pyspark.logger import PySparkLogger
 
+    loggers = [PySparkLogger.getLogger(name) for name in LOGGERS]  # they write stack traces to stderr, and values of the raw log
     try:
-        with _without_logging():
+        with _heard(loggers, lambda _record: False):
             yield
     except (PySparkException, Py4JError, ConnectionError) as error:
         ended: BaseException | None = error  # by what ended the process, where the error is about a job that this cut short
@@ -282,22 +281,6 @@ def in_one_line(place: str) -> Iterator[None]:
     else:
         return
     raise told from None
-
-
-@contextlib.contextmanager
-def _without_logging() -> Iterator[None]:
-    """Without what PySpark writes to stderr of an error before it raises it: stack traces, and values of the raw log."""
-    from pyspark.logger import PySparkLogger
-
-    loggers = [PySparkLogger.getLogger(name) for name in LOGGERS]
-    before = [logger.disabled for logger in loggers]
-    for logger in loggers:
-        logger.disabled = True
-    try:
-        yield
-    finally:
-        for logger, disabled in zip(loggers, before, strict=True):
-            logger.disabled = disabled
 
 
 @contextlib.contextmanager
@@ -322,14 +305,14 @@ def _told(error: Any, place: str) -> LibraError:
     if any(name in text for name in NOT_FOUND):
         return InputError("there is no such file or table", place=place, remedy="Check the path, and that Spark may read it")
     if "PATH_ALREADY_EXISTS" in text:
-        return InputError("there is something already", place=place, remedy="Name a folder that does not exist yet")
+        return InputError("it already exists", place=place, remedy="Name a folder that does not exist yet")
     if "is not a Parquet file" in text or (place.endswith((".parquet", ".pq")) and any(name in text for name in NOT_INTACT)):
         return InputError("this is not an intact Parquet file", place=place, remedy="Export it again")
     if any(name in text for name in NOT_INTACT):
-        remedy = "Check that it is intact, and name what separates fields with --delimiter; a table with line breaks in fields "
-        return InputError("Spark cannot read this as a table", place=place, remedy=f"{remedy}has to become Parquet first")
+        remedy = "Check that it is intact, and name what separates fields with --delimiter; if fields contain line breaks, "
+        return InputError("Spark cannot read this as a table", place=place, remedy=f"{remedy}convert it to Parquet first")
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("at ", "File ", "..."))]
     python = [line for line in lines if re.match(r"(?:\w+\.)*\w*(?:Error|Exception): ", line)]
     gist = (python or lines or ["no reason given"])[-1 if python else 0]  # without where in its code Spark says it
     gist = gist if len(gist) <= LONGEST else gist[:LONGEST] + "…"
-    return InputError(f"Spark gave up ({gist})", place=place, remedy="Its own log tells more")
+    return InputError(f"Spark failed ({gist})", place=place, remedy="See Spark's own log")

@@ -48,7 +48,7 @@ PROBLEMS = {  # by the number that marks an event
     2: ("no activity", f"Fill it in, {DROP}"),
     3: ("an event has no timestamp that can be read", f"Give the format with --timestamp-format, {DROP}"),
     4: (f"a timestamp is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder", f"Correct it, {DROP}"),
-    5: ("some rows are in a file that came while it was read", "Try again when nobody writes there"),
+    5: ("some rows are in a file that was added during reading", "Try again when nobody writes there"),
     6: ("some text is not in UTF-8", "Name the encoding with --encoding"),
     7: ("some text is not in the encoding that was named", "Name the right one with --encoding, or correct the text"),
 }

@@ -71,7 +71,7 @@ def checked_quote(path: str, encoding: str, dialect: Dialect, session: SparkSess
     quoting = (quote if any(row[2] for row in headers) else None) if said is None else said or None
     if quoting and any(row[1] for row in headers):
         remedy = "Convert it to Parquet first, or leave line breaks out"
-        raise InputError("some line ends within quotes, which Spark would cut in two", place=source, remedy=remedy)
+        raise InputError("some quoted field contains a line break, which Spark cannot read", place=source, remedy=remedy)
     texts = [bytes(row[0]).decode(encoding, "replace").removeprefix("\ufeff") for row in headers]
     sep, (first, *others) = dialect.delimiter, dialect.header
     fields = (next(csv.reader([text], delimiter=sep, quotechar=quoting)) if quoting else text.split(sep) for text in texts)
@@ -125,7 +125,7 @@ def open_table(source: str | DataFrame, options: ReadOptions, spark: Spark) -> O
                 raise InputError("there is no such file or table", place=source, remedy=remedy)
             return _opened(spark.session.table(source), (), source)
         if fmt.kind == "xes":
-            raise InputError("Spark does not read XES", place=source, remedy="Make it Parquet first, with libra convert")
+            raise InputError("Spark does not read XES", place=source, remedy="Convert it to Parquet first, with libra convert")
         if fmt.kind == "parquet":
             reader = spark.session.read
             if Path(source).is_dir():
@@ -170,7 +170,7 @@ def _csv(path: str, source: str, fmt: FileFormat, options: ReadOptions, spark: S
     dialect = find_dialect(head, options, tabs=fmt.kind == "tsv", source=source)
     names = [name.removeprefix("\ufeff") if name.strip() else f"column_{i}" for i, name in enumerate(dialect.header, 1)]
     if head.startswith(b"sep="):
-        raise InputError("the first line is a word to Excel", place=source, remedy="Remove it, so that the header is first")
+        raise InputError("the first line is meant for Excel", place=source, remedy="Remove it, so that the header is first")
     if len(names) == 1 or len(set(names)) < len(names):
         what = "there is only one column" if len(names) == 1 else "several columns have the same name"
         raise InputError(what, place=source, remedy="Check the header, or name what separates fields with --delimiter")

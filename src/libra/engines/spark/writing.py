@@ -125,9 +125,9 @@ def _beside(local: Path) -> str:
     """Where a folder is written before it appears; an error where there is something already."""
     target = local.absolute()
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise InputError("there is something already", place=str(local), remedy=EXISTS)
+        raise InputError("it already exists", place=str(local), remedy=EXISTS)
     if not target.parent.is_dir():
-        raise InputError("there is no folder to write this into", place=str(local), remedy="Make that folder first")
+        raise InputError("the parent folder does not exist", place=str(local), remedy="Create it first")
     return f"file://{target.parent / f'.libra-{secrets.token_hex(8)}.part'}"
 
 
@@ -139,4 +139,4 @@ def _appear(beside: Path, local: Path) -> None:
             local.rmdir()
         beside.rename(local)
     except OSError as error:
-        raise InputError("the folder cannot be put in its place", place=str(local), remedy=EXISTS) from error
+        raise InputError("the folder cannot be moved into place", place=str(local), remedy=EXISTS) from error

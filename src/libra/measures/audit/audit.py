@@ -93,16 +93,16 @@ def audit(
     names = list(NAMES) if canaries is None else [canaries] if isinstance(canaries, str) else list(dict.fromkeys(canaries))
     for name in names:
         if name not in NAMES:
-            raise UsageError(f'There is no canary "{name}". There is: {", ".join(NAMES)}.')
+            raise UsageError(f'Unknown canary "{name}". Choose from: {", ".join(NAMES)}.')
     if not names:
-        raise UsageError("An audit takes one canary at least. Leave the list out for all of them.")
+        raise UsageError("An audit needs at least one canary. Omit the list to try all of them.")
     most_cases = getattr(mechanism, "most_cases", None) or 1
     setting = setting_of(log, labels_public=not getattr(mechanism, "private_labels", False), most_cases=most_cases)
     individuals, notes, at_threshold, probes = log.individual is not None, [], 0, 0
     try:
         release = mechanism.anonymize(log_of_cases(setting.base(1), individuals=individuals), Randomness(), no_progress)
     except UsageError as error:
-        raise UsageError(f"On the small log that an audit is made on: {error}") from error
+        raise UsageError(f"On the small log of the audit: {error}") from error
     tested = (claim or stated_claim)(release)
     runs = Runs(mechanism, effort.processes, effort.seed, individuals)
     if THRESHOLD in names:
@@ -111,7 +111,7 @@ def audit(
             notes.append(f"No variant of up to {LARGEST_THRESHOLD} cases shows in the release: none was put at a threshold.")
             names = [name for name in names if name != THRESHOLD]
         if not names:
-            raise UsageError(f"Nothing was tried. {notes[0]} Take other canaries, or a larger epsilon or delta.")
+            raise UsageError(f"Nothing was tried. {notes[0]} Choose other canaries, or a larger epsilon or delta.")
         at_threshold = found or 0
     tried = [canary for canary in setting.canaries(at_threshold) if canary.name in names]
     findings = _findings(runs, setting.base(at_threshold), tried, tested, effort, begin, progress)
@@ -133,7 +133,7 @@ def stated_claim(release: Release) -> Claim:
     """The guarantee that a release states of itself."""
     promised = release.guarantee
     if promised.epsilon is None or promised.delta is None:
-        raise UsageError(f"{release.mechanism} states no epsilon. Say which one to test: --epsilon.")
+        raise UsageError(f"{release.mechanism} states no epsilon. Choose the one to test with --epsilon.")
     whole = promised.unit != CASE.statement()
     return Claim(promised.epsilon, promised.delta, f"{promised.kind} by {promised.source}", of_individuals=whole)
 
@@ -147,7 +147,7 @@ def implied_claim(release: Release, epsilon: float | None, delta: float) -> Clai
     if epsilon is not None:
         return Claim(checked_epsilon(epsilon), delta_of_guarantee(delta), f"asked for; {authors}")
     if implied is None:
-        raise UsageError(f"{release.mechanism} states no epsilon. Say which one to test: --epsilon.")
+        raise UsageError(f"{release.mechanism} states no epsilon. Choose the one to test with --epsilon.")
     return Claim(implied, delta_of_guarantee(delta), "implied by what its authors claim")
 
 

@@ -17,10 +17,9 @@ from libra.eventlog.cases import MINUTE
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.distances import Integers
 from libra.measures.edges import common_codes
 from libra.measures.risk.certified import Certified
-from libra.measures.risk.crowds import Population, owners_of, population_of, search
+from libra.measures.risk.crowds import population_of, search
 from libra.measures.risk.figures import (
     ANY_GAP,
     MICROSECOND,
@@ -58,7 +57,7 @@ NO_CERTIFICATE = (
     "libra anonymize --certificate FILE writes it, libra measure --risk --certificate FILE reads it."
 )
 TOO_FEW = "Membership was not attacked: this log has too few cases to be split into members and outsiders."
-WHOSE = "Membership was not attacked: the certificate protects individuals. Say in which column they are: --individual."
+WHOSE = "Membership was not attacked: the certificate protects individuals. Name their column with --individual."
 ANOTHER_FILE = "The certificate is about another file than this anonymized log. What was attacked is the mechanism that it names."
 
 
@@ -66,35 +65,23 @@ ANOTHER_FILE = "The certificate is about another file than this anonymized log. 
 class LogRisk:
     """How many cases stand alone, by what somebody knows of them; nothing for an empty log. Confidential.
 
-    Attributes:
-        singled_out: One entry for every kind and amount of knowledge.
-        samples: How many cases, and knowledge about them, were drawn for it.
-        crowds_of: What the crowds count. Where the log says whose case is whose, it is individuals: a case is then singled out
-            if all cases that fit are of one.
+    Where the log says whose case is whose, crowds are of individuals: a case is singled out if all cases that fit are of one.
     """
 
-    singled_out: tuple[SingledOut, ...] = ()
-    samples: int = 0
+    singled_out: tuple[SingledOut, ...] = ()  # for every kind and amount of knowledge
+    samples: int = 0  # how many cases, and knowledge about them, were drawn for it
     crowds_of: Literal["cases", "individuals"] = "cases"
 
 
 @dataclass(frozen=True)
 class ReleaseRisk:
-    """What an attacker gets from an anonymized log. Confidential.
+    """What an attacker gets from an anonymized log. Confidential."""
 
-    Attributes:
-        before: The risk of the original, from the same draws of what is known.
-        linkage: What is found in the anonymized log, one entry for every kind and amount of knowledge.
-        copies: Released cases that repeat an original case.
-        membership: What an attack on membership found; None where it could not be played.
-        notes: Why something is missing, or what to mind.
-    """
-
-    before: LogRisk
-    linkage: tuple[Linkage, ...]
-    copies: Copies
-    membership: Membership | None
-    notes: tuple[str, ...]
+    before: LogRisk  # of the original, from the same draws of what is known
+    linkage: tuple[Linkage, ...]  # what is found in the anonymized log, for every kind and amount of knowledge
+    copies: Copies  # released cases that repeat an original case
+    membership: Membership | None  # what an attack found; None where it could not be played
+    notes: tuple[str, ...]  # why something is missing, or what to mind
 
 
 def risk_of_log(log: EventLog, *, seed: int = SEED) -> LogRisk:
@@ -108,7 +95,7 @@ def risk_of_log(log: EventLog, *, seed: int = SEED) -> LogRisk:
     """
     if not log.n_cases:
         return LogRisk(crowds_of=_crowds_of(log))
-    people = _people(log, np.arange(len(log.activities)), whose_cases(log))
+    people = population_of(log, np.arange(len(log.activities)), whose_cases(log))
     sample = draw(log, THOROUGH.samples(len(log.variants)), Randomness(seed))
     return LogRisk(singled_out(people, search(people, sample, people)), len(sample.case), _crowds_of(log))
 
@@ -143,7 +130,7 @@ def risk_of_release(
     if not original.n_cases:
         return ReleaseRisk(LogRisk(crowds_of=_crowds_of(original)), (), copied, None, (*notes, TOO_FEW))
     codes, other_codes = common_codes(original, anonymized)
-    people, theirs = _people(original, codes, whose), population_of(anonymized, other_codes)
+    people, theirs = population_of(original, codes, whose), population_of(anonymized, other_codes)
     sample = draw(original, effort.samples(len(original.variants) + len(anonymized.variants)), Randomness(seed))
     found, found_there = (search(among, sample, people) for among in (people, theirs))
     before = LogRisk(singled_out(people, found), len(sample.case), _crowds_of(original))
@@ -158,11 +145,6 @@ def risk_of_release(
     else:
         attacked = membership(original, certified, Randomness(seed), progress)
     return ReleaseRisk(before, links, copied, attacked, tuple(notes))
-
-
-def _people(log: EventLog, codes: Integers, whose: Integers) -> Population:
-    """The cases of a log; with whose they are only where the log says so, because that takes time."""
-    return population_of(log, codes, None if log.individual is None else owners_of(log.variants.of_case, whose))
 
 
 def _crowds_of(log: EventLog) -> Literal["cases", "individuals"]:

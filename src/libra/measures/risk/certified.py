@@ -65,7 +65,7 @@ def certified(certificate: str | Path | Mapping[str, Any]) -> Certified:
         raise InputError("this is not a certificate: it names no mechanism with its parameters", place=place, remedy=WRITES)
     if parameters.get("anonymizer") not in (None, *names()):
         what = "this release was made with an anonymizer of your own, which a certificate cannot hold"
-        raise InputError(what, place=place, remedy="Leave the certificate out")
+        raise InputError(what, place=place, remedy="Omit the certificate")
     if place or CHECKSUM in document:
         try:
             failed = [check.name for check in self_checks(dict(document)) if not check.ok and check.name != RANDOMNESS]

@@ -148,8 +148,9 @@ class Population:
             yield Block(traces.take(a_case[begin : begin + size]), weights[begin : begin + size], activities)
 
 
-def population_of(log: EventLog, codes: Integers, owners: Owners | None = None) -> Population:
-    """The cases of a log, with these codes for its activities and these owners."""
+def population_of(log: EventLog, codes: Integers, whose: Integers | None = None) -> Population:
+    """The cases of a log, with these codes for its activities; with whose they are only where the log says so: it takes time."""
+    owners = None if whose is None or log.individual is None else owners_of(log.variants.of_case, whose)
     of_events = codes[log.activity_codes.astype(np.int64)] if len(codes) else np.zeros(0, np.int64)
     return Population(of_events, log.timestamps, log.case_offsets, log.variants.of_case, log.variants.counts, owners)
 

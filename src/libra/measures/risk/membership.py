@@ -1,13 +1,10 @@
 """Membership inference as a game: how much a release of this log by this mechanism gives away about who is in it.
 
-In each of several rounds every case is a member or an outsider by the toss of a coin, the members alone are anonymized, and the
-attack guesses for some cases which they are. Its advantage is the share of members called members less the share of
-outsiders called members: 0 is guessing, 1 is certainty. The coins make each case's presence independent of all others, so that
-the bound of the guarantee holds for the advantage as it is.
-
-The cases of one round are all judged by one release, so they are not independent of each other: the rounds are. So each round
-counts as a single figure, and the bounds are Student's for the mean of the rounds; or those of Clopper and Pearson for
-independent cases, where these are wider. The attack does not know the mechanism: a better one may find more.
+In each round every case is a member or an outsider by the toss of a coin, the members alone are anonymized, and the attack
+guesses for some cases which they are. Its advantage is the share of members called members less the share of outsiders called
+members: 0 is guessing, 1 is certainty. The coins make each case's presence independent of all others, as the bound of the
+guarantee needs it. The cases of one round are judged by one release and are not independent: so each round counts as one figure,
+and the bounds are Student's for the mean of the rounds, or those of Clopper and Pearson for independent cases, if wider.
 """
 
 from __future__ import annotations
