@@ -111,7 +111,7 @@ def test_individuals_are_told_on_screen_and_in_json(run: Run, tmp_path: Path) ->
     assert "the whole trace 0.0 % (3)" in without
     assert "100.0 % of the cases have a trace that no other individual has" in shown
     assert "median individuals that fit" in shown
-    assert "where all cases that fit are of one individual" in shown
+    assert "if all cases that fit belong to one individual" in shown
     assert "the whole trace 100.0 % (1)" in shown
     document = json.loads(run(*words, "--individual", "Patient", "--json").out)
     assert (document["risk"]["crowds_of"], document["cases_of_one_individual_share"]) == ("individuals", 1)
