@@ -144,7 +144,7 @@ def refuse_contradictions(described: Description, said: Mapping[str, Any]) -> No
 
 def _is_absent(described: Description, key: str) -> bool:
     """Whether a description has no such key: its file has no line for it, or it is not from a file and says nothing."""
-    return key not in described.lines if described.lines else getattr(described, key) in (None, ())
+    return key not in described.places if described.places else getattr(described, key) in (None, ())
 
 
 def _line(key: str, value: Any) -> str:
@@ -177,7 +177,7 @@ def described_parameters(described: Description | None, said: Mapping[str, Any],
             together[name] = value
         if described is not None and name in known and not _alike(together[name], value):
             flag = "--public-labels" if together[name] == "public" else f"--{name.replace('_', '-')}"
-            if described.lines and name not in described.lines:
+            if described.places and name not in described.places:
                 several = f"{name} = [...], with the names of the list," if flag == "--labels" else _line(name, together[name])
                 raise UsageError(f"{flag} is not in {described.source}, which says all about the log. Write {several} there.")
             raise UsageError(f"{flag} contradicts {described.place(name)}. Correct {name} there, or leave out the flag.")

@@ -69,14 +69,16 @@ def compare(
     from libra import api
     from libra.comparison.setting import parsed_parameters
     from libra.reporting.comparison_files import check_folder
-    from libra.targets import check_page
+    from libra.targets import check_page, check_page_name
 
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache contradict each other. Say one of them.")
     budgets = _numbers(epsilon)
     if output is not None:
         check_folder(output)
-    if report is not None:
+    if report is not None and output is not None and report.parent == output and not output.exists():
+        check_page_name(report)  # its folder is made with the results
+    elif report is not None:
         for path in logs:
             check_page(path, report, what="report")
     options["progress"] = Stages(quiet=quiet)

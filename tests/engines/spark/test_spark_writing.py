@@ -102,6 +102,6 @@ def test_what_is_there_already_is_not_written_over(log: LogInParts, tmp_path: Pa
         write_log(log, str(tmp_path / "out"), spark)
     with pytest.raises(InputError, match="it already exists"):
         write_log(log, f"file://{tmp_path / 'out'}", spark)
-    with pytest.raises(InputError, match="no folder to write this into"):
+    with pytest.raises(InputError, match="the parent folder does not exist"):
         write_log(log, str(tmp_path / "no" / "out"), spark)
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["mine.txt"]
