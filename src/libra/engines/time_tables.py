@@ -204,20 +204,12 @@ class StepDurations:
 
 @dataclass(frozen=True)
 class EdgeCells:
-    """Cells for the durations of edges: groups of duration bins, finer for some edges than for others.
+    """Cells for the durations of edges: groups of duration bins, finer for some edges than for others."""
 
-    Attributes:
-        edges: Edges as source code times `n_labels` plus target code, ascending. Steps of all other edges count together, in a
-            last row.
-        n_labels: How many labels there are.
-        groups: For every duration bin its group, ascending from 0.
-        merged: For every row, as a power of two, how many groups in a line it counts as one.
-    """
-
-    edges: tuple[int, ...]
+    edges: tuple[int, ...]  # source code times `n_labels` plus target code, ascending; all others count together, in a last row
     n_labels: int
-    groups: tuple[int, ...]
-    merged: tuple[int, ...]
+    groups: tuple[int, ...]  # of every duration bin, ascending from 0
+    merged: tuple[int, ...]  # for every row, as a power of two, how many groups in a line it counts as one
 
     @cached_property
     def first_cells(self) -> Integers:

@@ -59,46 +59,25 @@ class AttributeSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of a log.
-
-    Attributes:
-        cases: How many cases there are.
-        events: How many events there are.
-        activities: How many different activities there are.
-        variants: How many different traces there are.
-        start: The earliest time, ISO 8601; None for an empty log.
-        end: The latest time, ISO 8601; None for an empty log.
-        columns: Which column plays which role; a list where several form it.
-        variants_unique_share: The share of variants that occur in exactly one case.
-        cases_unique_share: The share of cases whose variant no other case shares.
-        cases_of_one_individual_share: The share of cases whose variant no case of another individual shares; None where the log
-            does not say whose case is whose.
-        trace_length: Events of a case; None for an empty log.
-        median_case_duration_hours: Latest minus earliest event of a case; None for an empty log.
-        top_variants: The most frequent variants, ten at most.
-        rare_labels: The activities that fewer than 20 cases have, the rarest first.
-        attributes: All attributes besides the case id, the activity and the timestamp.
-        notes: What there is to know about how the log was read.
-        risk: How many cases stand alone by what somebody knows of them; None where it was not asked for.
-    """
+    """The figures of a log. What an empty log does not have is None."""
 
     cases: int
     events: int
     activities: int
     variants: int
-    start: str | None
-    end: str | None
-    columns: dict[str, str | list[str]]
-    variants_unique_share: float
-    cases_unique_share: float
-    cases_of_one_individual_share: float | None
+    start: str | None  # the earliest time, ISO 8601
+    end: str | None  # the latest time, ISO 8601
+    columns: dict[str, str | list[str]]  # which column plays which role; a list where several form it
+    variants_unique_share: float  # of variants that occur in exactly one case
+    cases_unique_share: float  # of cases whose variant no other case shares
+    cases_of_one_individual_share: float | None  # whose variant no case of another shares; None where nobody says whose they are
     trace_length: TraceLength | None
-    median_case_duration_hours: float | None
-    top_variants: tuple[TopVariant, ...]
-    rare_labels: tuple[RareLabel, ...]
-    attributes: tuple[AttributeSummary, ...]
-    notes: tuple[str, ...]
-    risk: LogRisk | None = None
+    median_case_duration_hours: float | None  # from the earliest event of a case to the latest
+    top_variants: tuple[TopVariant, ...]  # the most frequent ones, ten at most
+    rare_labels: tuple[RareLabel, ...]  # of fewer than 20 cases, the rarest first
+    attributes: tuple[AttributeSummary, ...]  # all besides the case id, the activity and the timestamp
+    notes: tuple[str, ...]  # on how the log was read
+    risk: LogRisk | None = None  # how many cases stand alone by what somebody knows of them; None where it was not asked for
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as `libra inspect --json` prints them; the risk only where it was asked for."""

@@ -33,41 +33,23 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Utility:
-    """How far an anonymized log is from its original. Every figure is 0 for equal logs; None means: not defined here.
+    """How far an anonymized log is from its original. Every figure is 0 for equal logs; None means: not defined here."""
 
-    Attributes:
-        emd_freq: The paper's EMD Freq, in occurrences.
-        emd_time: The paper's EMD Time, in hours.
-        dfg_l1: Summed differences of directly-follows frequencies, as a share of the original's.
-        dfg_tv: Total variation of the directly-follows frequencies.
-        variant_tv: Total variation of the variants' shares of cases.
-        unseen_variant_share: Share of anonymized cases whose variant never occurs in the original.
-        length_w1: Wasserstein-1 distance of trace lengths, in events.
-        case_duration_w1_hours: Wasserstein-1 distance of case durations.
-        edge_duration_w1_hours: Wasserstein-1 distance of step durations, the mean over the original's edges.
-        edge_duration_w1_relative: The same, divided by the original's mean absolute step duration.
-        edge_duration_w1_log: The same on log10(1 + seconds).
-        arrival_w1_days: Wasserstein-1 distance of the cases' start times.
-        empty: What an empty log would score.
-        risk: What an attacker gets from the anonymized log, a figure of its own kind; None where it was not asked for.
-        notes: What is worth knowing about how the logs were read and attacked.
-    """
-
-    emd_freq: float
-    emd_time: float
-    dfg_l1: float | None
-    dfg_tv: float
-    variant_tv: float
-    unseen_variant_share: float
-    length_w1: float
-    case_duration_w1_hours: float
-    edge_duration_w1_hours: float | None
-    edge_duration_w1_relative: float | None
-    edge_duration_w1_log: float | None
-    arrival_w1_days: float | None
+    emd_freq: float  # the paper's EMD Freq, in occurrences
+    emd_time: float  # the paper's EMD Time, in hours
+    dfg_l1: float | None  # summed differences of directly-follows frequencies, as a share of the original's
+    dfg_tv: float  # total variation of the directly-follows frequencies
+    variant_tv: float  # total variation of the variants' shares of cases
+    unseen_variant_share: float  # of anonymized cases, whose variant never occurs in the original
+    length_w1: float  # Wasserstein-1 distance of trace lengths, in events
+    case_duration_w1_hours: float  # of case durations
+    edge_duration_w1_hours: float | None  # of step durations, the mean over the original's edges
+    edge_duration_w1_relative: float | None  # the same, divided by the original's mean absolute step duration
+    edge_duration_w1_log: float | None  # the same on log10(1 + seconds)
+    arrival_w1_days: float | None  # of the cases' start times
     empty: Baseline
-    risk: ReleaseRisk | None = None
-    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    risk: ReleaseRisk | None = None  # what an attacker gets from the anonymized log; None where it was not asked for
+    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)  # on how the logs were read and attacked
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as `libra measure --json` prints them: no NaN, no infinity, None where not defined; `risk` if asked."""

@@ -48,25 +48,15 @@ class GroupAdvantage:
 
 @dataclass(frozen=True)
 class Membership:
-    """What the attack found. Confidential, and a lower bound: a better attack may find more.
+    """What the attack found. Confidential, and a lower bound: a better attack may find more."""
 
-    Attributes:
-        mechanism: The name of what was attacked.
-        advantage: Over all cases.
-        groups: The same by how many cases of the log have the case's variant, where there are enough of them. Their bounds hold
-            for all groups together with 95 %.
-        bound: What the guarantee allows at most, for any case and any attack; None where none is promised.
-        exceeded: Whether the advantage, over all cases or over a group, is above that bound even at its lowest.
-        rounds: How many rounds were played, with so many `targets` (cases that were judged) in each.
-    """
-
-    mechanism: str
-    advantage: Estimate
-    groups: tuple[GroupAdvantage, ...]
-    bound: Bound | None
-    exceeded: bool
+    mechanism: str  # the name of what was attacked
+    advantage: Estimate  # over all cases
+    groups: tuple[GroupAdvantage, ...]  # where there are enough cases; their bounds hold for all of them together with 95 %
+    bound: Bound | None  # what the guarantee allows at most, for any case and any attack; None where none is promised
+    exceeded: bool  # whether the advantage, over all cases or over a group, is above that bound even at its lowest
     rounds: int
-    targets: int
+    targets: int  # how many cases were judged in each round
 
 
 def membership(log: EventLog, certified: Certified, random: Randomness, progress: Progress = no_progress) -> Membership:
