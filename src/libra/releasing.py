@@ -52,7 +52,7 @@ class Request:
 
         if not isinstance(self.mechanism, Libra):
             raise UsageError(f"{self.mechanism.name} has no plan to explain. Leave out --explain, or --mechanism.")
-        return (self.mechanism.for_individuals() if self.protects_individuals else self.mechanism).plan.explain()
+        return list((self.mechanism.for_individuals() if self.protects_individuals else self.mechanism).plan.explain())
 
 
 def request_of(

@@ -130,7 +130,7 @@ def test_people_see_sizes_the_promise_and_what_it_does_not_cover(tmp_path: Path,
 def test_explain_without_an_output_reads_and_writes_nothing(tmp_path: Path, run: Run) -> None:
     words = ("anonymize", tmp_path / "missing.csv", "--epsilon", "0.5", "--explain")
     answer = run(*words)
-    plan = Libra(epsilon=0.5).plan.explain()
+    plan = list(Libra(epsilon=0.5).plan.explain())
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.splitlines() == [f"- {line}" for line in plan]
     with_json = run(*words, "--json")
@@ -141,7 +141,7 @@ def test_explain_without_an_output_reads_and_writes_nothing(tmp_path: Path, run:
 def test_explain_with_an_output_comes_first_and_goes_into_json(tmp_path: Path, run: Run) -> None:
     words = ("anonymize", example.path(), "-o", tmp_path / "out.csv", "--explain")
     lines = run(*words).out.splitlines()
-    plan = Libra().plan.explain()
+    plan = list(Libra().plan.explain())
     assert lines[: len(plan)] == [f"- {line}" for line in plan]
     assert lines[len(plan)].startswith("Wrote ")
     assert json.loads(run(*words, "--json").out)["plan"] == plan

@@ -64,7 +64,7 @@ def test_measure_tells_what_is_found_and_what_an_attack_found(run: Run, released
         assert part in shown.out
     assert "(1, 1e-05)-differential privacy, allows at most 0.462" in shown.out
     assert "does not hold" not in shown.out
-    assert "a better one may find more" in " ".join(shown.out.split())
+    assert "A better attack may find more" in " ".join(shown.out.split())
     document = json.loads(run(*words, "--json").out)["risk"]
     assert len(document["linkage"]) == len(document["before"]["singled_out"]) == 17
     assert document["membership"]["mechanism"] == "libra"

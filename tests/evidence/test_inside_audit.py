@@ -15,7 +15,7 @@ from libra.engines.polars import PolarsEngine
 from libra.eventlog.cases import Traces, traces_of
 from libra.mechanisms.libra.plan import Budget, Plan, make_plan
 from libra.mechanisms.libra.release_run import _release_control
-from libra.mechanisms.libra.times import release_times
+from libra.mechanisms.libra.times.release import release_times
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import epsilon_of, mu_of
 from libra.privacy.noise import NoisyTable, rounded_gaussian

@@ -270,7 +270,7 @@ def test_an_anonymizer_that_gives_no_cases_back_is_refused(given: object) -> Non
     def careless(cases: Cases, epsilon: float, random: Randomness) -> Any:
         return given
 
-    with pytest.raises(UsageError, match=f"An anonymizer gives back cases, not {type(given).__name__}."):
+    with pytest.raises(UsageError, match=f"An anonymizer must return Cases, not {type(given).__name__}."):
         Libra2022(anonymizer=careless).anonymize(log_of(COUNTS), Randomness())
 
 

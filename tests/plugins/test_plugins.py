@@ -129,7 +129,8 @@ def test_what_is_no_mechanism_is_named_with_its_package(kind: str, told: str, pu
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"), [("Forgetful", "does not say whether its draws came from a seed"), ("Silent", "gives back EventLog")]
+    ("kind", "told"),
+    [("Forgetful", "does not say whether its draws came from a seed"), ("Silent", "returned EventLog instead")],
 )
 def test_what_it_gives_back_is_checked(kind: str, told: str, put: Put) -> None:
     put(kind)

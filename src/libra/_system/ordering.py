@@ -47,6 +47,11 @@ def stable_order(values: Integers | Floats | Words) -> Integers:
     return order
 
 
+def ranks(sizes: Integers) -> Integers:
+    """0, 1, 2 and so on for each group of these sizes, one group after the other."""
+    return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
 def _words(values: Integers | Floats | Words) -> Words:
     """Words in the same order as the numbers; whole numbers without the bits at the top that none of them needs."""
     if values.dtype == np.float64:

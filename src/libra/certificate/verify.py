@@ -22,7 +22,8 @@ from libra.certificate.minisign import PublicKey
 from libra.certificate.signing import Vouched, vouched
 from libra.errors import LibraError
 from libra.eventlog.options import Progress, no_progress
-from libra.mechanisms.mechanism import HOMES, CertifiedMechanism, of_certificate
+from libra.mechanisms.mechanism import HOMES, of_certificate
+from libra.mechanisms.peers import CertifiedMechanism
 from libra.mechanisms.release import SYSTEM, counted
 from libra.privacy.accounting import UnknownReleaseError
 from libra.privacy.guarantee import NAMES_PUBLIC, Guarantee

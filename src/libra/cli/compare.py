@@ -15,7 +15,7 @@ from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
     from libra.compared import Comparison
-    from libra.reporting.comparison_tables import Table
+    from libra.reporting.comparison_files import Table
 
 
 NO_RESULT = 1
@@ -121,7 +121,7 @@ def _say_written(written: Sequence[Path], folder: Path | None, report: Path | No
 def show_comparison(found: Comparison) -> None:
     """One table a log, with as many columns as there is room for, and what is to be said about it."""
     from libra.comparison.comparison import CHOICE, CONFIDENTIAL
-    from libra.reporting.comparison_tables import FIRST, LEGEND, table_of
+    from libra.reporting.comparison_files import FIRST, LEGEND, table_of
 
     for log in found.logs:
         shown = _fitting(table_of(found, log))
@@ -136,7 +136,7 @@ def show_comparison(found: Comparison) -> None:
 
 def _fitting(whole: Table) -> Table:
     """All columns where the terminal is wide enough; else the essential ones, then fewer of them and no spread."""
-    from libra.reporting.comparison_tables import ESSENTIAL, NARROWER
+    from libra.reporting.comparison_files import ESSENTIAL, NARROWER
 
     essential = whole.only(ESSENTIAL)
     narrower = [whole.only(headings) for headings in NARROWER]

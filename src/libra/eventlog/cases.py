@@ -17,6 +17,7 @@ import polars as pl
 from libra.eventlog.log import EventLog
 
 Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 MINUTE = 60_000_000  # microseconds
 DAY = 24 * 60 * MINUTE
 _ODD = np.uint64(0x9E3779B97F4A7C15)

@@ -8,7 +8,7 @@ import numpy as np
 
 from libra.engines.counting.blocks import codes_among
 from libra.eventlog.log import HOUR, EventLog
-from libra.measures.distances import Integers
+from libra.measures.distances import Integers, SortedPair, sort_grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +29,30 @@ class EdgeUse:
 class PairedEdges:
     """The union of the edges of two logs, and how each log uses it."""
 
+    labels: list[str]
+    keys: Integers  # the places of two labels, the first in the upper 32 bits
     original: EdgeUse
     anonymized: EdgeUse
+
+    def name(self, edge: int) -> tuple[str, str]:
+        """The two activities of an edge."""
+        source, target = divmod(int(self.keys[edge]), 1 << 32)
+        return self.labels[source], self.labels[target]
+
+    def sorted_steps(self) -> SortedPair:
+        """The durations of both logs' steps, edge by edge."""
+        one, other = self.original, self.anonymized
+        return sort_grouped(one.step_edge, one.step_micros, other.step_edge, other.step_micros, len(one.counts))
+
+
+def common_labels(original: EventLog, anonymized: EventLog) -> list[str]:
+    """The labels of both logs, in order."""
+    return sorted({*original.activities, *anonymized.activities})
 
 
 def common_codes(original: EventLog, anonymized: EventLog) -> tuple[Integers, Integers]:
     """For both logs, the code that each of their activities has among the labels of the two together, letter by letter."""
-    labels = sorted({*original.activities, *anonymized.activities})
+    labels = common_labels(original, anonymized)
     return codes_among(original.activities, labels), codes_among(anonymized.activities, labels)
 
 
@@ -59,4 +76,4 @@ def pair_edges(original: EventLog, anonymized: EventLog) -> PairedEdges:
         counts = np.zeros(len(union), np.int64)
         counts[place] = edges.counts
         uses.append(EdgeUse(counts, place[edges.step_edge], edges.step_micros))
-    return PairedEdges(*uses)
+    return PairedEdges(common_labels(original, anonymized), union, *uses)

@@ -14,7 +14,7 @@ import polars as pl
 
 from libra.eventlog.cases import DAY
 from libra.eventlog.log import HOUR, EventLog, empty_log
-from libra.measures.distances import Floats, Integers, sort_grouped, total_variation, wasserstein
+from libra.measures.distances import Floats, Integers, SortedPair, total_variation, wasserstein
 from libra.measures.edges import PairedEdges, common_codes, pair_edges
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def measure(original: EventLog, anonymized: EventLog) -> Utility:
         (0.0, True)
     """
     edges, against_nothing = pair_edges(original, anonymized), pair_edges(original, empty_log(original))
-    variants, other_variants = paired_variants(original, anonymized)
+    variants, other_variants = paired_variants(original, anonymized).select("original", "anonymized").to_numpy().T
     duration, other_duration = (latest - earliest for earliest, latest in (original.case_spans, anonymized.case_spans))
     hours, relative, log = step_durations(edges)
     return Utility(
@@ -119,22 +119,14 @@ def dfg_l1(pair: PairedEdges) -> float | None:
     return differences / size if size else None if differences else 0.0
 
 
-def paired_variants(original: EventLog, anonymized: EventLog) -> tuple[Integers, Integers]:
-    """For every variant that either log has, the cases that follow it in the two; variants are matched by their labels.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=20)
-        >>> [int(cases.sum()) for cases in paired_variants(empty_log(log), log)]
-        [0, 20]
-    """
+def paired_variants(original: EventLog, anonymized: EventLog) -> pl.DataFrame:
+    """Every variant that either log has (its `trace` as places among `common_labels`), with the cases that follow it in each."""
     both = []
     for i, (log, codes) in enumerate(zip((original, anonymized), common_codes(original, anonymized), strict=True)):
         recoded = pl.element().replace_strict(np.arange(len(codes)), codes, return_dtype=pl.UInt32)
         trace, count = pl.col("trace").list.eval(recoded), pl.col("count")
         both.append(log.variants.traces.select(trace, original=count * (1 - i), anonymized=count * i))
-    counts = pl.concat(both).group_by("trace", maintain_order=True).agg(pl.col("original", "anonymized").sum())
-    return counts["original"].to_numpy(), counts["anonymized"].to_numpy()
+    return pl.concat(both).group_by("trace", maintain_order=True).agg(pl.col("original", "anonymized").sum())
 
 
 def arrival_w1_days(original: EventLog, anonymized: EventLog) -> float | None:
@@ -158,18 +150,21 @@ def step_durations(pair: PairedEdges) -> tuple[float | None, float | None, float
         >>> round(step_durations(pair_edges(log, empty_log(log)))[1], 9)
         1.0
     """
-    original, anonymized = pair.original, pair.anonymized
+    original, together = pair.original, pair.sorted_steps()
     if not len(original.step_edge):
-        nothing = None if len(anonymized.step_edge) else 0.0
+        nothing = None if len(pair.anonymized.step_edge) else 0.0
         return nothing, nothing, nothing
-    uses = original.step_edge, original.step_micros, anonymized.step_edge, anonymized.step_micros
-    together = sort_grouped(*uses, len(original.counts))
 
-    def mean_over_edges(scaled: Floats | Integers) -> float:
-        return float(together.distances(scaled) @ original.counts / original.counts.sum())
+    def mean_over_edges(distances: Floats) -> float:
+        return float(distances @ original.counts / original.counts.sum())
 
-    hours = mean_over_edges(together.values) / HOUR
-    log = mean_over_edges(np.log10(1 + together.values.clip(min=0) / SECOND))
+    hours = mean_over_edges(together.distances(together.values)) / HOUR
+    log = mean_over_edges(log_distances(together))
     mean_step = float(np.abs(original.step_micros).mean()) / HOUR
     relative = hours / mean_step if mean_step else (None if hours else 0.0)
     return hours, relative, log
+
+
+def log_distances(steps: SortedPair) -> Floats:
+    """Per edge how far the durations of its steps are apart on log10(1 + seconds), negative ones taken as zero."""
+    return steps.distances(np.log10(1 + steps.values.clip(min=0) / SECOND))

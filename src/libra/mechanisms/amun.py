@@ -1,25 +1,16 @@
 """Amun (Elkoumy, Pankova and Dumas 2021): cases copied and times noised until nobody's guess about a case gains too much.
 
-In: a log and a guessing advantage d, or an epsilon, which stand for each other. Out: a `Release` with every case of the log, some
-of them several times, under new ids and at other times. Its authors claim that no attacker's guess about a case gains more than d
-from the release. It does not hold: all cases are released, noise is scaled for one transition and not for a path, and the noise
-of times depends on the log without being accounted for (`guarantee` has the whole list).
-
-An attacker guesses a value of somebody's case, and is right with probability p before the release. A release that is epsilon-
-differentially private over values at most a range r apart multiplies the odds by e^(epsilon r) at most, so that afterwards the
-guess is right with probability p / (p + (1 - p) e^(-epsilon r)). This is p + d at
-
-    epsilon = -ln( p / (1 - p) * (1 / (d + p) - 1) ) / r,
-
-and less at any epsilon where p + d >= 1: such a guess cannot gain more than d. Here r is 1: values are scaled to their range.
-That somebody took a path is guessed with a prior nobody knows: p = (1 - d) / 2 asks for the smallest epsilon, which is
-2 ln((1 + d) / (1 - d)).
+Its authors claim that no attacker's guess about a case gains more than a guessing advantage d, for which an epsilon stands as
+well. It does not hold (`guarantee` says why). A guess is right with probability p before the release. Epsilon-differential
+privacy over values scaled to their range multiplies the odds by e^epsilon at most, so afterwards it is right with probability
+p / (p + (1 - p) e^-epsilon). This is p + d at epsilon = -ln(p / (1 - p) (1 / (d + p) - 1)), and less at any epsilon where
+p + d >= 1. That somebody took a path is guessed with a prior nobody knows: p = (1 - d) / 2 asks for the smallest epsilon.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -28,20 +19,20 @@ import numpy as np
 from libra._system.arguments import checked
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
-from libra.eventlog.cases import DAY, MINUTE, Cases, Integers, Traces, cases_of
+from libra.eventlog.cases import DAY, MINUTE, Cases, Floats, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
-from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, transition_paths
-from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times, relative_times
-from libra.mechanisms.promises import NO_GUARANTEE, EpsilonClaim, claimed
+from libra.mechanisms.libra2022.trace_noise import Paths, changed, cover, variant_paths
+from libra.mechanisms.peers import NO_GUARANTEE, EpsilonClaim, PeerMechanism, at_relative_times, claimed, relative_times
 from libra.mechanisms.release import Release
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
 
 DEFAULT_ADVANTAGE = 0.2  # the one that its authors' code is set to
 SMALLEST_ADVANTAGE, LARGEST_ADVANTAGE = 1e-9, 0.999
+BOUNDS = f"{SMALLEST_ADVANTAGE:g} to {LARGEST_ADVANTAGE:g}"
 NOTHING = "There was no case to begin with."
 MOST_EVENTS = 50_000_000  # beyond this, memory would run out
 ROOM = 0.8
@@ -81,19 +72,15 @@ class Amun(PeerMechanism):
     name: ClassVar[str] = "amun"
 
     guessing_advantage: float | None = p.Parameter(
-        "How much surer a guess about a case may become, in probability; instead of epsilon.",
-        f"{SMALLEST_ADVANTAGE:g} to {LARGEST_ADVANTAGE:g}",
-        unset=f"{DEFAULT_ADVANTAGE:g}",
+        "How much surer a guess about a case may become, in probability; instead of epsilon.", BOUNDS, f"{DEFAULT_ADVANTAGE:g}"
     ).field(None)
     epsilon: float | None = p.Parameter(
-        "Privacy budget epsilon of the control flow; instead of guessing_advantage.",
-        "above 0",
-        unset="from guessing_advantage",
+        "Privacy budget epsilon of the control flow; instead of guessing_advantage.", "above 0", "from guessing_advantage"
     ).field(None)
 
     def __post_init__(self) -> None:
         if self.guessing_advantage is not None and self.epsilon is not None:
-            raise UsageError("guessing_advantage and epsilon stand for each other. Give one of them.")
+            raise UsageError("guessing_advantage and epsilon exclude each other. Give one of them.")
         if self.epsilon is not None:
             self._set(epsilon=checked_epsilon(self.epsilon))
             _checked_advantage(self.advantage, f"epsilon {self.epsilon:g} amounts to a guessing_advantage that")
@@ -103,12 +90,8 @@ class Amun(PeerMechanism):
 
     @cached_property
     def advantage(self) -> float:
-        """The guessing advantage that was asked for, or that the epsilon amounts to."""
-        if self.guessing_advantage is not None:
-            return self.guessing_advantage
-        if self.epsilon is None:
-            raise AssertionError("one of the two is always there")
-        return advantage_of(self.epsilon)
+        """The guessing advantage that was asked for, or that the epsilon amounts to: one of the two is always there."""
+        return self.guessing_advantage or advantage_of(self.epsilon or 0.0)
 
     @cached_property
     def trace_epsilon(self) -> float:
@@ -129,8 +112,11 @@ class Amun(PeerMechanism):
         if not len(cases):
             return cases
         log = on_automaton(cases)
-        rows = copied_rows(log, self.trace_epsilon, random)
-        return noisy_times(log, rows, self.advantage, random)
+        rows, relative = copied_rows(log, self.trace_epsilon, random), relative_times(cases)
+        scales = noise_scales(relative, log.transitions(), cases.offsets[:-1], self.advantage)
+        events = replace(cases, codes=np.arange(len(cases.codes))).take(rows).codes
+        noisy = relative[events] + scales[events] * random.laplace(1.0, len(events))  # drawn anew for each copy
+        return at_relative_times(cases.take(rows), noisy, int(cases.micros.min()))
 
     def claim(self) -> EpsilonClaim:
         """The figures that its authors claim."""
@@ -152,8 +138,7 @@ class Amun(PeerMechanism):
 
 
 def _checked_advantage(advantage: float, name: str) -> float:
-    bounds = f"from {SMALLEST_ADVANTAGE:g} to {LARGEST_ADVANTAGE:g}"
-    return checked(name, advantage, lambda number: SMALLEST_ADVANTAGE <= number <= LARGEST_ADVANTAGE, bounds)
+    return checked(name, advantage, lambda number: SMALLEST_ADVANTAGE <= number <= LARGEST_ADVANTAGE, f"from {BOUNDS}")
 
 
 def epsilon_of(advantage: float) -> float:
@@ -166,7 +151,7 @@ def advantage_of(epsilon: float) -> float:
     return math.tanh(epsilon / 4)
 
 
-def epsilon_of_guess(prior: Reals, advantage: float) -> Reals:
+def epsilon_of_guess(prior: Floats, advantage: float) -> Floats:
     """The epsilon that keeps a guess of this prior, above 0, within the advantage; infinite where any does."""
     bounded = prior + advantage < 1
     p = np.where(bounded, prior, 0.5 * (1 - advantage))
@@ -184,15 +169,13 @@ class OnAutomaton:
 
     def transitions(self) -> Integers:
         """For every event the transition that it takes."""
-        lengths = [len(path) for path in self.paths.of_variant]
-        offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-        return Traces(np.concatenate(self.paths.of_variant), offsets).take(self.group).codes
+        paths = self.paths.of_variant
+        return Traces(np.concatenate(paths), np.cumsum([0, *map(len, paths)])).take(self.group).codes
 
 
 def on_automaton(cases: Cases) -> OnAutomaton:
     """The cases, at least one, on the minimal automaton of their variants."""
-    _, first, group, counts = np.unique(cases.variant, return_index=True, return_inverse=True, return_counts=True)
-    return OnAutomaton(cases, group, counts, transition_paths(Traces(cases.codes, cases.offsets).take(first).to_lists()))
+    return OnAutomaton(cases, *variant_paths(cases))
 
 
 def copied_rows(log: OnAutomaton, epsilon: float, random: Randomness) -> Integers:
@@ -203,9 +186,16 @@ def copied_rows(log: OnAutomaton, epsilon: float, random: Randomness) -> Integer
     holds: this is known from the variants drawn, before any case is copied, and refused.
     """
     drawn = _drawn(log, epsilon, random, MOST_EVENTS)
-    if drawn is None:
-        raise _refusal(log, epsilon, random)
-    return changed(log.group, log.counts, drawn, random)
+    if drawn is not None:
+        return changed(log.group, log.counts, drawn, random)
+    reason = f"amun would copy cases until there are more than {MOST_EVENTS:,} events, which do not fit into memory."
+    advantage = advantage_of(epsilon)
+    while advantage < LARGEST_TRIED:  # a setting that is named was tried, and leaves room for the noise of another run
+        advantage = min(float(f"{2 * advantage:.1g}"), LARGEST_TRIED)
+        tried = epsilon_of(advantage)
+        if _drawn(log, tried, random, ROOM * MOST_EVENTS) is not None:
+            raise UsageError(f"{reason} --set guessing_advantage={advantage:g} (--epsilon {tried:.2g}) would work.")
+    raise UsageError(f"{reason} This log has too many variants for it at any setting.")
 
 
 def expected_noise(epsilon: float) -> float:
@@ -224,36 +214,12 @@ def _drawn(log: OnAutomaton, epsilon: float, random: Randomness, most_events: fl
     return drawn if int(drawn @ lengths) <= room else None
 
 
-def _refusal(log: OnAutomaton, epsilon: float, random: Randomness) -> UsageError:
-    """What to say, with a setting that was tried: it leaves room for the noise of another run."""
-    reason = f"amun would copy cases until there are more than {MOST_EVENTS:,} events, which do not fit into memory."
-    advantage = advantage_of(epsilon)
-    while advantage < LARGEST_TRIED:
-        advantage = min(float(f"{2 * advantage:.1g}"), LARGEST_TRIED)
-        tried = epsilon_of(advantage)
-        if _drawn(log, tried, random, ROOM * MOST_EVENTS) is not None:
-            return UsageError(f"{reason} --set guessing_advantage={advantage:g} (--epsilon {tried:.2g}) would work.")
-    return UsageError(f"{reason} This log has too many variants for it at any setting.")
-
-
-def noisy_times(log: OnAutomaton, rows: Integers, advantage: float, random: Randomness) -> Cases:
-    """The cases in these rows, with Laplace noise on each start and each gap, drawn anew for each copy."""
-    cases = log.cases
-    relative = relative_times(cases)
-    scales = noise_scales(relative, log.transitions(), cases.offsets[:-1], advantage)
-    released = cases.take(rows)
-    events = Cases(np.arange(len(cases.codes)), cases.micros, cases.offsets, cases.variant, 0).take(rows).codes
-    noisy = relative[events] + scales[events] * random.laplace(1.0, len(events))
-    return at_relative_times(released, noisy, int(cases.micros.min()))
-
-
-def noise_scales(relative: Integers, transition: Integers, first: Integers, advantage: float) -> Reals:
+def noise_scales(relative: Integers, transition: Integers, first: Integers, advantage: float) -> Floats:
     """The scale of the noise of every event, in microseconds: the range of the values that it is guessed from, over epsilon.
 
     An attacker guesses a gap from the gaps of the same transition, and a start from all starts: the prior is the share of those
-    within 10 minutes, or one day, of the true one. So no noise goes where nearly all agree, and a rare value gets *less* than
-    others: to guess it was unlikely before. A gap alone on its transition has no others to be guessed from: it gets noise as if
-    its prior were the worst and its range the precision.
+    within 10 minutes, or one day, of the true one. So a rare value gets *less* noise than others: to guess it was unlikely
+    before. A gap alone on its transition gets noise as if its prior were the worst and its range the precision.
     """
     group = transition.copy()
     group[first] = transition.max(initial=-1) + 1

@@ -1,8 +1,7 @@
 """The log that leaves: activities and times under fresh ids, in random order, and nothing else of the original.
 
-In: cases, and the labels that their codes stand for. Out: an `EventLog` without attributes, but for those of events that a
-mechanism made and hands in, whose header says only what every log of this shape says. No label is in it, not even in memory, that
-none of its events has. What was drawn with a seed says so in each case id and in the header, so that it survives every format.
+It has no attributes but those of events that a mechanism made, and no label, not even in memory, that none of its events has.
+What was drawn with a seed says so in each case id and in the header, so that it survives every format.
 """
 
 from __future__ import annotations
@@ -21,17 +20,20 @@ from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.xes.write import default_metadata
 
 SEEDED_PREFIX = "seeded-"  # of every case id of a log that was drawn with a seed
+PLACEHOLDERS = (
+    "case ids made anew and activities; timestamps are placeholders, a minute from event to event, and say nothing; no attribute "
+    "and no header of the original"
+)
+FIRST = int(np.datetime64("2000-01-01", "us").astype(np.int64))
 
 
 def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness, *, attributes: pl.DataFrame | None = None) -> EventLog:
     """A log of these cases; `attributes` has a row for each of their events.
 
     Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.eventlog.cases import cases_of
-        >>> log = simulate(cases=50)
-        >>> fresh_log(cases_of(log), log.activities, Randomness()).cases["concept:name"].head(3).to_list()
-        ['case-1', 'case-2', 'case-3']
+        >>> case = Cases(*map(np.array, ([0, 1], [0, 60_000_000], [0, 2], [0])), n_activities=2)
+        >>> fresh_log(case, ["admit", "leave"], Randomness()).cases["concept:name"].to_list()
+        ['case-1']
     """
     order = random.permutation(len(cases))
     if attributes is not None and attributes.width:
@@ -68,16 +70,7 @@ def id_prefix(*, seeded: bool) -> str:
 
 def fresh_metadata(log: EventLog, *, seeded: bool) -> LogMetadata:
     """The header of such a log: nothing, or that it was drawn with a seed."""
-    if not seeded:
-        return LogMetadata()
-    return replace(default_metadata(log), attributes=(Attribute("privacy", "string", SEEDED),))
-
-
-PLACEHOLDERS = (
-    "case ids made anew and activities; timestamps are placeholders, a minute from event to event, and say nothing; no attribute "
-    "and no header of the original"
-)
-FIRST = int(np.datetime64("2000-01-01", "us").astype(np.int64))
+    return replace(default_metadata(log), attributes=(Attribute("privacy", "string", SEEDED),)) if seeded else LogMetadata()
 
 
 def placeholder_times(offsets: Integers) -> Integers:

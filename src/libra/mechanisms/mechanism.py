@@ -1,14 +1,13 @@
 """The interface that all mechanisms share, where to find each by its name, and those that other packages add.
 
 A mechanism is a frozen dataclass: its fields are its parameters, checked when it is made, and `anonymize` turns a log into a
-`Release`. Modules are loaded when they are asked for. A package adds a mechanism by an entry point in the group
-`libra.mechanisms` (docs/add-a-mechanism.md). What such a mechanism says of itself is never shown as proved, because nobody here
-has checked it; it is repeated as the claim of its authors.
+`Release`. A package adds one by an entry point in the group `libra.mechanisms` (docs/add-a-mechanism.md). What such a mechanism
+says of itself is never shown as proved, because nobody here has checked it; it is repeated as the claim of its authors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -21,10 +20,8 @@ from libra.mechanisms.parameters import Described, described
 if TYPE_CHECKING:
     from libra._system.randomness import Randomness
     from libra.eventlog.log import EventLog
-    from libra.mechanisms.promises import Claim
+    from libra.mechanisms.peers import CertifiedMechanism
     from libra.mechanisms.release import Release
-    from libra.privacy.guarantee import Guarantee
-    from libra.privacy.ledger import Entry, Ledger
 
 HOMES = {
     "libra": ("libra.mechanisms.libra", "Libra"),
@@ -48,41 +45,8 @@ class Mechanism(Protocol):
         """The release of a log; `progress` is called with the parts done and the parts in all."""
 
 
-class CertifiedMechanism(Mechanism, Protocol):
-    """A mechanism of Libra, which says what a certificate of its releases must contain."""
-
-    @property
-    def contents(self) -> str:
-        """What a release holds."""
-
-    @property
-    def planned_ledger(self) -> Ledger:
-        """The ledger of a run, without entries: how cases are drawn, and what may be spent."""
-
-    @classmethod
-    def from_certificate(cls, parameters: Mapping[str, Any]) -> CertifiedMechanism:
-        """The mechanism that a certificate with these parameters speaks of."""
-
-    def parameters(self) -> dict[str, Any]:
-        """The parameters, JSON-ready, as a certificate has them."""
-
-    def claim(self) -> Claim | None:
-        """The figures that its authors claim; None where the guarantee is proved."""
-
-    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
-        """All guarantees that a release with these parameters may have; which one may depend on the log."""
-
-    def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
-        """How the entries of a ledger differ from what a run with these parameters writes."""
-
-
 def names() -> tuple[str, ...]:
-    """The names of all mechanisms: those of Libra, then those that other packages add.
-
-    Example:
-        >>> names()[:2]
-        ('libra', 'libra2022')
-    """
+    """The names of all mechanisms: those of Libra, then those that other packages add."""
     return (*HOMES, *sorted(plugins()))
 
 
@@ -105,43 +69,31 @@ def mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
         >>> mechanism("libra2022", {"alpha": 2, "b": None})
         Libra2022(alpha=2.0, b=2.0, gamma=0.05, delta=0.0001, subsamples=None, trace_noise=True, signed_times=False, omega=20.0)
     """
-    made = kind_of(name)(**_said(name, parameters))
+    made = kind_of(name)(**_given(name, parameters))
     return made if name in HOMES else cast("Mechanism", Outside(made))
 
 
 def of_certificate(name: str, parameters: Mapping[str, Any]) -> CertifiedMechanism:
     """The mechanism of Libra that a certificate speaks of."""
-    return cast("type[CertifiedMechanism]", kind_of(name)).from_certificate(_said(name, parameters))
+    return cast("type[CertifiedMechanism]", kind_of(name)).from_certificate(_given(name, parameters))
 
 
-def _said(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that are said, if the mechanism takes them."""
-    known = parameters_of(name)
-    said = {key: value for key, value in parameters.items() if value is not None}
-    foreign = [key for key in said if key not in known]
-    if foreign:
+def _given(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that are not None, if the mechanism takes them."""
+    known, given = parameters_of(name), {key: value for key, value in parameters.items() if value is not None}
+    if foreign := [key for key in given if key not in known]:
         hint = did_you_mean(foreign[0], known)
         raise UsageError(f"{name} does not take {foreign[0]}.{hint} It takes {', '.join(known)}.")
-    return said
+    return given
 
 
 def description_of(name: str) -> Described:
-    """What a mechanism does and takes.
-
-    Example:
-        >>> [(one.name, one.default) for one in description_of("libra2022").parameters][:2]
-        [('alpha', 10), ('b', 2)]
-    """
+    """What a mechanism does and takes."""
     return described(name, kind_of(name))
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
-    """The names of the parameters that a mechanism takes.
-
-    Example:
-        >>> parameters_of("libra2022")[:4]
-        ('alpha', 'b', 'gamma', 'delta')
-    """
+    """The names of the parameters that a mechanism takes."""
     return tuple(field.name for field in fields(kind_of(name)) if field.init)  # type: ignore[arg-type]  # mechanisms are dataclasses
 
 
@@ -149,21 +101,10 @@ def kind_of(name: str) -> type[Mechanism]:
     """The class of a mechanism."""
     if name in HOMES:
         module, kind = HOMES[name]
-        made: type[Mechanism] = getattr(import_module(module), kind)
-        return made
-    found = plugins()
-    if name not in found:
+        return cast("type[Mechanism]", getattr(import_module(module), kind))
+    entry = plugins().get(name)
+    if entry is None:
         raise UsageError(f'There is no mechanism "{name}".{did_you_mean(name, names())} There is: {", ".join(names())}.')
-    return loaded(found[name])
-
-
-def plugins() -> dict[str, EntryPoint]:
-    """The entry points of other packages by name; a name that Libra itself has is passed over."""
-    return {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in HOMES}
-
-
-def loaded(entry: EntryPoint) -> type[Mechanism]:
-    """The mechanism behind an entry point."""
     package = f"the package {entry.dist.name}" if entry.dist is not None else "another package"
     try:
         kind = entry.load()
@@ -174,6 +115,11 @@ def loaded(entry: EntryPoint) -> type[Mechanism]:
     if getattr(kind, "name", None) != entry.name:
         raise UsageError(f'"{entry.name}" of {package} calls itself {getattr(kind, "name", None)!r}: both have to agree.')
     return cast("type[Mechanism]", kind)
+
+
+def plugins() -> dict[str, EntryPoint]:
+    """The entry points of other packages by name; a name that Libra itself has is passed over."""
+    return {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in HOMES}
 
 
 class Outside:
@@ -193,7 +139,7 @@ class Outside:
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
         """The release of a log, with its guarantee as the claim of its authors."""
         from libra._system.randomness import SEED_NOTE
-        from libra.mechanisms.promises import EpsilonClaim
+        from libra.mechanisms.peers import EpsilonClaim
         from libra.mechanisms.release import Release
 
         try:
@@ -204,19 +150,14 @@ class Outside:
             told = f"{type(error).__name__}: {error}".removesuffix(".")
             raise BrokenMechanismError(f'The mechanism "{self.name}" of another package broke down ({told}).') from error
         if not isinstance(release, Release):
-            raise UsageError(f'The mechanism "{self.name}" gives back {type(release).__name__}, and not a Release.')
+            raise UsageError(f'The mechanism "{self.name}" returned {type(release).__name__} instead of a Release.')
         if release.seeded != random.seeded:
             raise UsageError(f'The mechanism "{self.name}" does not say whether its draws came from a seed (seeded=...).')
         stated = release.guarantee
         claimed = release.claimed or EpsilonClaim(stated.epsilon, stated.delta or 0.0, looked_at=False)
         notes = (*((SEED_NOTE,) if random.seeded else ()), *(f"{self.name} says: {note}" for note in release.notes))
-        guarantee = unchecked(stated, self.name)
+        statement = f"As claimed by its authors, and not checked by Libra: {stated.statement}"
+        source, caveats = f'the package that adds "{self.name}"', (UNCHECKED, *stated.caveats)  # whatever source they name
+        known: dict[str, Any] = {"statement": statement, "source": source, "epsilon": None, "delta": None, "caveats": caveats}
+        guarantee = replace(stated, kind="claimed", **known)
         return replace(release, mechanism=self.name, guarantee=guarantee, claimed=claimed, ledger=None, notes=notes)
-
-
-def unchecked(guarantee: Guarantee, name: str) -> Guarantee:
-    """A guarantee of others, as what it is: their claim, whatever source they name."""
-    statement = f"As claimed by its authors, and not checked by Libra: {guarantee.statement}"
-    caveats = (UNCHECKED, *guarantee.caveats)
-    source = f'the package that adds "{name}"'
-    return replace(guarantee, kind="claimed", statement=statement, source=source, epsilon=None, delta=None, caveats=caveats)

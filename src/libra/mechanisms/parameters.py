@@ -17,22 +17,15 @@ Default = TypeVar("Default")
 class Parameter:
     """What a parameter means, in a sentence, and which values it takes.
 
-    Attributes:
-        meaning: One sentence.
-        allowed: Its values, such as "above 0".
-        unset: What None stands for, where that is the default.
-
     Example:
-        >>> @dataclass(frozen=True)
-        ... class Coins:
-        ...     sides: int = Parameter("Sides of the coin.", "2 to 6").field(2)
+        >>> Coins = dataclasses.make_dataclass("Coins", [("sides", int, Parameter("Sides of the coin.", "2 to 6").field(2))])
         >>> Coins().sides, dataclasses.fields(Coins)[0].metadata["parameter"].allowed
         (2, '2 to 6')
     """
 
-    meaning: str
-    allowed: str = ""
-    unset: str = ""
+    meaning: str  # one sentence
+    allowed: str = ""  # its values, such as "above 0"
+    unset: str = ""  # what None stands for, where that is the default
 
     def field(self, default: Default, *, shown: bool = True) -> Default:
         """A field of a mechanism with this default; one that is not `shown` is left out of what Python prints."""
@@ -65,9 +58,9 @@ class DescribedParameter:
             return self.unset
         if dataclasses.is_dataclass(self.default):
             return ",".join(f"{name}={value:g}" for name, value in vars(self.default).items())
-        if isinstance(self.default, bool | str):
-            return str(self.default) if isinstance(self.default, str) else str(self.default).lower()
-        return f"{self.default:g}"
+        if isinstance(self.default, str):
+            return self.default
+        return str(self.default).lower() if isinstance(self.default, bool) else f"{self.default:g}"
 
 
 @dataclass(frozen=True)
@@ -96,10 +89,8 @@ def described(name: str, kind: type[Any]) -> Described:
 
 EPSILON = Parameter("Privacy budget epsilon; smaller is more private.", "above 0")
 DELTA = Parameter("Privacy parameter delta.", "above 0, below 0.5; well below one over the number of cases")
-TAIL = Parameter(
-    "Rare cases: model (new traces like them), nearest (count them for the nearest kept variant) or drop.",
-    "model, nearest or drop",
-)
+RARE = "Rare cases: model (new traces like them), nearest (count them for the nearest kept variant) or drop."
+TAIL = Parameter(RARE, "model, nearest or drop")
 BUDGET = Parameter("Shares of the budget for control flow and times.", "control=SHARE,times=SHARE; they add up to 1")
 LABELS = Parameter("Activity names: private, public, or a list from outside the log.", "private, public or a list of names")
 TIME_ZONE = Parameter("Time zone used for hour and weekday patterns.", "such as Europe/Amsterdam or +01:00")

@@ -1,36 +1,120 @@
-"""What the mechanisms of other authors share: the way to a release, what their certificates must say, and times with noise.
-
-A mechanism that releases real cases, changed, puts noise on times relative to each other: on the start of a case, counted from
-the first start of all, and on the gap from event to event.
-"""
+"""What mechanisms share: the sentences of promises and claims, what certificates must say, the way to a release, noisy times."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from libra._system.ordering import ranks
 from libra._system.randomness import SEED_NOTE, Randomness
-from libra.eventlog.cases import Cases, Integers
+from libra.engines.contract import Unit
+from libra.eventlog.cases import Cases, Floats, Integers
 from libra.eventlog.log import EventLog
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
-from libra.mechanisms.promises import Claim
 from libra.mechanisms.release import CONTENTS, Release
-from libra.privacy.guarantee import Guarantee
+from libra.privacy.guarantee import NAMES_PUBLIC, Guarantee
 from libra.privacy.ledger import Entry, Ledger
 
-Reals = npt.NDArray[np.float64]
+LABELS_PUBLIC = NAMES_PUBLIC
+ONE_CASE_EACH, ONLY_RELEASE = "each person has one case, and cases are independent", "this is the only release of the log"
+LABELS_PRIVATE = (
+    "No activity name is taken as public: the names that are released were chosen privately, and events with other names are "
+    "left out."
+)
+LABELS_LISTED = (
+    "The labels are those of a list that was given and does not come from this log; events of all others are left out."
+)
+NOTHING_ELSE = (
+    "The parameters, the time zone and the code are public. Neither they nor this release, among several, were chosen by what "
+    "they give on this log. Nothing else of the log is public: not its size, not its time range."
+)
+AS_READ = (
+    "The logs that are compared are logs as read. Which column is what, encoding, delimiter, the order of day and month, the "
+    "unit of epochs and whether times have a zone are settled from the file, where no description and no flag names them, and "
+    "taken as public."
+)
+INDIVIDUALS = (
+    "Which case is whose is as the custodian's column says; a case without an entry there is somebody's only one. Of each "
+    "individual, {} counted, drawn at random; all others are left out."
+)
+PERSONS = "A person may have several cases in this log. They are not protected together."
+NO_GUARANTEE = "does not have the privacy claimed. Do not release personal data on its strength."
 PERSONS_NOTE = "{} protects cases, not persons: the column of the individual does not count."
 MILLISECOND = 1000  # microseconds
 EARLIEST = np.datetime64(f"{FIRST_YEAR}-01-01", "ms").astype(np.int64)
 LATEST = np.datetime64(f"{LAST_YEAR + 1}-01-01", "ms").astype(np.int64) - 1
 
 
-class PeerMechanism:
-    """A mechanism of other authors: a frozen dataclass with `anonymize`, `guarantee` and `claim` of its own."""
+class Claim:
+    """The figures behind a promise that its authors claim."""
+
+    tolerance: ClassVar[float]  # how far, relatively, its figures may differ when they are computed again elsewhere
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, JSON-ready."""
+
+    def published(self) -> dict[str, Any]:
+        """The same without those that were computed from the log."""
+        return self.to_dict()
+
+    @abstractmethod
+    def implied_epsilon(self, delta: float) -> float | None:
+        """The epsilon at this delta that follows from the claim, if it holds; None where none does."""
+
+    @abstractmethod
+    def comparison(self) -> str:
+        """What the claimed figure can be compared with, in one sentence for people."""
+
+
+@dataclass(frozen=True)
+class EpsilonClaim(Claim):
+    """The claim of (epsilon, delta)-differential privacy."""
+
+    tolerance: ClassVar[float] = 1e-9
+
+    epsilon: float | None  # what is claimed; follows from the parameters, never from the log. None where none is
+    delta: float = 0.0  # likewise; 0 where pure differential privacy is claimed
+    guessing_advantage: float | None = None  # where the authors speak of it: by how much an attacker may become surer of a guess
+    looked_at: bool = True  # whether anybody here knows why the claim does not hold
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, JSON-ready."""
+        figures: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
+        return figures if self.guessing_advantage is None else figures | {"guessing_advantage": self.guessing_advantage}
+
+    def implied_epsilon(self, delta: float) -> float | None:
+        """The epsilon at this delta, if the claim holds; none follows at a smaller delta than the claimed one."""
+        return self.epsilon if delta >= self.delta else None
+
+    def comparison(self) -> str:
+        """What leads over to the caveats."""
+        return "Why the claim does not hold:" if self.looked_at else "What is to be known of the claim:"
+
+
+def counted_cases(most_cases: int | None) -> str:
+    """How many cases of each individual counted."""
+    return "one case" if most_cases == 1 else f"up to {most_cases:,} cases"
+
+
+def proved(epsilon: float, delta: float, labels: str, *, seeded: bool, most_cases: int | None) -> Guarantee:
+    """A proved guarantee for one case, or for individuals of whom so many counted; `labels` says which of them are public."""
+    whose = () if most_cases is None else (INDIVIDUALS.format(counted_cases(most_cases)),)
+    return Guarantee.proved(epsilon, delta, Unit(most_cases), (labels, NOTHING_ELSE, AS_READ, *whose), seeded=seeded)
+
+
+def claimed(statement: str, source: str, public: str, caveats: tuple[str, ...], *, individuals: bool) -> Guarantee:
+    """A guarantee that its authors claim, with why it does not hold; `public` is what they take as public."""
+    assumptions, left_out = (public, ONE_CASE_EACH, ONLY_RELEASE), (*caveats, *((PERSONS,) if individuals else ()))
+    return Guarantee("claimed", statement, source, assumptions=assumptions, caveats=left_out)
+
+
+class CertifiedMechanism:
+    """A mechanism of Libra, a frozen dataclass, which says what a certificate of its releases must contain."""
 
     name: ClassVar[str]
 
@@ -44,54 +128,53 @@ class PeerMechanism:
         """What a release holds."""
         return CONTENTS
 
-    def parameters(self) -> dict[str, Any]:
-        """What was asked for, as far as it played a part."""
-        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}  # type: ignore[arg-type]
-
-    def claim(self) -> Claim | None:
-        """The figures that its authors claim; None where the guarantee is proved."""
-        raise NotImplementedError
-
-    def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
-        """What is promised or claimed of a release; `individuals` says that the log knows whose case is whose."""
-        raise NotImplementedError
+    @property
+    def planned_ledger(self) -> Ledger:
+        """The ledger of a run, without entries: how cases are drawn, and what may be spent. Here all take part once."""
+        return Ledger()
 
     @classmethod
     def from_certificate(cls, parameters: Mapping[str, Any]) -> Self:
         """The mechanism that a certificate with these parameters speaks of."""
         return cls(**parameters)
 
-    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
-        """All guarantees that a release with these parameters may have."""
-        return [self.guarantee(seeded=seeded, individuals=individuals) for individuals in (False, True)]
+    def parameters(self) -> dict[str, Any]:
+        """What was asked for, JSON-ready, as far as it played a part."""
+        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}  # type: ignore[arg-type]
 
-    @property
-    def planned_ledger(self) -> Ledger:
-        """The ledger of a run, without entries: all cases take part once."""
-        return Ledger()
+    def claim(self) -> Claim | None:
+        """The figures that its authors claim; None where the guarantee is proved."""
+        return None
+
+    @abstractmethod
+    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
+        """All guarantees that a release with these parameters may have; which one may depend on the log."""
 
     def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
         """How the entries of a ledger differ from what a run with these parameters writes."""
         yield from ("there is a ledger, and nothing was counted",) if entries else ()
 
-    def _release(
-        self, log: EventLog, released: EventLog, random: Randomness, *, notes: Sequence[str] = (), **more: Any
-    ) -> Release:
-        """The release of what became of a log; `more` are further fields of a `Release`."""
-        persons = log.individual is not None
-        promised = self.guarantee(seeded=random.seeded, individuals=persons)
-        unprotected = persons and promised.kind == "claimed"
-        told = {
-            "parameters": self.parameters(),
-            "notes": (
-                *((SEED_NOTE,) if random.seeded else ()),
-                *((PERSONS_NOTE.format(self.name),) if unprotected else ()),
-                *notes,
-            ),
-            "claimed": self.claim(),
-            "contents": self.contents,
-        }
-        return Release(log=released, mechanism=self.name, guarantee=promised, seeded=random.seeded, **(told | more))
+
+class PeerMechanism(CertifiedMechanism):
+    """A mechanism of other authors, with `anonymize`, `guarantee` and `claim` of its own."""
+
+    @abstractmethod
+    def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
+        """What is promised or claimed of a release; `individuals` says that the log knows whose case is whose."""
+
+    def guarantees(self, *, seeded: bool) -> list[Guarantee]:
+        """All guarantees that a release with these parameters may have."""
+        return [self.guarantee(seeded=seeded, individuals=individuals) for individuals in (False, True)]
+
+    def _release(self, log: EventLog, made: EventLog, random: Randomness, *, notes: Sequence[str] = (), **more: Any) -> Release:
+        """The release of what was made of a log; `more` are further fields of a `Release`."""
+        seeded, persons = random.seeded, log.individual is not None
+        promised = self.guarantee(seeded=seeded, individuals=persons)
+        told = [SEED_NOTE] if seeded else []
+        if persons and promised.kind == "claimed":
+            told.append(PERSONS_NOTE.format(self.name))
+        known = {"parameters": self.parameters(), "claimed": self.claim(), "contents": self.contents, "notes": (*told, *notes)}
+        return Release(log=made, mechanism=self.name, guarantee=promised, seeded=seeded, **(known | more))
 
 
 def relative_times(cases: Cases) -> Integers:
@@ -102,16 +185,11 @@ def relative_times(cases: Cases) -> Integers:
     return relative
 
 
-def at_relative_times(cases: Cases, relative: Reals, origin: int, *, signed: bool = False) -> Cases:
+def at_relative_times(cases: Cases, relative: Floats, origin: int, *, signed: bool = False) -> Cases:
     """The cases with these starts, counted from an origin, and these gaps.
 
     Times are whole milliseconds. An event comes a millisecond after the one before at least, unless gaps are `signed`; at either
     end of the years that a log may have, each event leaves room for the others.
-
-    Example:
-        >>> cases = Cases(*map(np.array, ([0, 1, 2], [0, 0, 0], [0, 2, 3], [0, 1])), n_activities=3)
-        >>> at_relative_times(cases, np.array([5000.0, -7.0, 0.0]), origin=10_000).micros.tolist()
-        [15000, 16000, 10000]
     """
     first = cases.offsets[:-1]
     if not signed:
@@ -122,7 +200,7 @@ def at_relative_times(cases: Cases, relative: Reals, origin: int, *, signed: boo
     millis = np.clip(np.rint(relative / MILLISECOND), -span, span).astype(np.int64)
     total = np.cumsum(millis)
     of_case = total - np.repeat(total[first] - millis[first], cases.lengths)
-    before = np.arange(len(total)) - np.repeat(first, cases.lengths)
+    before = ranks(cases.lengths)
     after = np.repeat(cases.lengths - 1, cases.lengths) - before
     since_1970 = np.clip(of_case + origin // MILLISECOND, EARLIEST + before, LATEST - after)
     return replace(cases, micros=since_1970 * MILLISECOND)

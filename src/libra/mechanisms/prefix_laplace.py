@@ -2,11 +2,8 @@
 
 Level by level, every open prefix is extended by every label and by the end. Each extension gets the number of cases that begin
 like it, with Laplace noise, and is kept where that reaches a threshold. What ends is released with its noisy count; what is still
-open after the last level is dropped.
-
-As published, noise of scale 1/epsilon is cut to a whole number, and the claim of epsilon-differential privacy does not hold: a
-case counts at each level, so the losses of all levels add up. With `split_budget` it does: epsilon is split over the levels,
-noise is discrete, and nothing else of the log is used without being counted (`Split`). Labels are public.
+open after the last level is dropped. As published, the claim of epsilon-differential privacy does not hold, because a case counts
+at each level; with `split_budget` it does (`Split`). Labels are public.
 """
 
 from __future__ import annotations
@@ -25,20 +22,10 @@ from libra.engines.polars import PolarsEngine
 from libra.errors import UsageError
 from libra.eventlog.cases import Integers
 from libra.mechanisms import parameters as p
+from libra.mechanisms import prefix_tree as tree
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
-from libra.mechanisms.prefix_tree import (
-    Growth,
-    PrefixQuery,
-    discrete_tail,
-    grow,
-    longest_of,
-    longest_trace,
-    refuse_runaway,
-    smallest_threshold,
-    threshold,
-    truncated_laplace,
-)
-from libra.mechanisms.promises import LABELS_PUBLIC, EpsilonClaim, proved
+from libra.mechanisms.peers import LABELS_PUBLIC, proved
+from libra.mechanisms.prefix_tree import Growth, PrefixQuery, grow, refuse_runaway
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, Counted, Times, largest_mu
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
@@ -62,15 +49,12 @@ LONGEST_FOUND = int(CASE_LENGTH_BINS[-1])
 class PrefixLaplace(PrefixQuery):
     """Prefix query: frequent prefixes, as traces. Claimed by its authors; proved with split_budget=true.
 
-    Delta is that of the modelled times; with `split_budget`, that of the guarantee, and without times it is there for what tables
-    of noise are off by.
+    Delta is that of the modelled times; with `split_budget`, that of the guarantee, which also covers what tables are off by.
 
     Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=2_000)
-        >>> PrefixLaplace(epsilon=1.0).anonymize(log, Randomness()).guarantee.kind
+        >>> PrefixLaplace().guarantee(seeded=False, individuals=False).kind
         'claimed'
-        >>> PrefixLaplace(epsilon=2.0, prune=60, max_length=6, split_budget=True).anonymize(log, Randomness()).guarantee.kind
+        >>> PrefixLaplace(prune=60, max_length=6, split_budget=True).guarantee(seeded=False, individuals=False).kind
         'proved'
     """
 
@@ -98,20 +82,18 @@ class PrefixLaplace(PrefixQuery):
 
     def _answer(self, engine: PolarsEngine, gate: Gate, random: Randomness) -> Counted:
         n_labels = len(engine.labels)
-        return self._split.counts(gate, n_labels) if self.split_budget else self._published(engine, n_labels, random)
-
-    def _published(self, engine: PolarsEngine, n_labels: int, random: Randomness) -> Counted:
-        """The query as published."""
+        if self.split_budget:
+            return self._split.counts(gate, n_labels)
         counted, scale = Counted(*engine.variants()), 1 / self.query_epsilon
-        levels = longest_trace(self.max_length, counted) + 1  # the end is one
+        levels = tree.longest_trace(self.max_length, counted) + 1  # the end is one
         least = self._least_count(counted, n_labels, levels)
 
         def level(prefixes: Integers, last: bool) -> Integers:
             true = continuations(counted.traces, counted.counts, prefixes, n_labels)
-            noisy = true + truncated_laplace(scale, true.size, random).reshape(true.shape)
+            noisy = true + tree.truncated_laplace(scale, true.size, random).reshape(true.shape)
             return np.where(noisy >= least, noisy, 0)
 
-        return grow(level, n_labels, levels).finished
+        return grow(level, n_labels, levels)[0]
 
     @cached_property
     def _split(self) -> Split:
@@ -137,14 +119,10 @@ class PrefixLaplace(PrefixQuery):
     def _other_query(self, entries: Sequence[Entry]) -> Iterator[str]:
         return self._split.departures(entries)
 
-    def claim(self) -> EpsilonClaim | None:
-        """What its authors claim; None for the sound form."""
-        return None if self.split_budget else self._epsilon_claim()
-
     def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
         """What is promised of a release."""
         if self.split_budget:
-            return proved(self.epsilon, self.delta, LABELS_PUBLIC, seeded=seeded, one_of_each=individuals)
+            return proved(self.epsilon, self.delta, LABELS_PUBLIC, seeded=seeded, most_cases=1 if individuals else None)
         levels = self._levels(None if self.max_length is None else self.max_length + 1)
         return self._claimed(SOURCE, (levels,), individuals=individuals)
 
@@ -153,11 +131,10 @@ class PrefixLaplace(PrefixQuery):
 class Split:
     """The query in a form whose guarantee is proved: everything goes through the gate, and epsilon is split over levels.
 
-    At each level a case counts in one cell, so each level is a pure release of 1 over the scale of its discrete Laplace noise,
-    and those of all levels add up to what is left of epsilon. How many levels there are and what is pruned has to be public:
-    where it is not said, the number of cases and their lengths are released first, for a small share of epsilon each. Which
-    prefixes are open follows from counts that are released. Once noise is drawn nothing is refused: a refusal would tell of it
-    what no ledger counts. Where a tree would run away, more is pruned.
+    At each level a case counts in one cell, so each level is a pure release of 1 over the scale of its discrete Laplace noise.
+    How many levels there are and what is pruned has to be public: where it is not said, the number of cases and their lengths are
+    released first, for a small share of epsilon each. Once noise is drawn nothing is refused: a refusal would tell of it what no
+    ledger counts. Where a tree would run away, more is pruned.
     """
 
     epsilon: float
@@ -194,22 +171,16 @@ class Split:
         left = self.epsilon * (1 - SHARE * (self._asks_number + (self.max_length is None)))
         scale = max(levels / left, SMALLEST_SCALE)
         if scale > LARGEST_SCALE:
-            raise UsageError(
-                f"So small an epsilon cannot be split over {levels} levels. Ask for a larger --epsilon, or for "
-                f"--set max_length={max(int(LARGEST_SCALE * left) - 1, 1)}."
-            )
+            remedy = f"Ask for a larger --epsilon, or for --set max_length={max(int(LARGEST_SCALE * left) - 1, 1)}."
+            raise UsageError(f"So small an epsilon cannot be split over {levels} levels. {remedy}")
         return scale
 
     def entries(self, levels: int) -> list[Entry]:
         """What the query writes into the ledger, with so many levels."""
-        first = [
-            *([CaseNumber.purpose] if self._asks_number else []),
-            *([CaseLengths.purpose] if self.max_length is None else []),
-        ]
-        return [
-            *(Entry(purpose, DISCRETE_LAPLACE, 1.0, self._first_scale) for purpose in first),
-            *[Entry(PrefixLevel.purpose, DISCRETE_LAPLACE, 1.0, self.scale(levels))] * levels,
-        ]
+        first = [CaseNumber.purpose] if self._asks_number else []
+        first += [CaseLengths.purpose] if self.max_length is None else []
+        of_level = Entry(PrefixLevel.purpose, DISCRETE_LAPLACE, 1.0, self.scale(levels))
+        return [*(Entry(purpose, DISCRETE_LAPLACE, 1.0, self._first_scale) for purpose in first), *[of_level] * levels]
 
     def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
         """How the entries of a ledger differ from what the query writes."""
@@ -229,21 +200,21 @@ class Split:
         number = float(gate.release_whole(CaseNumber(), self._first_scale).values[0]) if self._asks_number else None
         longest = self.max_length
         if longest is None:
-            longest = longest_of(average_of(gate.release_whole(CaseLengths(), self._first_scale)))
-        levels = longest + 1
-        growth = self._growth(levels, number, n_labels)
-        scale, least = growth.scale, smallest_threshold(growth) if growth.runs_away else growth.least
+            longest = tree.longest_of(average_of(gate.release_whole(CaseLengths(), self._first_scale)))
+        growth = self._growth(longest + 1, number, n_labels)
+        scale, least = growth.scale, tree.smallest_threshold(growth) if growth.runs_away else growth.least
 
         def level(prefixes: Integers, last: bool) -> Integers:
             noisy = gate.release_whole(PrefixLevel(prefixes, n_labels), scale).counts
             return np.where(noisy >= least, noisy, 0)
 
-        return grow(level, n_labels, levels).finished
+        return grow(level, n_labels, longest + 1)[0]
 
     def _growth(self, levels: int, number: float | None, n_labels: int) -> Growth:
         """How a tree of so many levels grows, given the noisy number of cases where it was asked for."""
         cases = None if number is None else max(number, 1.0)
-        return Growth(discrete_tail, self.scale(levels), threshold(self.prune, cases or 1.0), n_labels, levels, cases)
+        least = tree.threshold(self.prune, cases or 1.0)
+        return Growth(tree.discrete_tail, self.scale(levels), least, n_labels, levels, cases)
 
 
 def average_of(lengths: NoisyTable) -> float:

@@ -1,15 +1,13 @@
 """The tree of prefixes that prefix-laplace and sacofa grow level by level, and how large it would become.
 
-In: a query that answers, for all open prefixes at once, how many cases go on to each label or to the end, with noise, and 0 for
-what is pruned. Out: the finished traces, and the prefixes that are still open after the last level. Each open prefix has a cell
-for every label, nearly all of them empty; where noise alone lets more than one of them through, each level has more made-up
-prefixes than the one before. Such a tree is refused before it is grown, with a threshold that works.
+Each open prefix has a cell for every label, nearly all of them empty; where noise alone lets more than one of them through, each
+level has more made-up prefixes than the one before. Such a tree is refused before it is grown, with a threshold that works.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -18,7 +16,7 @@ import numpy as np
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Integers, Traces, concatenated
-from libra.mechanisms.promises import NO_GUARANTEE, EpsilonClaim, claimed
+from libra.mechanisms.peers import NO_GUARANTEE, EpsilonClaim, claimed
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, LONGEST, Counted, VariantQuery, checked_max_length, checked_prune
 from libra.privacy.guarantee import Guarantee
 
@@ -48,19 +46,22 @@ class PrefixQuery(VariantQuery):
         super()._check(prune=checked_prune(self.prune), max_length=checked_max_length(self.max_length), **others)
         _ = self.mu_times
 
-    def _epsilon_claim(self) -> EpsilonClaim:
-        return EpsilonClaim(self.epsilon, self.delta if self.times == "model" else 0.0)
+    def claim(self) -> EpsilonClaim | None:
+        """What its authors claim; None for a sound form."""
+        return None if self.proved else EpsilonClaim(self.epsilon, self.delta if self.times == "model" else 0.0)
 
     def _claimed(self, source: str, caveats: tuple[str, ...], *, individuals: bool) -> Guarantee:
         """The claim in words; `caveats` are those of this query alone."""
-        figure = f"epsilon {self.epsilon:g}"
-        if self.times == "model":
-            figure += f" (and with delta {self.delta:g}, for the times)"
+        of_times = f" (and with delta {self.delta:g}, for the times)" if self.times == "model" else ""
         statement = (
-            f"As claimed by its authors: epsilon-differential privacy for one case, with {figure}. "
+            f"As claimed by its authors: epsilon-differential privacy for one case, with epsilon {self.epsilon:g}{of_times}. "
             f"This is no guarantee: the query {NO_GUARANTEE}"
         )
-        shared = (*self._raw_figures(), TRUNCATED, *((TIMES,) if self.times == "model" else ()))
+        raw = ["the number of cases"] if 0 < self.prune < 1 else []
+        raw += ["the average length of a case"] if self.max_length is None else []
+        named, verb = " and ".join(raw), "are" if len(raw) > 1 else "is"
+        taken = f"{named[:1].upper()}{named[1:]} {verb} taken from the log without noise, and not counted."
+        shared = (*((taken,) if raw else ()), TRUNCATED, *((TIMES,) if self.times == "model" else ()))
         return claimed(statement, source, "the activity labels are public", (*caveats, *shared), individuals=individuals)
 
     def _levels(self, levels: int | None) -> str:
@@ -68,16 +69,6 @@ class PrefixQuery(VariantQuery):
         if levels is None:
             return LEVELS
         return f"{LEVELS} With {levels} levels, that is up to {levels * self.query_epsilon:g} in place of {self.query_epsilon:g}."
-
-    def _raw_figures(self) -> Iterator[str]:
-        """What is taken from the log as it is."""
-        raw = [
-            *(["the number of cases"] if 0 < self.prune < 1 else []),
-            *(["the average length of a case"] if self.max_length is None else []),
-        ]
-        if raw:
-            named, verb = " and ".join(raw), "are" if len(raw) > 1 else "is"
-            yield f"{named[0].upper()}{named[1:]} {verb} taken from the log without noise, and not counted."
 
     def _least_count(self, counted: Counted, n_labels: int, levels: int) -> int:
         """The count from which on prefixes are kept, with truncated Laplace noise; refused where the tree would run away."""
@@ -87,22 +78,11 @@ class PrefixQuery(VariantQuery):
         return least
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Grown:
-    """Traces that ended, and prefixes of as many events as there were levels, with their noisy counts."""
+def grow(query: Query, n_labels: int, levels: int) -> tuple[Counted, Counted]:
+    """Traces that ended within so many levels, and prefixes that are still open after them, with their noisy counts.
 
-    finished: Counted
-    still_open: Counted
-
-
-def grow(query: Query, n_labels: int, levels: int) -> Grown:
-    """The tree of so many levels.
-
-    Args:
-        query: Noisy counts (a row for each prefix, a column for each label and for the end) of prefixes, which come as rows of
-            codes; 0 for what is pruned. It is told whether this is the last level.
-        n_labels: How many labels there are.
-        levels: How many symbols the longest prefix has, the end counting as one.
+    `query` gives noisy counts (a row for each prefix, a column for each label and for the end) of prefixes, which come as rows of
+    codes; 0 for what is pruned. It is told whether this is the last level.
     """
     prefixes, counts = np.zeros((1, 0), np.int64), np.zeros(1, np.int64)
     finished: list[Traces] = []
@@ -119,7 +99,7 @@ def grow(query: Query, n_labels: int, levels: int) -> Grown:
         parent, symbol = np.nonzero(noisy[:, :n_labels] > 0)
         counts = noisy[parent, symbol]
         prefixes = np.column_stack((prefixes[parent], symbol))
-    return Grown(Counted(concatenated(finished), np.concatenate(ended)), Counted(_traces(prefixes), counts))
+    return Counted(concatenated(finished), np.concatenate(ended)), Counted(_traces(prefixes), counts)
 
 
 def _traces(prefixes: Integers) -> Traces:
@@ -176,23 +156,12 @@ class Growth:
 
 
 def refuse_runaway(growth: Growth, remedy: Callable[[int], str]) -> None:
-    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words.
-
-    Example:
-        >>> growth = Growth(truncated_tail, 10.0, 10, n_labels=16, levels=15)
-        >>> refuse_runaway(growth, lambda least: f"Ask for --set prune={least}.")
-        Traceback (most recent call last):
-        libra.errors.UsageError: Noise alone would make 2.9 prefixes of each at every level, so the tree would run away.
-        Ask for --set prune=21.
-    """
-    if not growth.runs_away:
-        return
-    why = (
-        f"Noise alone would make {growth.made_up:,.1f} prefixes of each at every level, so the tree would run away"
-        if growth.made_up > 1
-        else f"The tree of prefixes would have more than {MOST_CELLS:,} cells"
-    )
-    raise UsageError(f"{why}. {remedy(smallest_threshold(growth))}")
+    """A `UsageError` where a tree would run away; `remedy` puts the smallest threshold that helps into words."""
+    if growth.runs_away:
+        why = f"The tree of prefixes would have more than {MOST_CELLS:,} cells"
+        if growth.made_up > 1:
+            why = f"Noise alone would make {growth.made_up:,.1f} prefixes of each at every level, so the tree would run away"
+        raise UsageError(f"{why}. {remedy(smallest_threshold(growth))}")
 
 
 def smallest_threshold(growth: Growth) -> int:
@@ -218,20 +187,12 @@ def longest_of(average: float) -> int:
 
 def longest_trace(max_length: int | None, counted: Counted) -> int:
     """How many events the longest trace has: as said, or as the cases themselves have on average."""
-    if max_length is not None:
-        return max_length
-    return longest_of(float(counted.traces.lengths @ counted.counts) / max(counted.n_cases, 1))
+    average = float(counted.traces.lengths @ counted.counts) / max(counted.n_cases, 1)
+    return longest_of(average) if max_length is None else max_length
 
 
 def enough_to_prune(counted: Counted, epsilon: float, n_labels: int) -> int:
-    """The default count to prune at, or the smallest with which the tree of a query of so few cases does not run away.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> many, few = (Counted(traces_of([[0], [1]]), np.array([half, half])) for half in (900, 9))
-        >>> enough_to_prune(many, 1.0, n_labels=16), enough_to_prune(few, 1.0, n_labels=16)
-        (18, 3)
-    """
+    """The default count to prune at, or the smallest with which the tree of a query of so few cases does not run away."""
     least = threshold(DEFAULT_PRUNE, counted.n_cases)
     growth = Growth(truncated_tail, 1 / epsilon, least, n_labels, longest_trace(None, counted) + 1, counted.n_cases)
     return smallest_threshold(growth) if growth.runs_away else least

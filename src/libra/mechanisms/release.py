@@ -1,7 +1,5 @@
 """What a mechanism gives back: the log, what is promised of it, and what only the custodian may see.
 
-`libra.anonymize` makes a `libra.release.Release` of it, which can also be written and shown.
-
 The certificate is publishable: parameters, promises and versions, and nothing that was computed from the original. `shortfall`,
 `confidential` and part of `claimed` may be; they stay with the custodian, and out of what Python prints of a release.
 """
@@ -21,7 +19,7 @@ from libra.privacy.plain_words import in_plain_words
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
     from libra.mechanisms.libra.figures import Figures
-    from libra.mechanisms.promises import Claim
+    from libra.mechanisms.peers import Claim
     from libra.privacy.guarantee import Guarantee
     from libra.privacy.ledger import Ledger
 
@@ -55,10 +53,8 @@ class Release:
         has_times: Whether its timestamps say anything; otherwise they are placeholders.
 
     Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.amun import Amun
-        >>> from libra._system.randomness import Randomness
-        >>> release = Amun().anonymize(simulate(cases=100), Randomness())
+        >>> import libra, libra.example
+        >>> release = libra.anonymize(libra.example.path(), mechanism="amun")
         >>> release.guarantee.kind, release.shortfall, release.certificate()["guarantee"]["kind"]
         ('claimed', None, 'claimed')
     """

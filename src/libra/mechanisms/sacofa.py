@@ -3,11 +3,8 @@
 The prefix query, level by level, but first it is read off the raw log which activity always, sometimes or never follows or
 precedes which other. Prefixes that keep all of this get their count with Laplace noise of scale 1/epsilon, cut to a whole number.
 Of the V others at a level, an exponential mechanism lets in m (the probability of m is proportional to e^(epsilon (V - m) / 2)),
-drawn at random, which get noise as well; the rest stay 0. Open prefixes are pruned below a threshold. Finished traces are not:
-they come out wherever their noisy count is above 0, and so do, as complete traces, prefixes of the longest length.
-
-The claim of epsilon-differential privacy does not hold: the relations are an uncounted query about the raw log, and a case
-counts at every level. Labels are public.
+drawn at random, which get noise as well; the rest stay 0. Open prefixes are pruned below a threshold; finished traces, and
+prefixes of the longest length, come out wherever their noisy count is above 0. The claim does not hold (`guarantee` says why).
 """
 
 from __future__ import annotations
@@ -29,7 +26,6 @@ from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
 from libra.mechanisms.prefix_tree import PrefixQuery, grow, longest_trace, truncated_laplace
-from libra.mechanisms.promises import EpsilonClaim
 from libra.mechanisms.variant_queries import DEFAULT_PRUNE, Counted, Times
 from libra.privacy.gate import Gate
 from libra.privacy.guarantee import Guarantee
@@ -52,8 +48,6 @@ AT_ONCE = 2_000_000  # pairs of occurrences, and cells of a matrix, that are hel
 @dataclass(frozen=True)
 class Sacofa(PrefixQuery):
     """SaCoFa: prefix query that favours plausible behaviour over chance. Claimed by its authors.
-
-    Delta is that of the modelled times.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -79,10 +73,8 @@ class Sacofa(PrefixQuery):
     def _answer(self, engine: PolarsEngine, gate: Gate, random: Randomness) -> Counted:
         counted, n_labels, epsilon = Counted(*engine.variants()), len(engine.labels), self.query_epsilon
         if n_labels > MOST_LABELS:
-            raise UsageError(
-                f"sacofa relates every label to every other, and more than {MOST_LABELS:,} of them do not fit into memory. Group "
-                "the labels, or use prefix-laplace, which relates none."
-            )
+            why = f"sacofa relates every label to every other, and more than {MOST_LABELS:,} of them do not fit into memory."
+            raise UsageError(f"{why} Group the labels, or use prefix-laplace, which relates none.")
         longest = longest_trace(self.max_length, counted)
         least = self._least_count(counted, n_labels, longest)
         relations = relations_of(counted.traces, n_labels)
@@ -97,13 +89,8 @@ class Sacofa(PrefixQuery):
             noisy[pruned] = 0
             return noisy
 
-        grown = grow(level, n_labels, longest)
-        parts = (grown.finished, grown.still_open)
+        parts = grow(level, n_labels, longest)
         return Counted(concatenated([part.traces for part in parts]), np.concatenate([part.counts for part in parts]))
-
-    def claim(self) -> EpsilonClaim:
-        """What its authors claim."""
-        return self._epsilon_claim()
 
     def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
         """What is claimed of a release, and why it does not hold."""
@@ -141,26 +128,16 @@ class Relations:
     """What holds in all of some traces; `relation[a, b]` is about b, seen from a, at any distance.
 
     "Sometimes" cannot be broken, and "never precedes" is "never follows" seen from the other side, so three relations are left.
-    They take a byte for each pair of labels; everything else is worked through in parts of a bounded size.
-
-    Attributes:
-        never_followed: No b ever comes after an a.
-        always_followed: After every a comes a b.
-        always_preceded: Before every a comes a b.
     """
 
-    never_followed: Booleans
-    always_followed: Booleans
-    always_preceded: Booleans
+    never_followed: Booleans  # no b ever comes after an a
+    always_followed: Booleans  # after every a comes a b
+    always_preceded: Booleans  # before every a comes a b
 
     def broken(self, prefixes: Integers) -> Booleans:
         """Whether a relation breaks where each prefix (a row of codes) goes on to each label, or to the end (the last column)."""
-        n_labels = len(self.never_followed)
-        found = np.empty((len(prefixes), n_labels + 1), bool)
-        some = _rows_at_once(n_labels)
-        for begin in range(0, len(prefixes), some):
-            found[begin : begin + some] = self._broken(prefixes[begin : begin + some])
-        return found
+        some = _rows_at_once(len(self.never_followed))
+        return np.concatenate([self._broken(prefixes[at : at + some]) for at in range(0, max(len(prefixes), 1), some)])
 
     def _broken(self, prefixes: Integers) -> Booleans:
         n, n_labels = len(prefixes), len(self.never_followed)
@@ -179,8 +156,7 @@ class Relations:
     @cached_property
     def _n_before(self) -> Integers:
         """How many have to come before each label."""
-        n_before: Integers = self.always_preceded.sum(axis=1)
-        return n_before
+        return np.asarray(self.always_preceded.sum(axis=1))
 
 
 def relations_of(traces: Traces, n_labels: int) -> Relations:

@@ -1,11 +1,9 @@
 """TraVaS (Rafiei, Wangelik and van der Aalst 2022): variants with noisy counts, where those are high enough.
 
 Each variant that occurs gets its count with truncated geometric noise, which is at most k; it is released if that is above k, so
-what nobody follows never is, and no list of possible variants is needed. One case moves one count by one: no probability changes
-by more than e^epsilon, but for one end point of the noise that has probability delta at most. The claim holds, for one case, or
-for one individual where the log says whose case is whose (one case of each, drawn at random, counts). `repeats` makes the query
-so often, at (epsilon / repeats, delta / repeats) each, and averages, as its authors propose; their choice of that number by its
-result on the raw log is left out, as it would be a release that nobody counts. No label is public.
+what nobody follows never is. One case moves one count by one: no probability changes by more than e^epsilon, but for one end
+of the noise, of probability delta at most. The claim holds. The authors' choice of `repeats` by its result on the raw log is
+left out, as it would be a release that nobody counts. No label is public.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from libra.errors import UsageError
 from libra.eventlog.cases import Integers, Traces, concatenated
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget
-from libra.mechanisms.promises import proved
+from libra.mechanisms.peers import proved
 from libra.mechanisms.variant_queries import Counted, Times, VariantQuery, largest_mu
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate, geometric_entry
@@ -63,10 +61,8 @@ class Travas(VariantQuery):
     def __post_init__(self) -> None:
         self._check(repeats=checked_whole("repeats", self.repeats, 1, MOST_REPEATS))
         if delta_of_ledger(Ledger(tuple(self.entries())), self.epsilon) > self.delta:  # makes the noise, which may refuse too
-            raise UsageError(
-                "Tables of noise are not exact enough for so large an epsilon, so small a delta or so many repeats. Ask for a "
-                "smaller epsilon, a larger delta or fewer repeats."
-            )
+            why = "Tables of noise are not exact enough for so large an epsilon, so small a delta or so many repeats."
+            raise UsageError(f"{why} Ask for a smaller epsilon, a larger delta or fewer repeats.")
         _ = self.mu_times
 
     @property
@@ -101,12 +97,9 @@ class Travas(VariantQuery):
         if list(entries) != self.entries():
             yield "variant counts do not have the noise that these parameters give them, or not so often"
 
-    def claim(self) -> None:
-        """Nothing is only claimed."""
-
     def guarantee(self, *, seeded: bool, individuals: bool) -> Guarantee:
         """What is promised of a release."""
-        return proved(self.epsilon, self.delta, NO_LABEL_PUBLIC, seeded=seeded, one_of_each=individuals)
+        return proved(self.epsilon, self.delta, NO_LABEL_PUBLIC, seeded=seeded, most_cases=1 if individuals else None)
 
 
 def _averaged(parts: list[tuple[Traces, Integers]]) -> Counted:

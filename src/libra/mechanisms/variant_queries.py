@@ -1,7 +1,7 @@
 """Mechanisms that ask for variants with noisy counts and make a log of them, with times of our private model or placeholders.
 
-In: a query (`VariantQuery._answer`) and a log. Out: a `Release`. Where the guarantee is proved, everything goes through the gate;
-times are asked for through it for the labels that the released traces have, and all else is post-processing.
+Where the guarantee is proved, everything goes through the gate; times are asked for through it for the labels that the released
+traces have, and all else is post-processing.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_log, log_of, placeholder_times
 from libra.mechanisms.libra.algorithm import notes_on_delta, notes_on_zone
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, SMALLEST_MU, Budget, checked_budget, checked_time_zone
-from libra.mechanisms.libra.releases import CLOSE, RELEASES, TIMES
-from libra.mechanisms.libra.times import generate_times, release_times
+from libra.mechanisms.libra.releases import CLOSE, RELEASES, TIMES, of_topics
+from libra.mechanisms.libra.times.generate import generate_times
+from libra.mechanisms.libra.times.release import release_times
 from libra.mechanisms.peers import PeerMechanism
 from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.accounting import delta_of_ledger
@@ -45,10 +46,7 @@ LARGEST_TIMES_MU = 20.0
 HALVINGS = 40
 DROWNS = "So small an epsilon, delta or share of the budget would drown the times in noise. Ask for a larger one."
 NO_TIMES = "{} releases no times: timestamps are placeholders, a minute from event to event. --set times=model adds some."
-EMPTY = (
-    "The anonymized log is empty: nothing in this log stood out from the noise. A larger --epsilon would help{}. "
-    f"{A_SECOND_RUN}"
-)
+EMPTY = "The anonymized log is empty: nothing in this log stood out from the noise. A larger --epsilon would help{}. "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,10 +79,9 @@ def counted_of(cases: Cases) -> Counted:
     """The variants of some cases.
 
     Example:
-        >>> from libra.eventlog.cases import cases_of
-        >>> from libra.example.simulate import simulate
-        >>> counted_of(cases_of(simulate(cases=50))).n_cases
-        50
+        >>> cases = Cases(*map(np.array, ([0, 1, 0], [0, 0, 0], [0, 1, 2, 3], [0, 1, 0])), n_activities=2)
+        >>> counted_of(cases).counts.tolist()
+        [2, 1]
     """
     _, first, counts = np.unique(cases.variant, return_index=True, return_counts=True)
     return Counted(Traces(cases.codes, cases.offsets).take(first), counts)
@@ -106,16 +103,10 @@ class VariantQuery(PeerMechanism):
         """Normalize the parameters, set these others as they are, and refuse invalid ones."""
         if self.times not in ("none", "model"):
             raise UsageError(f"times is one of none, model, not {self.times!r}.")
-        budget = checked_budget(self.budget)
-        self._set(
-            epsilon=checked_epsilon(self.epsilon),
-            delta=delta_of_guarantee(self.delta),
-            budget=dict(vars(budget)),
-            time_zone=checked_time_zone(self.time_zone),
-            shares=budget,
-            **others,
-        )
-        if self.times == "none" and (budget != DEFAULT_BUDGET or self.time_zone != "UTC"):
+        shares = checked_budget(self.budget)
+        self._set(epsilon=checked_epsilon(self.epsilon), delta=delta_of_guarantee(self.delta), shares=shares, **others)
+        self._set(budget=dict(vars(shares)), time_zone=checked_time_zone(self.time_zone))
+        if self.times == "none" and (shares != DEFAULT_BUDGET or self.time_zone != "UTC"):
             raise UsageError("budget and time_zone apply to modelled times only. Add --set times=model.")
 
     @property
@@ -171,22 +162,23 @@ class VariantQuery(PeerMechanism):
             raise UsageError(f"{self.name} would release more than {MOST_EVENTS:,} events. Ask for a larger --epsilon or prune.")
         counted, labels = in_names(counted, engine.labels)
         traces, zone = counted.repeated(), self.time_zone if log.has_zone else "UTC"
-        if self.times == "model":
+        timed, notes = self.times == "model", []
+        if timed:
             released = self._with_model(traces, labels, gate, random, zone)
-            parameters, on_zone = {"time_zone": zone}, notes_on_zone(self.time_zone, has_zone=log.has_zone)
         else:
             released = fresh_log(_cases(traces, placeholder_times(traces.offsets), len(labels)), labels, random)
-            parameters, on_zone = {}, iter(())
+        ledger = gate.ledger() if self.proved else None
+        if ledger is not None and delta_of_ledger(ledger, self.epsilon) > self.delta:
+            raise AssertionError("more was released than the guarantee allows; nothing is given out")
+        if not released.n_cases:
+            notes.append(EMPTY.format(", or a smaller prune" if hasattr(self, "prune") else "") + A_SECOND_RUN)
+        elif not timed:
+            notes.append(NO_TIMES.format(self.name))
         promised = self.guarantee(seeded=random.seeded, individuals=log.individual is not None)
-        release = self._release(
-            log,
-            released,
-            random,
-            notes=(*self._notes(released), *notes_on_delta(promised, released.n_cases), *on_zone),
-            parameters=self.parameters() | parameters,
-            ledger=self._counted_ledger(gate) if self.proved else None,
-            has_times=self.times == "model",
-        )
+        notes += [*notes_on_delta(promised, released.n_cases)]
+        notes += [*notes_on_zone(self.time_zone, has_zone=log.has_zone)] if timed else []
+        parameters = self.parameters() | ({"time_zone": zone} if timed else {})
+        release = self._release(log, released, random, notes=notes, parameters=parameters, ledger=ledger, has_times=timed)
         progress(3, 3)
         return release
 
@@ -201,22 +193,9 @@ class VariantQuery(PeerMechanism):
         order = np.argsort(cases.micros[cases.offsets[:-1]], kind="stable")
         return log_of(cases.take(order), labels, seeded=random.seeded)
 
-    def _counted_ledger(self, gate: Gate) -> Ledger:
-        """What went through the gate, if it is within the promise."""
-        ledger = gate.ledger()
-        if delta_of_ledger(ledger, self.epsilon) > self.delta:
-            raise AssertionError("more was released than the guarantee allows; nothing is given out")
-        return ledger
-
-    def _notes(self, released: EventLog) -> Iterator[str]:
-        if not released.n_cases:
-            yield EMPTY.format(", or a smaller prune" if hasattr(self, "prune") else "")
-        elif self.times == "none":
-            yield NO_TIMES.format(self.name)
-
     def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
         """How the entries of a ledger differ from what a run with these parameters writes."""
-        of_times = [entry for entry in entries if entry.purpose in RELEASES and RELEASES[entry.purpose].topic in TIMES]
+        of_times = of_topics(entries, TIMES)
         yield from self._other_query([entry for entry in entries if entry not in of_times])
         for entry in of_times:
             for departure in RELEASES[entry.purpose].departures(entry):
@@ -232,15 +211,7 @@ class VariantQuery(PeerMechanism):
 
 
 def largest_mu(entries: Sequence[Entry], epsilon: float, delta: float) -> float:
-    """The largest mu for Gaussian releases that stay, together with these entries, within (epsilon, delta).
-
-    Example:
-        >>> from libra.privacy.ledger import TRUNCATED_GEOMETRIC
-        >>> query = Entry("variants", TRUNCATED_GEOMETRIC, 1.0, 2.0, bound=20)
-        >>> together = Ledger((query, Entry("times", ROUNDED_GAUSSIAN, largest_mu([query], 1.0, 1e-4), 1.0)))
-        >>> 0.9e-4 < delta_of_ledger(together, 1.0) <= 1e-4
-        True
-    """
+    """The largest mu for Gaussian releases that stay, together with these entries, within (epsilon, delta)."""
     low, high = 0.0, LARGEST_TIMES_MU
     for _ in range(HALVINGS):
         middle = (low + high) / 2

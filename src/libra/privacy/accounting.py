@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.arguments import checked, checked_delta, checked_times
 from libra.errors import UsageError
+from libra.eventlog.cases import Floats
 from libra.privacy.calibration import selections_delta
 from libra.privacy.gaussian import LARGEST_EPSILON, SMALLEST_EPSILON, checked_epsilon, delta_of, least, most, mu_of
 from libra.privacy.ledger import (
@@ -30,7 +30,6 @@ from libra.privacy.ledger import (
     Ledger,
 )
 
-Floats = npt.NDArray[np.float64]
 MOST_VALUES = 2_000
 SAME = 1e-13  # losses that are as near as that, relative to the largest, are taken for the largest of them
 MASS_ROUNDING = 1e-14  # of delta, for every release: what sums of floats may lose
@@ -49,19 +48,12 @@ LOST = 1e-12  # of a distribution's mass, to the library's floats
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Losses:
-    """What a release with the case says for it: the logarithms of how much likelier the outcomes are, and how likely these are.
+    """What a release with the case says for it: the logarithms of how much likelier outcomes are, and how likely these are."""
 
-    Attributes:
-        values: The losses, ascending.
-        chances: Their probabilities.
-        certain: The probability of outcomes that never come without the case.
-        releases: How many releases there are.
-    """
-
-    values: Floats
-    chances: Floats
-    certain: float = 0.0
-    releases: int = 0
+    values: Floats  # the losses, ascending
+    chances: Floats  # their probabilities
+    certain: float = 0.0  # the probability of outcomes that never come without the case
+    releases: int = 0  # how many releases there are
 
     def and_also(self, other: Losses) -> Losses:
         """The losses of both releases together."""
@@ -194,13 +186,7 @@ def delta_of_ledger(ledger: Ledger, epsilon: float) -> float:
 
 
 def epsilon_of_ledger(ledger: Ledger, delta: float) -> float:
-    """The epsilon at `delta` of everything in the ledger; infinite where no epsilon has such a delta.
-
-    Example:
-        >>> from libra.privacy.ledger import ROUNDED_GAUSSIAN
-        >>> round(epsilon_of_ledger(Ledger((Entry("edges", ROUNDED_GAUSSIAN, 1.0, 3.19),)), 1e-4), 2)
-        1.0
-    """
+    """The epsilon at `delta` of everything in the ledger; infinite where no epsilon has such a delta."""
     delta = checked_delta(delta)
     curve = _curve(ledger)
     high = 0.01

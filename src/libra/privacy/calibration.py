@@ -1,9 +1,8 @@
 """From the guarantee that is asked for to the noise that keeps it.
 
-In: epsilon, delta, and the shares of mu^2 that go to the choice of variants and of labels. Out: a `Calibration`: mu of each
-stage and the thresholds, in whole numbers. The promise: releases that add up to `mu_rest`, the choice of labels included, after
-a choice of variants with these thresholds, are (epsilon, delta)-differentially private for adding and for removing one case, or
-somebody with so many cases; `accounting` counts it again.
+The promise: releases that add up to `mu_rest`, the choice of labels included, after a choice of variants with these thresholds,
+are (epsilon, delta)-differentially private for adding and for removing one case, or somebody with so many cases; `accounting`
+counts it again.
 """
 
 from __future__ import annotations
@@ -33,34 +32,17 @@ class LabelRound(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration:
-    """How much noise every stage needs.
+    """How much noise every stage needs."""
 
-    Attributes:
-        epsilon: What is promised.
-        delta: Likewise.
-        mu: Of everything together, for a case that shares its variant with others.
-        mu_variants: Of the first look at the variants.
-        mu_rest: Of everything after that, the choice of labels included.
-        variant_threshold: Variants are kept whose noisy counts, times `scale`, reach it.
-        label_rounds: How labels are chosen, round by round; none where they are public.
-        cases: How many cases of whom is protected count at most. Every mu here is that of one of them.
-        scale: What counts are multiplied with before noise.
-
-    Example:
-        >>> plan = calibrate(1.0, 1e-4, variants=0.3)
-        >>> round(1 / plan.mu, 2), round(plan.least_count, 1)
-        (3.19, 22.7)
-    """
-
-    epsilon: float
-    delta: float
-    mu: float
-    mu_variants: float
-    mu_rest: float
-    variant_threshold: int
-    label_rounds: tuple[LabelRound, ...] = ()
-    cases: int = 1
-    scale: int = FINE
+    epsilon: float  # what is promised
+    delta: float  # likewise
+    mu: float  # of everything together, for a case that shares its variant with others
+    mu_variants: float  # of the first look at the variants
+    mu_rest: float  # of everything after that, the choice of labels included
+    variant_threshold: int  # variants are kept whose noisy counts, times `scale`, reach it
+    label_rounds: tuple[LabelRound, ...] = ()  # how labels are chosen, round by round; none where they are public
+    cases: int = 1  # how many cases of whom is protected count at most. Every mu here is that of one of them
+    scale: int = FINE  # what counts are multiplied with before noise
 
     @property
     def variant_shows(self) -> float:
@@ -100,12 +82,13 @@ def calibrate(epsilon: float, delta: float, variants: float, labels: Sequence[fl
     part = min(LABELS_PART, 1 / (1 + len(labels)))  # for each round; together all show with less than the sum
     variants_may = (1 - part * len(labels)) * shows
     variant_threshold = _least_threshold(lambda at: variant_shows(mu_variants, at, FINE, cases) <= variants_may)
-    rounds = tuple(_label_round(math.sqrt(share) * mu, part * shows * SLACK, cases) for share in labels)
+
+    def label_round(mu: float) -> LabelRound:
+        may_show = part * shows * SLACK
+        return LabelRound(mu, _least_threshold(lambda at: labels_show(mu, at, FINE, MOST_LABELS, cases) <= may_show))
+
+    rounds = tuple(label_round(math.sqrt(share) * mu) for share in labels)
     return Calibration(epsilon, delta, mu, mu_variants, mu_rest, variant_threshold, rounds, cases)
-
-
-def _label_round(mu: float, may_show: float, cases: int) -> LabelRound:
-    return LabelRound(mu, _least_threshold(lambda at: labels_show(mu, at, FINE, MOST_LABELS, cases) <= may_show))
 
 
 def selections_delta(mu: float, shows: float, epsilon: float) -> float:

@@ -1,8 +1,7 @@
 """The gate: raw counts go in, noisy tables come out, and every passage is written into the ledger.
 
-In: an engine that holds raw cases, and a source of randomness. Out: `NoisyTable`s, kept variants, selected labels. The promise:
-nothing leaves but with noise on it or through a private selection, and all of it is in the ledger. What is asked for (which
-table, which clip, how much noise) has to be public or to follow from what has left already.
+The promise: nothing leaves but with noise on it or through a private selection, and all of it is in the ledger. What is asked for
+(which table, which clip, how much noise) has to be public or to follow from what has left already.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from time import perf_counter
 import numpy as np
 
 from libra._system.randomness import Randomness
-from libra.engines.contract import Engine, Integers, Table
+from libra.engines.contract import Engine, Table
 from libra.engines.control_flow_tables import MOST_LABELS, LabelWeights, OneCell
 from libra.engines.counting.blocks import codes_among
-from libra.eventlog.cases import Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.privacy.ledger import (
     DISCRETE_LAPLACE,
     LABEL_SELECTION,
@@ -59,8 +58,7 @@ class Gate:
     """Where raw counts become released figures.
 
     Gates made from a gate (`tail`, `with_labels`) write into the same ledger; a subsample has its own, which knows its rate.
-    Where individuals are protected, `most_cases` is how many cases they have at most. Noise is asked for by the mu of one case;
-    the ledger knows that somebody may have several.
+    Individuals have `most_cases` at most. Noise is asked for by the mu of one case; the ledger knows that there may be several.
 
     Example:
         >>> from libra.engines.control_flow_tables import Size
@@ -83,10 +81,7 @@ class Gate:
     def release(self, table: Table, mu: float, group: Group | None = None) -> NoisyTable:
         """The table with rounded Gaussian noise, such that the release is mu-Gaussian-differentially private.
 
-        Args:
-            table: What to count.
-            mu: How much may be spent on it.
-            group: "kept" where the table counts cases of kept variants alone; otherwise that of the gate.
+        `group` is "kept" where the table counts cases of kept variants alone; otherwise that of the gate.
         """
         with self.seconds.of("aggregate"):
             counts = self._counts(table)
@@ -99,10 +94,7 @@ class Gate:
     def release_whole(self, table: Table, scale: float, group: Group | None = None) -> NoisyTable:
         """The table with discrete Laplace noise, P(z) proportional to e^(-|z| / scale): pure, with an epsilon of 1 / scale.
 
-        Args:
-            table: What to count; of those in which a case counts in one cell, so that it moves one number by 1.
-            scale: Of the noise.
-            group: "kept" where the table counts cases of kept variants alone; otherwise that of the gate.
+        In the table a case counts in one cell, so that it moves one number by 1; `group` as for `release`.
         """
         if not isinstance(table, OneCell):
             raise AssertionError(f'In "{table.purpose}" a case may move several numbers; this noise is for one.')
@@ -184,12 +176,7 @@ class Gate:
         return Gate(engine, self._random, self.group, self.rate * rate, self.most_cases, self.seconds)
 
     def ledger(self, times: int = 1, asked: float | None = None) -> Ledger:
-        """What went through so far.
-
-        Args:
-            times: How often the same was done, each time on a subsample of its own.
-            asked: The mu that could have been spent.
-        """
+        """What went through so far, done so many times, each on a subsample of its own; `asked` is the mu that could be spent."""
         return Ledger(tuple(self._entries), self.rate, times, self.most_cases, asked)
 
     def _write(self, entry: Entry) -> None:
@@ -197,10 +184,5 @@ class Gate:
 
 
 def geometric_entry(epsilon: float, noise: NoiseTable) -> Entry:
-    """What stands in the ledger for variant counts with this truncated geometric noise.
-
-    Example:
-        >>> geometric_entry(1.0, truncated_geometric(1.0, 1e-4)).bound
-        9
-    """
+    """What stands in the ledger for variant counts with this truncated geometric noise."""
     return Entry(VARIANT_COUNTS, TRUNCATED_GEOMETRIC, 1.0, 1 / epsilon, bound=-noise.first)

@@ -13,81 +13,34 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.arguments import checked, checked_delta
+from libra._system.ordering import Floats
 
-Floats = npt.NDArray[np.float64]
 CENTRE = 0.425  # Wichura's split: quantiles of probabilities within this of one half come from the first approximation
 
 # Wichura (1988), algorithm AS 241, PPND16: numerators and denominators from the highest power down. All coefficients and all
 # arguments are positive, so nothing cancels in floats.
+# fmt: off
 _CENTRAL = (
-    (
-        2.5090809287301226727e3,
-        3.3430575583588128105e4,
-        6.7265770927008700853e4,
-        4.5921953931549871457e4,
-        1.3731693765509461125e4,
-        1.9715909503065514427e3,
-        1.3314166789178437745e2,
-        3.3871328727963666080e0,
-    ),
-    (
-        5.2264952788528545610e3,
-        2.8729085735721942674e4,
-        3.9307895800092710610e4,
-        2.1213794301586595867e4,
-        5.3941960214247511077e3,
-        6.8718700749205790830e2,
-        4.2313330701600911252e1,
-        1.0,
-    ),
+    (2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4, 4.5921953931549871457e4,
+     1.3731693765509461125e4, 1.9715909503065514427e3, 1.3314166789178437745e2, 3.3871328727963666080e0),
+    (5.2264952788528545610e3, 2.8729085735721942674e4, 3.9307895800092710610e4, 2.1213794301586595867e4,
+     5.3941960214247511077e3, 6.8718700749205790830e2, 4.2313330701600911252e1, 1.0),
 )
 _MIDDLE = (
-    (
-        7.74545014278341407640e-4,
-        2.27238449892691845833e-2,
-        2.41780725177450611770e-1,
-        1.27045825245236838258e0,
-        3.64784832476320460504e0,
-        5.76949722146069140550e0,
-        4.63033784615654529590e0,
-        1.42343711074968357734e0,
-    ),
-    (
-        1.05075007164441684324e-9,
-        5.47593808499534494600e-4,
-        1.51986665636164571966e-2,
-        1.48103976427480074590e-1,
-        6.89767334985100004550e-1,
-        1.67638483018380384940e0,
-        2.05319162663775882187e0,
-        1.0,
-    ),
+    (7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1, 1.27045825245236838258e0,
+     3.64784832476320460504e0, 5.76949722146069140550e0, 4.63033784615654529590e0, 1.42343711074968357734e0),
+    (1.05075007164441684324e-9, 5.47593808499534494600e-4, 1.51986665636164571966e-2, 1.48103976427480074590e-1,
+     6.89767334985100004550e-1, 1.67638483018380384940e0, 2.05319162663775882187e0, 1.0),
 )
 _FAR = (
-    (
-        2.01033439929228813265e-7,
-        2.71155556874348757815e-5,
-        1.24266094738807843860e-3,
-        2.65321895265761230930e-2,
-        2.96560571828504891230e-1,
-        1.78482653991729133580e0,
-        5.46378491116411436990e0,
-        6.65790464350110377720e0,
-    ),
-    (
-        2.04426310338993978564e-15,
-        1.42151175831644588870e-7,
-        1.84631831751005468180e-5,
-        7.86869131145613259100e-4,
-        1.48753612908506148525e-2,
-        1.36929880922735805310e-1,
-        5.99832206555887937690e-1,
-        1.0,
-    ),
+    (2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3, 2.65321895265761230930e-2,
+     2.96560571828504891230e-1, 1.78482653991729133580e0, 5.46378491116411436990e0, 6.65790464350110377720e0),
+    (2.04426310338993978564e-15, 1.42151175831644588870e-7, 1.84631831751005468180e-5, 7.86869131145613259100e-4,
+     1.48753612908506148525e-2, 1.36929880922735805310e-1, 5.99832206555887937690e-1, 1.0),
 )
+# fmt: on
 LARGEST_EPSILON = 100.0
 SMALLEST_EPSILON = 1e-6
 LARGEST_MU = 1e3
@@ -97,12 +50,7 @@ ROUNDING = 4e-16  # what each step in floats loses at most, relative
 
 
 def upper_tail(x: float) -> float:
-    """The probability that a standard normal number is above `x`.
-
-    Example:
-        >>> round(upper_tail(1.959964), 6)
-        0.025
-    """
+    """The probability that a standard normal number is above `x`."""
     return 0.5 * math.erfc(x / math.sqrt(2))
 
 
@@ -117,11 +65,6 @@ def upper_quantiles(tails: Floats, halves: Floats) -> Floats:
         if len(far):
             found[outside[far]] = _rational(_FAR, root[far] - 5)
     return found
-
-
-def upper_quantile(tail: float) -> float:
-    """The point with this upper tail, at most one half."""
-    return float(upper_quantiles(np.array([tail]), np.array([0.5 - tail]))[0])
 
 
 def tail_bounds(x: Fraction, digits: int) -> tuple[Decimal, Decimal]:
@@ -202,13 +145,7 @@ def mu_of(epsilon: float, delta: float) -> float:
 
 
 def checked_epsilon(value: float, name: str = "epsilon") -> float:
-    """The epsilon of an (epsilon, delta) statement.
-
-    Example:
-        >>> checked_epsilon(0)
-        Traceback (most recent call last):
-        libra.errors.UsageError: epsilon has to be a number above 0 (from 1e-06 to 100), not 0.
-    """
+    """The epsilon of an (epsilon, delta) statement."""
     bounds = f"above 0 (from {SMALLEST_EPSILON:g} to {LARGEST_EPSILON:g})"
     return checked(name, value, lambda epsilon: SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON, bounds)
 

@@ -42,14 +42,12 @@ A_SECOND_RUN = "A second run counts as well: epsilons and deltas add up."
 class Strength:
     """What a guarantee is worth.
 
-    Attributes:
-        level: "strong", "moderate" or "weak"; "void" where even odds may become certainty; "exposed" where delta is so large
-            that a release which gives cases away would keep the promise.
-        warning: What is wrong with delta and what to ask for; empty where nothing is.
+    "void" is a level at which even odds may become certainty; "exposed" one where delta is so large that a release which gives
+    cases away would keep the promise.
     """
 
     level: Level
-    warning: str = ""
+    warning: str = ""  # what is wrong with delta and what to ask for; empty where nothing is
 
     @property
     def protects(self) -> bool:
@@ -71,12 +69,7 @@ def strength(epsilon: float, delta: float, cases: int | None = None, *, individu
 
 
 def doubt_left(epsilon: float, delta: float) -> float:
-    """How often a guess from even odds is wrong at least.
-
-    Example:
-        >>> round(doubt_left(1.0, 1e-5), 3)
-        0.269
-    """
+    """How often a guess from even odds is wrong at least."""
     return (1 - delta) / (1 + math.exp(epsilon))
 
 
@@ -95,15 +88,11 @@ def _warning(delta: float, cases: int, individuals: bool) -> str:
     whose, unit = (", which may be of as many individuals", "individual") if individuals else ("", "case")
     log = f"a log of {cases:,} case{'' if cases == 1 else 's'}{whose}"
     given = f"{100 * delta:.3g} % of all {unit}s" if delta > ROUGH else f"one {unit} in {math.ceil((1 - 1e-9) / delta):,}"
+    smaller = min(float(10.0 ** -(math.floor(math.log10(cases)) + 2)), STRONG[1])  # well below one over the number of cases
     return (
         f"Delta {delta:g} is {how} for {log}: a release that gives {given} away outright would keep this promise. "
-        f"Ask for a smaller one, such as --delta {_smaller(cases):g}."
+        f"Ask for a smaller one, such as --delta {smaller:g}."
     )
-
-
-def _smaller(cases: int) -> float:
-    """A power of ten that is well below one over the number of cases."""
-    return min(float(10.0 ** -(math.floor(math.log10(cases)) + 2)), STRONG[1])
 
 
 @dataclass(frozen=True)
@@ -194,12 +183,7 @@ def from_even_odds(epsilon: float) -> str:
 
 
 def certainty(doubt: float) -> str:
-    """How sure somebody is who has so much doubt left, from 0 to 1, as a percentage rounded up.
-
-    Example:
-        >>> certainty(0.25), certainty(0.0004), certainty(1e-9)
-        ('75.0 %', '99.960 %', '100 %')
-    """
+    """How sure somebody is who has so much doubt left, from 0 to 1, as a percentage rounded up."""
     if doubt < SURE:
         return "100 %"
     decimals = max(1, 1 + math.ceil(-math.log10(100 * doubt)))

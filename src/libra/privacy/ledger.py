@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Group = Literal["all", "kept", "tail"]
+GROUPS: tuple[Group, ...] = get_args(Group)
 ROUNDED_GAUSSIAN = "rounded gaussian"
 VARIANT_SELECTION = "thresholded rounded gaussian"
 LABEL_SELECTION = "label selection"
@@ -29,29 +30,15 @@ ADDING_UP = (
 
 @dataclass(frozen=True)
 class Entry:
-    """One release.
+    """One release."""
 
-    Attributes:
-        purpose: What it is for.
-        mechanism: What kind of noise, one of the names above.
-        sensitivity: By how much one case can move it: in L2 norm for Gaussian noise; for the others, one number by that much.
-        noise: The standard deviation of Gaussian noise; the scale of the others (1 / epsilon of the truncated geometric).
-        group: Which cases it was counted from: all, those of kept variants, or the tail. A case is in one of the latter two.
-        shows: Of a selection: the largest probability that something shows which no other case has.
-        bound: Of a truncated geometric: the largest noise.
-
-    Example:
-        >>> Entry("lengths of rare cases", ROUNDED_GAUSSIAN, sensitivity=1.0, noise=4.0, group="tail").mu
-        0.25
-    """
-
-    purpose: str
-    mechanism: str
-    sensitivity: float
-    noise: float
-    group: Group = "all"
-    shows: float = 0.0
-    bound: int | None = None
+    purpose: str  # what it is for
+    mechanism: str  # what kind of noise, one of the names above
+    sensitivity: float  # by how much one case can move it: in L2 norm for Gaussian noise; for the others, one number by that much
+    noise: float  # the standard deviation of Gaussian noise; the scale of the others (1 / epsilon of the truncated geometric)
+    group: Group = "all"  # the cases it was counted from: all, those of kept variants, or the tail (all that are not kept)
+    shows: float = 0.0  # of a selection: the largest probability that something shows which no other case has
+    bound: int | None = None  # of a truncated geometric: the largest noise
 
     @property
     def mu(self) -> float | None:
@@ -61,21 +48,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ledger:
-    """All releases of a run.
+    """All releases of a run."""
 
-    Attributes:
-        entries: The releases, in their order.
-        rate: The probability with which a case took part (Poisson subsampling); 1 without.
-        times: How often the whole was done, each time on a subsample of its own.
-        most_cases: How many cases of whom is protected count at most; all figures of the ledger are about one of them.
-        asked: The mu that could have been spent; shares are shares of its square. None where it is not known: then of what was.
-    """
-
-    entries: tuple[Entry, ...] = ()
-    rate: float = 1.0
-    times: int = 1
-    most_cases: int = 1
-    asked: float | None = None
+    entries: tuple[Entry, ...] = ()  # the releases, in their order
+    rate: float = 1.0  # the probability with which a case took part (Poisson subsampling); 1 without
+    times: int = 1  # how often the whole was done, each time on a subsample of its own
+    most_cases: int = 1  # how many cases of whom is protected count at most; all figures of the ledger are about one of them
+    asked: float | None = None  # the mu that could have been spent, whose square shares are of; None: of what was spent
 
     @property
     def mu(self) -> float:
@@ -105,7 +84,4 @@ class Ledger:
 
     def _squares(self) -> dict[Group, float]:
         """The mu^2 of the Gaussian entries, by group."""
-        return {group: sum((entry.mu or 0.0) ** 2 for entry in self.entries if entry.group == group) for group in _GROUPS}
-
-
-_GROUPS: tuple[Group, ...] = ("all", "kept", "tail")
+        return {group: sum((entry.mu or 0.0) ** 2 for entry in self.entries if entry.group == group) for group in GROUPS}

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from libra._system.arguments import checked, checked_delta
+from libra._system.ordering import Floats, Integers
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.privacy.gaussian import checked_epsilon, tail_bounds, upper_quantiles
 
-Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 BLOCK = 1 << 14  # draws at a time, so that they stay in the processor's cache
 RELATIVE = 1e-13  # ten times what a quantile in floats can be off by
@@ -114,28 +114,22 @@ class _Tail:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoiseTable:
-    """A distribution on consecutive whole numbers.
+    """A distribution on consecutive whole numbers."""
 
-    Attributes:
-        first: The smallest of them.
-        cumulative: The weights added up, without the last sum, which is 2^64.
-        distance: The total variation distance from the distribution that the table stands for, rounded up.
-    """
-
-    first: int
-    cumulative: Words
-    distance: float
+    first: int  # the smallest of them
+    cumulative: Words  # the weights added up, without the last sum, which is 2^64
+    distance: float  # the total variation distance from the distribution that the table stands for, rounded up
 
     @property
-    def values(self) -> npt.NDArray[np.int64]:
+    def values(self) -> Integers:
         """What can be drawn."""
         return np.arange(len(self.cumulative) + 1) + self.first
 
-    def draw(self, n: int, random: Randomness) -> npt.NDArray[np.int64]:
+    def draw(self, n: int, random: Randomness) -> Integers:
         """So many independent draws."""
         return np.searchsorted(self.cumulative, random.words(n), side="right") + self.first
 
-    def pmf(self) -> npt.NDArray[np.float64]:
+    def pmf(self) -> Floats:
         """The probability of each value; exact but for the rounding to floats."""
         return np.diff(self.cumulative, prepend=np.uint64(0), append=np.uint64(0)).astype(np.float64) / WORD
 
@@ -188,24 +182,14 @@ def _table(ratio: Decimal, peak: Decimal, k: int) -> NoiseTable:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisyTable:
-    """A table with noise.
+    """A table with noise."""
 
-    Attributes:
-        counts: Noisy whole numbers, `scale` times the counts.
-        scale: What counts were multiplied with.
-        sd: The standard deviation of the noise, in counts.
-
-    Example:
-        >>> NoisyTable(np.array([2048, 512]), scale=1024, sd=1.5).values.tolist()
-        [2.0, 0.5]
-    """
-
-    counts: npt.NDArray[np.int64]
-    scale: int
-    sd: float
+    counts: Integers  # noisy whole numbers, `scale` times the counts
+    scale: int  # what counts were multiplied with
+    sd: float  # the standard deviation of the noise, in counts
 
     @property
-    def values(self) -> npt.NDArray[np.float64]:
+    def values(self) -> Floats:
         """The noisy counts."""
         return self.counts / self.scale
 

@@ -20,9 +20,8 @@ NOTHING_PROVED = "Nothing is proved about how well this log protects anyone: tre
 NAMES_NOT_PROTECTED = "Names of activities are not protected: one that a single case has may show in this log."
 NOT_PRIVATE = f"{SEEDED[0].upper()}{SEEDED[1:]}; whoever knows or guesses the seed can undo the noise."
 TOO_WEAK = "The guarantee is too weak to mean anything."
-PRIORS = (0.01, 0.1, 0.5, 0.9)
+PRIORS, RARE = (0.01, 0.1, 0.5, 0.9), 0.01
 FURTHER = (1.1, 1.5, 2.0, 3.0)  # times epsilon
-RARE = 0.01
 NEVER = 1e12  # one in more than that is not worth more digits
 
 

@@ -1,9 +1,8 @@
 """The paper's equations: Renyi differential privacy of Laplace noise on Poisson subsamples.
 
-In come an order, the scale of the noise and the rate of the subsample; out come Renyi epsilons, their composition and their
-conversion to (epsilon, delta). All of it is for one release of sensitivity 1 and for adding or removing one case. The promise:
-every figure is an upper bound, finite and never negative, for all orders up to 100,000. To keep it, sums run over logarithms, and
-differences of nearly equal numbers are replaced by sums of positive terms.
+All of it is for one release of sensitivity 1 and for adding or removing one case. Every figure is an upper bound, finite and
+never negative, for all orders up to 100,000: sums run over logarithms, and differences of nearly equal numbers are replaced by
+sums of positive terms.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from libra._system.arguments import (
     LARGEST_ORDER,
@@ -26,8 +24,8 @@ from libra._system.arguments import (
     checked_times,
     checked_whole,
 )
+from libra._system.ordering import Floats
 
-Floats = NDArray[np.float64]
 SERIES_BELOW = 0.5
 SERIES_TERMS = 14
 LARGEST_EXPONENT = 700.0
@@ -55,8 +53,7 @@ def subsampled_bound(order: float, scale: float, rate: float) -> float:
     """Renyi epsilon of one release from a Poisson subsample, by the bound for any mechanism (the paper's Eq. 3).
 
     It is Zhu and Wang's (2019). The paper's first term is a misprint; here it is (1 - rate)^(order - 1) (order rate - rate + 1).
-    Subsampling never hurts, so the figure is never above that of the release without it: a mixture is no farther from one of its
-    parts than the other part is (quasi-convexity). Because of the bound's factor 3 it may fall a little where the order grows.
+    The figure is never above that of the release without subsampling, by quasi-convexity.
     """
     return _subsampled(order, scale, rate, factor=3.0)
 
@@ -157,15 +154,9 @@ def subsampled_laplace_epsilon(scale: float, rate: float, times: int, delta: flo
     """Epsilon at `delta` of `times` Laplace releases, each from a Poisson subsample of its own, for adding or removing one case.
 
     The loss of one release is put on a grid in such a way that it only grows ("connect the dots"), so the result stays an upper
-    bound, and a little of delta is set aside for rounding. The grid has a thousand points for one release, and fewer where many
-    are composed. Two bounds hold without any grid, and are taken where they are better or where the library's floats end: with
-    probability at least 1 - rate * times the case is in no subsample at all, and no release loses more than
-    ln(1 + rate (e^(1/scale) - 1)).
-
-    Example:
-        >>> from libra.privacy.renyi import subsampled_laplace_epsilon
-        >>> round(subsampled_laplace_epsilon(2, 0.05, times=20, delta=1e-4), 4)
-        0.2996
+    bound, and a little of delta is set aside for rounding. Two bounds hold without any grid, and are taken where they are better
+    or where the library's floats end: with probability at least 1 - rate * times the case is in no subsample at all, and no
+    release loses more than ln(1 + rate (e^(1/scale) - 1)).
     """
     scale = checked("scale", scale, lambda scale: 1e-300 <= scale <= 1e300, "above 0 (from 1e-300 to 1e300)")
     rate, times, delta = checked_rate(rate), checked_times(times), checked_delta(delta)

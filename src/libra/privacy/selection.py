@@ -1,9 +1,8 @@
 """Private choice from what is not known in advance: variants, and labels where they are private.
 
-In: raw counts, the noise, a threshold in whole numbers. Out: what was chosen. A rule is plain data and draws for every row by
-itself, so that it can be applied wherever counts lie, share by share. The promise: what only one case has shows with no more than
-the probability that `variant_shows` or `labels_show` gives; everything else is as private as its Gaussian noise. Proofs are in
-docs/guarantees.md.
+A rule is plain data and draws for every row by itself: it can be applied wherever counts lie, share by share. The promise: what
+only one case has shows with no more than the probability that `variant_shows` or `labels_show` gives; everything else is as
+private as its Gaussian noise. Proofs are in docs/guarantees.md.
 """
 
 from __future__ import annotations
@@ -13,14 +12,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.randomness import Randomness
-from libra.eventlog.cases import Traces
+from libra.eventlog.cases import Integers, Traces
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoiseTable, rounded_gaussian
 
-Integers = npt.NDArray[np.int64]
 ROUNDING = 1 + 1e-12  # what probabilities in floats are raised by
 FINER = 1.01  # steps in which squared weights are looked at
 
@@ -30,12 +27,6 @@ def variant_shows(mu: float, threshold: int, scale: int, cases: int = 1) -> floa
 
     A variant of c cases passes if c times scale, with noise of standard deviation scale / mu, reaches the threshold. Several
     cases may follow one variant or several, whatever is worst.
-
-    Example:
-        >>> round(variant_shows(mu=0.25, threshold=18, scale=1), 6)
-        1.9e-05
-        >>> round(variant_shows(mu=0.25, threshold=18, scale=1, cases=3), 6)
-        0.000144
     """
     shown = [upper_tail((threshold - c * scale - 0.5) * mu / scale) for c in range(1, cases + 1)]
     if shown[-1] == 1:
@@ -49,10 +40,9 @@ def variant_shows(mu: float, threshold: int, scale: int, cases: int = 1) -> floa
 def labels_show(mu: float, threshold: int, scale: int, most: int, cases: int = 1) -> float:
     """The largest probability that any label passes which nobody else has: of a case, or of somebody with so many cases.
 
-    A case of m labels gives each the same weight, at most scale / sqrt(m), for m up to `most`; in the worst case all of them are
-    its own. The weights of several cases have an L2 norm of at most `cases` times scale, however they overlap. If labels of
-    squared weight u stay hidden with probability e^-g(u), all of them do with at least e^-(cases^2 max g(u) / u): a bound that
-    needs no list of ways to share weight out.
+    A case of m labels gives each the same weight, at most scale / sqrt(m), for m up to `most`; at worst all are its own. The
+    weights of several cases have an L2 norm of at most `cases` times scale, however they overlap. If labels of squared weight u
+    stay hidden with probability e^-g(u), all of them do with at least e^-(cases^2 max g(u) / u).
     """
 
     def hidden(weight: float) -> float:
@@ -61,7 +51,7 @@ def labels_show(mu: float, threshold: int, scale: int, most: int, cases: int = 1
         return math.inf if shown == 1 else -math.log1p(-shown)
 
     if cases == 1:
-        worst = max(m * hidden(_weight(scale, m)) for m in range(1, most + 1))
+        worst = max(m * hidden(math.isqrt(scale * scale // m)) for m in range(1, most + 1))  # weights, rounded toward zero
     else:
         steps = math.ceil(math.log(most * cases**2) / math.log(FINER)) + 1
         ends = [FINER**step / most for step in range(steps + 1)]  # of squared weights in units of scale^2, from the least on
@@ -86,14 +76,7 @@ class GaussianRule:
 
 @dataclass(frozen=True)
 class BoundedRule:
-    """A variant passes if its noisy count is above the largest noise; what nobody follows never is.
-
-    Example:
-        >>> from libra.privacy.noise import truncated_geometric
-        >>> rows, noisy = BoundedRule(truncated_geometric(1.0, 1e-9)).passing(np.array([900, 1]), Randomness())
-        >>> rows.tolist(), bool(abs(noisy[0] - 900) < 30)
-        ([0], True)
-    """
+    """A variant passes if its noisy count is above the largest noise; what nobody follows never is."""
 
     noise: NoiseTable
 
@@ -123,8 +106,3 @@ def labels_passing(
     noisy = weights[there] + rounded_gaussian(scale / mu, len(there), random)
     highest = np.argsort(-noisy, kind="stable")[:most]
     return np.sort(there[highest[noisy[highest] >= threshold]])
-
-
-def _weight(scale: int, labels: int) -> int:
-    """The weight of one of so many labels: scale / sqrt(labels), rounded toward zero, in whole numbers."""
-    return math.isqrt(scale * scale // labels)

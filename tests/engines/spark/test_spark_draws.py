@@ -22,7 +22,7 @@ from libra.errors import InputError
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
 from libra.mechanisms.libra.plan import make_plan
-from libra.mechanisms.libra.release_run import Output, release_run
+from libra.mechanisms.libra.release_run import release_run
 from libra.privacy.gate import Gate
 from libra.privacy.selection import GaussianRule
 
@@ -152,7 +152,7 @@ def test_released_figures_are_the_same_after_tasks_failed(tmp_path: Path, spark:
 
     def figures(engine: SparkEngine) -> dict[str, Any]:
         gate = Gate(engine, Randomness(seed=4))
-        return release_run(gate, plan, Output(engine.labels, "UTC", 1.0), draw=7)[0].to_dict()
+        return release_run(gate, plan, engine.labels, "UTC", draw=7)[0].to_dict()
 
     fail, moments = failing_once(), engine.events.moments
 

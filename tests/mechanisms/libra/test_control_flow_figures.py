@@ -11,9 +11,8 @@ from scipy.stats import norm
 
 from libra._system.randomness import Randomness
 from libra.eventlog.cases import traces_of
-from libra.mechanisms.libra.control_flow import case_counts, likeliest_counts, rounded, weighted
-from libra.mechanisms.libra.figures import ControlFigures
-from libra.mechanisms.libra.tail import TailFigures
+from libra.mechanisms.libra.figures import ControlFigures, case_counts, likeliest_counts, rounded, weighted
+from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noise import NoisyTable
 
 Floats = NDArray[np.float64]

@@ -79,7 +79,7 @@ def test_a_log_without_cases_is_anonymized_all_the_same(tmp_path: Path) -> None:
 
 def test_a_number_of_cases_without_individuals_is_refused() -> None:
     log = log_of_cases([Case(("arrive",), (0,))] * 3)
-    with pytest.raises(UsageError, match="Say in which column they are: --individual"):
+    with pytest.raises(UsageError, match="Name it with --individual"):
         Libra(most_cases=2).anonymize(log, Randomness())
     for wrong in (0, -1, 1001, 1.5, True):
         with pytest.raises(UsageError, match="cases of an individual"):

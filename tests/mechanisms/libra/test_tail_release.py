@@ -14,7 +14,7 @@ from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import BaseNorms, Lengths, Size
 from libra.engines.polars import engine_of
 from libra.eventlog.cases import traces_of
-from libra.mechanisms.libra.tail import release_tail
+from libra.mechanisms.libra.tail.release import release_tail
 from libra.privacy.gate import Gate
 from libra.privacy.noise import NoisyTable
 

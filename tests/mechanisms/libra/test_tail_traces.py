@@ -30,9 +30,9 @@ from libra.measures.edges import pair_edges
 from libra.measures.utility import dfg_l1
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.figures import ControlFigures
-from libra.mechanisms.libra.tail import generate, weighted_traces
+from libra.mechanisms.libra.tail import generate
 from libra.mechanisms.libra.tail.edges import Figures, weak_edges
-from libra.mechanisms.libra.tail.generate import candidates
+from libra.mechanisms.libra.tail.generate import candidates, weighted_traces
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noise import NoisyTable
 

@@ -19,11 +19,10 @@ from libra.eventlog.cases import Traces, cases_of, traces_of
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.measures.edges import pair_edges
 from libra.measures.utility import arrival_w1_days, step_durations
-from libra.mechanisms.libra.times import calendar, generate_times
+from libra.mechanisms.libra.times import calendar
 from libra.mechanisms.libra.times.calendar import nudge
-from libra.mechanisms.libra.times.durations import shorten, spread
-from libra.mechanisms.libra.times.generate import in_utc
-from libra.mechanisms.libra.times.steps import last_total
+from libra.mechanisms.libra.times.generate import generate_times, in_utc, shorten, spread
+from libra.mechanisms.libra.times.release import last_total
 
 DAY, HOUR, SECOND = tables.DAY, tables.HOUR, tables.SECOND
 

@@ -19,7 +19,7 @@ from libra.mechanisms.libra.times.histogram import (
     last_bin,
     tree,
 )
-from libra.mechanisms.libra.times.steps import last_total, overall_steps, parts_of, total_histogram
+from libra.mechanisms.libra.times.release import last_total, overall_steps, parts_of, total_histogram
 from libra.privacy.noise import NoisyTable
 
 

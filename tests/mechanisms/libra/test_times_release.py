@@ -13,7 +13,8 @@ from timed import Counting, counting, office, released, traces_of_engine
 from libra._system.randomness import Randomness
 from libra.engines.contract import Table
 from libra.eventlog.cases import Traces, traces_of
-from libra.mechanisms.libra.times import TimeFigures, generate_times, release_times
+from libra.mechanisms.libra.times.generate import generate_times
+from libra.mechanisms.libra.times.release import TimeFigures, release_times
 from libra.privacy.gate import Gate
 from libra.privacy.noise import NoisyTable
 
@@ -86,7 +87,8 @@ def test_figures_survive_json_and_give_the_same_times_in_another_process() -> No
     program = """
 import json, sys
 from libra.eventlog.cases import traces_of
-from libra.mechanisms.libra.times import TimeFigures, generate_times
+from libra.mechanisms.libra.times.release import TimeFigures
+from libra.mechanisms.libra.times.generate import generate_times
 from libra._system.randomness import Randomness
 plain = json.load(sys.stdin)
 figures, traces = TimeFigures.from_dict(plain["figures"]), traces_of(plain["traces"])

@@ -12,7 +12,8 @@ from libra.engines.contract import Integers, Table
 from libra.engines.counting.count import count
 from libra.engines.time_tables import HOUR
 from libra.eventlog.cases import Cases, Traces
-from libra.mechanisms.libra.times import TimeFigures, generate_times, release_times
+from libra.mechanisms.libra.times.generate import generate_times
+from libra.mechanisms.libra.times.release import TimeFigures, release_times
 from libra.privacy.gate import Gate
 
 MONDAY = 1_700_438_400_000_000  # 2023-11-20, at midnight

@@ -16,7 +16,7 @@ from libra.errors import UsageError
 from libra.eventlog.cases import Traces, traces_of
 from libra.measures import measure
 from libra.mechanisms import variant_queries
-from libra.mechanisms.libra.times import TimeFigures, release_times
+from libra.mechanisms.libra.times.release import TimeFigures, release_times
 from libra.mechanisms.travas import Travas
 from libra.mechanisms.variant_queries import Counted, in_names
 from libra.privacy.gate import Gate

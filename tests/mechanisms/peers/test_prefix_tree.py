@@ -52,9 +52,10 @@ def test_without_noise_a_tree_gives_back_the_traces_that_fit_and_the_beginnings_
     log: dict[tuple[int, ...], int], levels: int
 ) -> None:
     traces, counts = traces_of(list(log)), np.array(list(log.values()))
-    grown = grow(lambda prefixes, last: continuations(traces, counts, prefixes, 4), n_labels=4, levels=levels)
-    finished = dict(zip(map(tuple, grown.finished.traces.to_lists()), grown.finished.counts.tolist(), strict=True))
-    still_open = dict(zip(map(tuple, grown.still_open.traces.to_lists()), grown.still_open.counts.tolist(), strict=True))
+    ended, going_on = grow(lambda prefixes, last: continuations(traces, counts, prefixes, 4), n_labels=4, levels=levels)
+    finished, still_open = (
+        dict(zip(map(tuple, part.traces.to_lists()), part.counts.tolist(), strict=True)) for part in (ended, going_on)
+    )
     begun: Counter[tuple[int, ...]] = Counter()
     for trace, count in log.items():
         if len(trace) >= levels:
@@ -70,10 +71,10 @@ def test_the_last_level_is_told_and_no_trace_without_events_comes_out() -> None:
         lasts.append(last)
         return np.ones((len(prefixes), 3), np.int64)
 
-    grown = grow(level, n_labels=2, levels=3)
+    finished, still_open = grow(level, n_labels=2, levels=3)
     assert lasts == [False, False, True]
-    assert grown.finished.traces.lengths.tolist() == [1, 1, 2, 2, 2, 2]
-    assert len(grown.still_open) == 8
+    assert finished.traces.lengths.tolist() == [1, 1, 2, 2, 2, 2]
+    assert len(still_open) == 8
 
 
 def test_a_tree_that_outgrows_memory_all_the_same_is_stopped() -> None:

@@ -19,6 +19,7 @@ from libra.errors import UsageError
 from libra.eventlog.cases import cases_of, traces_of
 from libra.example.simulate import simulate
 from libra.mechanisms import sacofa
+from libra.mechanisms.peers import EpsilonClaim
 from libra.mechanisms.sacofa import MOST_LABELS, Sacofa, _admitted, _let_in, _some_of, relations_of
 from libra.mechanisms.variant_queries import Counted
 
@@ -165,7 +166,7 @@ def test_traces_that_break_a_relation_are_rare() -> None:
 def test_the_claim_is_that_of_its_authors_with_what_speaks_against_it() -> None:
     query = Sacofa(epsilon=0.5, max_length=5, prune=20)
     guarantee = query.guarantee(seeded=False, individuals=False)
-    assert (guarantee.kind, guarantee.epsilon, query.claim().epsilon) == ("claimed", None, 0.5)
+    assert (guarantee.kind, guarantee.epsilon, query.claim()) == ("claimed", None, EpsilonClaim(0.5))
     assert "raw log" in guarantee.caveats[0]
     assert "With 5 levels, that is up to 2.5 in place of 0.5." in guarantee.caveats[1]
     assert len(query.guarantee(seeded=False, individuals=True).caveats) == len(guarantee.caveats) + 1
@@ -184,7 +185,7 @@ def test_times_can_be_modelled_from_a_share_of_epsilon() -> None:
     release = query.anonymize(simulate(cases=800), Randomness(seed=1))
     assert release.has_times
     assert query.query_epsilon < 4.0
-    assert query.claim().to_dict() == {"epsilon": 4.0, "delta": 1e-4}
+    assert query.claim() == EpsilonClaim(4.0, 1e-4)
 
 
 def test_what_would_run_away_is_refused() -> None:

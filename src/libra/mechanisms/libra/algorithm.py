@@ -1,15 +1,13 @@
 """Libra, sound: clip, subsample, anonymize, balance, combine, each in a form whose guarantee is proved.
 
-In: a log and the guarantee that is wanted. Out: a `Release` with a complete log, what is promised, and the ledger of everything
-that was released. The flow is aggregate, privatize, generate: an engine counts small tables, the gate puts noise on them, and the
-log is generated from the noisy tables alone.
+An engine counts small tables, the gate puts noise on them, and the log is generated from the noisy tables alone.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -23,27 +21,13 @@ from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
-from libra.mechanisms.libra.figures import Figures
+from libra.mechanisms.libra import plan as plans
 from libra.mechanisms.libra.generate import planned, sharing_cases
-from libra.mechanisms.libra.plan import (
-    DEFAULT_BUDGET,
-    PRIVATE,
-    PUBLIC,
-    TAILS,
-    Budget,
-    Labels,
-    Plan,
-    Tail,
-    checked_budget,
-    checked_labels,
-    checked_rate_of,
-    checked_time_zone,
-    make_plan,
-)
-from libra.mechanisms.libra.release_run import STAGES, Output, release_run
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, PRIVATE, PUBLIC, TAILS, Budget, Labels, Plan, Tail, make_plan
+from libra.mechanisms.libra.release_run import STAGES, release_run
 from libra.mechanisms.libra.releases import departures_from_plan
-from libra.mechanisms.promises import AS_READ, LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, NOTHING_ELSE, individuals
-from libra.mechanisms.release import CONTENTS, Release
+from libra.mechanisms.peers import LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, CertifiedMechanism, counted_cases, proved
+from libra.mechanisms.release import Release
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
@@ -56,10 +40,10 @@ WOULD_HELP = f"More cases, a larger --epsilon or a larger --delta would help. {A
 
 
 @dataclass(frozen=True)
-class Libra:
+class Libra(CertifiedMechanism):
     """Libra, sound: a generated log with a proved guarantee of (epsilon, delta)-differential privacy.
 
-    Where the log says whose case is whose, individuals are protected instead of cases. `plan` says how the guarantee is spent.
+    Where the log says whose case is whose, individuals are protected instead of cases.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -70,7 +54,6 @@ class Libra:
 
     name: ClassVar[str] = "libra"
     accepts_empty: ClassVar[bool] = True
-    contents: ClassVar[str] = CONTENTS
 
     epsilon: float = p.EPSILON.field(1.0)
     delta: float = p.DELTA.field(1e-5)
@@ -85,28 +68,19 @@ class Libra:
     plan: Plan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Bring the parameters into their one form and refuse what cannot be meant."""
+        """Normalize the parameters and refuse invalid ones."""
         if self.tail not in TAILS:
             raise UsageError(f"tail is one of {', '.join(TAILS)}, not {self.tail!r}.")
-        epsilon, delta, budget = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta), checked_budget(self.budget)
+        epsilon, delta, budget = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta), plans.checked_budget(self.budget)
         subsamples = None if self.subsamples is None else checked_whole("subsamples", self.subsamples, 1, MOST_SUBSAMPLES)
-        rate, runs = checked_rate_of(self.gamma, subsamples), subsamples or 1
-        unit = Unit(self.most_cases)
-        labels = checked_labels(self.labels)
+        rate, runs, unit = plans.checked_rate_of(self.gamma, subsamples), subsamples or 1, Unit(self.most_cases)
+        labels = plans.checked_labels(self.labels)
         said: Labels = "private" if labels == PRIVATE else "public" if labels == PUBLIC else "listed"
         made = make_plan(epsilon, delta, budget, tail=self.tail, labels=said, rate=rate, runs=runs, unit=unit)
-        for name, value in (
-            ("labels", labels),
-            ("epsilon", epsilon),
-            ("delta", delta),
-            ("budget", asdict(budget)),
-            ("time_zone", checked_time_zone(self.time_zone)),
-            ("gamma", rate),
-            ("subsamples", runs),
-            ("cases", None if self.cases is None else checked_whole("cases", self.cases, 1, MOST_CASES)),
-            ("plan", made),
-        ):
-            object.__setattr__(self, name, value)
+        zone = plans.checked_time_zone(self.time_zone)
+        cases = None if self.cases is None else checked_whole("cases", self.cases, 1, MOST_CASES)
+        self._set(epsilon=epsilon, delta=delta, budget=asdict(budget), labels=labels, time_zone=zone)
+        self._set(gamma=rate, subsamples=runs, cases=cases, plan=made)
 
     @property
     def private_labels(self) -> bool:
@@ -126,7 +100,7 @@ class Libra:
         made = self.for_individuals() if origin.has_individual else self
         plan = made.plan
         if plan.unit != CASE and not origin.has_individual:
-            raise UsageError("most_cases is about individuals. Say in which column they are: --individual.")
+            raise UsageError("most_cases needs a column of individuals. Name it with --individual.")
         time_zone = self.time_zone if origin.has_zone else "UTC"
         listed = None if isinstance(self.labels, str) else tuple(self.labels)
         # Several cases of an individual take part together or not at all: such subsamples are drawn where the log comes from.
@@ -135,7 +109,7 @@ class Libra:
         engine = origin.engine(plan.unit, random, while_reading, listed)
         counted = perf_counter() - begin
         stage_done()
-        output = Output(engine.labels if self.labels == PUBLIC else listed, time_zone, 1 / (plan.rate * plan.runs))
+        public = engine.labels if self.labels == PUBLIC else listed
         runs, flows, gates = [], [], []
         for number in range(plan.runs):
             if anew and number:
@@ -143,7 +117,7 @@ class Libra:
             gate = Gate(engine, random, rate=while_reading, most_cases=plan.calibration.cases)
             gates.append(gate.subsampled(plan.rate) if plan.rate < while_reading else gate)
             draw = int(random.words(1)[0] >> np.uint64(1))
-            run, traces, weights = release_run(gates[-1], plan, output, draw, stage_done)
+            run, traces, weights = release_run(gates[-1], plan, public, time_zone, draw, stage_done)
             runs.append(run)
             flows.append((traces, weights))
         ledger = max((gate.ledger(plan.runs, asked=plan.calibration.mu) for gate in gates), key=lambda ledger: ledger.mu)
@@ -155,17 +129,17 @@ class Libra:
         aggregate = counted + sum(gate.seconds.aggregate for gate in gates)
         privatize = sum(gate.seconds.privatize for gate in gates)
         generate = perf_counter() - begin - aggregate - privatize
+        tail = figures[0].control.tail
+        notes = [*made._notes(released, random.seeded), *notes_on_zone(self.time_zone, has_zone=origin.has_zone)]
+        if released.n_cases and tail is not None and tail.base is not None:
+            notes.append(noise_on_edges(tail.base.sd * figures[0].weight))
         return Release(
             log=released,
             mechanism=self.name,
             parameters=made.parameters() | {"time_zone": time_zone},
             guarantee=made.guarantee(seeded=random.seeded),
             seeded=random.seeded,
-            notes=(
-                *made._notes(released, random.seeded),
-                *notes_on_zone(self.time_zone, has_zone=origin.has_zone),
-                *(_note_on_edges(figures[0]) if released.n_cases else ()),
-            ),
+            notes=tuple(notes),
             ledger=ledger,
             figures=tuple(figures),
             seconds={"aggregate": aggregate, "privatize": privatize, "generate": generate},
@@ -178,26 +152,11 @@ class Libra:
     def guarantee(self, *, seeded: bool) -> Guarantee:
         """What is promised of a release."""
         labels = {PRIVATE: LABELS_PRIVATE, PUBLIC: LABELS_PUBLIC}.get(str(self.labels), LABELS_LISTED)
-        assumed = [labels, NOTHING_ELSE, AS_READ]
-        if self.most_cases is not None:
-            assumed.append(individuals(self._counted()))
-        return Guarantee.proved(self.epsilon, self.delta, self.plan.unit, tuple(assumed), seeded=seeded)
-
-    def _counted(self) -> str:
-        return "one case" if self.most_cases == 1 else f"up to {self.most_cases:,} cases"
+        return proved(self.epsilon, self.delta, labels, seeded=seeded, most_cases=self.most_cases)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters, JSON-ready, as a certificate has them."""
-        said = {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}
-        return said | {"labels": self.labels if isinstance(self.labels, str) else list(self.labels)}
-
-    @classmethod
-    def from_certificate(cls, parameters: Mapping[str, Any]) -> Libra:
-        """The mechanism that a certificate with these parameters speaks of."""
-        return cls(**parameters)
-
-    def claim(self) -> None:
-        """Nothing is only claimed."""
+        return super().parameters() | {"labels": self.labels if isinstance(self.labels, str) else list(self.labels)}
 
     def guarantees(self, *, seeded: bool) -> list[Guarantee]:
         """All guarantees that a release with these parameters may have: one."""
@@ -210,7 +169,7 @@ class Libra:
 
     def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
         """How the entries of a ledger differ from what a run with these parameters writes."""
-        return departures_from_plan(entries, self.plan, self.tail)
+        return departures_from_plan(entries, self.plan)
 
     def _notes(self, released: EventLog, seeded: bool) -> Iterator[str]:
         if seeded:
@@ -223,14 +182,13 @@ class Libra:
         yield from notes_on_delta(self.guarantee(seeded=seeded), released.n_cases)
         if self.most_cases is not None:
             yield (
-                f"The promise is for individuals as a whole. Of each, {self._counted()} counted, drawn at random; --most-cases "
-                "says how many, and each takes more noise. The release is about as large as what counted: --cases makes it "
-                "larger."
+                f"The promise is for individuals as a whole. Of each, {counted_cases(self.most_cases)} counted, drawn at random; "
+                "--most-cases says how many, and each takes more noise. The release is about as large as what counted: --cases "
+                "makes it larger."
             )
         if not released.n_cases:
-            yield (
-                f"The anonymized log is empty: nothing in this log stood out from the noise. {self.plan.survives()} {WOULD_HELP}"
-            )
+            said = "The anonymized log is empty: nothing in this log stood out from the noise."
+            yield f"{said} {self.plan.survives()} {WOULD_HELP}"
 
 
 def notes_on_delta(promised: Guarantee, released_cases: int) -> Iterator[str]:
@@ -241,31 +199,13 @@ def notes_on_delta(promised: Guarantee, released_cases: int) -> Iterator[str]:
 
 
 def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
-    """That a zone did not count, where the times of the log have none.
-
-    Example:
-        >>> list(notes_on_zone("Asia/Tokyo", has_zone=True))
-        []
-    """
+    """That a zone did not count, where the times of the log have none."""
     if not has_zone and time_zone != "UTC":
         yield "The times of this log are in no zone, so their hours and days are kept as they stand; --time-zone did not count."
 
 
-def _note_on_edges(figures: Figures) -> Iterator[str]:
-    """How far the control flow of rare cases can be believed: a released figure."""
-    tail = figures.control.tail
-    if tail is not None and tail.base is not None:
-        yield noise_on_edges(tail.base.sd * figures.weight)
-
-
 def noise_on_edges(sd: float) -> str:
-    """What noise of this standard deviation on the steps of rare cases means for whoever reads the log.
-
-    Example:
-        >>> print(noise_on_edges(12.2))
-        Counts of steps carry noise of about 12 where rare cases take them: a step, a first or a last activity that occurs
-        fewer than about 36 times may be one that nobody took.
-    """
+    """What noise of this standard deviation on the steps of rare cases means for whoever reads the log."""
     noise = max(round(sd), 1)
     return (
         f"Counts of steps carry noise of about {noise:,} where rare cases take them: a step, a first or a last activity that "

@@ -1,71 +1,57 @@
-"""Everything that was released of one run, and all that the log is generated from.
+"""Everything that was released of one run, and the control flow that follows from it.
 
-Plain data that can be written to JSON and read back: another process that has it, and nothing else, generates the same log.
+Figures are plain data that can be written to JSON and read back: another process that has them, and nothing else, generates the
+same log. A kept variant had to pass a threshold on its first noisy look, which is therefore too high on average: its likelihood
+is that of a normal number above the threshold.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from libra.eventlog.cases import Traces, traces_of
-from libra.mechanisms.libra.tail import TailFigures
-from libra.mechanisms.libra.times import TimeFigures
+import numpy as np
+
+from libra._system.randomness import Randomness
+from libra.eventlog.cases import Floats, Integers, Traces, concatenated, traces_of
+from libra.mechanisms.libra.tail.generate import weighted_traces
+from libra.mechanisms.libra.tail.release import TailFigures
+from libra.mechanisms.libra.times.release import TimeFigures
+from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoisyTable
+
+HALVINGS = 50
+FAR = 8.0  # standard deviations from which on the tail's ratio is computed by its expansion
+THERE = 1.0  # standard deviations: from here on the noisy number of rare cases is nearer to the truth than none
+PLAIN = ("time_zone", "weight", "cases", "draw")  # fields of `Figures` that JSON has as they are
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ControlFigures:
-    """What was released about control flow.
+    """What was released about control flow."""
 
-    Attributes:
-        n_labels: How many labels there are.
-        kept: The kept variants.
-        first: Their noisy counts in the first look, which had to pass the threshold.
-        second: Their noisy counts in the second look; with rare cases counted to the nearest, where that was asked for.
-        threshold: Of the first look.
-        tail: What was released about all other cases; None where they are not modelled.
-        nearest: Whether the second look counts every case.
-    """
-
-    n_labels: int
-    kept: Traces
-    first: NoisyTable
-    second: NoisyTable
-    threshold: float
-    tail: TailFigures | None
-    nearest: bool
+    n_labels: int  # how many labels there are
+    kept: Traces  # the kept variants
+    first: NoisyTable  # their noisy counts in the first look, which had to pass the threshold
+    second: NoisyTable  # their noisy counts in the second look; with rare cases counted to the nearest, where that was asked for
+    threshold: float  # of the first look
+    tail: TailFigures | None  # what was released about all other cases; None where they are not modelled
+    nearest: bool  # whether the second look counts every case
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Figures:
-    """What was released in one run.
+    """What was released in one run."""
 
-    Attributes:
-        labels: The labels that codes stand for.
-        control: About control flow.
-        times: About times.
-        time_zone: Whose hours and days they are.
-        weight: How many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs.
-        cases: How many cases to generate; None for as many as the figures say.
-        draw: The seed of everything random in the generation. It is no secret.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> (figures,) = libra.anonymize(simulate(cases=300)).figures
-        >>> figures.to_dict() == Figures.from_dict(figures.to_dict()).to_dict()
-        True
-    """
-
-    labels: tuple[str, ...]
-    control: ControlFigures
-    times: TimeFigures
-    time_zone: str
-    weight: float
-    cases: int | None
-    draw: int
+    labels: tuple[str, ...]  # the labels that codes stand for
+    control: ControlFigures  # about control flow
+    times: TimeFigures  # about times
+    time_zone: str  # whose hours and days they are
+    weight: float  # how many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs
+    cases: int | None  # how many cases to generate; None for as many as the figures say
+    draw: int  # the seed of everything random in the generation. It is no secret
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
@@ -79,11 +65,7 @@ class Figures:
             "nearest": control.nearest,
             "tail": None if control.tail is None else control.tail.to_dict(),
             "times": self.times.to_dict(),
-            "time_zone": self.time_zone,
-            "weight": self.weight,
-            "cases": self.cases,
-            "draw": self.draw,
-        }
+        } | {name: getattr(self, name) for name in PLAIN}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Figures:
@@ -98,4 +80,60 @@ class Figures:
             nearest=plain["nearest"],
         )
         times = TimeFigures.from_dict(plain["times"])
-        return cls(tuple(plain["labels"]), control, times, *(plain[name] for name in ("time_zone", "weight", "cases", "draw")))
+        return cls(tuple(plain["labels"]), control, times, **{name: plain[name] for name in PLAIN})
+
+
+def likeliest_counts(first: NoisyTable, second: NoisyTable, threshold: float) -> Floats:
+    """The counts, nowhere below zero, under which both looks are likeliest."""
+    above, below = np.maximum(first.values, second.values) + 1, np.zeros(len(first.values))
+    trust, trust_second = 1 / first.sd**2, 1 / second.sd**2
+    for _ in range(HALVINGS):
+        count = (above + below) / 2
+        passing = _hazard((threshold - count) / first.sd) / first.sd
+        rises = trust * (first.values - count) - passing + trust_second * (second.values - count) > 0
+        above, below = np.where(rises, above, count), np.where(rises, count, below)
+    return (above + below) / 2
+
+
+def _hazard(scores: Floats) -> Floats:
+    """The normal density over its upper tail."""
+    far = np.maximum(scores, FAR)
+    found = far + 1 / far - 2 / far**3
+    near = np.flatnonzero(scores < FAR)
+    tails = np.array([upper_tail(score) for score in scores[near]])
+    found[near] = np.exp(-(scores[near] ** 2) / 2) / math.sqrt(2 * math.pi) / tails
+    return found
+
+
+def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Floats]:
+    """Kept variants and candidates for the tail, and how many cases each stands for."""
+    traces, first, second = figures.kept, figures.first, figures.second
+    weights = np.maximum(second.values, 0.0) if figures.nearest else likeliest_counts(first, second, figures.threshold)
+    if figures.tail is not None:
+        rare, rare_weights = weighted_traces(figures.tail, figures.kept, figures.n_labels, random)
+        (cases, sd), kept = figures.tail.cases, weights.sum()
+        if kept > 0 and cases > THERE * sd:  # kept variants stand for the rare cases that have no traces
+            weights = weights * (1 + max(cases - rare_weights.sum(), 0.0) / kept)
+        traces, weights = concatenated([traces, rare]), np.concatenate((weights, rare_weights))
+    order = np.lexsort((traces.fingerprints(), traces.lengths))
+    return traces.take(order), weights[order]
+
+
+def case_counts(weights: Floats, weight: float, cases: int | None, random: Randomness) -> Integers:
+    """How many cases follow each trace, `weight` times as many as the weights say, or `cases` in all.
+
+    Where nothing stood out from the noise there is no trace to follow, whatever number of cases was asked for.
+    """
+    total = weights.sum()
+    if total <= 0:
+        return np.zeros(len(weights), np.int64)
+    return rounded(weights * (weight if cases is None else cases / total), random)
+
+
+def rounded(weights: Floats, random: Randomness) -> Integers:
+    """Whole numbers, each at most one away from its weight, whose running sums are at most one away from those of the weights."""
+    sums = np.cumsum(weights)
+    near = np.rint(sums)
+    sums = np.where(np.abs(sums - near) < 1e-6, near, sums)  # a sum that is meant to be whole is
+    steps = np.floor(sums + random.uniform(1))
+    return np.diff(steps, prepend=0.0).astype(np.int64)

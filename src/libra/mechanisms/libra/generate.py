@@ -14,14 +14,12 @@ import numpy as np
 
 from libra._system.ordering import stable_order
 from libra._system.randomness import Randomness, derived_seed
-from libra.eventlog.cases import Cases, Integers, Traces, concatenated, together
+from libra.eventlog.cases import Cases, Floats, Integers, Traces, concatenated, together
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.mechanisms.fresh_log import log_of
-from libra.mechanisms.libra.control_flow import Floats, case_counts, weighted
-from libra.mechanisms.libra.figures import Figures
-from libra.mechanisms.libra.times import generate_times
-from libra.mechanisms.libra.times.generate import finest_grain
+from libra.mechanisms.libra.figures import Figures, case_counts, weighted
+from libra.mechanisms.libra.times.generate import finest_grain, generate_times
 
 PART_EVENTS = 1_000_000  # that a part has about; larger ones take more memory, smaller ones more time for each event
 NOTHING = np.zeros(0, np.int64)
@@ -31,8 +29,6 @@ Weighted = tuple[Traces, Floats]
 
 def generate(runs: Sequence[Figures]) -> Cases:
     """The cases of all runs together, in the codes of `labels_of`: all parts of the log, one after the other."""
-    from libra.mechanisms.libra.generate import planned
-
     plan = planned(runs)
     return together([plan.part(i) for i in range(plan.n_parts)])
 
@@ -50,36 +46,9 @@ def sharing_cases(runs: Sequence[Figures], filled: Sequence[bool], cases: int | 
     return [replace(run, cases=int(part)) for run, part in zip(runs, np.diff(bounds), strict=True)]
 
 
-def with_times(figures: Figures, traces: Traces, random: Randomness | None = None) -> Cases:
-    """Control flow of one run with a time for every event, drawn by the figures' own seed where no other randomness is given."""
-    random = random or Randomness(figures.draw ^ 1)
-    micros = generate_times(figures.times, traces, figures.control.n_labels, figures.time_zone, random)
-    return Cases(traces.codes, micros, traces.offsets, np.zeros(len(traces), np.int64), figures.control.n_labels)
-
-
-def in_order(runs: Sequence[Figures], generated: Sequence[Cases]) -> Cases:
-    """All cases in the codes of `labels_of`, the one that starts first coming first."""
-    code = {label: code for code, label in enumerate(labels_of(runs))}
-    parts = []
-    for run, cases in zip(runs, generated, strict=True):
-        codes = np.array([code[label] for label in run.labels], np.int64)[cases.codes]
-        parts.append(replace(cases, codes=codes, n_activities=len(code)))
-    cases = together(parts)
-    return cases.take(stable_order(cases.micros[cases.offsets[:-1]])) if len(cases) else cases
-
-
-"""The control flow of a run: distinct traces, and how many cases each stands for."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PlannedRun:
-    """What one run contributes.
-
-    Attributes:
-        figures: What was released.
-        traces: The distinct traces that any case has.
-        counts: How many cases have each.
-    """
+    """The control flow of a run: the distinct traces that any case has, and how many cases have each."""
 
     figures: Figures
     traces: Traces
@@ -96,19 +65,21 @@ class PlannedRun:
         until = (np.concatenate(([begin], ends)) - part + n_parts - 1) // n_parts  # cases of this part up to there
         return self.traces.take(np.repeat(np.arange(len(self.traces)), np.diff(until)))
 
+    def timed(self, traces: Traces, random: Randomness) -> Cases:
+        """Cases that follow these traces, with a time for every event."""
+        figures, n_labels = self.figures, self.figures.control.n_labels
+        micros = generate_times(figures.times, traces, n_labels, figures.time_zone, random)
+        return Cases(traces.codes, micros, traces.offsets, np.zeros(len(traces), np.int64), n_labels)
+
+    def codes_among(self, labels: Sequence[str]) -> Integers:
+        """The code that each of its labels has among these."""
+        code = {label: code for code, label in enumerate(labels)}
+        return np.array([code[label] for label in self.figures.labels], np.int64)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlannedLog:
-    """A log that can be made part by part. It is plain data, and can be sent to where a part is to be made.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> release = libra.anonymize(simulate(cases=500), delta=1e-4)
-        >>> plan = planned(release.figures, part_events=1000)
-        >>> plan.n_cases == release.log.n_cases, sum(len(plan.part(i)) for i in range(plan.n_parts)) == plan.n_cases
-        (True, True)
-    """
+    """A log that can be made part by part. It is plain data, and can be sent to where a part is to be made."""
 
     runs: tuple[PlannedRun, ...]
     n_parts: int
@@ -124,26 +95,20 @@ class PlannedLog:
         return sum(int(run.counts @ run.traces.lengths) for run in self.runs)
 
     @property
-    def n_variants(self) -> int:
-        """How many distinct traces all parts have together."""
-        return len(np.unique(concatenated([_in_codes_of(self._labels, run) for run in self.runs]).fingerprints()))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels that any event has, sorted."""
-        return tuple(sorted({run.figures.labels[code] for run in self.runs for code in np.unique(run.traces.codes).tolist()}))
-
-    @property
     def _labels(self) -> tuple[str, ...]:
         return labels_of([run.figures for run in self.runs])
 
     def part(self, i: int) -> Cases:
         """The cases of part i in the codes of `labels_of`, the one that starts first coming first."""
-        begin, generated = 0, []
+        begin, parts, labels = 0, [], self._labels
         for run in self.runs:
-            generated.append(with_times(run.figures, run.dealt(begin, i, self.n_parts), self._random(run.figures, i)))
+            seed = run.figures.draw ^ 1
+            random = Randomness(seed if self.n_parts == 1 else derived_seed(seed, i))
+            cases = run.timed(run.dealt(begin, i, self.n_parts), random)
+            parts.append(replace(cases, codes=run.codes_among(labels)[cases.codes], n_activities=len(labels)))
             begin += run.n_cases
-        return in_order([run.figures for run in self.runs], generated)
+        cases = together(parts)
+        return cases.take(stable_order(cases.micros[cases.offsets[:-1]])) if len(cases) else cases
 
     def log(self, i: int, *, seeded: bool) -> EventLog:
         """Part i as a log; the numbers in its case ids go on from the parts before."""
@@ -154,52 +119,32 @@ class PlannedLog:
         """The whole log: in memory where it is one part, otherwise made when it is looked at."""
         if self.n_parts == 1:
             return self.log(0, seeded=seeded)
-        grain = math.gcd(*(finest_grain(run.figures.times) for run in self.runs))
+        labels = self._labels
+        traces = concatenated([Traces(run.codes_among(labels)[run.traces.codes], run.traces.offsets) for run in self.runs])
         return LogInParts(
             self.n_parts,
             partial(self.log, seeded=seeded),
             n_cases=self.n_cases,
             n_events=self.n_events,
-            n_variants=self.n_variants,
-            labels=self.labels,
-            grain=grain,
-            metadata=log_of(NO_CASES, self._labels, seeded=seeded).metadata,
+            n_variants=len(np.unique(traces.fingerprints())),
+            labels=tuple(labels[code] for code in np.unique(traces.codes)),
+            grain=math.gcd(*(finest_grain(run.figures.times) for run in self.runs)),
+            metadata=log_of(NO_CASES, labels, seeded=seeded).metadata,
         )
-
-    def _random(self, figures: Figures, i: int) -> Randomness:
-        seed = figures.draw ^ 1
-        return Randomness(seed if self.n_parts == 1 else derived_seed(seed, i))
 
 
 def planned(runs: Sequence[Figures], flows: Sequence[Weighted] | None = None, *, part_events: int = PART_EVENTS) -> PlannedLog:
-    """The plan of the log that these figures stand for.
-
-    Args:
-        runs: The released figures.
-        flows: Their control flow, as `weighted` makes it, where somebody has it already.
-        part_events: How many events a part has about.
-
-    Example:
-        >>> import libra
-        >>> from libra.example.simulate import simulate
-        >>> release = libra.anonymize(simulate(cases=500), delta=1e-4)
-        >>> planned(release.figures).in_parts(seeded=False).equals(release.log)
-        True
-    """
-    if flows is None:
-        flows = [weighted(run.control, Randomness(run.draw)) for run in runs]
-    made = tuple(_planned_run(run, *flow) for run, flow in zip(runs, flows, strict=True))
-    events = PlannedLog(made, 1).n_events
-    return PlannedLog(made, _parts(events, part_events))
+    """The plan of the log that these figures stand for; `flows` is their control flow, where somebody has it already."""
+    made = []
+    for run, (traces, weights) in zip(runs, flows or [weighted(run.control, Randomness(run.draw)) for run in runs], strict=True):
+        counts = case_counts(weights, run.weight, run.cases, Randomness(run.draw ^ 2))
+        used = np.flatnonzero(counts)
+        made.append(PlannedRun(run, traces.take(used), counts[used]))
+    return PlannedLog(tuple(made), _parts(PlannedLog(tuple(made), 1).n_events, part_events))
 
 
 def first_cases(n_cases: int, n_events: int) -> Integers:
-    """Where the parts of a log of this size begin: within a part, cases are in the order in which they start.
-
-    Example:
-        >>> first_cases(7, 2_500_000).tolist(), first_cases(7, 70).tolist()
-        ([0, 3, 5], [0])
-    """
+    """Where the parts of a log of this size begin: within a part, cases are in the order in which they start."""
     parts = _parts(n_events, PART_EVENTS)
     return np.array([_first_case(i, n_cases, parts) for i in range(parts)])
 
@@ -210,15 +155,3 @@ def _parts(events: int, part_events: int) -> int:
 
 def _first_case(i: int, n_cases: int, n_parts: int) -> int:
     return i * (n_cases // n_parts) + min(i, n_cases % n_parts)
-
-
-def _planned_run(figures: Figures, traces: Traces, weights: Floats) -> PlannedRun:
-    counts = case_counts(weights, figures.weight, figures.cases, Randomness(figures.draw ^ 2))
-    used = np.flatnonzero(counts)
-    return PlannedRun(figures, traces.take(used), counts[used])
-
-
-def _in_codes_of(labels: tuple[str, ...], run: PlannedRun) -> Traces:
-    code = {label: code for code, label in enumerate(labels)}
-    codes = np.array([code[label] for label in run.figures.labels], np.int64)
-    return Traces(codes[run.traces.codes], run.traces.offsets)

@@ -1,8 +1,7 @@
 """A released model as a file: the figures that a log was generated from, to generate others of any size.
 
-In: a release; or a path. Out: one JSON file, written whole or not at all; or a `Model`, read with suspicion. What stands in the
-file are figures that carry their noise, all labels (which are public, or were chosen privately; the log may lack some), and the
-promise that was made of them. A log that is made from it keeps that promise, whatever its size.
+It holds figures that carry their noise, all labels (public, or chosen privately), and the promise that was made of them. A log
+that is made from it keeps that promise, whatever its size.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ from libra._system.randomness import LARGEST_SEED, Randomness, derived_seed
 from libra._version import __version__
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import open_input
-from libra.mechanisms.libra.control_flow import weighted
-from libra.mechanisms.libra.figures import Figures
+from libra.mechanisms.libra.figures import Figures, weighted
 from libra.mechanisms.libra.generate import PlannedLog, Weighted, planned, sharing_cases
 from libra.mechanisms.libra.plan import checked_time_zone
 from libra.mechanisms.release import Release
@@ -36,19 +34,12 @@ REMEDY = "Name the file that libra anonymize --model wrote"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """What a log was generated from.
+    """What a log was generated from."""
 
-    Attributes:
-        figures: Of every run.
-        flows: The control flow that follows from them.
-        statement: What is promised of whatever is made from them.
-        seeded: Whether the noise came from a seed; then nothing is private.
-    """
-
-    figures: tuple[Figures, ...]
-    flows: tuple[Weighted, ...]
-    statement: str
-    seeded: bool
+    figures: tuple[Figures, ...]  # of every run
+    flows: tuple[Weighted, ...]  # the control flow that follows from them
+    statement: str  # what is promised of whatever is made from them
+    seeded: bool  # whether the noise came from a seed; then nothing is private
 
     def planned(self, cases: int, seed: int | None = None) -> PlannedLog:
         """The plan of a log of so many cases; a seed gives another one of the same size. It is no secret."""
@@ -62,8 +53,7 @@ def write_model(release: Release, path: Path) -> None:
     """Write the figures of a release.
 
     Example:
-        >>> import tempfile
-        >>> import libra, libra.example
+        >>> import tempfile, libra, libra.example
         >>> file = Path(tempfile.mkdtemp()) / "model.json"
         >>> write_model(libra.anonymize(libra.example.path()), file)
         >>> read_model(file).planned(cases=5000).n_cases
@@ -84,11 +74,7 @@ def write_model(release: Release, path: Path) -> None:
 
 
 def read_model(path: Path) -> Model:
-    """The model in a file.
-
-    Raises:
-        InputError: It is no such file; the text names the place.
-    """
+    """The model in a file; an `InputError` where it is no such file."""
     with open_input(path, "none") as stream:
         raw = stream.read(LARGEST + 1)
     if len(raw) > LARGEST:
@@ -100,9 +86,18 @@ def read_model(path: Path) -> Model:
         what = f"this model is of format {json.dumps(document.get('format'))[:40]}, and this version of Libra knows {FORMAT}"
         raise InputError(what, place=str(path), remedy="Use the version of Libra that wrote it, or a later one")
     try:
-        return _model(document)
+        statement, seeded = document["statement"], document["seeded"]
+        if not isinstance(statement, str) or not isinstance(seeded, bool):
+            raise TypeError("the promise is a sentence, and whether there was a seed is yes or no")
+        figures = tuple(_checked(Figures.from_dict(run)) for run in document["figures"])
+        if not figures:
+            raise ValueError("a model has figures")
+        with np.errstate(all="ignore"):
+            model = Model(figures, tuple(weighted(run.control, Randomness(run.draw)) for run in figures), statement, seeded)
+            model.planned(TRIED).log(0, seeded=seeded)  # shows that logs can be generated from it
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, UsageError) as error:
         raise InputError("the figures of this model do not fit together", place=str(path), remedy=REMEDY) from error
+    return model
 
 
 def _parsed(path: Path, raw: bytes) -> Any:
@@ -115,20 +110,6 @@ def _parsed(path: Path, raw: bytes) -> Any:
         raise InputError(what, place=f"{path}, line {error.lineno}", remedy=REMEDY) from error
     except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
         raise InputError("this is no JSON that can be read", place=str(path), remedy=REMEDY) from error
-
-
-def _model(document: dict[str, Any]) -> Model:
-    """The model, which has shown that logs can be generated from it."""
-    statement, seeded = document["statement"], document["seeded"]
-    if not isinstance(statement, str) or not isinstance(seeded, bool):
-        raise TypeError("the promise is a sentence, and whether there was a seed is yes or no")
-    figures = tuple(_checked(Figures.from_dict(run)) for run in document["figures"])
-    if not figures:
-        raise ValueError("a model has figures")
-    with np.errstate(all="ignore"):
-        model = Model(figures, tuple(weighted(run.control, Randomness(run.draw)) for run in figures), statement, seeded)
-        model.planned(TRIED).log(0, seeded=seeded)
-    return model
 
 
 def _checked(run: Figures) -> Figures:

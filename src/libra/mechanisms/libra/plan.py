@@ -36,12 +36,7 @@ WAYS = "Say it as control=0.55,times=0.45"
 
 @dataclass(frozen=True)
 class Budget:
-    """Shares of what is spent (of mu^2): for control flow and for times. They add up to 1.
-
-    Example:
-        >>> Budget().control
-        0.55
-    """
+    """Shares of what is spent (of mu^2): for control flow and for times. They add up to 1."""
 
     control: float = 0.55
     times: float = 0.45
@@ -52,31 +47,18 @@ DEFAULT_BUDGET = Budget()
 
 @dataclass(frozen=True)
 class Plan:
-    """How a guarantee is spent.
+    """How a guarantee is spent."""
 
-    Attributes:
-        epsilon: What is promised of everything together.
-        delta: Likewise.
-        rate: The probability with which a case takes part in a run.
-        runs: How many runs there are, each on a subsample of its own.
-        calibration: Of one run.
-        mu_second: For the second look at kept variants, and as much for the tail, the choice of its labels included.
-        mu_times: For the times.
-        tail: What happens to rare cases.
-        unit: Who is protected.
-        labels: Which labels may be released: those that are chosen privately, all ("public"), or those of a list.
-    """
-
-    epsilon: float
-    delta: float
-    rate: float
-    runs: int
-    calibration: Calibration
-    mu_second: float
-    mu_times: float
-    tail: Tail
-    unit: Unit = CASE
-    labels: Labels = "private"
+    epsilon: float  # what is promised of everything together
+    delta: float  # likewise
+    rate: float  # the probability with which a case takes part in a run
+    runs: int  # how many runs there are, each on a subsample of its own
+    calibration: Calibration  # of one run
+    mu_second: float  # for the second look at kept variants, and as much for the tail, the choice of its labels included
+    mu_times: float  # for the times
+    tail: Tail  # what happens to rare cases
+    unit: Unit = CASE  # who is protected
+    labels: Labels = "private"  # which may be released: those chosen privately, all ("public"), or those of a list
 
     @property
     def mu_tail(self) -> float:
@@ -86,28 +68,21 @@ class Plan:
     def spent(self) -> Ledger:
         """The ledger of a run that spends all it may, for the accountant."""
         noise = self.calibration
-        labels = [
-            Entry("labels", LABEL_SELECTION, each.mu, 1.0, "tail", noise.labels_show(number))
-            for number, each in enumerate(noise.label_rounds)
-        ]
-        entries = (
-            Entry("variants", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows),
-            *labels,
-            Entry("counts", ROUNDED_GAUSSIAN, self.mu_second, 1.0, "all" if self.tail == "nearest" else "kept"),
-            *((Entry("tail", ROUNDED_GAUSSIAN, self.mu_tail, 1.0, "tail"),) if self.tail == "model" else ()),
-            Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0),
-        )
-        return Ledger(entries, self.rate, self.runs, noise.cases)
-
-    def explain(self) -> list[str]:
-        """What will be released, with what noise, and what survives it, in sentences."""
-        return list(self._explained())
+        entries = [Entry("variants", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows)]
+        for number, each in enumerate(noise.label_rounds):
+            entries.append(Entry("labels", LABEL_SELECTION, each.mu, 1.0, "tail", noise.labels_show(number)))
+        entries.append(Entry("counts", ROUNDED_GAUSSIAN, self.mu_second, 1.0, "all" if self.tail == "nearest" else "kept"))
+        if self.tail == "model":
+            entries.append(Entry("tail", ROUNDED_GAUSSIAN, self.mu_tail, 1.0, "tail"))
+        entries.append(Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0))
+        return Ledger(tuple(entries), self.rate, self.runs, noise.cases)
 
     def survives(self) -> str:
         """What a variant needs to be kept, in a sentence."""
         return f"A variant needs about {_cases(f'{self.calibration.least_count / self.rate:,.0f}')} to be kept."
 
-    def _explained(self) -> Iterator[str]:
+    def explain(self) -> Iterator[str]:
+        """What will be released, with what noise, and what survives it, in sentences."""
         noise = self.calibration
         yield f"Everything together is ({self.epsilon:g}, {self.delta:g})-differentially private for {self.unit.statement()}."
         if self.rate < 1 or self.runs > 1:
@@ -128,7 +103,7 @@ class Plan:
         else:
             yield "Activity names are those of the list that was given. Events with other names are left out."
         in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
-        kept = self._sd_of_kept() * in_log
+        kept = in_log / (self.mu_second if self.tail == "nearest" else math.hypot(self.mu_second, noise.mu_variants))
         yield f"Counts of kept variants carry noise of about {_cases(_rounded(kept))} (one standard deviation)."
         if self.tail == "model":
             size, length = (1 / (self.mu_tail * math.sqrt(share)) for share in (SIZE, LENGTHS))
@@ -142,18 +117,12 @@ class Plan:
             yield "Every other case counts for the most similar kept variant; no variant is invented."
         else:
             yield "All other cases are left out."
-        share = self.mu_times**2 / noise.mu**2
         yield (
-            f"Times get {100 * share:.0f} % of the budget: starts by year, block of four weeks and week, hours and days of the "
-            "week, durations of cases and of steps."
+            f"Times get {100 * self.mu_times**2 / noise.mu**2:.0f} % of the budget: starts by year, block of four weeks and "
+            "week, hours and days of the week, durations of cases and of steps."
         )
         yield suited(self.delta, self.unit)
         yield RELEASE_ONCE
-
-    def _sd_of_kept(self) -> float:
-        if self.tail == "nearest":
-            return 1 / self.mu_second
-        return 1 / math.hypot(self.mu_second, self.calibration.mu_variants)
 
 
 def make_plan(
@@ -202,11 +171,14 @@ def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
         said = vars(said)
     if not isinstance(said, Mapping | str):
         raise UsageError(f"The budget is text or a mapping, not {said!r}. {WAYS}.")
-    parsed = _parsed(said) if isinstance(said, str) else dict(said)
-    for name in parsed:
+    parts = [part.partition("=") for part in said.split(",")] if isinstance(said, str) else []
+    named: dict[str, object] = {name.strip(): value for name, _, value in parts} if isinstance(said, str) else dict(said)
+    if not all(sign and name.strip() for name, sign, _ in parts) or (parts and len(named) < len(parts)):
+        raise UsageError(f'The budget "{said}" cannot be read. {WAYS}.')
+    for name in named:
         if name not in ("control", "times"):
             raise UsageError(f'There is no share of the budget called "{name}". {WAYS}.')
-    shares = {name: _share(name, value) for name, value in parsed.items()}
+    shares = {name: _share(name, value) for name, value in named.items()}
     if len(shares) == 1:
         (name,) = shares
         shares["times" if name == "control" else "control"] = 1 - shares[name]
@@ -215,13 +187,17 @@ def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
     return Budget(control=shares["control"], times=round(1 - shares["control"], 12))
 
 
-def checked_labels(said: str | Sequence[str]) -> str | tuple[str, ...]:
-    """Which labels are public: none, all of the log's, or those of a list, which comes back sorted.
+def _share(name: str, value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, str) else value
+    except ValueError:
+        number = value
+    what, bounds = f"the share of {name}", "above 0 and below 1"
+    return checked(what, number, lambda share: 0 < share < 1, bounds)  # type: ignore[arg-type]  # it checks that
 
-    Example:
-        >>> checked_labels("private"), checked_labels(["triage", "admit", "triage"])
-        ('private', ('admit', 'triage'))
-    """
+
+def checked_labels(said: str | Sequence[str]) -> str | tuple[str, ...]:
+    """Which labels are public: none, all of the log's, or those of a list, which comes back sorted."""
     if isinstance(said, str) and said in (PRIVATE, PUBLIC):
         return said
     if isinstance(said, str) or not isinstance(said, Sequence) or not all(isinstance(label, str) for label in said):
@@ -232,12 +208,7 @@ def checked_labels(said: str | Sequence[str]) -> str | tuple[str, ...]:
 
 
 def checked_rate_of(gamma: float | None, subsamples: int | None) -> float:
-    """The rate of the subsamples: as said, or such that as many cases are drawn as there are, or all.
-
-    Example:
-        >>> checked_rate_of(None, None), checked_rate_of(None, 20), checked_rate_of(0.1, None)
-        (1.0, 0.05, 0.1)
-    """
+    """The rate of the subsamples: as said, or such that as many cases are drawn as there are, or all."""
     if gamma is None:
         return 1.0 if subsamples is None else 1 / subsamples
     return checked("gamma", gamma, lambda rate: 1e-6 <= rate <= 1, "above 0 (from 1e-6) and at most 1")
@@ -255,19 +226,3 @@ def checked_time_zone(said: str) -> str:
         remedy = "Use a name such as Europe/Amsterdam, or an offset such as +01:00."
         raise UsageError(f'There is no time zone "{said}". {remedy}') from error
     return said
-
-
-def _parsed(said: str) -> dict[str, object]:
-    parts = [part.partition("=") for part in said.split(",")]
-    if not all(sign and name.strip() for name, sign, _ in parts) or len({name.strip() for name, _, _ in parts}) < len(parts):
-        raise UsageError(f'The budget "{said}" cannot be read. {WAYS}.')
-    return {name.strip(): value for name, _, value in parts}
-
-
-def _share(name: str, value: object) -> float:
-    try:
-        number = float(value) if isinstance(value, str) else value
-    except ValueError:
-        number = value
-    bounds = "above 0 and below 1"
-    return checked(f"the share of {name}", number, lambda share: 0 < share < 1, bounds)  # type: ignore[arg-type]  # it checks that

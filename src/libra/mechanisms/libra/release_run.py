@@ -1,64 +1,42 @@
 """One run: the gate is asked in a few rounds, each request being made from what the rounds before released.
 
-In: the gate to the cases (or to a subsample of them) and the plan. Out: `Figures`, all of which went through the gate, and the
-control flow made from them. It is made between the rounds, because what is asked about times depends on it.
+Control flow is generated between the rounds, because what is asked about times depends on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
-from libra.eventlog.cases import Traces
-from libra.mechanisms.libra.control_flow import Floats, case_counts, weighted
-from libra.mechanisms.libra.figures import ControlFigures, Figures
+from libra.eventlog.cases import Floats, Traces
+from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, weighted
 from libra.mechanisms.libra.plan import Plan
-from libra.mechanisms.libra.tail import release_tail
-from libra.mechanisms.libra.times import release_times
+from libra.mechanisms.libra.tail.release import release_tail
+from libra.mechanisms.libra.times.release import release_times
 from libra.privacy.gate import Gate
 
 MOST_LABELS = 5_000  # tables of edges have a cell for every pair: 25 million of them
 STAGES = 3  # of a run, after each of which the caller is told
 
 
-@dataclass(frozen=True)
-class Output:
-    """What a run is to give.
-
-    Attributes:
-        labels: The labels that are public; None where they are chosen privately.
-        time_zone: Whose hours and days count.
-        weight: How many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs.
-
-    Example:
-        >>> Output(("admit", "leave"), "UTC", 1 / (0.5 * 1)).weight
-        2.0
-    """
-
-    labels: tuple[str, ...] | None
-    time_zone: str
-    weight: float
-
-
 def release_run(
-    gate: Gate, plan: Plan, output: Output, draw: int, stage_done: Callable[[], None] = lambda: None
+    gate: Gate, plan: Plan, public: tuple[str, ...] | None, zone: str, draw: int, stage_done: Callable[[], None] = lambda: None
 ) -> tuple[Figures, Traces, Floats]:
     """The released figures of one run, and its traces with their weights; `draw` is the seed of the generation.
 
-    `stage_done` is called after each of the `STAGES`: control flow released, control flow generated, times released.
+    `public` are the labels that are, None where they are chosen privately; hours and days are those of the zone. `stage_done` is
+    called after each of the `STAGES`: control flow released, control flow generated, times released.
     """
-    labels, control = _release_control(gate, plan, output.labels)
+    labels, control = _release_control(gate, plan, public)
     stage_done()
     traces, weights = weighted(control, Randomness(draw))
     stage_done()
     counts = case_counts(weights, 1.0, None, Randomness(draw ^ 2))
-    times = release_times(gate.with_labels(labels), traces, len(labels), plan.mu_times, output.time_zone, counts)
+    times = release_times(gate.with_labels(labels), traces, len(labels), plan.mu_times, zone, counts)
     stage_done()
-    figures = Figures(labels, control, times, output.time_zone, output.weight, None, draw)
-    return figures, traces, weights
+    return Figures(labels, control, times, zone, 1 / (plan.rate * plan.runs), None, draw), traces, weights
 
 
 def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> tuple[tuple[str, ...], ControlFigures]:
@@ -69,10 +47,8 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
     """
     noise = plan.calibration
     if public is not None and len(public) > MOST_LABELS:  # before any noise is drawn: a refusal after that would be a release
-        raise UsageError(
-            f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many. "
-            "Group them into fewer labels, or leave labels private, which keeps frequent ones alone."
-        )
+        why = f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many."
+        raise UsageError(f"{why} Group them into fewer labels, or leave labels private, which keeps frequent ones alone.")
     kept, first = gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)
     labels = gate.labels_of(kept) if public is None else public
     tail = None

@@ -1,8 +1,4 @@
-"""Everything that the sound mechanism can release: by the purpose that stands in the ledger, what an entry has to look like.
-
-A promise rests on sensitivities that a reader of the certificate cannot measure. What can be checked is here: that each purpose
-is one of this version, with the noise, the cases and, where a case falls into one cell, the sensitivity of the proofs.
-"""
+"""Everything that the sound mechanism can release: by the purpose that stands in the ledger, what an entry has to look like."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from typing import Any
 
 from libra.engines import control_flow_tables as control
 from libra.engines import time_tables as times
-from libra.mechanisms.libra.plan import Plan, Tail
+from libra.mechanisms.libra.plan import Plan
 from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Group, Ledger
 
@@ -26,51 +22,23 @@ TIMES = (STARTS, DURATIONS, CLOCK)
 TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
     (COUNTS, "kept", (control.VariantCounts,)),
     (COUNTS, "all", (control.NearestCounts,)),
-    (
-        TAIL,
-        "tail",
-        (
-            control.Size,
-            control.Lengths,
-            control.BaseNorms,
-            control.ExcessNorms,
-            control.BaseEdges,
-            control.ExcessEdges,
-            control.Contexts,
-        ),
-    ),
+    (TAIL, "tail", (control.Size, control.Lengths, control.BaseNorms, control.ExcessNorms)),
+    (TAIL, "tail", (control.BaseEdges, control.ExcessEdges, control.Contexts)),
     (STARTS, "all", (times.StartYears, times.StartWeeks, times.StartHours, times.StartDays)),
-    (
-        DURATIONS,
-        "all",
-        (
-            times.CaseDurations,
-            times.CaseDurationParts,
-            times.LongestSteps,
-            times.StepDurations,
-            times.EdgeDurations,
-            times.LongestEdges,
-        ),
-    ),
+    (DURATIONS, "all", (times.CaseDurations, times.CaseDurationParts, times.LongestSteps)),
+    (DURATIONS, "all", (times.StepDurations, times.EdgeDurations, times.LongestEdges)),
     (CLOCK, "all", (times.Granularity, times.ActivityHours)),
 )
 
 
 @dataclass(frozen=True)
 class Released:
-    """What an entry of some purpose has to look like.
+    """What an entry of some purpose has to look like."""
 
-    Attributes:
-        topic: What it is about, for people.
-        mechanism: The kind of noise.
-        group: The cases it is counted from.
-        one_cell: Whether a case falls into one cell, so that the sensitivity is 1.
-    """
-
-    topic: str
-    mechanism: str
-    group: Group
-    one_cell: bool
+    topic: str  # what it is about, for people
+    mechanism: str  # the kind of noise
+    group: Group  # the cases it is counted from
+    one_cell: bool  # whether a case falls into one cell, so that the sensitivity is 1
 
     def departures(self, entry: Entry) -> Iterator[str]:
         """How an entry differs from that."""
@@ -95,7 +63,7 @@ RELEASES: dict[str, Released] = {
 }
 
 
-def departures_from_plan(entries: Sequence[Entry], plan: Plan, tail: Tail) -> Iterator[str]:
+def departures_from_plan(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
     """How the entries of a ledger depart from what a run of libra with this plan releases."""
     for number, entry in enumerate(entries):
         if entry.purpose not in RELEASES:
@@ -103,7 +71,7 @@ def departures_from_plan(entries: Sequence[Entry], plan: Plan, tail: Tail) -> It
             continue
         for departure in RELEASES[entry.purpose].departures(entry):
             yield f'ledger[{number}], "{entry.purpose}": {departure}'
-    noise = plan.calibration
+    noise, tail = plan.calibration, plan.tail
     second = control.NearestCounts.purpose if tail == "nearest" else control.VariantCounts.purpose
     fixed = {
         KEPT_VARIANTS: [(noise.mu_variants, noise.variant_shows)],
@@ -117,23 +85,20 @@ def departures_from_plan(entries: Sequence[Entry], plan: Plan, tail: Tail) -> It
         for entry, figures in zip(there, planned, strict=False):
             if not all(map(_close, (entry.mu or 0.0, entry.shows), figures)):
                 yield f'"{purpose}" does not have the noise that these parameters give it'
-    yield from _not_as_shared(entries, plan, tail)
-
-
-def _not_as_shared(entries: Sequence[Entry], plan: Plan, tail: Tail) -> Iterator[str]:
-    """Whether rare cases and times have what the plan gives them: the tail at most that, times all of it or nothing."""
-    topics = [RELEASES[entry.purpose].topic if entry.purpose in RELEASES else "" for entry in entries]
-    of_tail = [entry for entry, topic in zip(entries, topics, strict=True) if topic == TAIL]
-    of_times = [entry for entry, topic in zip(entries, topics, strict=True) if topic in TIMES]
-    purposes = [entry.purpose for entry in of_tail]
+    of_tail, of_times = of_topics(entries, (TAIL,)), of_topics(entries, TIMES)  # the tail may have less than the plan gives it
     if tail != "model" and of_tail:
         yield f'there are releases about rare cases, and with tail "{tail}" there are none'
-    if tail == "model" and not set(ALWAYS_OF_TAIL) <= set(purposes):
+    if tail == "model" and not set(ALWAYS_OF_TAIL) <= {entry.purpose for entry in of_tail}:
         yield "releases about rare cases are missing that every run makes"
     if Ledger(tuple(of_tail)).mu > plan.mu_tail * (1 + CLOSE):
         yield "releases about rare cases take more than the plan gives them"
     if of_times and not _close(Ledger(tuple(of_times)).mu, plan.mu_times):
         yield "releases about times do not add up to what the plan gives them"
+
+
+def of_topics(entries: Sequence[Entry], topics: tuple[str, ...]) -> list[Entry]:
+    """The entries that are about these topics."""
+    return [entry for entry in entries if entry.purpose in RELEASES and RELEASES[entry.purpose].topic in topics]
 
 
 def _close(found: float, expected: float) -> bool:

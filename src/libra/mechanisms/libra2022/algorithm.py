@@ -1,7 +1,6 @@
 """Algorithm 1 of the paper: clip, then draw subsamples, anonymize each, keep what is relevant, and combine.
 
-In: a log and the paper's parameters. Out: a `Release` with the anonymized log and the claim of its authors. The anonymizer of a
-subsample is a parameter: any function from cases and an epsilon to cases can take the place of trace and time noise.
+The anonymizer of a subsample is a parameter: any function from cases and an epsilon to cases may replace trace and time noise.
 """
 
 from __future__ import annotations
@@ -9,29 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 
 from libra._system.arguments import checked, checked_delta, checked_order, checked_scale, checked_times
+from libra._system.ordering import ranks
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, Integers, Traces, cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
+from libra.mechanisms.libra2022 import steps
 from libra.mechanisms.libra2022.claim import Libra2022Claim, default_subsamples, guarantee
-from libra.mechanisms.libra2022.steps import (
-    OMEGA_MINUTES,
-    clip,
-    clipping_threshold,
-    combine,
-    largest_count,
-    number_of_subsamples,
-    poisson_subsample,
-    relevant_cases,
-    time_noise,
-)
+from libra.mechanisms.libra2022.steps import OMEGA_MINUTES, time_noise
 from libra.mechanisms.libra2022.trace_noise import trace_noise
 from libra.mechanisms.mechanism import mechanism, names, parameters_of
 from libra.mechanisms.peers import PeerMechanism
@@ -69,9 +60,7 @@ class Libra2022(PeerMechanism):
     gamma: float = p.GAMMA.field(0.05)
     delta: float = p.Parameter("Delta of the clipping threshold.", "above 0, below 1").field(1e-4)
     subsamples: int | Literal["paper"] | None = p.Parameter(
-        "Number of subsamples; paper means gamma times the number of clipped cases.",
-        "from 1 up, or paper",
-        unset="1/gamma, rounded",
+        "Number of subsamples; paper means gamma times the number of clipped cases.", "from 1 up, or paper", "1/gamma, rounded"
     ).field(None)
     trace_noise: bool = p.Parameter("Copy and delete cases.", "true or false").field(True)
     signed_times: bool = p.Parameter("Let noisy cycle times fall below zero, as in the paper.", "true or false").field(False)
@@ -82,14 +71,14 @@ class Libra2022(PeerMechanism):
 
     def __post_init__(self) -> None:
         default_subsamples(self.gamma)
-        self._set(
-            alpha=checked_order(self.alpha, "alpha"),
-            b=checked_scale(self.b, "b"),
-            gamma=float(self.gamma),
-            delta=checked_delta(self.delta),
-            subsamples=self._checked_subsamples(),
-            omega=checked("omega", self.omega, lambda omega: omega >= 0, "of minutes from 0 on"),
-        )
+        self._set(alpha=checked_order(self.alpha, "alpha"), b=checked_scale(self.b, "b"), gamma=float(self.gamma))
+        self._set(delta=checked_delta(self.delta))
+        if self.subsamples not in (None, "paper"):
+            try:
+                self._set(subsamples=checked_times(self.subsamples, "subsamples"))  # type: ignore[arg-type]  # it checks that
+            except UsageError as error:
+                raise UsageError(f'{str(error).removesuffix(".")}; or say "paper".') from error
+        self._set(omega=checked("omega", self.omega, lambda omega: omega >= 0, "of minutes from 0 on"))
         for name in ("trace_noise", "signed_times"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} is either True or False, not {getattr(self, name)!r}.")
@@ -99,31 +88,23 @@ class Libra2022(PeerMechanism):
             said = "the name of a mechanism, or a function of cases, an epsilon and a randomness"
             raise UsageError(f"anonymizer is {said}, not {self.anonymizer!r}.")
         if self.anonymizer is not None and (not self.trace_noise or self.signed_times):
-            raise UsageError("trace_noise and signed_times are about the paper's anonymizer, and another one was given.")
-
-    def _checked_subsamples(self) -> int | Literal["paper"] | None:
-        if self.subsamples is None or self.subsamples == "paper":
-            return self.subsamples
-        try:
-            return checked_times(self.subsamples, "subsamples")
-        except UsageError as error:
-            raise UsageError(f'{str(error).removesuffix(".")}; or say "paper".') from error
+            raise UsageError("trace_noise and signed_times apply to the paper's anonymizer only. Remove them or anonymizer.")
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress = no_progress) -> Release:
         """The release of a log; `progress` is called with the subsamples done and the subsamples in all."""
         epsilon = laplace_epsilon(self.alpha, self.b)
         cases = cases_of(log)
-        threshold = clipping_threshold(epsilon, self.delta, len(log.variants))
-        clipped = clip(cases, threshold)
-        n_subsamples = number_of_subsamples(self.subsamples, self.gamma, len(clipped))
+        threshold = steps.clipping_threshold(epsilon, self.delta, len(log.variants))
+        clipped = steps.clip(cases, threshold)
+        n_subsamples = steps.number_of_subsamples(self.subsamples, self.gamma, len(clipped))
         if n_subsamples * self.gamma * len(clipped.codes) > MOST_EVENTS:
             raise UsageError("So many subsamples of this log do not fit into memory. Ask for fewer: --subsamples N.")
         kept = []
         for number in range(n_subsamples):
-            subsample = poisson_subsample(clipped, self.gamma, random)
-            kept.append(relevant_cases(self._anonymized(subsample, epsilon, random), random, omega=self.omega))
+            subsample = self._anonymized(steps.poisson_subsample(clipped, self.gamma, random), epsilon, random)
+            kept.append(steps.relevant_cases(subsample, random, omega=self.omega))
             progress(number + 1, n_subsamples)
-        released = combine(kept, log.activities, random)
+        released = steps.combine(kept, log.activities, random)
         explained = self._explained(log, cases, threshold, len(clipped), released)
         return self._release(log, released, random, claimed=self.claim(n_subsamples), **explained)
 
@@ -160,9 +141,9 @@ class Libra2022(PeerMechanism):
             function = named_anonymizer(said, self.delta) if isinstance(said, str) else said
             other = function(subsample, epsilon, random)
             if not isinstance(other, Cases):
-                raise UsageError(f"An anonymizer gives back cases, not {type(other).__name__}.")
+                raise UsageError(f"An anonymizer must return Cases, not {type(other).__name__}.")
             if len(other.codes) and not 0 <= other.codes.min() <= other.codes.max() < subsample.n_activities:
-                raise UsageError("An anonymizer gives back activities of the log, and this one made up a code.")
+                raise UsageError("An anonymizer must return activities of the log, and this one made up a code.")
             return other
         if self.trace_noise:
             subsample = trace_noise(subsample, epsilon, random)
@@ -170,16 +151,15 @@ class Libra2022(PeerMechanism):
 
     def _explained(self, log: EventLog, cases: Cases, threshold: int, n_clipped: int, released: EventLog) -> dict[str, Any]:
         """What only the custodian may see: the threshold and, where nothing is left, why."""
-        confidential = {"clipping_threshold": threshold}
-        if released.n_cases:
-            return {"confidential": confidential}
+        confidential, shortfall = {"clipping_threshold": threshold}, None
         if not len(cases):
-            return {"shortfall": "There was no case to begin with.", "confidential": confidential}
-        if n_clipped:
-            return {"shortfall": NO_DRAW if self.anonymizer is None else NONE_BACK, "confidential": confidential}
-        needed = largest_count(cases)
-        shortfall = explain_clipping(threshold, needed, len(log.variants), self.alpha, self.b, self.delta)
-        return {"shortfall": shortfall, "confidential": confidential | {"needed_threshold": needed}}
+            shortfall = "There was no case to begin with."
+        elif not released.n_cases and n_clipped:
+            shortfall = NO_DRAW if self.anonymizer is None else NONE_BACK
+        elif not released.n_cases:
+            confidential["needed_threshold"] = needed = steps.largest_count(cases)
+            shortfall = explain_clipping(threshold, needed, len(log.variants), self.alpha, self.b, self.delta)
+        return {"shortfall": shortfall, "confidential": confidential}
 
     def parameters(self) -> dict[str, Any]:
         """What was asked for, as far as it played a part."""
@@ -187,14 +167,14 @@ class Libra2022(PeerMechanism):
         del plain["anonymizer"]
         if self.subsamples is None:
             plain["subsamples"] = default_subsamples(self.gamma)
-        if self.anonymizer is None:
-            return plain
-        del plain["trace_noise"], plain["signed_times"]
         said = self.anonymizer
-        return plain | {"anonymizer": said if isinstance(said, str) else getattr(said, "__name__", type(said).__name__)}
+        if said is not None:
+            del plain["trace_noise"], plain["signed_times"]
+            plain["anonymizer"] = said if isinstance(said, str) else getattr(said, "__name__", type(said).__name__)
+        return plain
 
 
-def named_anonymizer(name: str, delta: float) -> Callable[[Cases, float, Randomness], Cases]:
+def named_anonymizer(name: str, delta: float) -> Anonymizer:
     """The mechanism of this name as an anonymizer, as the paper proposes; `delta` is for those that take one.
 
     Those that release no times get some of the cases, and the paper's time noise on top. Prefix queries are pruned at 1 % of the
@@ -209,8 +189,7 @@ def named_anonymizer(name: str, delta: float) -> Callable[[Cases, float, Randomn
             asked["prune"] = enough_to_prune(counted_of(cases), epsilon, cases.n_activities)
         made: Any = mechanism(name, {key: value for key, value in asked.items() if key in known})
         if hasattr(made, "anonymized"):
-            result: Cases = made.anonymized(cases, random)
-            return result
+            return cast("Cases", made.anonymized(cases, random))
         if not hasattr(made, "variants"):
             raise UsageError(f'"{name}" cannot anonymize a subsample: it has neither anonymized() nor variants().')
         return time_noise(with_times_of(made.variants(cases, random), cases, random), epsilon, random)
@@ -239,11 +218,14 @@ def with_times_of(counted: Counted, cases: Cases, random: Randomness) -> Cases:
     traces, variant = counted.repeated(), np.repeat(np.arange(len(counted)), counted.counts)
     if not len(cases) or not len(traces):
         return Cases(traces.codes, traces.codes, traces.offsets, variant, cases.n_activities)
-    row = _followers(counted, cases, random)
-    position = np.arange(len(traces.codes)) - np.repeat(traces.offsets[:-1], traces.lengths)
+    _, group, sizes = np.unique(cases.variant, return_inverse=True, return_counts=True)
+    known = {trace: number for number, trace in enumerate(counted_of(cases).traces.as_bytes())}
+    followed = np.repeat(np.array([known.get(trace, -1) for trace in counted.traces.as_bytes()], np.int64), counted.counts)
+    picked = (np.cumsum(sizes) - sizes)[followed] + (random.uniform(len(followed)) * sizes[followed]).astype(np.int64)
+    row = np.where(followed >= 0, np.argsort(group, kind="stable")[picked], -1)  # of a random case that follows the same trace
     gaps = np.diff(cases.micros, prepend=cases.micros[:1])
     follows = np.repeat(row >= 0, traces.lengths)
-    taken_over = gaps[np.where(follows, np.repeat(cases.offsets[row], traces.lengths) + position, 0)]
+    taken_over = gaps[np.where(follows, np.repeat(cases.offsets[row], traces.lengths) + ranks(traces.lengths), 0)]
     gap = np.where(follows, taken_over, _drawn(cases, gaps, traces, random))
     gap[traces.offsets[:-1]] = 0
     elsewhere = random.below(len(cases), len(traces))
@@ -251,18 +233,6 @@ def with_times_of(counted: Counted, cases: Cases, random: Randomness) -> Cases:
     total = np.cumsum(gap)
     micros = total - np.repeat(total[traces.offsets[:-1]], traces.lengths) + np.repeat(start, traces.lengths)
     return Cases(traces.codes, micros, traces.offsets, variant, cases.n_activities)
-
-
-def _followers(counted: Counted, cases: Cases, random: Randomness) -> Integers:
-    """For every case of the answer, the row of a random case that follows the same trace; -1 where none does."""
-    _, group, sizes = np.unique(cases.variant, return_inverse=True, return_counts=True)
-    known = {trace: number for number, trace in enumerate(counted_of(cases).traces.as_bytes())}
-    of_trace = np.array([known.get(trace, -1) for trace in counted.traces.as_bytes()], np.int64)
-    number = np.repeat(of_trace, counted.counts)
-    begin = np.cumsum(sizes) - sizes
-    picked = begin[number] + (random.uniform(len(number)) * sizes[number]).astype(np.int64)
-    by_group = np.argsort(group, kind="stable")
-    return np.where(number >= 0, by_group[picked], -1)
 
 
 def _drawn(cases: Cases, gaps: Integers, traces: Traces, random: Randomness) -> Integers:
@@ -276,8 +246,8 @@ def _drawn(cases: Cases, gaps: Integers, traces: Traces, random: Randomness) -> 
     sizes = np.bincount(codes, minlength=cases.n_activities)
     begin = np.cumsum(sizes) - sizes
     begin[sizes == 0], sizes[sizes == 0] = 0, len(gaps)
-    picked: Integers = gaps[begin[traces.codes] + (random.uniform(len(traces.codes)) * sizes[traces.codes]).astype(np.int64)]
-    return picked
+    rank = (random.uniform(len(traces.codes)) * sizes[traces.codes]).astype(np.int64)
+    return np.asarray(gaps[begin[traces.codes] + rank])
 
 
 def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float, b: float, delta: float) -> str:
@@ -288,8 +258,9 @@ def explain_clipping(threshold: int, needed: int, n_variants: int, alpha: float,
     if least_delta < 0.1:
         remedies.append(f"--delta {_two_digits(least_delta, math.ceil)}")
     price = "less protection" if scale >= NEXT_TO_NONE else "next to no protection"
+    kept = f"{threshold:,}" if threshold < 10**12 else f"{threshold:.2g}"
     return (
-        f"All variants of this log are rare: only those with {_whole(threshold)} cases or more are kept, and none has more than "
+        f"All variants of this log are rare: only those with {kept} cases or more are kept, and none has more than "
         f"{needed}. The threshold would have to be {needed} or lower, which {' or '.join(remedies)} gives, for {price}. "
         "These figures are of your log: keep them to yourself."
     )
@@ -302,10 +273,6 @@ def _fitting_scale(epsilon: float, alpha: float, b: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if laplace_epsilon(alpha, middle) >= epsilon else (low, middle)
     return low
-
-
-def _whole(number: int) -> str:
-    return f"{number:,}" if number < 10**12 else f"{number:.2g}"
 
 
 def _two_digits(value: float, to_whole: Callable[[float], int]) -> str:

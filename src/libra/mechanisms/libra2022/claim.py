@@ -1,27 +1,18 @@
 """What the authors claim of the published algorithm, and what that leaves out: said once, and the same wherever it is shown.
 
-The figure is Equation 3 of the paper with its misprint corrected, composed over the subsamples. It is printed as the claim of its
-authors, beside the true (epsilon, delta) of subsampled Laplace releases with these parameters, and with what the steps that ran
-reveal beyond both.
+The figure is Equation 3 of the paper with its misprint corrected, composed over the subsamples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
-from libra._system.arguments import (
-    LARGEST_TIMES,
-    checked,
-    checked_order,
-    checked_rate,
-    checked_scale,
-    checked_times,
-    delta_of_guarantee,
-)
-from libra.mechanisms.promises import NO_GUARANTEE, claimed
+from libra._system import arguments
+from libra._system.arguments import LARGEST_TIMES, checked
+from libra.mechanisms.peers import NO_GUARANTEE, Claim, claimed
 from libra.privacy import renyi
 from libra.privacy.guarantee import Guarantee
 from libra.privacy.renyi import BestOrder, compose, laplace_epsilon, subsampled_bound, subsampled_laplace_epsilon, to_epsilon
@@ -61,12 +52,8 @@ WITHOUT_TIMES, PREFIX_QUERIES = ("travas", "prefix-laplace", "sacofa"), ("prefix
 
 
 @dataclass(frozen=True)
-class Libra2022Claim:
-    """The claimed figure.
-
-    `from_log` says that the number of subsamples was computed from the log and must not be published, `own_anonymizer` that the
-    subsamples went through the paper's anonymizer and not another one.
-    """
+class Libra2022Claim(Claim):
+    """The claimed figure."""
 
     tolerance: ClassVar[float] = 1e-6  # the comparison comes from a grid, which versions of dp-accounting lay differently
 
@@ -75,8 +62,8 @@ class Libra2022Claim:
     gamma: float
     delta: float
     subsamples: int = field(repr=False)
-    from_log: bool = False
-    own_anonymizer: bool = True
+    from_log: bool = False  # whether the number of subsamples was computed from the log and must not be published
+    own_anonymizer: bool = True  # whether the subsamples went through the paper's anonymizer and not another one
 
     @cached_property
     def renyi_epsilon_one(self) -> float:
@@ -126,28 +113,17 @@ class Libra2022Claim:
 
     def published(self) -> dict[str, Any]:
         """The same; where the number of subsamples came from the log, without it and without what follows from it."""
-        if not self.from_log:
-            return self.to_dict()
-        return {
-            "renyi_order": self.alpha,
-            "renyi_epsilon_one": self.renyi_epsilon_one,
-            "renyi_epsilon": None,
-            "subsamples": None,
-            "noise_scale": self.noise_scale if self.own_anonymizer else None,
-            "comparison": None,
-        }
+        withheld = ("renyi_epsilon", "subsamples", "comparison") if self.from_log else ()
+        return self.to_dict() | dict.fromkeys(withheld)
 
     def comparison(self) -> str:
         """What the claimed figure can be compared with, for the custodian; ends where the caveats begin."""
         total = f" All {self.subsamples} add up to {self.renyi_epsilon:.4g}. This is a figure of your log: keep it to yourself."
+        limits = "This release reveals more, and the figure has limits:"
         return (
             f"For comparison, not of this release: {self._textbook}, would be "
             f"({self.pld_epsilon:.4g}, {self.delta:g})-differentially private.{total if self.from_log else ''} "
-            + (
-                "This release reveals more, and the figure has limits:"
-                if self.own_anonymizer
-                else "Of this release is to be known:"
-            )
+            f"{limits if self.own_anonymizer else 'Of this release is to be known:'}"
         )
 
     @property
@@ -159,10 +135,6 @@ class Libra2022Claim:
 def guarantee(claim: Libra2022Claim, *, trace_noise: bool, individuals: bool, anonymizer: str | None = None) -> Guarantee:
     """The claim in words, with what the steps that ran leave out of it."""
     caveats = tuple(_caveats(claim.own_anonymizer, trace_noise, anonymizer))
-    return claimed(_statement(claim), SOURCE, "the activity labels are public", caveats, individuals=individuals)
-
-
-def _statement(claim: Libra2022Claim) -> str:
     if claim.from_log:
         figure = (
             f"Renyi epsilon {claim.renyi_epsilon_one:.4g} at order {claim.alpha:g} for each subsample; they add up over all "
@@ -171,16 +143,17 @@ def _statement(claim: Libra2022Claim) -> str:
     else:
         together = "1 subsample" if claim.subsamples == 1 else f"{claim.subsamples} subsamples together"
         figure = f"Renyi epsilon' = {claim.renyi_epsilon:.4g} at order {claim.alpha:g} for {together}"
-    if not claim.own_anonymizer:
-        return (
-            f"The equations of the paper give, for its own anonymizer: {figure}. Another one was used, for which nothing is "
-            "claimed. This is no guarantee. Do not release personal data on its strength."
-        )
     printed = f" (the paper prints {claim.printed:g})" if claim.printed is not None and not claim.from_log else ""
-    return (
+    statement = (
         f"As claimed by its authors, by their equations with a misprint corrected: {figure}{printed}. "
         f"This is no guarantee: the procedure {NO_GUARANTEE}"
     )
+    if not claim.own_anonymizer:
+        statement = (
+            f"The equations of the paper give, for its own anonymizer: {figure}. Another one was used, for which nothing is "
+            "claimed. This is no guarantee. Do not release personal data on its strength."
+        )
+    return claimed(statement, SOURCE, "the activity labels are public", caveats, individuals=individuals)
 
 
 def _caveats(own_anonymizer: bool, trace_noise: bool, anonymizer: str | None) -> Iterator[str]:
@@ -203,11 +176,7 @@ def _caveats(own_anonymizer: bool, trace_noise: bool, anonymizer: str | None) ->
 
 @dataclass(frozen=True)
 class Accounting:
-    """The parameters and every figure that follows from them; docs/accounting.md explains each.
-
-    Every figure is an upper bound for one release of sensitivity 1 per subsample. The published algorithm does more than that to
-    a log, so none of them is its guarantee.
-    """
+    """The parameters and all figures that follow, for one release of sensitivity 1 per subsample (docs/accounting.md)."""
 
     alpha: float
     b: float
@@ -239,29 +208,20 @@ def default_subsamples(gamma: float) -> int:
 
 def accounting(alpha: float, b: float, gamma: float, delta: float, subsamples: int) -> Accounting:
     """Account for `subsamples` Laplace releases of sensitivity 1, each from a Poisson subsample of rate gamma."""
-    alpha, b, gamma = checked_order(alpha, "alpha"), checked_scale(b, "b"), checked_rate(gamma, "gamma")
-    delta, subsamples = delta_of_guarantee(delta), checked_times(subsamples, "subsamples")
+    alpha, b = arguments.checked_order(alpha, "alpha"), arguments.checked_scale(b, "b")
+    gamma, delta = arguments.checked_rate(gamma, "gamma"), arguments.delta_of_guarantee(delta)
+    claim = Libra2022Claim(alpha, b, gamma, delta, arguments.checked_times(subsamples, "subsamples"))
 
-    def bound(order: float) -> float:
-        return renyi.compose(renyi.subsampled_bound(order, b, gamma), subsamples)
+    def best(one: Callable[[float, float, float], float]) -> BestOrder:
+        return renyi.best_order(lambda order: compose(one(order, b, gamma), subsamples), delta)
 
-    def exact(order: float) -> float:
-        return renyi.compose(renyi.subsampled_laplace(order, b, gamma), subsamples)
-
-    claim = Libra2022Claim(alpha, b, gamma, delta, subsamples)
     return Accounting(
-        alpha=alpha,
-        b=b,
-        gamma=gamma,
-        delta=delta,
-        subsamples=subsamples,
-        laplace_epsilon=renyi.laplace_epsilon(alpha, b),
-        noise_scale=claim.noise_scale,
+        **{name: getattr(claim, name) for name in ("alpha", "b", "gamma", "delta", "subsamples", "noise_scale", "pld_epsilon")},
+        laplace_epsilon=laplace_epsilon(alpha, b),
         renyi_epsilon_one=claim.renyi_epsilon_one,
         renyi_epsilon=claim.renyi_epsilon,
-        epsilon_at_order=renyi.to_epsilon(alpha, claim.renyi_epsilon, delta),
-        best_order_bound=renyi.best_order(bound, delta),
-        best_order_exact=renyi.best_order(exact, delta),
-        pld_epsilon=claim.pld_epsilon,
+        epsilon_at_order=claim.implied_epsilon(delta),
+        best_order_bound=best(subsampled_bound),
+        best_order_exact=best(renyi.subsampled_laplace),
         pld_epsilon_drawn=subsampled_laplace_epsilon(claim.noise_scale, gamma, subsamples, delta),
     )

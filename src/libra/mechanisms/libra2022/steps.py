@@ -1,14 +1,10 @@
-"""The steps of the paper's Algorithm 1 but for trace noise: clip, subsample, time noise, relevance, combine.
-
-In: cases, and the randomness to draw from. Out: cases. Each step can be used alone.
-"""
+"""The steps of the paper's Algorithm 1 but for trace noise: clip, subsample, time noise, relevance, combine."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -56,10 +52,8 @@ def number_of_subsamples(asked: int | Literal["paper"] | None, rate: float, n_ca
 def time_noise(cases: Cases, epsilon: float, random: Randomness, *, signed: bool = False) -> Cases:
     """Step 3b: the cases with Laplace noise of scale 1/epsilon on starts, in days, and on cycle times, in minutes.
 
-    The start of a case is its distance from the first start (of whichever log: it cancels out), the cycle time of an event its
-    distance from the event before. The text lets a noisy cycle time fall below zero. Events would then be out of order and tools
-    that sort by time would see variants that never occurred, against the paper's own promise, so that a millisecond is the least
-    here unless `signed` asks for the text.
+    The text lets a noisy cycle time fall below zero. Tools that sort by time would then see variants that never occurred, against
+    the paper's own promise, so that a millisecond is the least here unless `signed` asks for the text.
     """
     if not len(cases):
         return cases
@@ -85,17 +79,10 @@ def relevant_cases(
 ) -> Cases:
     """Step 4: the cases that bring news, in the order of the visit (Equation 1 of the paper, after Bauer et al. 2018).
 
-    Cases are visited in random order. A case is kept if its abstraction is further than omega from that of the cases kept so far:
-    if it brings an activity, a first or last activity or a directly-follows edge that none of them had, or if it moves their mean
-    case duration, or the mean cycle time of an edge, by more than omega minutes. The sample is discovery sufficient, and the scan
-    stops, once N cases in a row brought nothing new. Where all were visited without that, the whole subsample stays.
-
-    Args:
-        cases: An anonymized subsample.
-        random: Decides the order of the visit.
-        abstractions: What counts as news.
-        omega: How many minutes a mean has to move to be news.
-        patience: N, the cases in a row without news that end the scan; `sufficient_after()` by default.
+    Cases are visited in random order. A case is kept if it brings an activity, a first or last activity or a directly-follows
+    edge that none of those kept had, or if it moves their mean case duration, or the mean cycle time of an edge, by more than
+    omega minutes. The sample is discovery sufficient, and the scan stops, once N cases in a row (`patience`, or
+    `sufficient_after()`) brought nothing new. Where all were visited without that, the whole subsample stays.
     """
     unknown = set(abstractions) - set(ALL)
     if unknown or not abstractions:
@@ -164,12 +151,10 @@ def _features(cases: Cases, abstractions: Collection[Abstraction]) -> dict[int, 
     return features
 
 
-@dataclass(frozen=True)
-class _Steps:
+class _Steps(NamedTuple):
     """The minutes spent in each case, in all (`durations`) and edge by edge.
 
-    Case i took the edges `edges[j]`, `times[j]` times and `minutes[j]` minutes in all, for j from `bounds[i]` up to `bounds[i +
-    1]`.
+    Case i took edge `edges[j]`, `times[j]` times and `minutes[j]` minutes in all, for j from `bounds[i]` up to `bounds[i + 1]`.
     """
 
     durations: list[float]

@@ -1,9 +1,8 @@
 """Step 3a, trace noise: cases are copied or deleted so that the transitions of the sample's automaton carry noise.
 
-The paper takes the approach of Amun (Elkoumy et al. 2022) and lets the noise be negative too. Each transition of the minimal
-automaton draws ceil(Laplace(1/epsilon)). Upwards: as long as a transition lacks copies, one such is picked at random, and as
-many variants as it lacks are drawn from those that use it; each counts up all transitions on its path. Downwards alike. What is
-up minus down for a variant is the number of its cases to copy, or to delete. No variant appears that the sample did not have.
+The paper takes the approach of Amun (Elkoumy et al. 2022) and lets the noise, ceil(Laplace(1/epsilon)), be negative too. As long
+as a transition lacks copies, one is picked at random, and as many variants as it lacks are drawn from those that use it; each
+counts up all transitions on its path. Downwards alike: up minus down of a variant is the number of its cases to copy or delete.
 """
 
 from __future__ import annotations
@@ -11,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TypeAlias
 
 import numpy as np
 
+from libra._system.ordering import ranks
 from libra._system.randomness import Randomness
-from libra.eventlog.cases import Cases, Integers
+from libra.eventlog.cases import Cases, Integers, Traces
 
 Trace: TypeAlias = Sequence[int]
 START = 0  # the first state of an automaton
@@ -26,10 +27,8 @@ def trace_noise(cases: Cases, epsilon: float, random: Randomness) -> Cases:
     """The cases of a subsample, some copied and some deleted."""
     if not len(cases):
         return cases
-    _, first, group, counts = np.unique(cases.variant, return_index=True, return_inverse=True, return_counts=True)
-    paths = transition_paths([cases.codes[cases.offsets[row] : cases.offsets[row + 1]].tolist() for row in first])
-    change = copies_and_deletions(paths, epsilon, random)
-    return cases.take(changed(group, counts, change, random))
+    group, counts, paths = variant_paths(cases)
+    return cases.take(changed(group, counts, copies_and_deletions(paths, epsilon, random), random))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +37,12 @@ class Paths:
 
     of_variant: list[Integers]
     users: list[Integers]
+
+
+def variant_paths(cases: Cases) -> tuple[Integers, Integers, Paths]:
+    """The variant of each case, at least one, how many cases each variant has, and the paths of the variants."""
+    _, first, group, counts = np.unique(cases.variant, return_index=True, return_inverse=True, return_counts=True)
+    return group, counts, transition_paths(Traces(cases.codes, cases.offsets).take(first).to_lists())
 
 
 def transition_paths(traces: list[list[int]]) -> Paths:
@@ -62,16 +67,10 @@ def cover(
 ) -> Integers:
     """How often each variant is drawn until every transition has been used at least as often as needed.
 
-    To pick at random among those that still lack, again and again, is to go through all in random order and to
-    pass over those that lack nothing any more: a transition once served never lacks again.
-
-    Args:
-        needed: How often each transition has to be used.
-        paths: The transitions and the variants that use them.
-        random: Where the draws come from.
-        cases: The cases of each variant, to draw cases as Amun does: a transition that lacks draws all that it needs, from the
-            cases that use it. Without, it draws what it lacks, from the variants that use it.
-        most_events: Where to stop, as soon as the variants drawn have more events than this.
+    To pick at random among those that still lack, again and again, is to go through all in random order and to pass over those
+    that lack nothing any more: a transition once served never lacks again. With the number of `cases` of each variant, cases are
+    drawn as Amun does: a transition that lacks draws all that it needs, from the cases that use it. Without, it draws what it
+    lacks, from the variants that use it. It stops as soon as the variants drawn have more than `most_events`.
     """
     drawn = np.zeros(len(paths.of_variant), np.int64)
     served = np.zeros_like(needed)
@@ -100,25 +99,19 @@ def changed(group: Integers, counts: Integers, change: Integers, random: Randomn
     """The rows of the cases that stay, then of those copied: both chosen at random within their variant."""
     shuffled = random.permutation(len(group))
     by_group = shuffled[np.argsort(group[shuffled], kind="stable")]
-    begin = np.cumsum(counts) - counts
-    rank = np.arange(len(group)) - np.repeat(begin, counts)
-    staying = by_group[rank >= np.repeat(np.maximum(-change, 0), counts)]
+    staying = by_group[ranks(counts) >= np.repeat(np.maximum(-change, 0), counts)]
     copied = np.repeat(np.arange(len(counts)), np.maximum(change, 0))
-    picks = begin[copied] + (random.uniform(len(copied)) * counts[copied]).astype(np.int64)
+    picks = (np.cumsum(counts) - counts)[copied] + (random.uniform(len(copied)) * counts[copied]).astype(np.int64)
     return np.concatenate((staying, by_group[picks]))
 
 
 @dataclass(frozen=True)
 class Automaton:
-    """The smallest automaton of some sequences.
+    """The smallest automaton of some sequences, from the state `START` on."""
 
-    `steps[state]` maps a symbol to the number of a transition, and transition i leads to state `targets[i]`. The first state is
-    `START`, and `final` holds the states at which a sequence may end.
-    """
-
-    steps: tuple[dict[int, int], ...]
-    targets: tuple[int, ...]
-    final: frozenset[int]
+    steps: tuple[dict[int, int], ...]  # for each state, from a symbol to the number of a transition
+    targets: tuple[int, ...]  # where transitions lead
+    final: frozenset[int]  # the states at which a sequence may end
 
     def path(self, trace: Trace) -> list[int]:
         """The transitions that a sequence takes; a `KeyError` where there is none. No transition comes twice."""
@@ -146,7 +139,7 @@ def minimal_automaton(traces: Iterable[Trace]) -> Automaton:
             children[path[-1]][before[len(path) - 1]] = same
 
     for trace in sorted({tuple(trace) for trace in traces}):
-        settle(_common_prefix(before, trace))
+        settle(sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(before, trace, strict=False))))
         for symbol in trace[len(path) - 1 :]:
             children.append({})
             children[path[-1]][symbol] = len(children) - 1
@@ -155,15 +148,6 @@ def minimal_automaton(traces: Iterable[Trace]) -> Automaton:
         before = trace
     settle(0)
     return _numbered(children, final)
-
-
-def _common_prefix(one: Trace, other: Trace) -> int:
-    length = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        length += 1
-    return length
 
 
 def _numbered(children: Sequence[dict[int, int]], final: set[int]) -> Automaton:

@@ -1,11 +1,8 @@
 """PRIPEL (Fahrenkrog-Petersen, van der Aa and Weidlich 2020): variants of a query, with times and attributes of real cases.
 
-In: a log, an epsilon and a query for control flow, prefix-laplace or sacofa. Out: a `Release`. Every variant that the query gives
-is matched to a case of the original by least total edit distance (`matching`), takes over its times and event attributes event by
-event, and each value goes through a mechanism with epsilon (`values`). Traces beyond the number of cases are matched to none; all
-their values are drawn from the log, as the authors' code does. Attributes of cases are no part of the algorithm and are left out.
-Its authors claim epsilon-differential privacy. It does not hold: a case spends epsilon for each of its values anew, and the
-domains of the values come from the log (`guarantee` has the whole list).
+Every variant that the query gives is matched to a case of the original by least total edit distance (`matching`), takes over its
+times and event attributes event by event, and each value goes through a mechanism with epsilon (`values`). The values of traces
+that are matched to none are drawn from the log, as the authors' code does. The claim does not hold (`guarantee` says why).
 """
 
 from __future__ import annotations
@@ -15,6 +12,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from libra._system.ordering import ranks
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, Integers, Traces, cases_of
@@ -23,14 +21,13 @@ from libra.eventlog.names import column
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.fresh_log import fresh_log
-from libra.mechanisms.peers import PeerMechanism, Reals, at_relative_times
+from libra.mechanisms.peers import NO_GUARANTEE, EpsilonClaim, PeerMechanism, at_relative_times, claimed
 from libra.mechanisms.prefix_laplace import PrefixLaplace
 from libra.mechanisms.pripel.matching import TooLargeError, fits_well, matched
 from libra.mechanisms.pripel.values import bounded_laplace, randomized_attributes, released_attributes
-from libra.mechanisms.promises import NO_GUARANTEE, EpsilonClaim, claimed
 from libra.mechanisms.release import WITH_ATTRIBUTES, Release
 from libra.mechanisms.sacofa import Sacofa
-from libra.mechanisms.variant_queries import DEFAULT_PRUNE, Counted, checked_max_length, checked_prune, counted_of
+from libra.mechanisms.variant_queries import DEFAULT_PRUNE, checked_max_length, checked_prune, counted_of
 from libra.privacy.gaussian import checked_epsilon
 from libra.privacy.guarantee import Guarantee
 
@@ -66,8 +63,6 @@ IDS = "Which columns hold ids, and are left out, is found from the log as it is.
 @dataclass(frozen=True)
 class Pripel(PeerMechanism):
     """PRIPEL: queried traces with the times and attributes of similar cases. Claimed by its authors.
-
-    The claimed epsilon is that of the query, of the shift of a case, of each gap and of each value of an attribute.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -110,38 +105,34 @@ class Pripel(PeerMechanism):
 
     def _anonymized(self, cases: Cases, random: Randomness) -> tuple[Cases, Integers]:
         """The cases to release, and for each event which one of the original it takes after."""
-        asked = self._answer(self.prune, cases, random)
+        asked = self._query(self.prune).variants(cases, random) if len(cases) else counted_of(cases)
         traces, variant = asked.repeated(), np.repeat(np.arange(len(asked)), asked.counts)
         if not len(traces):
             return Cases(traces.codes, traces.codes, traces.offsets, variant, cases.n_activities), traces.codes
         try:
             rows = matched(asked, cases, random)
         except TooLargeError:
-            raise self._refusal(cases, random) from None
+            raise UsageError(f"{TOO_LARGE} {self._remedy(cases, random)}") from None
         gaps = gaps_of(cases)
         after = taken_after(traces, rows, cases)
         own = Cases(traces.codes, own_times(traces, after, cases, gaps, random), traces.offsets, variant, cases.n_activities)
         span = int(cases.micros.min()), int(cases.micros.max())
         return randomized_times(own, gaps, span, self.epsilon, random), after
 
-    def _answer(self, prune: float, cases: Cases, random: Randomness) -> Counted:
-        """What the query gives."""
-        return self._query(prune).variants(cases, random) if len(cases) else counted_of(cases)
-
     def _query(self, prune: float) -> PrefixLaplace | Sacofa:
         return QUERIES[self.query](epsilon=self.epsilon, prune=prune, max_length=self.max_length)
 
-    def _refusal(self, cases: Cases, random: Randomness) -> UsageError:
-        """What to say, with a setting that was tried."""
+    def _remedy(self, cases: Cases, random: Randomness) -> str:
+        """A setting that was tried."""
         prune, there = self.prune, counted_of(cases)
         while prune >= 1 or prune < LARGEST_SHARE:
             prune = max(2 * prune, 1e-4)
-            answer = self._answer(prune, cases, random)
+            answer = self._query(prune).variants(cases, random)
             if not len(answer):
                 break
             if fits_well(answer, there):
-                return UsageError(f"{TOO_LARGE} --set prune={prune:g} would work.")
-        return UsageError(f"{TOO_LARGE} Ask for a larger --epsilon or a smaller max_length.")
+                return f"--set prune={prune:g} would work."
+        return "Ask for a larger --epsilon or a smaller max_length."
 
     def claim(self) -> EpsilonClaim:
         """What its authors claim."""
@@ -176,27 +167,17 @@ def taken_after(traces: Traces, rows: Integers, cases: Cases) -> Integers:
     order = np.argsort(of_event, kind="stable")
     keys, begins, sizes = np.unique(of_event[order], return_index=True, return_counts=True)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    which = _occurrence(wanted)
+    which = np.empty(len(wanted), np.int64)  # how many equal ones there are before each
+    which[np.argsort(wanted, kind="stable")] = ranks(np.unique(wanted, return_counts=True)[1])
     found = (keys[place] == wanted) & (which < sizes[place])
     return np.where(found, order[np.where(found, begins[place] + which, 0)], -1)
-
-
-def _occurrence(keys: Integers) -> Integers:
-    """How many equal keys there are before each."""
-    order = np.argsort(keys, kind="stable")
-    begins = np.flatnonzero(np.diff(keys[order], prepend=keys.min(initial=0) - 1))
-    sizes = np.diff(np.append(begins, len(keys)))
-    which = np.empty(len(keys), np.int64)
-    which[order] = np.arange(len(keys)) - np.repeat(begins, sizes)
-    return which
 
 
 def own_times(traces: Traces, after: Integers, cases: Cases, gaps: Gaps, random: Randomness) -> Integers:
     """When every event of the traces happens, in microseconds since 1970; no event comes before the one before it.
 
     It happens when the event did that it takes after, unless this is before the event that precedes it now; then, and where there
-    is none to take after, a gap of the log for these two activities is drawn. A trace that begins with an event of its own begins
-    at the time of some event of the log.
+    is none to take after, a gap of the log for these two activities is drawn; or, for a first event, the time of any event.
     """
     elsewhere = cases.micros[random.below(len(cases.micros), len(traces))]
     drawn = gaps.draw(traces, random)
@@ -212,7 +193,7 @@ def own_times(traces: Traces, after: Integers, cases: Cases, gaps: Gaps, random:
 
 def by_position(traces: Traces) -> list[Integers]:
     """The first events of all traces, then the second ones, and so on; traces have an event at least."""
-    position = np.arange(len(traces.codes)) - np.repeat(traces.offsets[:-1], traces.lengths)
+    position = ranks(traces.lengths)
     order = np.argsort(position, kind="stable")
     return np.split(order, np.cumsum(np.bincount(position))[:-1]) if len(order) else []
 
@@ -247,8 +228,8 @@ class Gaps:
         if not len(self.micros):
             return np.zeros(len(traces.codes), np.int64)
         begins, sizes = self._of(traces)
-        overall = np.int64(self.micros.max() - self.micros.min())
-        return np.where(sizes == len(self.micros), overall, self.micros[begins + sizes - 1] - self.micros[begins])
+        apart = self.micros[begins + sizes - 1] - self.micros[begins]
+        return np.where(sizes == len(self.micros), np.ptp(self.micros), apart)
 
     def _of(self, traces: Traces) -> tuple[Integers, Integers]:
         """For every event where the gaps to draw from begin, and how many they are; the first of a case may have any."""
@@ -277,40 +258,28 @@ def _pairs(codes: Integers, n_activities: int) -> Integers:
 def randomized_times(cases: Cases, gaps: Gaps, span: tuple[int, int], epsilon: float, random: Randomness) -> Cases:
     """The cases at noisy times: each is shifted as a whole, then every gap gets noise of its own.
 
-    The shift is bounded Laplace noise around none that keeps the case between the first and the last time of the log, of whose
-    distance it has the scale. Then, from the first event of a case to the last: a gap gets bounded Laplace noise, between the
-    shortest gap of the log (or itself, where it is shorter by now) and the time that the next event happens at (the end of the
-    log for the last event); its sensitivity is how far apart the gaps of the same two activities are. This is the gap noise that
-    the text describes. The code of its authors, and pm4py's, sets it up and never adds it.
+    The shift keeps the case between the first and the last time of the log, of whose distance it has the scale. Then, from the
+    first event of a case to the last: a gap gets bounded Laplace noise, between the shortest gap of the log (or itself, where it
+    is shorter by now) and the time of the next event (the end of the log for the last); its sensitivity is how far apart the gaps
+    of the same two activities are. This is in the text. The code of its authors, and pm4py's, sets it up and never adds it.
     """
     if not len(cases):
         return cases
-    times = (cases.micros - span[0]).astype(np.float64)
-    length = float(span[1] - span[0])
-    times += np.repeat(_shifts(cases, times, length, epsilon, random), cases.lengths)
-    _move_gaps(Traces(cases.codes, cases.offsets), times, gaps, length, epsilon, random)
-    first = cases.offsets[:-1]
-    relative = np.diff(times, prepend=0)
-    relative[first] = times[first]
-    return at_relative_times(cases, relative, span[0])
-
-
-def _shifts(cases: Cases, times: Reals, length: float, epsilon: float, random: Randomness) -> Reals:
-    """How far each case is moved."""
-    begin, end = times[cases.offsets[:-1]], times[cases.offsets[1:] - 1]
-    low, high = -begin, length - end
-    high = np.where(high > low, np.maximum(high, 0), length - begin)  # a case longer than the log may end after it
-    return bounded_laplace(np.zeros(len(cases)), low, high, np.full(len(cases), length), epsilon, random)
-
-
-def _move_gaps(traces: Traces, times: Reals, gaps: Gaps, length: float, epsilon: float, random: Randomness) -> None:
-    """Put noise on all gaps, in place: an event is placed between its new predecessor and where its successor is now."""
+    traces, first, final = Traces(cases.codes, cases.offsets), cases.offsets[:-1], cases.offsets[1:] - 1
+    times, length = (cases.micros - span[0]).astype(np.float64), float(span[1] - span[0])
+    low, high = -times[first], length - times[final]
+    high = np.where(high > low, np.maximum(high, 0), length - times[first])  # a case longer than the log may end after it
+    shifts = bounded_laplace(np.zeros(len(cases)), low, high, np.full(len(cases), length), epsilon, random)
+    times += np.repeat(shifts, cases.lengths)
     reach = np.maximum(gaps.ranges(traces).astype(np.float64), SECOND)
     last = np.zeros(len(times), bool)
-    last[traces.offsets[1:] - 1] = True
+    last[final] = True
     for events in by_position(traces)[1:]:
         before, now = times[events - 1], times[events]
         after = np.where(last[events], length, times[np.minimum(events + 1, len(times) - 1)])
         most = np.maximum(after, now) - before
         least = np.minimum(float(gaps.shortest), now - before)
         times[events] = before + bounded_laplace(now - before, least, most, reach[events], epsilon, random)
+    relative = np.diff(times, prepend=0)
+    relative[first] = times[first]
+    return at_relative_times(cases, relative, span[0])

@@ -1,19 +1,18 @@
 """Which case of the original each released trace takes after: all matched so that the total edit distance is least.
 
-In: traces with counts, and cases. Out: for every case to come the row of an original, -1 for none. A case is matched once at
-most, so where more traces are asked for than there are cases some have none. Equal traces are matched first: for a metric no
-better solution is lost by that. What is left is a transportation problem between distinct variants, not between cases. Among the
-cases of a variant the draw decides.
+A case is matched once at most, so where more traces are asked for than there are cases some have none. Equal traces are matched
+first: for a metric no better solution is lost by that. What is left is a transportation problem between distinct variants, not
+between cases. Among the cases of a variant the draw decides.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.ordering import ranks
 from libra._system.randomness import Randomness
 from libra.eventlog.cases import Cases, Integers, Traces
 from libra.mechanisms.variant_queries import Counted, counted_of
@@ -36,70 +35,41 @@ class TooLargeError(Exception):
 
 
 def matched(asked: Counted, cases: Cases, random: Randomness) -> Integers:
-    """For every case of `asked`, in the order of its traces, the row of the case that it is matched to.
-
-    Raises:
-        TooLargeError: There are too many variants to be matched.
-    """
-    flows = least_flows(asked, counted_of(cases))
-    wanted, order = np.repeat(flows.sources, flows.amounts), np.argsort(np.repeat(flows.targets, flows.amounts), kind="stable")
-    sizes = np.bincount(np.repeat(flows.targets, flows.amounts), minlength=1)
+    """For every case of `asked`, in the order of its traces, the row of the case that it is matched to; -1 for none."""
+    sources, targets, amounts = least_flows(asked, counted_of(cases))
+    wanted, given = np.repeat(sources, amounts), np.repeat(targets, amounts)
+    order, sizes = np.argsort(given, kind="stable"), np.bincount(given, minlength=1)
     _, group = np.unique(cases.variant, return_inverse=True)
     shuffled = random.permutation(len(cases))
     by_variant = shuffled[np.argsort(group[shuffled], kind="stable")]
     begins = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=len(sizes)))))[: len(sizes)]
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     row = np.empty(len(order), np.int64)
-    row[order] = by_variant[np.repeat(begins, sizes) + rank]
+    row[order] = by_variant[np.repeat(begins, sizes) + ranks(sizes)]
     rows = np.full(asked.n_cases, -1)
-    by_trace = np.argsort(wanted, kind="stable")
-    of_trace = np.bincount(wanted, minlength=len(asked))
-    place = np.arange(len(order)) - np.repeat(np.cumsum(of_trace) - of_trace, of_trace)
-    rows[np.repeat(np.cumsum(asked.counts) - asked.counts, of_trace) + place] = row[by_trace]
+    by_trace, of_trace = np.argsort(wanted, kind="stable"), np.bincount(wanted, minlength=len(asked))
+    rows[np.repeat(np.cumsum(asked.counts) - asked.counts, of_trace) + ranks(of_trace)] = row[by_trace]
     return rows
 
 
 def least_flows(asked: Counted, there: Counted) -> Flows:
-    """How many cases of which variant go to which trace."""
-    left = _after_equal_ones(asked, there)
-    if left.n_distances > MOST_DISTANCES:
+    """How many cases of which variant go to which trace; a `TooLargeError` where there are too many variants."""
+    equal, supply, capacity = _after_equal_ones(asked, there)
+    rest, room = np.flatnonzero(supply), np.flatnonzero(capacity)
+    if len(rest) * len(room) > MOST_DISTANCES:
         raise TooLargeError
-    distances = edit_distances(asked.traces.take(left.rest), there.traces.take(left.room))
-    flows = transported(distances, left.supply[left.rest], left.capacity[left.room])
-    return Flows(
-        np.concatenate((left.equal.sources, left.rest[flows.sources])),
-        np.concatenate((left.equal.targets, left.room[flows.targets])),
-        np.concatenate((left.equal.amounts, flows.amounts)),
-    )
+    flows = transported(edit_distances(asked.traces.take(rest), there.traces.take(room)), supply[rest], capacity[room])
+    both = zip(equal, Flows(rest[flows.sources], room[flows.targets], flows.amounts), strict=True)
+    return Flows(*(np.concatenate(parts) for parts in both))
 
 
 def fits_well(asked: Counted, there: Counted) -> bool:
     """Whether these can be matched, and others that are a little more as well."""
-    return _after_equal_ones(asked, there).n_distances <= ROOM * MOST_DISTANCES
+    _, supply, capacity = _after_equal_ones(asked, there)
+    return int(np.count_nonzero(supply)) * int(np.count_nonzero(capacity)) <= ROOM * MOST_DISTANCES
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _Left:
-    """What equal traces give each other, what is left on both sides, and of which traces there is something left."""
-
-    equal: Flows
-    supply: Integers
-    capacity: Integers
-
-    @property
-    def rest(self) -> Integers:
-        return np.flatnonzero(self.supply)
-
-    @property
-    def room(self) -> Integers:
-        return np.flatnonzero(self.capacity)
-
-    @property
-    def n_distances(self) -> int:
-        return len(self.rest) * len(self.room)
-
-
-def _after_equal_ones(asked: Counted, there: Counted) -> _Left:
+def _after_equal_ones(asked: Counted, there: Counted) -> tuple[Flows, Integers, Integers]:
+    """What equal traces give each other, and what is left on both sides."""
     row = {trace: number for number, trace in enumerate(there.traces.as_bytes())}
     same = np.array([row.get(trace, -1) for trace in asked.traces.as_bytes()], np.int64)
     known = np.flatnonzero(same >= 0)
@@ -107,15 +77,14 @@ def _after_equal_ones(asked: Counted, there: Counted) -> _Left:
     supply, capacity = asked.counts.copy(), there.counts.copy()
     supply[known] -= amounts
     capacity[same[known]] -= amounts
-    return _Left(Flows(known, same[known], amounts), supply, capacity)
+    return Flows(known, same[known], amounts), supply, capacity
 
 
 def edit_distances(one: Traces, other: Traces) -> Distances:
     """How far each trace of one set is from each of the other: how many events to insert, delete or replace (Levenshtein).
 
     A column of the usual table is held as the bits of a word, 64 events of the first trace at a time, and moves on by an event of
-    the second trace with a few operations on words (Myers 1999, Hyyro 2003); these run on all pairs at once. The time is that of
-    the number of pairs times the length of the second, and of the first by 64.
+    the second trace with a few operations on words (Myers 1999, Hyyro 2003); these run on all pairs at once.
     """
     found = np.zeros((len(one), len(other)), np.int32)
     by_length = np.argsort(-other.lengths, kind="stable")
@@ -168,14 +137,13 @@ def _masks(patterns: Traces, n_symbols: int) -> Words:
     """For every trace, block of 64 events and symbol, the events of the block that are this symbol."""
     n_blocks = max(-(-int(patterns.lengths.max(initial=0)) // BITS), 1)
     masks = np.zeros((len(patterns), n_blocks, n_symbols), np.uint64)
-    position = np.arange(len(patterns.codes)) - np.repeat(patterns.offsets[:-1], patterns.lengths)
+    position = ranks(patterns.lengths)
     bits = ONE << (position % BITS).astype(np.uint64)
     np.bitwise_or.at(masks, (patterns.rows, position // BITS, patterns.codes), bits)
     return masks
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Flows:
+class Flows(NamedTuple):
     """So many (`amounts`) of these kinds go to those."""
 
     sources: Integers
@@ -195,28 +163,18 @@ def transported(distances: Distances, supply: Integers, capacity: Integers) -> F
     if supply.sum() > capacity.sum():
         turned = transported(distances.T, capacity, supply)
         return Flows(turned.targets, turned.sources, turned.amounts)
-    near = _near_enough(distances, capacity, int(supply.sum()))
+    nearest = np.argsort(distances, axis=1, kind="stable")
+    before = np.cumsum(capacity[nearest], axis=1) - capacity[nearest]
+    near = np.unique(nearest[before < supply.sum()])
     room = np.minimum(capacity[near], supply.sum())
     if int(supply.sum()) * int(room.sum()) > MOST_CELLS:
         return _by_kind(distances, supply, capacity)
-    flows = _one_by_one(distances[:, near], supply, room)
-    return Flows(flows.sources, near[flows.targets], flows.amounts)
-
-
-def _near_enough(distances: Distances, capacity: Integers, total: int) -> Integers:
-    """The targets that are among the nearest of some source, as many as could take in everything."""
-    order = np.argsort(distances, axis=1, kind="stable")
-    before = np.cumsum(capacity[order], axis=1) - capacity[order]
-    return np.unique(order[before < total])
-
-
-def _one_by_one(distances: Distances, supply: Integers, room: Integers) -> Flows:
     from scipy.optimize import linear_sum_assignment
 
     source, target = np.repeat(np.arange(len(supply)), supply), np.repeat(np.arange(len(room)), room)
-    rows, columns = linear_sum_assignment(distances[np.ix_(source, target)])
+    rows, columns = linear_sum_assignment(distances[np.ix_(source, near[target])])
     pairs, amounts = np.unique(source[rows] * len(room) + target[columns], return_counts=True)
-    return Flows(pairs // len(room), pairs % len(room), amounts)
+    return Flows(pairs // len(room), near[pairs % len(room)], amounts)
 
 
 def _by_kind(distances: Distances, supply: Integers, capacity: Integers) -> Flows:

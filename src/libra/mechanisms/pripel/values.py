@@ -1,8 +1,8 @@
 """Values of single events, randomized with the whole epsilon each: truth values, numbers and words; and the attributes of events.
 
-The mechanisms are what PRIPEL takes from the literature: randomized response; Laplace noise cut to a domain (Holohan et al.
-2018), whose scale is what the cut asks for; and an exponential mechanism under which the true word scores 1 and every other 0.
-Each is epsilon-differentially private for one value, if its domain is not taken from the data.
+Randomized response; Laplace noise cut to a domain (Holohan et al. 2018), whose scale is what the cut asks for; and an exponential
+mechanism under which the true word scores 1 and every other 0. Each is epsilon-differentially private for one value, if its
+domain is not taken from the data.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import numpy.typing as npt
 import polars as pl
 
 from libra._system.randomness import Randomness
-from libra.eventlog.cases import Integers
+from libra.eventlog.cases import Floats, Integers
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, TIMESTAMP, unnamed
-from libra.mechanisms.peers import Reals
 
 Truths = npt.NDArray[np.bool_]
 HALVINGS = 40
@@ -42,23 +41,8 @@ def random_words(words: Integers, n_words: int, epsilon: float, random: Randomne
     return np.where(stays, words, other)
 
 
-def bounded_laplace(values: Reals, low: Reals, high: Reals, sensitivity: Reals, epsilon: float, random: Randomness) -> Reals:
-    """Each value with Laplace noise, within its bounds.
-
-    Args:
-        values: Within the bounds.
-        low: The least that may come out.
-        high: The most.
-        sensitivity: How far apart two values may be that must not be told apart; at most the bounds are.
-        epsilon: For one value.
-        random: Where the draws come from.
-
-    Example:
-        >>> same = np.full(20_000, 3.0)
-        >>> noisy = bounded_laplace(same, 0 * same, 10 + 0 * same, 10 + 0 * same, 1.0, Randomness(seed=1))
-        >>> bool((noisy >= 0).all()), bool((noisy <= 10).all()), 4.2 < float(noisy.mean()) < 4.6
-        (True, True, True)
-    """
+def bounded_laplace(values: Floats, low: Floats, high: Floats, sensitivity: Floats, epsilon: float, random: Randomness) -> Floats:
+    """Each value with Laplace noise, within its bounds; `sensitivity` is how far apart two values are that are to look alike."""
     apart = high - low
     reach = np.minimum(sensitivity, apart)
     scale = np.where(reach > 0, bounded_scale(reach, apart, epsilon), 1.0)
@@ -70,7 +54,7 @@ def bounded_laplace(values: Reals, low: Reals, high: Reals, sensitivity: Reals, 
     return np.where(reach > 0, np.clip(values + np.where(downward, moved, -moved), low, high), values)
 
 
-def bounded_scale(sensitivity: Reals, apart: Reals, epsilon: float) -> Reals:
+def bounded_scale(sensitivity: Floats, apart: Floats, epsilon: float) -> Floats:
     """The smallest scale with which cut Laplace noise keeps the ratio of all probabilities within e^epsilon.
 
     A value at the edge loses more to the cut than one a `sensitivity` inside, by a factor C of the scale b. What is needed is
@@ -136,16 +120,18 @@ def randomized_attributes(
 
 def _randomized(taken: pl.Series, original: pl.Series, epsilon: float, random: Randomness) -> pl.Series:
     """The values, each through the mechanism of its type; nulls stay."""
-    there = taken.is_not_null().to_numpy()
     values = taken.drop_nulls()
     if taken.dtype == pl.Boolean:
-        return _filled(there, pl.Series(randomized_response(values.to_numpy(), epsilon, random)))
-    if taken.dtype == pl.String:
+        made = pl.Series(randomized_response(values.to_numpy(), epsilon, random))
+    elif taken.dtype == pl.String:
         words = original.drop_nulls().unique().sort()
         numbers = values.cast(pl.Enum(words)).to_physical().to_numpy().astype(np.int64)
-        drawn = random_words(numbers, len(words), epsilon, random)
-        return _filled(there, words.gather(pl.Series(drawn, dtype=pl.UInt32)))
-    return _filled(there, _numbers(values, original, epsilon, random))
+        made = words.gather(pl.Series(random_words(numbers, len(words), epsilon, random), dtype=pl.UInt32))
+    else:
+        made = _numbers(values, original, epsilon, random)
+    there = taken.is_not_null().to_numpy()
+    place = pl.Series(np.where(there, np.cumsum(there) - 1, 0), dtype=pl.UInt32)
+    return made.gather(place.set(pl.Series(~there), None))
 
 
 def _numbers(values: pl.Series, original: pl.Series, epsilon: float, random: Randomness) -> pl.Series:
@@ -165,9 +151,3 @@ def _numbers(values: pl.Series, original: pl.Series, epsilon: float, random: Ran
     if values.dtype == pl.Int64:
         return pl.Series(np.clip(np.rint(noisy), -LARGEST_WHOLE, LARGEST_WHOLE)).cast(pl.Int64)
     return pl.Series(noisy).fill_nan(None)
-
-
-def _filled(there: np.ndarray[tuple[int], np.dtype[np.bool_]], values: pl.Series) -> pl.Series:
-    """The values where there are some, in order, and null elsewhere."""
-    place = np.cumsum(there) - 1
-    return values.gather(pl.Series(np.where(there, place, 0), dtype=pl.UInt32).set(pl.Series(~there), None))

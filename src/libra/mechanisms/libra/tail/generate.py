@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.ordering import Ladder, stable_order
 from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, context_uses, edge_uses
-from libra.eventlog.cases import Integers, Traces, concatenated
+from libra.eventlog.cases import Floats, Integers, Traces, concatenated
 from libra.mechanisms.libra.tail.edges import Figures, balance, believed, weak_edges
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noise import NoisyTable
 
-Floats = npt.NDArray[np.float64]
 CANDIDATES = 10_000  # half or twice as many move the mean error on the eight public logs by 3 % at most; time grows with them
+# How strongly repeated edges count, and the share of candidates. On the eight public logs one chain does as well; on a log whose
+# loops last for dozens of rounds, and for how many differs, three of them more than halve the error.
 REPEATING = ((1.0, 0.5), (0.2, 0.2), (5.0, 0.3))
 LEAST, CLEAR = 0.5, 2.0  # standard deviations: what an edge that stands out counts at least; what is clearly there
 SHRINKAGE = 2.0  # standard deviations of cases, spread over a context's row as the order-1 chain would
@@ -29,17 +29,11 @@ WITHIN = 3.0  # standard deviations: how far the balanced number of cases may be
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chain:
-    """Weights of steps.
+    """Weights of steps."""
 
-    Attributes:
-        first: From each node, to each node; a row of zeros is a dead end, which no step with weight leads to.
-        contexts: Edges in ascending order.
-        second: From each context, to each node; no row of zeros.
-    """
-
-    first: Floats
-    contexts: Integers
-    second: Floats
+    first: Floats  # from each node, to each node; a row of zeros is a dead end, which no step with weight leads to
+    contexts: Integers  # edges in ascending order
+    second: Floats  # from each context, to each node; no row of zeros
 
 
 def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Traces:
@@ -74,10 +68,6 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
     return drawn.take(np.flatnonzero(finished & (lengths > 0) & (lengths <= longest)))
 
 
-# How strongly repeated edges count, and the share of candidates. On the eight public logs one chain does as well; on a log whose
-# loops last for dozens of rounds, and for how many differs, three of them more than halve the error.
-
-
 def candidates(figures: TailFigures, base: NoisyTable, weak: Integers, kept: Traces, random: Randomness) -> tuple[Traces, Floats]:
     """Distinct candidates and the share of draws that gave each; `base` are the edges as far as they are believed."""
     parts = []
@@ -104,29 +94,18 @@ def _chain(figures: TailFigures, base: NoisyTable, weak: Integers, strength: flo
     if figures.continuations is None:
         return Chain(first, edges[:0], np.zeros((0, len(first))))
     contexts = np.array(figures.contexts, np.int64)
-    row = usual[contexts % len(first)]
+    node = contexts % len(first)
+    row = usual[node]
     share = row / np.maximum(row.sum(axis=1, keepdims=True), 1e-300)
-    noisy, sd = figures.continuations.values, figures.continuations.sd
     again = (usual / np.maximum(plain.reshape(usual.shape), LEAST * base.sd)).clip(min=1.0)  # continuations count two uses a case
-    counted = np.where(sure[contexts % len(first)], np.maximum(noisy, 0.0), 0.0) * again[contexts % len(first)]
-    second = counted + SHRINKAGE * sd * share
-    second *= np.where(row > 0, first[contexts % len(first)] / np.where(row > 0, row, 1.0), 1.0)
+    counted = np.where(sure[node], np.maximum(figures.continuations.values, 0.0), 0.0) * again[node]
+    second = counted + SHRINKAGE * figures.continuations.sd * share
+    second *= np.where(row > 0, first[node] / np.where(row > 0, row, 1.0), 1.0)
     return Chain(first, contexts, second)
 
 
 def weighted_traces(figures: TailFigures, kept: Traces, n_labels: int, random: Randomness) -> tuple[Traces, Floats]:
-    """Candidate traces and how many cases each stands for; none where the tail is lost in noise.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.libra import Libra
-        >>> (figures,) = Libra(epsilon=3.0).anonymize(simulate(cases=1000), Randomness(seed=1)).figures
-        >>> control = figures.control
-        >>> traces, weights = weighted_traces(control.tail, control.kept, control.n_labels, Randomness(seed=1))
-        >>> cases, sd = control.tail.cases
-        >>> bool(0.8 * cases < weights.sum() < cases + 3.01 * sd)
-        True
-    """
+    """Candidate traces and how many cases each stands for; none where the tail is lost in noise."""
     nothing = kept.take(np.zeros(0, np.int64)), np.zeros(0)
     cases, sd = figures.cases
     if figures.base is None or not figures.edges:

@@ -7,41 +7,32 @@ histogram ends at the last window of bins that stands out, and nothing is believ
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from libra.engines.control_flow_tables import (
-    LENGTH_BINS,
-    LONGEST,
-    NORM_BINS,
-    BaseEdges,
-    BaseNorms,
-    Contexts,
-    ExcessEdges,
-    ExcessNorms,
-    Lengths,
-    Size,
-    edge_uses,
-)
-from libra.eventlog.cases import Integers, Traces
+from libra.engines import control_flow_tables as tables
+from libra.engines.control_flow_tables import LENGTH_BINS, LONGEST, NORM_BINS, edge_uses
+from libra.eventlog.cases import Floats, Traces
 from libra.mechanisms.libra.tail.edges import significant_edges
 from libra.privacy.gate import Gate
 from libra.privacy.noise import NoisyTable
 
-Floats = npt.NDArray[np.float64]
 STANDS_OUT = 4.0  # standard deviations
 WINDOWS = (5, 15)  # bins in a window, at most; the second is for histograms in which no short window stands out
 MEAN_ABSOLUTE = math.sqrt(2 / math.pi)  # of a standard normal number
 SMALLEST_CLIP = 2.0
+# Shares of mu^2. Chosen on the eight public logs, several seeds; the result hardly depends on them: a third less or half as much
+# again moves the mean error of the edges by 3 % at most (epsilon 1).
 SIZE, LENGTHS, NORMS, EXCESS_NORMS = 0.04, 0.12, 0.03, 0.03
 EXCESS, CONTEXTS = 0.28, 0.12  # of what those leave; the edges get the rest
 MANY_LABELS = 100  # with more of them the contexts are too thin to tell anything from noise
 EDGES_A_LABEL, MOST_EDGES = 4, 100  # how many edges the noise is expected to count on, before any is known
 REPEATED_SHARE = 1 / 4  # of the edges, those that a case repeats often
+# How much it weighs that large cases are scaled down: balancing makes up for much of it. 0.75 was taken after eight seeds in
+# which it looked better than 1; on twenty others no public log moves beyond the noise.
 CUT_OFF, CUT_OFF_REPEATED = 0.75, 2.0
 CERTAIN = 3.0  # standard deviations, for an edge to be a context
 PRESENT = 2.0  # standard deviations, for a tail to be there
@@ -69,18 +60,14 @@ def on_simplex(values: Floats, total: float) -> Floats:
     descending = np.sort(values)[::-1]
     excess = (np.cumsum(descending) - total) / np.arange(1, len(values) + 1)
     shift = excess[np.flatnonzero(descending > excess)[-1]]
-    nearest: Floats = np.maximum(values - shift, 0.0)
-    return nearest
+    return np.asarray(np.maximum(values - shift, 0.0))
 
 
 def best_clip(norms: Floats, edges: float, mu: float, weight: float) -> float:
     """The clip at which noise and what is cut off are smallest together.
 
-    Args:
-        norms: How many cases there are in each bin of the squared norm.
-        edges: On how many edges the noise counts.
-        mu: Of the release; the noise of an edge has standard deviation clip / mu.
-        weight: How much one unit of norm that is cut off counts. Balancing makes up for a part of it.
+    `norms` are the numbers of cases in each bin of the squared norm. The noise counts on so many edges, each with standard
+    deviation clip / mu, and `weight` is how much one unit of norm that is cut off counts.
     """
     ends = np.sqrt(np.append(NORM_BINS[1:], 2 * NORM_BINS[-1]))
     middles = np.sqrt((NORM_BINS + np.append(NORM_BINS[1:], NORM_BINS[-1])) / 2)[: len(norms)]
@@ -89,49 +76,22 @@ def best_clip(norms: Floats, edges: float, mu: float, weight: float) -> float:
     return float(clips[int(np.argmin(edges * MEAN_ABSOLUTE * clips / mu + weight * cut_off))])
 
 
-# Shares of mu^2. Chosen on the eight public logs, several seeds; the result hardly depends on them: a third less or half as much
-# again moves the mean error of the edges by 3 % at most (epsilon 1).
-# How much it weighs that large cases are scaled down: balancing makes up for much of it. 0.75 was taken after eight seeds in
-# which it looked better than 1; on twenty others no public log moves beyond the noise.
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class TailFigures:
-    """What was released about the tail.
+    """What was released about the tail."""
 
-    Attributes:
-        size: The number of cases.
-        lengths: How many cases are how long.
-        norms: How many cases have how large a vector of base edges.
-        longest: The length beyond which no trace is generated; 0 where there is too little to model.
-        clip: The norm that base edges and continuations were clipped to.
-        base: Edges, the first two uses in a case.
-        edges: The edges that stand out, in ascending order.
-        excess_norms: How many cases have how large a vector of excess edges.
-        excess_clip: The norm that those were clipped to.
-        excess: Edges, all further uses in a case; None where hardly any case has some.
-        contexts: The edges whose continuations were counted, in ascending order.
-        continuations: Where cases go on from there.
-
-    Example:
-        >>> tables = [NoisyTable(np.array(counts), scale=1, sd=2.0) for counts in ([40], [30, 11], [0, 39])]
-        >>> figures = TailFigures(*tables)
-        >>> round(figures.cases[0], 2), TailFigures.from_dict(figures.to_dict()).cases == figures.cases
-        (40.0, True)
-    """
-
-    size: NoisyTable
-    lengths: NoisyTable
-    norms: NoisyTable
-    longest: int = 0
-    clip: float = SMALLEST_CLIP
-    base: NoisyTable | None = None
-    edges: tuple[int, ...] = ()
-    excess_norms: NoisyTable | None = None
-    excess_clip: float = SMALLEST_CLIP
-    excess: NoisyTable | None = None
-    contexts: tuple[int, ...] = ()
-    continuations: NoisyTable | None = None
+    size: NoisyTable  # the number of cases
+    lengths: NoisyTable  # how many cases are how long
+    norms: NoisyTable  # how many cases have how large a vector of base edges
+    longest: int = 0  # the length beyond which no trace is generated; 0 where there is too little to model
+    clip: float = SMALLEST_CLIP  # the norm that base edges and continuations were clipped to
+    base: NoisyTable | None = None  # edges, the first two uses in a case
+    edges: tuple[int, ...] = ()  # the edges that stand out, in ascending order
+    excess_norms: NoisyTable | None = None  # how many cases have how large a vector of excess edges
+    excess_clip: float = SMALLEST_CLIP  # the norm that those were clipped to
+    excess: NoisyTable | None = None  # edges, all further uses in a case; None where hardly any case has some
+    contexts: tuple[int, ...] = ()  # the edges whose continuations were counted, in ascending order
+    continuations: NoisyTable | None = None  # where cases go on from there
 
     @property
     def cases(self) -> tuple[float, float]:
@@ -151,13 +111,10 @@ class TailFigures:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> TailFigures:
         """The figures of a JSON document."""
-        return cls(**{name: _from_plain(value) for name, value in plain.items()})
+        return cls(**{name: READ[type(value)](value) if type(value) in READ else value for name, value in plain.items()})
 
 
-def _from_plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return NoisyTable.from_dict(value)
-    return tuple(value) if isinstance(value, list) else value
+READ: dict[type, Callable[[Any], Any]] = {dict: NoisyTable.from_dict, list: tuple}  # what JSON has in place of other types
 
 
 def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigures:
@@ -166,34 +123,35 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigu
     def ask(table: Any, share: float) -> NoisyTable:
         return gate.release(table, mu * math.sqrt(share))
 
-    size, lengths, base_norms = Size(), Lengths(), BaseNorms()
+    size, lengths, base_norms = tables.Size(), tables.Lengths(), tables.BaseNorms()
     gate.look_ahead(size, lengths, base_norms)
-    known: dict[str, Any] = {
-        "size": ask(size, SIZE),
-        "lengths": ask(lengths, LENGTHS),
-        "norms": ask(base_norms, NORMS),
-    }
+    known: dict[str, Any] = {"size": ask(size, SIZE), "lengths": ask(lengths, LENGTHS), "norms": ask(base_norms, NORMS)}
     first = TailFigures(**known)
     cases, sd = first.cases
-    longest = _longest(first.lengths, kept if cases > PRESENT * sd else None)
-    if not longest or cases <= PRESENT * sd:
+    if cases <= PRESENT * sd:
         return first
+    last = last_bin(first.lengths)
+    if len(kept):  # a tail reaches at least as far as the kept variants do
+        last = max(-1 if last is None else last, int(np.searchsorted(LENGTH_BINS, kept.lengths.max(), side="right")) - 1)
+    if not last:  # nothing stands out, or cases without events alone
+        return first
+    longest = int(LENGTH_BINS[last + 1]) - 1 if last + 1 < len(LENGTH_BINS) else LONGEST
     rest = 1 - SIZE - LENGTHS - NORMS - EXCESS_NORMS
-    context_share = CONTEXTS * rest if n_labels <= MANY_LABELS else 0.0
-    excess_share = EXCESS * rest
+    context_share, excess_share = CONTEXTS * rest if n_labels <= MANY_LABELS else 0.0, EXCESS * rest
     base_share = rest - context_share - excess_share
     clip = _base_clip(first.norms, cases, n_labels, mu * math.sqrt(base_share))
-    base = ask(BaseEdges(n_labels, clip), base_share)
+    base = ask(tables.BaseEdges(n_labels, clip), base_share)
     edges = significant_edges(base, np.unique(edge_uses(kept, n_labels).cell))
     known |= {"longest": longest, "clip": clip, "base": base, "edges": tuple(edges.tolist())}
     if not len(edges):
         return TailFigures(**known)
-    norms = ask(ExcessNorms(edges, n_labels), EXCESS_NORMS)
-    known["excess_norms"] = norms
+    known["excess_norms"] = norms = ask(tables.ExcessNorms(edges, n_labels), EXCESS_NORMS)
     excess_clip = _excess_clip(norms, cases, len(edges), mu * math.sqrt(excess_share))
-    contexts = _contexts(base, edges) if n_labels <= MANY_LABELS else edges[:0]
-    excess = None if excess_clip is None else ExcessEdges(n_labels, excess_clip, edges)
-    continuations = Contexts(n_labels, contexts, clip) if len(contexts) else None
+    excess = None if excess_clip is None else tables.ExcessEdges(n_labels, excess_clip, edges)
+    to_label = edges % len(base.counts) != len(base.counts) - 1
+    certain = to_label & (base.values.ravel()[edges] > CERTAIN * base.sd)  # enough to ask how cases go on from there
+    contexts = edges[certain] if n_labels <= MANY_LABELS else edges[:0]
+    continuations = tables.Contexts(n_labels, contexts, clip) if len(contexts) else None
     gate.look_ahead(*(table for table in (excess, continuations) if table is not None))
     if excess is None:
         context_share += excess_share
@@ -202,16 +160,6 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigu
     if continuations is not None:
         known |= {"contexts": tuple(contexts.tolist()), "continuations": ask(continuations, context_share)}
     return TailFigures(**known)
-
-
-def _longest(lengths: NoisyTable, kept: Traces | None) -> int:
-    """The longest trace that can be believed: a tail reaches at least as far as the kept variants do."""
-    last = last_bin(lengths)
-    if kept is not None and len(kept):
-        last = max(-1 if last is None else last, int(np.searchsorted(LENGTH_BINS, kept.lengths.max(), side="right")) - 1)
-    if last is None:
-        return 0
-    return int(LENGTH_BINS[last + 1]) - 1 if last + 1 < len(LENGTH_BINS) else LONGEST
 
 
 def _base_clip(norms: NoisyTable, cases: float, n_labels: int, mu: float) -> float:
@@ -232,10 +180,3 @@ def _excess_clip(norms: NoisyTable, cases: float, n_edges: int, mu: float) -> fl
     held = on_simplex(norms.values[: last + 2], cases)
     held[0] = 0.0
     return best_clip(held, max(n_edges * REPEATED_SHARE, 1.0), mu, CUT_OFF_REPEATED)
-
-
-def _contexts(base: NoisyTable, edges: Integers) -> Integers:
-    """The edges that are frequent enough to ask how cases go on from them."""
-    to_label = edges % len(base.counts) != len(base.counts) - 1
-    chosen: Integers = edges[to_label & (base.values.ravel()[edges] > CERTAIN * base.sd)]
-    return chosen

@@ -1,30 +1,30 @@
-"""When things happen: a week, a day and an hour for the start of each case, and events moved into the hours of their activities.
-
-In: noisy tables of years, weeks, days and hours. Out: local times, evenly spread over the weeks that were released as active.
-"""
+"""When things happen: a start for each case, and events moved into the hours in which their activities happen."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from libra._system.ordering import Ladder, stable_order
+from libra._system.ordering import Ladder, ranks, stable_order
 from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
-from libra.eventlog.cases import Traces
-from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, above, busy_spans, combined, denoise, tree
+from libra.eventlog.cases import Floats, Integers, Traces
+from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, busy_spans, combined, denoise, tree, up_to
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.privacy.noise import NoisyTable
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 BLOCKS = tables.WEEKS_A_YEAR // tables.WEEKS_A_BLOCK
 PADDED_BLOCKS = 16  # the next power of two
+A_WEEK = 168  # hours
+FARTHEST = 36 * tables.HOUR
+ALIKE = 3.0  # how different waits may be that are exchanged: in days, or, below a day, in logarithms
+TRIES = 24  # of an event to exchange its wait
+CLOSED = 0.15  # an hour less common than this, compared with the average hour, is one in which the activity does not happen
+MOST_ROUNDS = 256  # events of a case that are moved at most
 
 
 def _week_shares(figures: TimeFigures) -> Floats:
@@ -39,15 +39,11 @@ def _week_shares(figures: TimeFigures) -> Floats:
     together = combined(month, Level(single.sum(2), np.full((n_years, BLOCKS), tables.WEEKS_A_BLOCK * single_sd**2)))
     real = np.zeros((padded_years, PADDED_BLOCKS, tables.WEEKS_A_BLOCK))
     real[:n_years, :BLOCKS] = 1.0
-    levels = [_laid_out(single, single_sd, real)]
-    while levels[0].values.shape[1] > padded_years * PADDED_BLOCKS:
-        levels.insert(0, above(levels[0]))
+    levels = up_to([_laid_out(single, single_sd, real)], padded_years * PADDED_BLOCKS)
     levels[0] = combined(levels[0], _laid_out(blocks.values, blocks.sd, real[:, :, 0]))
-    while levels[0].values.shape[1] > padded_years:
-        levels.insert(0, above(levels[0]))
+    levels = up_to(levels, padded_years)
     levels[0] = combined(levels[0], _laid_out(years.values[list(figures.years)], years.sd, real.max((1, 2))))
-    while levels[0].values.shape[1] > 1:
-        levels.insert(0, above(levels[0]))
+    levels = up_to(levels)
     root = levels[0]
     shares = denoise(levels, real.ravel(), np.maximum(root.values, np.sqrt(root.variances))[:, 0])
     busy = busy_spans(figures.years, together.values / np.sqrt(together.variances))
@@ -65,14 +61,7 @@ def _laid_out(values: Floats, sd: float, real: Floats) -> Level:
 
 
 def hour_shares(noisy: NoisyTable, expected: Floats | None = None) -> Floats:
-    """Rows of 48 shares (hours of weekdays, then of weekends) from noisy counts; thin rows follow what is expected.
-
-    Example:
-        >>> counts = np.zeros(48, np.int64)
-        >>> counts[9:17] = 5000
-        >>> hour_shares(NoisyTable(counts, 1, 3.0))[0, 8:11].round(1).tolist()
-        [0.0, 0.1, 0.1]
-    """
+    """Rows of 48 shares (hours of weekdays, then of weekends) from noisy counts; thin rows follow what is expected."""
     values = np.atleast_2d(noisy.values)
     padded = np.zeros((len(values), 2, 32))
     padded[:, :, :24] = values.reshape(len(values), 2, 24)
@@ -83,59 +72,36 @@ def hour_shares(noisy: NoisyTable, expected: Floats | None = None) -> Floats:
     return shares.reshape(len(values), 2, 32)[:, :, :24].reshape(len(values), -1)
 
 
-def _day_shares(noisy: NoisyTable) -> Floats:
-    """The share of each day of the week."""
+@lru_cache(maxsize=8)
+def _starts(figures: TimeFigures) -> tuple[Floats, Floats, Floats]:
+    """Cumulated shares of the weeks in a line, the days of a week, the hours of weekdays and weekends; for all parts of a log."""
+    weeks, noisy = np.cumsum(_week_shares(figures)), figures.noisy["start_days"]
     padded, wanted = np.zeros((1, 8)), np.zeros(8)
     padded[0, :7], wanted[:7] = noisy.values, 1.0
-    return denoise(tree(padded, noisy.sd**2), wanted, np.maximum(padded.sum(1), 0))[0, :7]
-
-
-class _Starts(NamedTuple):
-    """What starts are drawn from: the weeks in a line, the days of a week, the hours of weekdays and of weekends."""
-
-    weeks: Floats
-    days: Floats
-    hours: Floats
-
-
-@lru_cache(maxsize=8)
-def _starts(figures: TimeFigures) -> _Starts:
-    """The cumulated shares; the same for all parts of a log."""
-    weeks = np.cumsum(_week_shares(figures))
-    days = np.cumsum(_day_shares(figures.noisy["start_days"]))
+    days = np.cumsum(denoise(tree(padded, noisy.sd**2), wanted, np.maximum(padded.sum(1), 0))[0, :7])
     hours = np.cumsum(hour_shares(figures.noisy["start_hours"])[0].reshape(2, 24) + 1e-12, axis=1)
     laid = (hours / hours[:, -1:] + np.arange(2)[:, None]).ravel()
-    return _Starts(weeks[:-1] / weeks[-1], days[:-1] / days[-1], laid)
+    return weeks[:-1] / weeks[-1], days[:-1] / days[-1], laid
 
 
 def draw_starts(figures: TimeFigures, n_cases: int, random: Randomness) -> Integers:
     """A local start time for every case."""
-    shares = _starts(figures)
-    quantiles = (np.arange(n_cases) + random.uniform(n_cases)) / max(n_cases, 1)
-    week = np.searchsorted(shares.weeks, quantiles, side="right")
+    weeks, days, hours = _starts(figures)
+    week = np.searchsorted(weeks, (np.arange(n_cases) + random.uniform(n_cases)) / max(n_cases, 1), side="right")
     years = np.array(figures.years)
     week = years[week // tables.WEEKS_A_YEAR] * tables.WEEKS_A_YEAR + week % tables.WEEKS_A_YEAR
-    day = Ladder(shares.days).places(random.uniform(n_cases))
+    day = Ladder(days).places(random.uniform(n_cases))
     kind = (day >= 5).astype(np.int64)
-    hour = np.minimum(Ladder(shares.hours).places(random.uniform(n_cases) + kind) - 24 * kind, 23)
+    hour = np.minimum(Ladder(hours).places(random.uniform(n_cases) + kind) - 24 * kind, 23)
     within = (random.uniform(n_cases) * tables.HOUR).astype(np.int64)
     local = tables.FIRST_MONDAY + week * tables.WEEK + day * tables.DAY + hour * tables.HOUR + within
     return np.asarray(local[random.permutation(n_cases)], np.int64)
-
-
-A_WEEK = 168  # hours
-FARTHEST = 36 * tables.HOUR
-ALIKE = 3.0  # how different waits may be that are exchanged: in days, or, below a day, in logarithms
-TRIES = 24  # of an event to exchange its wait
-CLOSED = 0.15  # an hour less common than this, compared with the average hour, is one in which the activity does not happen
-MOST_ROUNDS = 256  # events of a case that are moved at most
 
 
 class Weights:
     """For every activity a weight of each hour of a week, cumulated."""
 
     def __init__(self, hours: Floats) -> None:
-        """Add up the weights, a row an activity."""
         self._sums = np.pad(np.cumsum(hours, axis=1), ((0, 0), (1, 0)))
         self.totals = self._sums[:, -1].copy()
         relative = self._sums[:, 1:] / np.maximum(self._sums[:, -1:], TINY) + np.arange(len(hours))[:, None]
@@ -173,9 +139,8 @@ class Week:
     """When activities happen: from a row of 48 shares for each (hours of weekdays, then of weekends)."""
 
     def __init__(self, shares: Floats) -> None:
-        """Say for each hour of a week how much more common than on average it is."""
         weekdays, weekends = shares[:, :24] / 5, shares[:, 24:] / 2
-        profiles = A_WEEK * np.concatenate((np.tile(weekdays, 5), np.tile(weekends, 2)), axis=1)
+        profiles = A_WEEK * np.concatenate((np.tile(weekdays, 5), np.tile(weekends, 2)), axis=1)  # 1 is an average hour
         self._profiles = np.where(profiles < CLOSED, 0.0, profiles)
         self.excess, self.open = Weights(np.maximum(self._profiles - 1, 0)), Weights(self._profiles)
 
@@ -184,21 +149,13 @@ class Week:
         return self._profiles.take(code * A_WEEK + into // tables.HOUR)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Waits:
-    """The waits of one round: of each case one event at most. `edge` ascends, so the events of an edge are a range.
+class Waits(NamedTuple):
+    """The waits of one round: of each case one event at most. `edge` ascends, so the events of an edge are a range."""
 
-    Attributes:
-        before: The time from which the event is waited for.
-        wait: For how long.
-        edge: Of which step.
-        code: Of which activity.
-    """
-
-    before: Integers
-    wait: Integers
-    edge: Integers
-    code: Integers
+    before: Integers  # the time from which the event is waited for
+    wait: Integers  # for how long
+    edge: Integers  # of which step
+    code: Integers  # of which activity
 
 
 def nudge(
@@ -214,7 +171,7 @@ def nudge(
     usual = week.excess.totals[code] > 0
     moved, code = moved[usual], code[usual]
     row, edge = traces.rows[moved], traces.codes[moved - 1] * len(shares) + code
-    rank = _ranks(row)
+    rank = ranks(np.diff(np.flatnonzero(np.diff(row, prepend=-1)), append=len(row)))  # how many of the case come before
     order = stable_order(rank * len(shares) ** 2 + edge)
     moved, code, row, edge = moved[order], code[order], row[order], edge[order]
     wait, sums = gaps[moved], np.cumsum(gaps)
@@ -294,14 +251,10 @@ def exchanged(waits: Waits, into: Integers, common: Floats, week: Week, random: 
         one, another = stuck[served], other[served]
         both = opens(one, wait[another]) & opens(another, wait[one])
         served, one, another = served[both], one[both], another[both]
-        if not len(served):
-            continue
         wait[one], wait[another] = wait[another], wait[one]
         size[one], size[another] = size[another], size[one]
         is_stuck[one] = False
-        left = np.ones(len(stuck), np.bool_)
-        left[served] = False
-        stuck, begin, own, others = stuck[left], begin[left], own[left], others[left]
+        stuck, begin, own, others = (np.delete(values, served) for values in (stuck, begin, own, others))
         asking = asking[: len(stuck)]
         if not len(stuck):
             break
@@ -318,12 +271,3 @@ def _size(wait: Integers) -> Floats:
     """Waits on a scale that is logarithmic up to a day and then counts days, with the same slope."""
     days = wait / tables.DAY
     return np.where(days < 1, np.log(np.minimum(days, 1)), days - 1)
-
-
-def _ranks(case: Integers) -> Integers:
-    """How many of the same case come before, for cases in a line."""
-    if not len(case):
-        return np.zeros(0, np.int64)
-    first = np.flatnonzero(np.diff(case, prepend=-1))
-    sizes = np.diff(first, append=len(case))
-    return np.arange(len(case)) - np.repeat(first, sizes)

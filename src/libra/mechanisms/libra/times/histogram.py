@@ -1,7 +1,4 @@
-"""Denoising histograms: a Polya tree whose prior is learned from the noisy counts themselves.
-
-In: noisy counts of the nodes of a binary tree over the cells, for one histogram or many alike, and what is expected of them.
-Out: shares of the cells, never negative, that sum to 1 in every row. Pure post-processing.
+"""Denoising histograms: a Polya tree whose prior is learned from the noisy counts themselves. Pure post-processing.
 
 From the root down, the count of a node is split between its two halves. What share goes to the left is a compromise between the
 noisy counts of the halves and a prior: a mixture of Beta distributions around the expected share, some narrow and some wide,
@@ -18,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from libra.eventlog.cases import Floats
 from libra.privacy.noise import NoisyTable
 
-Floats = npt.NDArray[np.float64]
 CONCENTRATIONS = (1.0, 4.0, 16.0, 64.0, 256.0)
 POINTS = 33  # of the numerical integral over a share
 MIDDLES = (1 - np.cos(np.pi * (np.arange(POINTS) + 0.5) / POINTS)) / 2
@@ -47,16 +44,20 @@ class Level(NamedTuple):
 
 
 def tree(values: Floats, variances: Floats | float) -> list[Level]:
-    """All levels, root first, above noisy cells; their number is a power of two.
+    """All levels, root first, above noisy cells; their number is a power of two."""
+    return up_to([Level(values, np.broadcast_to(np.asarray(variances, np.float64), values.shape))])
 
-    Example:
-        >>> [level.values.tolist() for level in tree(np.array([[1.0, 2.0, 3.0, 4.0]]), 1.0)]
-        [[[10.0]], [[3.0, 7.0]], [[1.0, 2.0, 3.0, 4.0]]]
-    """
-    levels = [Level(values, np.broadcast_to(np.asarray(variances, np.float64), values.shape))]
-    while levels[0].values.shape[1] > 1:
-        levels.insert(0, above(levels[0]))
+
+def up_to(levels: list[Level], nodes: int = 1) -> list[Level]:
+    """The levels, and those above the first of them up to one that has so many nodes."""
+    while levels[0].values.shape[1] > nodes:
+        levels = [above(levels[0]), *levels]
     return levels
+
+
+def unknown(rows: int, depth: int) -> list[Level]:
+    """All levels of so many trees, down to this depth, of which nothing is known."""
+    return [Level(np.zeros((rows, 1 << at)), np.full((rows, 1 << at), UNKNOWN)) for at in range(depth + 1)]
 
 
 def above(level: Level) -> Level:
@@ -72,12 +73,10 @@ def combined(one: Level, other: Level) -> Level:
 
 
 def denoise(levels: list[Level], expected: Floats, totals: Floats) -> Floats:
-    """Shares of the cells.
+    """Shares of the cells, never negative, that sum to 1 in every row; `totals` is the count of each row, as far as is known.
 
-    Args:
-        levels: The noisy counts, root first, each level with twice the nodes of the one before.
-        expected: What share of each cell is expected; the same for all rows. Cells with none expected stay without.
-        totals: The count of each row, best known.
+    `levels` come root first, each with twice the nodes of the one before. `expected` is the share expected of each cell, the same
+    for all rows; cells of which none is expected stay without.
     """
     expected_levels = [np.asarray(expected, np.float64)]
     while len(expected_levels[0]) > 1:
@@ -105,11 +104,12 @@ def _split(level: Level, expected: Floats, counts: Floats, hint: Floats) -> tupl
     row, node = np.nonzero(open_node)
     count, centre = counts[row, node], expected[node]
     precision = count**2 * (1 / left_variance[row, node] + 1 / right_variance[row, node])
-    best = (
-        count * (left[row, node] / left_variance[row, node] + (count - right[row, node]) / right_variance[row, node]) / precision
-    )
+    by_halves = left[row, node] / left_variance[row, node] + (count - right[row, node]) / right_variance[row, node]
+    best = count * by_halves / precision
     spread = 1 / np.sqrt(precision)
-    grid, masses = _grid(best, spread)
+    middle = np.clip(best, 0, 1)  # around it the likelihood of a share is worth looking at
+    low, high = np.maximum(middle - REACH * spread, 0), np.minimum(middle + REACH * spread, 1)
+    grid, masses = low[:, None] + (high - low)[:, None] * MIDDLES, (high - low)[:, None] * WIDTHS
     fit = -0.5 * ((grid - best[:, None]) / spread[:, None]) ** 2
     points = np.stack((np.zeros(len(centre)), centre, np.ones(len(centre))), axis=1)
     point_fit = -0.5 * ((points - best[:, None]) / spread[:, None]) ** 2
@@ -124,14 +124,6 @@ def _split(level: Level, expected: Floats, counts: Floats, hint: Floats) -> tupl
     moment = (grid * density).sum(1) + (points * atoms).sum(1)
     result[row, node] = moment / (density.sum(1) + atoms.sum(1))
     return result, weights
-
-
-def _grid(best: Floats, spread: Floats) -> tuple[Floats, Floats]:
-    """Where the likelihood of a share is worth looking at: points, denser toward the ends, and the width each stands for."""
-    centre = np.clip(best, 0, 1)
-    low, high = np.maximum(centre - REACH * spread, 0), np.minimum(centre + REACH * spread, 1)
-    width = (high - low)[:, None]
-    return low[:, None] + width * MIDDLES, width * WIDTHS
 
 
 def _beta_densities(grid: Floats, node: npt.NDArray[np.intp], expected: Floats) -> Floats:
@@ -157,8 +149,7 @@ def _learned(evidence: Floats, hint: Floats) -> Floats:
     """Mixture weights that explain the evidence of all nodes best, starting from a hint that counts like one node each."""
     weights: Floats = hint / hint.sum()
     for _ in range(ROUNDS):
-        responsible = weights * ((1 / (evidence @ weights)) @ evidence)
-        weights = responsible + hint
+        weights = weights * ((1 / (evidence @ weights)) @ evidence) + hint
         weights /= weights.sum()
     return weights
 
@@ -166,20 +157,16 @@ def _learned(evidence: Floats, hint: Floats) -> Floats:
 def active_years(years: NoisyTable) -> tuple[int, ...]:
     """The years that stand out and the neighbours that go with them.
 
-    Where no single year does, the best window of up to five years, if that stands out; otherwise nothing is known, and the year
-    is a public one, in which 2000 begins.
+    Where none does, the best window of up to five years, if that stands out; otherwise a public one, in which 2000 begins.
     """
     score = years.values / years.sd
     active = score >= CERTAIN
     if not active.any():
         begin, end, best = _best_window(score)
         return tuple(range(begin, end)) if best >= POOLED else (min(YEAR_2000, len(score) - 1),)
-    likely = score >= NEIGHBOUR
     while True:
-        beside = np.zeros_like(active)
-        beside[1:] |= active[:-1]
-        beside[:-1] |= active[1:]
-        grown = active | (beside & likely)
+        beside = np.convolve(active, [1, 0, 1])[1:-1] > 0
+        grown = active | (beside & (score >= NEIGHBOUR))
         if (grown == active).all():
             return tuple(np.flatnonzero(active).tolist())
         active = grown
@@ -212,12 +199,6 @@ def last_believed(totals: Level, longest: NoisyTable) -> int:
     """The last bin of totals that can be believed, by the durations of cases alone or together with their longest steps.
 
     Where cases last long because of one long step, both tables show it, each with noise of its own.
-
-    Example:
-        >>> longest, totals = np.zeros(20, np.int64), np.zeros(20, np.int64)
-        >>> longest[:8], totals[:8] = 30, [90, 90, 90, 90, 90, 28, 28, 28]
-        >>> last_believed(Level(totals[None, :], np.full((1, 20), 15.0**2)), NoisyTable(longest, 1, 15.0))
-        7
     """
     sd = np.sqrt(totals.variances[0])
     score, other = totals.values[0] / sd, longest.values / longest.sd
@@ -228,8 +209,7 @@ def last_believed(totals: Level, longest: NoisyTable) -> int:
 def last_bin(score: Floats) -> int:
     """Where the last window of bins ends that stands out clearly, or one right after it that still does.
 
-    `score` has counts in standard deviations of their noise. Where no window stands out, the end of the best one, but no bin
-    that only noise can make so long.
+    `score` has counts in standard deviations. Where no window stands out, the end of the best one up to `LAST_RESORT`.
     """
     last = _last_clear(score)
     return last if last >= 0 else _best_window(score[:LAST_RESORT])[1] - 1
