@@ -198,7 +198,7 @@ def test_when_time_is_up_it_says_so_and_how_to_get_more(table: Path, run: Run) -
     [
         (("--mechanism", "nonsense"), 'There is no mechanism "nonsense".'),
         (("--mechanism", "lapras"), 'There is no mechanism "lapras".'),
-        (("--canary", "sings"), f'There is no canary "sings". There is: {", ".join(NAMES)}.'),
+        (("--canary", "sings"), f'Unknown canary "sings". Choose from: {", ".join(NAMES)}.'),
         (("--runs", "5"), "runs has to be a whole number from 200 to 10,000,000, not 5."),
         (("--runs", "many"), "--runs"),
         (("--time-limit", "0"), "the time limit has to be a number of seconds from 1 to 604,800, not 0.0."),
@@ -210,7 +210,7 @@ def test_when_time_is_up_it_says_so_and_how_to_get_more(table: Path, run: Run) -
         (("--mechanism", "libra2022", "--tail", "drop"), "libra2022 does not take tail."),
         (("--mechanism", "libra2022", "--subsamples", "some"), "subsamples"),
         (("--mechanism", "libra2022", "--subsamples", "9" * 5000), "subsamples"),
-        (("--mechanism", "silent", "--processes", "1"), "silent states no epsilon. Say which one to test: --epsilon."),
+        (("--mechanism", "silent", "--processes", "1"), "silent states no epsilon. Choose the one to test with --epsilon."),
     ],
 )
 @pytest.mark.parametrize("flags", [(), ("--json",)])

@@ -64,7 +64,7 @@ def test_measure_tells_what_is_found_and_what_an_attack_found(run: Run, released
         assert part in shown.out
     assert "(1, 1e-05)-differential privacy, allows at most 0.462" in shown.out
     assert "does not hold" not in shown.out
-    assert "a better one may find more" in " ".join(shown.out.split())
+    assert "A better attack may find more" in " ".join(shown.out.split())
     document = json.loads(run(*words, "--json").out)["risk"]
     assert len(document["linkage"]) == len(document["before"]["singled_out"]) == 17
     assert document["membership"]["mechanism"] == "libra"
@@ -111,7 +111,7 @@ def test_individuals_are_told_on_screen_and_in_json(run: Run, tmp_path: Path) ->
     assert "the whole trace 0.0 % (3)" in without
     assert "100.0 % of the cases have a trace that no other individual has" in shown
     assert "median individuals that fit" in shown
-    assert "where all cases that fit are of one individual" in shown
+    assert "if all cases that fit belong to one individual" in shown
     assert "the whole trace 100.0 % (1)" in shown
     document = json.loads(run(*words, "--individual", "Patient", "--json").out)
     assert (document["risk"]["crowds_of"], document["cases_of_one_individual_share"]) == ("individuals", 1)

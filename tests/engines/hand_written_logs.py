@@ -9,6 +9,7 @@ from adversarial_logs import FIRST, LAST, Neighbours
 from some_engines import START, control_flow_tables
 
 from libra.engines import time_tables as tables
+from libra.engines.contract import Table
 from libra.engines.control_flow_tables import CaseLengths, CaseNumber, PrefixLevel
 
 LABELS = 4
@@ -17,7 +18,7 @@ CELLS = tables.EdgeCells((0, 1, 4, 6), LABELS, tuple(min(i // 3, 31) for i in ra
 PARTS = (0, 0, *(i % 7 for i in range(tables.TOTAL_BINS - 2)))
 KEPT = [(0, 1), (0,), (0, 1, 2, 3)]
 
-TIME_TABLES: list[tables.TimeTable] = [
+TIME_TABLES: list[Table] = [
     *(tables.StartYears(zone) for zone in ZONES),
     *(tables.StartWeeks((0, 44, 54, 130), width, zone) for zone in ZONES for width in (1, 4)),
     *(tables.StartHours(zone) for zone in ZONES),

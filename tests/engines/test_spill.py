@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from libra.engines.polars_streaming.spill import ArraySpill, FrameSpill
+from libra.engines.polars_streaming.spill import Arrays, Spill
 from libra.errors import InputError
 
 
@@ -23,8 +23,8 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def filled(held: int) -> ArraySpill:
-    shelves = ArraySpill(3, held=held)
+def filled(held: int) -> Spill[Arrays]:
+    shelves = Spill[Arrays](3, held=held)
     for number in range(30):
         shelves.put(number % 3, (np.arange(number), np.full(number, 0.5)))
     return shelves
@@ -42,14 +42,14 @@ def test_pieces_come_back_as_they_came(held: int) -> None:
 
 
 def test_what_is_still_held_comes_after_what_was_spilled() -> None:
-    shelves = ArraySpill(1, held=100)
+    shelves = Spill[Arrays](1, held=100)
     for number in range(31):
         shelves.put(0, (np.array([number]),))
     assert np.concatenate([piece[0] for piece in shelves.take(0)]).tolist() == list(range(31))
 
 
 def test_spilling_begins_anew_when_memory_is_full_again(scratch: Path) -> None:
-    shelves = ArraySpill(1, held=10 * 8)
+    shelves = Spill[Arrays](1, held=10 * 8)
     for number in range(110):
         shelves.put(0, (np.array([number]),))
     (folder,) = scratch.iterdir()
@@ -59,7 +59,7 @@ def test_spilling_begins_anew_when_memory_is_full_again(scratch: Path) -> None:
 
 
 def test_many_threads_lose_nothing() -> None:
-    shelves = ArraySpill(4, held=200)
+    shelves = Spill[Arrays](4, held=200)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: shelves.put(number % 4, (np.array([number]),)), range(2000)))
     found = [int(number) for shelf in range(4) for piece in shelves.take(shelf) for number in piece[0]]
@@ -94,17 +94,17 @@ def test_the_folder_is_gone_when_it_is_forgotten(scratch: Path) -> None:
 
 
 def put_a_frame() -> None:
-    FrameSpill(1, held=0).put(0, pl.DataFrame({"x": [1]}))
+    Spill[pl.DataFrame](1, held=0).put(0, pl.DataFrame({"x": [1]}))
 
 
 def put_an_array() -> None:
-    ArraySpill(1, held=0).put(0, (np.arange(3),))
+    Spill[Arrays](1, held=0).put(0, (np.arange(3),))
 
 
 @pytest.mark.parametrize("put", [put_a_frame, put_an_array])
 def test_a_disk_without_room_is_told_in_one_line(scratch: Path, put: Callable[[], None]) -> None:
     scratch.rmdir()
-    with pytest.raises(InputError, match="no room for the parts of a log that is larger than memory") as told:
+    with pytest.raises(InputError, match="the disk is too full to hold parts of a log that is larger than memory") as told:
         put()
     assert "TMPDIR" in str(told.value)
     assert "\n" not in str(told.value)

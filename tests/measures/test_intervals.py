@@ -1,10 +1,11 @@
-"""Bounds from samples: SciPy's, a second route in exact arithmetic, and the coverage that is promised."""
+"""Bounds from samples: SciPy's, on the safe side in exact arithmetic, and with the coverage that is promised."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from math import comb
 
+import mpmath  # type: ignore[import-untyped]  # it has no types
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,6 +47,16 @@ def test_bounds_are_on_the_safe_side_in_exact_arithmetic(data: st.DataObject, n:
     p = Fraction(clopper_pearson(hits, n, mistaken)[0])
     tail = sum(comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(hits, n + 1))
     assert mistaken * (1 - 1e-8) < tail <= mistaken
+
+
+@pytest.mark.parametrize("mistaken", [0.45, 0.025, 1e-6, 1e-12])
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 129, 1000])
+def test_both_bounds_are_on_the_safe_side_with_many_digits(n: int, mistaken: float) -> None:
+    for hits in {1, 2, n // 10, n // 2, n - 1, n} & set(range(1, n + 1)):
+        lowest, highest = clopper_pearson(hits, n, mistaken)[0], clopper_pearson(n - hits, n, mistaken)[1]
+        with mpmath.workdps(30):
+            for p in (mpmath.mpf(lowest), 1 - mpmath.mpf(highest)):
+                assert mpmath.betainc(hits, n - hits + 1, 0, p, regularized=True) <= mistaken
 
 
 @pytest.mark.parametrize("truth", [0.003, 0.2, 0.5])

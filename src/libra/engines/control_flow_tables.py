@@ -14,11 +14,8 @@ import numpy as np
 from libra.engines.contract import FINE
 from libra.eventlog.cases import Integers, Traces
 
-SINGLE_LENGTHS = 20
 LONGEST = 5_000
-LENGTH_BINS = np.unique(
-    np.concatenate((np.arange(SINGLE_LENGTHS + 1), np.geomspace(SINGLE_LENGTHS + 1, LONGEST, 22).round().astype(np.int64)))
-)
+LENGTH_BINS = np.unique(np.append(np.arange(21), np.geomspace(21, LONGEST, 22).round().astype(np.int64)))
 MOST_LABELS = 64  # of a case, that it gives weight to
 NORM_BINS = np.concatenate(([0.0], 2.0 ** (np.arange(50) / 2)))  # left ends, of the squared norm
 CAP = 2  # base edges count a case's first two uses of an edge, excess edges all others
@@ -40,36 +37,41 @@ class Size(OneCell):
     shape: ClassVar[tuple[int, ...]] = (1,)
 
 
+@dataclass(frozen=True)
+class CaseNumber(OneCell):
+    """How many cases there are."""
+
+    purpose: ClassVar[str] = "number of cases"
+    shape: ClassVar[tuple[int, ...]] = (1,)
+
+
 @dataclass(frozen=True, eq=False)
-class VariantCounts(OneCell):
+class _PerVariant(OneCell):
+    variants: Traces
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.variants),)
+
+
+@dataclass(frozen=True, eq=False)
+class VariantCounts(_PerVariant):
     """How many cases follow each of these variants."""
 
     purpose: ClassVar[str] = "cases that follow each kept variant"
-    variants: Traces
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """One cell a variant."""
-        return (len(self.variants),)
 
 
 @dataclass(frozen=True, eq=False)
-class NearestCounts(OneCell):
+class NearestCounts(_PerVariant):
     """How many cases each of these variants is nearest to, by the cosine of their edges; no case where there is no variant."""
 
     purpose: ClassVar[str] = "cases that each kept variant is nearest to"
-    variants: Traces
     n_labels: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """One cell a variant."""
-        return (len(self.variants),)
 
 
 @dataclass(frozen=True, eq=False)
 class LabelWeights:
-    """How much cases say for each label that is not known yet: of m such labels a case gives each 1 / sqrt(m).
+    """How much cases say for each label that is not known yet: of m such labels a case gives each 1 / sqrt(m), of norm 1.
 
     A case of more than `MOST_LABELS` gives its weight to so many of them, spread evenly over the order in which they first occur.
     """
@@ -81,13 +83,11 @@ class LabelWeights:
 
     @property
     def clip(self) -> float:
-        """Of m labels each has 1 / sqrt(m): a vector of norm 1."""
         return 1.0
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One cell a label, known ones included."""
-        return (self.n_labels,)
+        return (self.n_labels,)  # known ones included
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,14 @@ class Lengths(OneCell):
 
     purpose: ClassVar[str] = "lengths of rare cases"
     shape: ClassVar[tuple[int, ...]] = (len(LENGTH_BINS),)
+
+
+@dataclass(frozen=True)
+class CaseLengths(OneCell):
+    """How many events cases have; those of 100 and more count as 100."""
+
+    purpose: ClassVar[str] = "lengths of cases"
+    shape: ClassVar[tuple[int, ...]] = (len(CASE_LENGTH_BINS),)
 
 
 @dataclass(frozen=True)
@@ -117,34 +125,29 @@ class ExcessNorms(OneCell):
 
 
 @dataclass(frozen=True)
-class BaseEdges:
+class _PerEdge:
+    scale: ClassVar[int] = FINE
+    n_labels: int
+    clip: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.n_labels + 1, self.n_labels + 1)  # from each label or the start, to each label or the end
+
+
+@dataclass(frozen=True)
+class BaseEdges(_PerEdge):
     """Directly-follows edges, the first two uses in a case."""
 
     purpose: ClassVar[str] = "edges of rare cases, the first two uses"
-    scale: ClassVar[int] = FINE
-    n_labels: int
-    clip: float
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """From each label or the start, to each label or the end."""
-        return (self.n_labels + 1, self.n_labels + 1)
 
 
 @dataclass(frozen=True, eq=False)
-class ExcessEdges:
+class ExcessEdges(_PerEdge):
     """Directly-follows edges, all further uses in a case, as far as they are among these edges."""
 
     purpose: ClassVar[str] = "edges of rare cases, all uses beyond the second"
-    scale: ClassVar[int] = FINE
-    n_labels: int
-    clip: float
     edges: Integers
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """From each label or the start, to each label or the end."""
-        return (self.n_labels + 1, self.n_labels + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +162,20 @@ class Contexts:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """From each context, to each label or the end."""
-        return (len(self.contexts), self.n_labels + 1)
+        return (len(self.contexts), self.n_labels + 1)  # from each context, to each label or the end
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixLevel(OneCell):
+    """How cases go on that begin with one of these prefixes: rows of codes, all different and equally long."""
+
+    purpose: ClassVar[str] = "cases by their prefix and what comes next"
+    prefixes: Integers
+    n_labels: int  # this code stands for the end
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.prefixes), self.n_labels + 1)  # from each prefix, to each label or the end
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,17 +207,6 @@ class Uses:
         return np.bincount(self.row, self.times * self.times, minlength=n_rows).astype(np.int64)
 
 
-def padded(traces: Traces, n_labels: int) -> Traces:
-    """The traces with the artificial start before and the artificial end after them."""
-    offsets = traces.offsets + 2 * np.arange(len(traces) + 1)
-    codes = np.full(offsets[-1], n_labels, np.int64)
-    inside = np.ones(len(codes), bool)
-    inside[offsets[:-1]] = False
-    inside[offsets[1:] - 1] = False
-    codes[inside] = traces.codes
-    return Traces(codes, offsets)
-
-
 def edge_uses(traces: Traces, n_labels: int) -> Uses:
     """How often each trace uses each edge; edge (a, b) is cell a * (n_labels + 1) + b.
 
@@ -212,24 +216,7 @@ def edge_uses(traces: Traces, n_labels: int) -> Uses:
         >>> uses.cell.tolist(), uses.times.tolist()
         ([0, 1, 2], [3, 1, 1])
     """
-    row, edge = edges_of(traces, n_labels)
-    return _counted(row, edge, (n_labels + 1) ** 2)
-
-
-def edges_of(traces: Traces, n_labels: int) -> tuple[Integers, Integers]:
-    """Row and edge of every single step, start and end included, in the order of the traces.
-
-    Example:
-        >>> from libra.eventlog.cases import traces_of
-        >>> row, edge = edges_of(traces_of([[0, 1], [1]]), n_labels=2)
-        >>> row.tolist(), edge.tolist()
-        ([0, 0, 0, 1, 1], [6, 1, 5, 7, 5])
-    """
-    whole = padded(traces, n_labels)
-    row = whole.rows
-    edge = whole.codes[:-1] * (n_labels + 1) + whole.codes[1:]
-    within = row[:-1] == row[1:]
-    return row[:-1][within], edge[within]
+    return _counted(*_edges(traces, n_labels), (n_labels + 1) ** 2)
 
 
 def context_uses(traces: Traces, contexts: Integers, n_labels: int) -> Uses:
@@ -242,7 +229,7 @@ def context_uses(traces: Traces, contexts: Integers, n_labels: int) -> Uses:
         >>> context_uses(traces_of([[0, 0, 0, 0]]), np.array([0]), n_labels=1).cell.tolist()
         [0, 1]
     """
-    row, edge = edges_of(traces, n_labels)
+    row, edge = _edges(traces, n_labels)
     place = np.full((n_labels + 1) ** 2, -1, np.int64)
     place[contexts] = np.arange(len(contexts))
     goes_on = (row[:-1] == row[1:]) & (place[edge[:-1]] >= 0)
@@ -250,42 +237,12 @@ def context_uses(traces: Traces, contexts: Integers, n_labels: int) -> Uses:
     return _counted(row[:-1][goes_on], cell, len(contexts) * (n_labels + 1))
 
 
+def _edges(traces: Traces, n_labels: int) -> tuple[Integers, Integers]:
+    """Row and edge of every single step, from the artificial start to the artificial end, in the order of the traces."""
+    source, target = (np.insert(traces.codes, at, n_labels) for at in (traces.offsets[:-1], traces.offsets[1:]))
+    return np.repeat(np.arange(len(traces)), traces.lengths + 1), source * (n_labels + 1) + target
+
+
 def _counted(row: Integers, cell: Integers, cells: int) -> Uses:
     pairs, times = np.unique(row * max(cells, 1) + cell, return_counts=True)
-    row, cell = np.divmod(pairs, max(cells, 1))
-    return Uses(row, cell, times)
-
-
-@dataclass(frozen=True)
-class CaseNumber(OneCell):
-    """How many cases there are."""
-
-    purpose: ClassVar[str] = "number of cases"
-    shape: ClassVar[tuple[int, ...]] = (1,)
-
-
-@dataclass(frozen=True)
-class CaseLengths(OneCell):
-    """How many events cases have; those of 100 and more count as 100."""
-
-    purpose: ClassVar[str] = "lengths of cases"
-    shape: ClassVar[tuple[int, ...]] = (len(CASE_LENGTH_BINS),)
-
-
-@dataclass(frozen=True, eq=False)
-class PrefixLevel(OneCell):
-    """How cases go on that begin with one of these prefixes.
-
-    Attributes:
-        prefixes: A row of codes each, all different and equally long.
-        n_labels: How many labels there are; this code stands for the end.
-    """
-
-    purpose: ClassVar[str] = "cases by their prefix and what comes next"
-    prefixes: Integers
-    n_labels: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """From each prefix, to each label or the end."""
-        return (len(self.prefixes), self.n_labels + 1)
+    return Uses(*np.divmod(pairs, max(cells, 1)), times)

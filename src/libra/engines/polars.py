@@ -16,12 +16,12 @@ import polars as pl
 
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE, Integers, Table, Unit, VariantRule
-from libra.engines.counting.blocks import VariantBlock, codes_among, relabelled, relabelled_block
-from libra.engines.counting.count import count_cases, count_variants, needs_cases
+from libra.engines.counting.blocks import VariantBlock, codes_among, relabelled
+from libra.engines.counting.count import count, needs_cases
 from libra.engines.sampling import chosen
 from libra.eventlog.cases import Cases, Traces, cases_of
 from libra.eventlog.ids import individuals_of
-from libra.eventlog.log import EventLog, Variants
+from libra.eventlog.log import EventLog
 from libra.eventlog.select import keep_labels
 
 
@@ -76,28 +76,25 @@ class PolarsEngine:
     def block(self) -> VariantBlock:
         """The distinct traces and how many cases follow each."""
         block = VariantBlock(self.traces, self.counts, len(self.labels))
-        return block if self.new_codes is None else relabelled_block(block, self.new_codes, len(self.labels))
+        return block if self.new_codes is None else relabelled(block, self.new_codes, len(self.labels))
 
     def count(self, table: Table) -> Integers:
         """`scale` times the counts, in the shape of the table."""
         return self.count_all([table])[0]
 
     def count_all(self, tables: Sequence[Table]) -> list[Integers]:
-        """For each table `scale` times the counts, in its shape."""
-        return [count_cases(table, self.cases) if needs_cases(table) else count_variants(table, self.block) for table in tables]
+        return [count(table, self.cases if needs_cases(table) else self.block) for table in tables]
 
     def variants(self) -> tuple[Traces, Integers]:
         """The distinct traces and how many cases follow each."""
         return self.block.traces, self.block.counts
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
-        """The distinct traces whose noisy counts pass, and these."""
         self._refuse_fewer_labels()
         rows, noisy = rule.passing(self.counts, random)
         return self.traces.take(rows), noisy
 
     def subsampled(self, rate: float, random: Randomness) -> PolarsEngine:
-        """Every case with probability `rate`, independently."""
         return self.restricted(np.flatnonzero(chosen(random.words(len(self.cases)), rate)))
 
     def restricted(self, numbers: Integers) -> PolarsEngine:
@@ -109,13 +106,11 @@ class PolarsEngine:
         return replace(self, of_log=cases, rows=self.rows[present], traces=self.traces.take(present), counts=counts[present])
 
     def tail(self, kept: Traces) -> PolarsEngine:
-        """The cases whose trace is none of the kept ones."""
         self._refuse_fewer_labels()
         rows = self.block.without(kept)
         return replace(self, rows=self.rows[rows], traces=self.traces.take(rows), counts=self.counts[rows])
 
     def with_labels(self, labels: tuple[str, ...]) -> PolarsEngine:
-        """The same cases without the events of all other labels; a case with none left is left out. For tables alone."""
         self._refuse_fewer_labels()
         return self if labels == self.labels else replace(self, labels=labels, new_codes=codes_among(self.labels, labels))
 
@@ -131,27 +126,18 @@ class PolarsEngine:
 
 
 def engine_of(
-    log: EventLog,
-    unit: Unit = CASE,
-    random: Randomness | None = None,
-    rate: float = 1.0,
-    labels: tuple[str, ...] | None = None,
+    log: EventLog, unit: Unit = CASE, random: Randomness | None = None, rate: float = 1.0, labels: tuple[str, ...] | None = None
 ) -> PolarsEngine:
     """The engine of a log, or of a Poisson subsample; where individuals are protected, of as many cases of each as count."""
     log, random = log if labels is None else keep_labels(log, labels), random or Randomness()
-    whole = _engine(cases_of(log), log.variants, tuple(log.activities))
+    offsets = np.concatenate(([0], np.cumsum(log.variants.traces["trace"].list.len().to_numpy(), dtype=np.int64)))
+    traces = Traces(log.variants.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64), offsets)
+    whole = PolarsEngine(cases_of(log), np.arange(len(traces)), traces, log.variants.counts, tuple(log.activities))
     if labels is not None:
         whole = whole.recoded(labels)
     if unit.most_cases is None or log.individual is None:
         return whole if rate == 1 else whole.subsampled(rate, random)
     return whole.restricted(drawn_cases(log.cases[log.individual], unit.most_cases, random, rate))
-
-
-def _engine(cases: Cases, found: Variants, labels: tuple[str, ...]) -> PolarsEngine:
-    lengths = found.traces["trace"].list.len().to_numpy()
-    codes = found.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64)
-    offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    return PolarsEngine(cases, np.arange(len(found)), Traces(codes, offsets), found.counts, labels)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,14 +148,11 @@ class LogInMemory:
 
     @property
     def has_individual(self) -> bool:
-        """Whether the log says whose case is whose."""
         return self.log.individual is not None
 
     @property
     def has_zone(self) -> bool:
-        """Whether its times are in a zone."""
         return self.log.has_zone
 
     def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> PolarsEngine:
-        """The engine of all cases, or of a Poisson subsample of them."""
         return engine_of(self.log, unit, random, rate, labels)

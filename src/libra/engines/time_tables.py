@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from libra.engines.contract import FINE, Integers
+from libra.engines.control_flow_tables import OneCell
 
 SECOND = 1_000_000  # microseconds
 MINUTE, HOUR = 60 * SECOND, 3600 * SECOND
@@ -43,8 +44,7 @@ def duration_bounds() -> npt.NDArray[np.float64]:
         >>> duration_bounds()[[0, 1, 2, 12]].tolist()
         [0.0, 0.0, 1000000.0, 10000000.0]
     """
-    from_a_second = 10 ** (np.arange(DURATION_BINS - 1) / A_DECADE) * SECOND
-    return np.concatenate(([0.0, 0.0], from_a_second))
+    return np.concatenate(([0.0, 0.0], 10 ** (np.arange(DURATION_BINS - 1) / A_DECADE) * SECOND))
 
 
 def total_bounds() -> npt.NDArray[np.float64]:
@@ -67,23 +67,28 @@ def duration_bins(micros: Integers) -> Integers:
     return reached.take(cell) + (micros > below_next.take(cell))
 
 
+def total_bins(bins: Integers) -> Integers:
+    """The bins of totals that duration bins lie in.
+
+    Example:
+        >>> total_bins(np.array([0, 1, 2, 3, 4, 87])).tolist()
+        [0, 1, 2, 2, 3, 44]
+    """
+    return np.where(bins < 2, bins, 1 + bins // 2)
+
+
 def part_bins(micros: Integers, parts: tuple[int, ...]) -> Integers:
-    """The part of a bin of totals that every duration lies in.
+    """The part of a bin of totals that every duration lies in; by comparing whole numbers, so that it is the same in any company.
 
     Example:
         >>> part_bins(np.array([0, 1, SECOND, 2 * SECOND]), (0, 0, 1) + (0,) * (TOTAL_BINS - 3)).tolist()
         [0, 1, 2, 4]
     """
-    return _bins(micros, part_bounds(parts))
-
-
-def _bins(micros: Integers, bounds: npt.NDArray[np.float64]) -> Integers:
-    """The bin of every duration, the last without an end; by comparing whole numbers, so that it is the same in any company."""
-    return np.searchsorted(_first_micros(bounds), micros, side="right")
+    return np.searchsorted(_first_micros(part_bounds(parts)), micros, side="right")
 
 
 def _first_micros(bounds: npt.NDArray[np.float64]) -> Integers:
-    """The smallest whole number of every bin but the first."""
+    """The smallest whole number of every bin but the first; the last bin has no end."""
     return np.concatenate(([1], np.ceil(bounds[2:-1]).astype(np.int64)))
 
 
@@ -98,53 +103,23 @@ def _bins_by_leading_bits() -> tuple[Integers, Integers, int]:
 
     Bins of durations are wider than what shares its leading bits, so there is no second bound that only some have reached.
     """
-    bounds, smallest = _first_micros(duration_bounds()), int(_leading_bits(np.array([0]))[0])
-    cells = np.arange(smallest, int(_leading_bits(np.array([LARGEST]))[0]) + 1)
-    first = np.ceil((cells << (52 - LEADING_BITS)).view(np.float64)) - 1
+    bounds, (smallest, largest) = _first_micros(duration_bounds()), _leading_bits(np.array([0, LARGEST])).tolist()
+    first = np.ceil((np.arange(smallest, largest + 1) << (52 - LEADING_BITS)).view(np.float64)) - 1
     reached = np.searchsorted(bounds, first, side="right")
     return reached, np.append(bounds - 1, LARGEST).take(reached), smallest
 
 
-def total_bins(bins: Integers) -> Integers:
-    """The bins of totals that duration bins lie in.
-
-    Example:
-        >>> total_bins(np.array([0, 1, 2, 3, 4, 87])).tolist()
-        [0, 1, 2, 2, 3, 44]
-    """
-    return np.where(bins < 2, bins, 1 + bins // 2)
-
-
 @dataclass(frozen=True)
-class _OneCell:
-    """A case counts once, in one cell at most."""
-
-    @property
-    def clip(self) -> float:
-        """One: a case is in one cell."""
-        return 1.0
-
-    @property
-    def scale(self) -> int:
-        """One: nothing has to be rounded."""
-        return 1
-
-
-@dataclass(frozen=True)
-class StartYears(_OneCell):
+class StartYears(OneCell):
     """How many cases start in each year; those before the first or after the last count there."""
 
     purpose: ClassVar[str] = "years in which cases start"
+    shape: ClassVar[tuple[int, ...]] = (YEARS,)
     time_zone: str = "UTC"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """A cell a year."""
-        return (YEARS,)
 
 
 @dataclass(frozen=True)
-class StartWeeks(_OneCell):
+class StartWeeks(OneCell):
     """How many cases start in each span of `width` weeks (which divides 52) of the given years; other starts count nowhere."""
 
     purpose: ClassVar[str] = "weeks, or blocks of four weeks, in which cases start"
@@ -154,58 +129,41 @@ class StartWeeks(_OneCell):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A row a year, a cell a span."""
         return (len(self.years), WEEKS_A_YEAR // self.width)
 
 
 @dataclass(frozen=True)
-class StartHours(_OneCell):
+class StartHours(OneCell):
     """How many cases start in each hour of weekdays and of weekends."""
 
     purpose: ClassVar[str] = "hours of the day in which cases start"
+    shape: ClassVar[tuple[int, ...]] = (HOUR_CELLS,)
     time_zone: str = "UTC"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """A cell an hour of a weekday, then of a day at the weekend."""
-        return (HOUR_CELLS,)
 
 
 @dataclass(frozen=True)
-class StartDays(_OneCell):
+class StartDays(OneCell):
     """How many cases start on each day of the week, Monday first."""
 
     purpose: ClassVar[str] = "days of the week on which cases start"
+    shape: ClassVar[tuple[int, ...]] = (7,)
     time_zone: str = "UTC"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """A cell a day."""
-        return (7,)
 
 
 @dataclass(frozen=True)
-class CaseDurations(_OneCell):
+class CaseDurations(OneCell):
     """How many cases last how long."""
 
     purpose: ClassVar[str] = "durations of cases, from first to last event"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """A cell a bin of totals."""
-        return (TOTAL_BINS,)
+    shape: ClassVar[tuple[int, ...]] = (TOTAL_BINS,)
 
 
 @dataclass(frozen=True)
-class CaseDurationParts(_OneCell):
-    """How many cases last how long, in parts of the bins of totals.
-
-    Attributes:
-        parts: For every bin of totals, as a power of two, how many parts it is counted in; the first two are whole.
-    """
+class CaseDurationParts(OneCell):
+    """How many cases last how long, in parts of the bins of totals, one bin after the other."""
 
     purpose: ClassVar[str] = "durations of cases, in finer bins"
-    parts: tuple[int, ...]
+    parts: tuple[int, ...]  # of every bin of totals, as powers of two; the first two are whole
 
     @cached_property
     def first_cells(self) -> Integers:
@@ -214,103 +172,72 @@ class CaseDurationParts(_OneCell):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One bin after the other, each with as many cells as it has parts."""
         return (int(self.first_cells[-1]),)
 
 
 @dataclass(frozen=True)
-class LongestSteps(_OneCell):
+class LongestSteps(OneCell):
     """How many cases have a longest step that takes so long."""
 
     purpose: ClassVar[str] = "duration of the longest step of each case"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """A cell a bin of totals."""
-        return (TOTAL_BINS,)
+    shape: ClassVar[tuple[int, ...]] = (TOTAL_BINS,)
 
 
 @dataclass(frozen=True)
-class Granularity(_OneCell):
+class Granularity(OneCell):
     """How many cases have times that are whole multiples of nothing coarser than each of `GRAINS`."""
 
     purpose: ClassVar[str] = "granularity of times: days, hours, minutes, seconds or finer"
+    shape: ClassVar[tuple[int, ...]] = (len(GRAINS),)
     time_zone: str = "UTC"
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """A cell a grain."""
-        return (len(GRAINS),)
-
 
 @dataclass(frozen=True)
-class _Clipped:
-    """A case counts in many cells and is clipped."""
-
-    clip: float
-
-    @property
-    def scale(self) -> int:
-        """Fine enough that rounding toward zero loses next to nothing."""
-        return FINE
-
-
-@dataclass(frozen=True)
-class StepDurations(_Clipped):
+class StepDurations:
     """How many steps take how long."""
 
     purpose: ClassVar[str] = "durations of all steps"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """A cell a duration bin."""
-        return (DURATION_BINS,)
+    shape: ClassVar[tuple[int, ...]] = (DURATION_BINS,)
+    scale: ClassVar[int] = FINE
+    clip: float
 
 
 @dataclass(frozen=True)
 class EdgeCells:
-    """Cells for the durations of edges: groups of duration bins, finer for some edges than for others.
+    """Cells for the durations of edges: groups of duration bins, finer for some edges than for others."""
 
-    Attributes:
-        edges: Edges as source code times `n_labels` plus target code, ascending. Steps of all other edges count together, in a
-            last row.
-        n_labels: How many labels there are.
-        groups: For every duration bin its group, ascending from 0.
-        merged: For every row, as a power of two, how many groups in a line it counts as one.
-    """
-
-    edges: tuple[int, ...]
+    edges: tuple[int, ...]  # source code times `n_labels` plus target code, ascending; all others count together, in a last row
     n_labels: int
-    groups: tuple[int, ...]
-    merged: tuple[int, ...]
+    groups: tuple[int, ...]  # of every duration bin, ascending from 0
+    merged: tuple[int, ...]  # for every row, as a power of two, how many groups in a line it counts as one
 
     @cached_property
     def first_cells(self) -> Integers:
         """Where each row begins, and where the last one ends."""
-        sizes = (self.groups[-1] >> np.array(self.merged, np.int64)) + 1
-        return np.concatenate(([0], np.cumsum(sizes)))
-
-    @property
-    def size(self) -> int:
-        """How many cells there are."""
-        return int(self.first_cells[-1])
-
-
-@dataclass(frozen=True)
-class EdgeDurations(_Clipped):
-    """How many steps of each edge take how long."""
-
-    purpose: ClassVar[str] = "durations of the steps of each edge"
-    cells: EdgeCells
+        return np.concatenate(([0], np.cumsum((self.groups[-1] >> np.array(self.merged, np.int64)) + 1)))
 
     @property
     def shape(self) -> tuple[int, ...]:
         """One row after the other, each with as many cells as it needs."""
-        return (self.cells.size,)
+        return (int(self.first_cells[-1]),)
 
 
 @dataclass(frozen=True)
-class LongestEdges(_OneCell):
+class EdgeDurations:
+    """How many steps of each edge take how long."""
+
+    purpose: ClassVar[str] = "durations of the steps of each edge"
+    scale: ClassVar[int] = FINE
+    clip: float
+    cells: EdgeCells
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.cells.shape
+
+
+@dataclass(frozen=True)
+class LongestEdges(OneCell):
     """Of which edge the longest step of a case is, and how long it takes."""
 
     purpose: ClassVar[str] = "edge and duration of the longest step of each case"
@@ -318,36 +245,20 @@ class LongestEdges(_OneCell):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One row after the other, each with as many cells as it needs."""
-        return (self.cells.size,)
+        return self.cells.shape
 
 
 @dataclass(frozen=True)
-class ActivityHours(_Clipped):
+class ActivityHours:
     """In which hours each activity happens, where it had been waited for at least `after` microseconds."""
 
     purpose: ClassVar[str] = "hours of the day in which activities happen after a wait"
+    scale: ClassVar[int] = FINE
+    clip: float
     n_labels: int
     after: int
     time_zone: str = "UTC"
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A row a label, a cell an hour of weekdays and of weekends."""
         return (self.n_labels, HOUR_CELLS)
-
-
-TimeTable = (
-    StartYears
-    | StartWeeks
-    | StartHours
-    | StartDays
-    | CaseDurations
-    | CaseDurationParts
-    | LongestSteps
-    | Granularity
-    | StepDurations
-    | EdgeDurations
-    | LongestEdges
-    | ActivityHours
-)

@@ -1,7 +1,4 @@
-"""The directly-follows edges of two logs on one list, matched by the labels of their activities.
-
-In: two logs, each with its own activity codes. Out: `PairedEdges`, what both have to say about every edge that either uses.
-"""
+"""The directly-follows edges of two logs on one list, matched by the labels of their activities."""
 
 from __future__ import annotations
 
@@ -9,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from libra.eventlog.log import HOUR, DirectlyFollows, EventLog
+from libra.engines.counting.blocks import codes_among
+from libra.eventlog.log import HOUR, EventLog
 from libra.measures.distances import Integers, SortedPair, sort_grouped
 
 
@@ -24,8 +22,7 @@ class EdgeUse:
     @property
     def hours(self) -> Integers:
         """Per edge the sum of its durations in whole hours, each floored (a negative one towards minus infinity)."""
-        whole_hours = np.bincount(self.step_edge, self.step_micros // HOUR, minlength=len(self.counts))
-        return whole_hours.astype(np.int64)
+        return np.bincount(self.step_edge, self.step_micros // HOUR, minlength=len(self.counts)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +51,9 @@ def common_labels(original: EventLog, anonymized: EventLog) -> list[str]:
 
 
 def common_codes(original: EventLog, anonymized: EventLog) -> tuple[Integers, Integers]:
-    """For both logs, the code that each of their activities has among the labels of the two together.
-
-    Labels are compared as they are, letter by letter.
-    """
-    code = {label: i for i, label in enumerate(common_labels(original, anonymized))}
-    return (
-        np.array([code[label] for label in original.activities], np.int64),
-        np.array([code[label] for label in anonymized.activities], np.int64),
-    )
+    """For both logs, the code that each of their activities has among the labels of the two together, letter by letter."""
+    labels = common_labels(original, anonymized)
+    return codes_among(original.activities, labels), codes_among(anonymized.activities, labels)
 
 
 def pair_edges(original: EventLog, anonymized: EventLog) -> PairedEdges:
@@ -76,22 +67,13 @@ def pair_edges(original: EventLog, anonymized: EventLog) -> PairedEdges:
         >>> int(pair.original.counts.sum()) == log.n_events - log.n_cases, int(pair.anonymized.counts.sum())
         (True, 0)
     """
-    codes, other_codes = common_codes(original, anonymized)
-    keys, other_keys = _keys(original.directly_follows, codes), _keys(anonymized.directly_follows, other_codes)
-    union, position = np.unique(np.concatenate((keys, other_keys)), return_inverse=True)
-    return PairedEdges(
-        common_labels(original, anonymized),
-        union,
-        _use(original.directly_follows, position[: len(keys)], len(union)),
-        _use(anonymized.directly_follows, position[len(keys) :], len(union)),
-    )
-
-
-def _keys(edges: DirectlyFollows, codes: Integers) -> Integers:
-    return (codes[edges.source] << 32) + codes[edges.target]
-
-
-def _use(edges: DirectlyFollows, position: Integers, n_edges: int) -> EdgeUse:
-    counts = np.zeros(n_edges, np.int64)
-    counts[position] = edges.counts
-    return EdgeUse(counts, position[edges.step_edge], edges.step_micros)
+    both = original.directly_follows, anonymized.directly_follows
+    codes = common_codes(original, anonymized)
+    keys = [(code[edges.source] << 32) + code[edges.target] for edges, code in zip(both, codes, strict=True)]
+    union, position = np.unique(np.concatenate(keys), return_inverse=True)
+    uses = []
+    for edges, place in zip(both, np.split(position, [len(keys[0])]), strict=True):
+        counts = np.zeros(len(union), np.int64)
+        counts[place] = edges.counts
+        uses.append(EdgeUse(counts, place[edges.step_edge], edges.step_micros))
+    return PairedEdges(common_labels(original, anonymized), union, *uses)

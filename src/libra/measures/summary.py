@@ -59,46 +59,25 @@ class AttributeSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of a log.
-
-    Attributes:
-        cases: How many cases there are.
-        events: How many events there are.
-        activities: How many different activities there are.
-        variants: How many different traces there are.
-        start: The earliest time, ISO 8601; None for an empty log.
-        end: The latest time, ISO 8601; None for an empty log.
-        columns: Which column plays which role; a list where several form it.
-        variants_unique_share: The share of variants that occur in exactly one case.
-        cases_unique_share: The share of cases whose variant no other case shares.
-        cases_of_one_individual_share: The share of cases whose variant no case of another individual shares; None where the log
-            does not say whose case is whose.
-        trace_length: Events of a case; None for an empty log.
-        median_case_duration_hours: Latest minus earliest event of a case; None for an empty log.
-        top_variants: The most frequent variants, ten at most.
-        rare_labels: The activities that fewer than 20 cases have, the rarest first.
-        attributes: All attributes besides the case id, the activity and the timestamp.
-        notes: What there is to know about how the log was read.
-        risk: How many cases stand alone by what somebody knows of them; None where it was not asked for.
-    """
+    """The figures of a log. What an empty log does not have is None."""
 
     cases: int
     events: int
     activities: int
     variants: int
-    start: str | None
-    end: str | None
-    columns: dict[str, str | list[str]]
-    variants_unique_share: float
-    cases_unique_share: float
-    cases_of_one_individual_share: float | None
+    start: str | None  # the earliest time, ISO 8601
+    end: str | None  # the latest time, ISO 8601
+    columns: dict[str, str | list[str]]  # which column plays which role; a list where several form it
+    variants_unique_share: float  # of variants that occur in exactly one case
+    cases_unique_share: float  # of cases whose variant no other case shares
+    cases_of_one_individual_share: float | None  # whose variant no case of another shares; None where nobody says whose they are
     trace_length: TraceLength | None
-    median_case_duration_hours: float | None
-    top_variants: tuple[TopVariant, ...]
-    rare_labels: tuple[RareLabel, ...]
-    attributes: tuple[AttributeSummary, ...]
-    notes: tuple[str, ...]
-    risk: LogRisk | None = None
+    median_case_duration_hours: float | None  # from the earliest event of a case to the latest
+    top_variants: tuple[TopVariant, ...]  # the most frequent ones, ten at most
+    rare_labels: tuple[RareLabel, ...]  # of fewer than 20 cases, the rarest first
+    attributes: tuple[AttributeSummary, ...]  # all besides the case id, the activity and the timestamp
+    notes: tuple[str, ...]  # on how the log was read
+    risk: LogRisk | None = None  # how many cases stand alone by what somebody knows of them; None where it was not asked for
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as `libra inspect --json` prints them; the risk only where it was asked for."""
@@ -114,7 +93,9 @@ def summarize(log: EventLog) -> Summary:
         >>> found.cases, found.activities, found.top_variants[0].trace[:3]
         (2000, 22, ('Arrive', 'Triage', 'Register'))
     """
-    unique = int((log.variants.counts == 1).sum())
+    unique, top = int((log.variants.counts == 1).sum()), log.variants.traces.head(TOP_VARIANTS)
+    lengths, (earliest, latest) = np.diff(log.case_offsets), log.case_spans
+    labels = log.events.group_by(ACTIVITY).agg(pl.col(CASE_INDEX).n_unique().cast(pl.Int64).alias("cases"))
     return Summary(
         cases=log.n_cases,
         events=log.n_events,
@@ -126,24 +107,16 @@ def summarize(log: EventLog) -> Summary:
         variants_unique_share=unique / max(len(log.variants), 1),
         cases_unique_share=unique / max(log.n_cases, 1),
         cases_of_one_individual_share=None if log.individual is None else _of_one_individual(log),
-        trace_length=_trace_length(log) if log.n_cases else None,
-        median_case_duration_hours=_median_duration(log) if log.n_cases else None,
-        top_variants=tuple(
-            TopVariant(tuple(log.activities[code] for code in trace), count)
-            for trace, count in log.variants.traces.head(TOP_VARIANTS).rows()
-        ),
-        rare_labels=_rare_labels(log),
+        trace_length=TraceLength(int(lengths.min()), float(np.median(lengths)), int(lengths.max())) if log.n_cases else None,
+        median_case_duration_hours=float(np.median(latest - earliest)) / HOUR if log.n_cases else None,
+        top_variants=tuple(TopVariant(tuple(log.activities[code] for code in trace), count) for trace, count in top.rows()),
+        rare_labels=tuple(RareLabel(*row) for row in labels.filter(pl.col("cases") < FEW).sort("cases", ACTIVITY).rows()),
         attributes=(
             *_attributes(log.cases.drop(CASE_NAME), "case"),
             *_attributes(log.events.drop(CASE_INDEX, ACTIVITY, TIMESTAMP), "event"),
         ),
         notes=log.notes,
     )
-
-
-def _rare_labels(log: EventLog) -> tuple[RareLabel, ...]:
-    cases = log.events.group_by(ACTIVITY).agg(pl.col(CASE_INDEX).n_unique().cast(pl.Int64).alias("cases"))
-    return tuple(RareLabel(*row) for row in cases.filter(pl.col("cases") < FEW).sort("cases", ACTIVITY).rows())
 
 
 def _of_one_individual(log: EventLog) -> float:
@@ -156,23 +129,10 @@ def _of_one_individual(log: EventLog) -> float:
 
 def _iso(micros: np.int64) -> str:
     """UTC to the second, or to the microsecond where there are any."""
-    time = np.datetime64(int(micros), "us")
-    whole = np.datetime_as_string(time, unit="s" if micros % 1_000_000 == 0 else "us")
-    return f"{whole}+00:00"
-
-
-def _trace_length(log: EventLog) -> TraceLength:
-    lengths = np.diff(log.case_offsets)
-    return TraceLength(int(lengths.min()), float(np.median(lengths)), int(lengths.max()))
-
-
-def _median_duration(log: EventLog) -> float:
-    earliest, latest = log.case_spans
-    return float(np.median(latest - earliest)) / HOUR
+    unit: Literal["s", "us"] = "s" if micros % 1_000_000 == 0 else "us"
+    return f"{np.datetime_as_string(np.datetime64(int(micros), 'us'), unit=unit)}+00:00"
 
 
 def _attributes(frame: pl.DataFrame, level: Literal["case", "event"]) -> list[AttributeSummary]:
-    return [
-        AttributeSummary(column.name, level, XES_TYPES[column.dtype.base_type()], column.count() / max(len(column), 1))
-        for column in frame
-    ]
+    kinds = {column.name: XES_TYPES[column.dtype.base_type()] for column in frame}
+    return [AttributeSummary(name, level, kind, frame[name].count() / max(frame.height, 1)) for name, kind in kinds.items()]

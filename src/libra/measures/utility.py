@@ -33,41 +33,23 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Utility:
-    """How far an anonymized log is from its original. Every figure is 0 for equal logs; None means: not defined here.
+    """How far an anonymized log is from its original. Every figure is 0 for equal logs; None means: not defined here."""
 
-    Attributes:
-        emd_freq: The paper's EMD Freq, in occurrences.
-        emd_time: The paper's EMD Time, in hours.
-        dfg_l1: Summed differences of directly-follows frequencies, as a share of the original's.
-        dfg_tv: Total variation of the directly-follows frequencies.
-        variant_tv: Total variation of the variants' shares of cases.
-        unseen_variant_share: Share of anonymized cases whose variant never occurs in the original.
-        length_w1: Wasserstein-1 distance of trace lengths, in events.
-        case_duration_w1_hours: Wasserstein-1 distance of case durations.
-        edge_duration_w1_hours: Wasserstein-1 distance of step durations, the mean over the original's edges.
-        edge_duration_w1_relative: The same, divided by the original's mean absolute step duration.
-        edge_duration_w1_log: The same on log10(1 + seconds).
-        arrival_w1_days: Wasserstein-1 distance of the cases' start times.
-        empty: What an empty log would score.
-        risk: What an attacker gets from the anonymized log, a figure of its own kind; None where it was not asked for.
-        notes: What is worth knowing about how the logs were read and attacked.
-    """
-
-    emd_freq: float
-    emd_time: float
-    dfg_l1: float | None
-    dfg_tv: float
-    variant_tv: float
-    unseen_variant_share: float
-    length_w1: float
-    case_duration_w1_hours: float
-    edge_duration_w1_hours: float | None
-    edge_duration_w1_relative: float | None
-    edge_duration_w1_log: float | None
-    arrival_w1_days: float | None
+    emd_freq: float  # the paper's EMD Freq, in occurrences
+    emd_time: float  # the paper's EMD Time, in hours
+    dfg_l1: float | None  # summed differences of directly-follows frequencies, as a share of the original's
+    dfg_tv: float  # total variation of the directly-follows frequencies
+    variant_tv: float  # total variation of the variants' shares of cases
+    unseen_variant_share: float  # of anonymized cases, whose variant never occurs in the original
+    length_w1: float  # Wasserstein-1 distance of trace lengths, in events
+    case_duration_w1_hours: float  # of case durations
+    edge_duration_w1_hours: float | None  # of step durations, the mean over the original's edges
+    edge_duration_w1_relative: float | None  # the same, divided by the original's mean absolute step duration
+    edge_duration_w1_log: float | None  # the same on log10(1 + seconds)
+    arrival_w1_days: float | None  # of the cases' start times
     empty: Baseline
-    risk: ReleaseRisk | None = None
-    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    risk: ReleaseRisk | None = None  # what an attacker gets from the anonymized log; None where it was not asked for
+    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)  # on how the logs were read and attacked
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as `libra measure --json` prints them: no NaN, no infinity, None where not defined; `risk` if asked."""
@@ -89,6 +71,7 @@ def measure(original: EventLog, anonymized: EventLog) -> Utility:
     """
     edges, against_nothing = pair_edges(original, anonymized), pair_edges(original, empty_log(original))
     variants, other_variants = paired_variants(original, anonymized).select("original", "anonymized").to_numpy().T
+    duration, other_duration = (latest - earliest for earliest, latest in (original.case_spans, anonymized.case_spans))
     hours, relative, log = step_durations(edges)
     return Utility(
         emd_freq=emd_freq(edges),
@@ -98,7 +81,7 @@ def measure(original: EventLog, anonymized: EventLog) -> Utility:
         variant_tv=total_variation(variants, other_variants),
         unseen_variant_share=int(other_variants[variants == 0].sum()) / max(anonymized.n_cases, 1),
         length_w1=wasserstein(np.diff(original.case_offsets), np.diff(anonymized.case_offsets)),
-        case_duration_w1_hours=_case_durations(original, anonymized),
+        case_duration_w1_hours=wasserstein(duration, other_duration) / HOUR,
         edge_duration_w1_hours=hours,
         edge_duration_w1_relative=relative,
         edge_duration_w1_log=log,
@@ -133,29 +116,17 @@ def dfg_l1(pair: PairedEdges) -> float | None:
     None where the original has no edge and the anonymized log has some: nothing to take a share of.
     """
     differences, size = int(np.abs(pair.original.counts - pair.anonymized.counts).sum()), int(pair.original.counts.sum())
-    if not size:
-        return None if differences else 0.0
-    return differences / size
+    return differences / size if size else None if differences else 0.0
 
 
 def paired_variants(original: EventLog, anonymized: EventLog) -> pl.DataFrame:
     """Every variant that either log has (its `trace` as places among `common_labels`), with the cases that follow it in each."""
-    both = [
-        traces.select("trace", original=pl.col("count") * (1 - i), anonymized=pl.col("count") * i)
-        for i, traces in enumerate(map(_recoded_traces, (original, anonymized), common_codes(original, anonymized)))
-    ]
+    both = []
+    for i, (log, codes) in enumerate(zip((original, anonymized), common_codes(original, anonymized), strict=True)):
+        recoded = pl.element().replace_strict(np.arange(len(codes)), codes, return_dtype=pl.UInt32)
+        trace, count = pl.col("trace").list.eval(recoded), pl.col("count")
+        both.append(log.variants.traces.select(trace, original=count * (1 - i), anonymized=count * i))
     return pl.concat(both).group_by("trace", maintain_order=True).agg(pl.col("original", "anonymized").sum())
-
-
-def _recoded_traces(log: EventLog, codes: Integers) -> pl.DataFrame:
-    recoded = pl.element().replace_strict(np.arange(len(codes)), codes, return_dtype=pl.UInt32)
-    return log.variants.traces.with_columns(pl.col("trace").list.eval(recoded))
-
-
-def _case_durations(original: EventLog, anonymized: EventLog) -> float:
-    """Wasserstein-1 distance in hours of the case durations, earliest event to latest; cases of an empty log take no time."""
-    (start, end), (other_start, other_end) = original.case_spans, anonymized.case_spans
-    return wasserstein(end - start, other_end - other_start) / HOUR
 
 
 def arrival_w1_days(original: EventLog, anonymized: EventLog) -> float | None:

@@ -161,7 +161,7 @@ def test_events_that_cannot_be_used_are_an_error_in_one_line(
     [
         ("no/such.parquet", None, "there is no such file or table. Check the path"),
         ("no_such_table", None, "there is no such file or table. Name a file or folder"),
-        ("log.xes", "<log/>", "Spark does not read XES. Make it Parquet first"),
+        ("log.xes", "<log/>", "Spark does not read XES. Convert it to Parquet first"),
         ("log.parquet", "case,activity", "this is not an intact Parquet file"),
         ("log.csv", "case,activity,time\n1,a,2024-05-06T08:00:00\n1,b\n", "Spark cannot read this as a table"),
         ("log.csv", "case,activity,time\n1,a,2024-05-06T08:00:00\n1,b,soon\n", "an event has no timestamp that can be read"),

@@ -214,4 +214,4 @@ def test_a_file_of_libra_remembers_whose_cases_are_whose(shared_cases: Path, tmp
 
     options = ReadOptions(roles=RoleNames(individual="who"))
     write(read(shared_cases, options), tmp_path / "again.parquet")
-    assert open_log(str(tmp_path / "again.parquet"), ReadOptions()).individual == "who"
+    assert open_log(str(tmp_path / "again.parquet"), ReadOptions()).individual == "case:who"

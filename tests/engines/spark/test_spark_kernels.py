@@ -9,7 +9,7 @@ import pytest
 
 from libra.engines.contract import Integers
 from libra.engines.control_flow_tables import BaseEdges, Lengths, Size
-from libra.engines.counting.count import count_cases, count_variants
+from libra.engines.counting.count import count
 from libra.engines.polars import engine_of
 from libra.engines.spark import kernels
 from libra.engines.time_tables import StartHours, StepDurations
@@ -44,21 +44,19 @@ def test_shares_add_up_to_the_tables_of_all_cases(monkeypatch: pytest.MonkeyPatc
     micros = pa.ListArray.from_arrays(pa.array(cases.offsets, pa.int32()), pa.array(cases.micros))
     rows = pa.RecordBatch.from_arrays([lists, micros], ["codes", "micros"])
     about_times, about_flow = (StartHours(), StepDurations(1.5)), (Size(), Lengths(), BaseEdges(n_labels, 2.0))
-    first = kernels.pieces_of(table.shape for table in about_times)
+    first = kernels.pieces_of(about_times)
     variants = pa.RecordBatch.from_arrays([_lists(engine.traces), pa.array(engine.counts)], ["codes", "count"])
     totals: dict[int, Integers] = {}
     for share in range(3):
         part = rows.take(pa.array(range(share, len(cases), 3)))
-        for batch in kernels.add_pieces(kernels.CountCases(about_times, n_labels)(iter([part]))):
+        for batch in kernels.add_pieces(kernels.Count(about_times, n_labels)(iter([part]))):
             kernels.add_to(totals, batch)
         part = variants.take(pa.array(range(share, len(engine.traces), 3)))
-        for batch in kernels.CountVariants(about_flow, n_labels, None, first)(iter([part])):
+        for batch in kernels.Count(about_flow, n_labels, first)(iter([part])):
             kernels.add_to(totals, batch)
-    found = kernels.from_pieces(totals, [table.shape for table in about_times])
-    found += kernels.from_pieces(totals, [table.shape for table in about_flow], first)
-    expected = [count_cases(table, cases) for table in about_times] + [
-        count_variants(table, engine.block) for table in about_flow
-    ]
+    found = kernels.from_pieces(totals, about_times)
+    found += kernels.from_pieces(totals, about_flow, first)
+    expected = [*(count(table, cases) for table in about_times), *(count(table, engine.block) for table in about_flow)]
     assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
 
 

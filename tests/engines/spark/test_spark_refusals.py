@@ -32,8 +32,8 @@ FORGED = '1,"x,2024-05-06T08:00:00\n2,y",2024-05-06T08:00:00\n'  # one label wit
             "the files of this folder have different headers. Give",
         ),
         ([HEADER + ROW, "case,time,activity,more\n"], "the files of this folder have different headers. Give"),
-        ([HEADER + ROW + FORGED], "some line ends within quotes, which Spark would cut in two. Convert it to Parquet first, or"),
-        ([HEADER + ROW * 300 + FORGED], "some line ends within quotes, which Spark would cut in two. Convert it to Parquet"),
+        ([HEADER + ROW + FORGED], "some quoted field contains a line break, which Spark cannot read. Convert it to Parquet"),
+        ([HEADER + ROW * 300 + FORGED], "some quoted field contains a line break, which Spark cannot read. Convert it to"),
     ],
 )
 def test_lines_that_are_not_what_they_seem_are_refused(files: list[str], told: str, tmp_path: Path, spark: Spark) -> None:

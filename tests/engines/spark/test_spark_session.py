@@ -57,7 +57,7 @@ def test_without_java_no_session_is_tried(monkeypatch: pytest.MonkeyPatch) -> No
         ),
         (
             FROM_A_WORKER.format(line="ZeroDivisionError: division by zero"),
-            "log: Spark gave up (ZeroDivisionError: division by zero). Its own log tells more.",
+            "log: Spark failed (ZeroDivisionError: division by zero). See Spark's own log.",
         ),
         (
             FROM_A_WORKER.format(line="ModuleNotFoundError: No module named 'libra'"),
@@ -65,8 +65,8 @@ def test_without_java_no_session_is_tried(monkeypatch: pytest.MonkeyPatch) -> No
             "(pip install libra-pm), or name the Python that has it in the environment variable PYSPARK_PYTHON before Spark "
             "starts.",
         ),
-        ("x" * 999 + "\n\tat org.apache.spark", f"log: Spark gave up ({'x' * session.LONGEST}…). Its own log tells more."),
-        ("", "log: Spark gave up (no reason given). Its own log tells more."),
+        ("x" * 999 + "\n\tat org.apache.spark", f"log: Spark failed ({'x' * session.LONGEST}…). See Spark's own log."),
+        ("", "log: Spark failed (no reason given). See Spark's own log."),
     ],
 )
 def test_what_spark_says_becomes_one_line(said: str, told: str) -> None:
@@ -100,7 +100,7 @@ def test_closing_hides_no_error_that_came_before() -> None:
 
     cleaned: list[bool] = []
     gone: Any = Gone()
-    session.Spark(gone, ours=True, clean=lambda: cleaned.append(True), kept=[gone], lasting=[gone]).close()
+    session.Spark(gone, clean=lambda: cleaned.append(True), kept=[gone], lasting=[gone]).close()
     assert cleaned == [True]
 
 

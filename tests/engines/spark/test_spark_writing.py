@@ -80,7 +80,7 @@ def test_a_writer_tells_the_format_by_the_name(log: LogInParts, tmp_path: Path, 
         writer.check(tmp_path / name)
         assert writer(log, tmp_path / name, lambda *seen: done.append(seen)) == ()
         assert flat(tmp_path / name, kind).equals(log.to_polars())
-        with pytest.raises(InputError, match="there is something already"):
+        with pytest.raises(InputError, match="it already exists"):
             writer.check(tmp_path / name)
     assert done == [(log.n_events, log.n_events)] * 2
     assert spark.session.range(3).count() == 3  # somebody else's session goes on
@@ -90,7 +90,7 @@ def test_nothing_is_left_of_a_log_that_cannot_be_made(log: LogInParts, tmp_path:
     def broken(_number: int) -> EventLog:
         raise RuntimeError("always")
 
-    with pytest.raises(InputError, match="Spark gave up"):
+    with pytest.raises(InputError, match="Spark failed"):
         write_log(LogInParts(1, broken, n_cases=1, n_events=1, labels=()), str(tmp_path / "out"), spark)
     assert not list(tmp_path.iterdir())
 
@@ -98,10 +98,10 @@ def test_nothing_is_left_of_a_log_that_cannot_be_made(log: LogInParts, tmp_path:
 def test_what_is_there_already_is_not_written_over(log: LogInParts, tmp_path: Path, spark: Spark) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").touch()
-    with pytest.raises(InputError, match="there is something already"):
+    with pytest.raises(InputError, match="it already exists"):
         write_log(log, str(tmp_path / "out"), spark)
-    with pytest.raises(InputError, match="there is something already"):
+    with pytest.raises(InputError, match="it already exists"):
         write_log(log, f"file://{tmp_path / 'out'}", spark)
-    with pytest.raises(InputError, match="no folder to write this into"):
+    with pytest.raises(InputError, match="the parent folder does not exist"):
         write_log(log, str(tmp_path / "no" / "out"), spark)
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["mine.txt"]

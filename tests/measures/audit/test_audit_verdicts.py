@@ -156,7 +156,7 @@ def test_where_no_variant_shows_none_is_put_at_a_threshold() -> None:
     note = "No variant of up to 256 cases shows in the release: none was put at a threshold."
     with pytest.raises(UsageError) as caught:
         audited(Showing(1000), (1.0, 0.01), 200, THRESHOLD)
-    assert str(caught.value) == f"Nothing was tried. {note} Take other canaries, or a larger epsilon or delta."
+    assert str(caught.value) == f"Nothing was tried. {note} Choose other canaries, or a larger epsilon or delta."
     with_others = audited(Showing(1000), (1.0, 0.01), 200, THRESHOLD, FREQUENT, UNIQUE)
     assert {finding.canary for finding in with_others.findings} == {FREQUENT, UNIQUE}
     assert with_others.notes == (note,)
@@ -312,7 +312,7 @@ def test_where_nothing_is_stated_what_is_implied_or_asked_for_is_tested() -> Non
     assert implied_claim(release, 2.0, 0.01) == Claim(2.0, 0.01, "asked for; what its authors claim implies 0.66")
     nothing = release_with(Guarantee("claimed", "something", "its authors"))
     assert implied_claim(nothing, 2.0, 0.01) == Claim(2.0, 0.01, "asked for; its authors state no epsilon")
-    told = r"^toy states no epsilon\. Say which one to test: --epsilon\.$"
+    told = r"^toy states no epsilon\. Choose the one to test with --epsilon\.$"
     with pytest.raises(UsageError, match=told):
         stated_claim(release)
     with pytest.raises(UsageError, match=told):
@@ -341,12 +341,12 @@ def test_an_effort_that_cannot_be_meant_is_refused(wrong: dict[str, Any], told: 
 def test_a_canary_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(UsageError) as caught:
         audited(Identity(), (1.0, 0.01), 200, VALUE, "sings")
-    assert str(caught.value) == f'There is no canary "sings". There is: {", ".join(NAMES)}.'
+    assert str(caught.value) == f'Unknown canary "sings". Choose from: {", ".join(NAMES)}.'
     assert caught.value.exit_code == 2
 
 
 def test_an_audit_without_canaries_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"^An audit takes one canary at least\. Leave the list out for all of them\.$"):
+    with pytest.raises(UsageError, match=r"^An audit needs at least one canary\. Omit the list to try all of them\.$"):
         audit(LOG, Identity(), claimed(1.0, 0.01), canaries=[])
 
 

@@ -53,7 +53,7 @@ LOG = traces("abcd", "abcd", "acbd", "aabd", "bbd", "dcba")
     ],
 )
 def test_those_fit_who_have_what_is_known(kind: Kind, question: str, fitting: list[int]) -> None:
-    found = crowds(people_of(LOG), asked(question), kind)
+    found = crowds(people_of(LOG), [(asked(question), kind)])[0]
     assert (found.size.tolist(), found.total.tolist()) == ([len(fitting)], [sum(fitting)])
 
 
@@ -69,7 +69,7 @@ def test_days_tell_apart_what_activities_do_not() -> None:
         ("ab", today + 1, [2]),
         ("b", today + 2, []),
     ):
-        found = crowds(people, asked(question, day=day), "days")
+        found = crowds(people, [(asked(question, day=day), "days")])[0]
         assert (found.size.tolist(), found.total.tolist()) == ([len(fitting)], [sum(fitting)])
 
 

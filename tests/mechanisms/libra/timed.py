@@ -9,7 +9,7 @@ import numpy as np
 
 from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table
-from libra.engines.counting.count import count_cases
+from libra.engines.counting.count import count
 from libra.engines.time_tables import HOUR
 from libra.eventlog.cases import Cases, Traces
 from libra.mechanisms.libra.times.generate import generate_times
@@ -29,7 +29,7 @@ class Counting:
 
     def count_all(self, tables: Sequence[Table]) -> list[Integers]:
         self.asked.extend(tables)
-        return [count_cases(table, self.cases) for table in tables]
+        return [count(table, self.cases) for table in tables]
 
 
 def counting(codes: Integers, micros: Integers, lengths: Integers, n_labels: int) -> Counting:

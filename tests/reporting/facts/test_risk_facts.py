@@ -65,7 +65,7 @@ def test_individuals_are_told_as_such() -> None:
     whose = pl.Series("person", [f"p{n // 2}" for n in range(100)])
     owned = replace(log, cases=log.cases.with_columns(whose), individual="person")
     found = risk(owned, log)
-    assert "of one individual" in found.about_singling_out
+    assert "belong to one individual" in found.about_singling_out
     assert "the cases of other individuals" in found.about_matches
 
 
@@ -77,7 +77,7 @@ def test_membership_is_attacked_where_the_mechanism_is_known() -> None:
     assert found is not None
     assert found.membership is not None
     assert found.about_membership is not None
-    assert "a better one may find more" in found.about_membership
+    assert "A better attack may find more" in found.about_membership
     assert told
 
 

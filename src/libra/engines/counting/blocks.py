@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from libra.engines.contract import Integers
 from libra.engines.control_flow_tables import Uses, edge_uses
@@ -42,8 +42,7 @@ class VariantBlock:
 
     def rows_of(self, variants: Traces) -> Integers:
         """The row of each of these variants, -1 for one that no case follows."""
-        row = self._row_of
-        return np.array([row.get(trace, -1) for trace in variants.as_bytes()], np.int64)
+        return np.array([self._row_of.get(trace, -1) for trace in variants.as_bytes()], np.int64)
 
     def without(self, kept: Traces) -> Integers:
         """The rows of all traces but these."""
@@ -62,40 +61,35 @@ class VariantBlock:
         return {trace: row for row, trace in enumerate(self.traces.as_bytes())}
 
 
+Block = TypeVar("Block", Cases, VariantBlock)
+
+
 def distinct(traces: Traces, counts: Integers, n_labels: int) -> VariantBlock:
     """Every distinct trace once, in no order that means anything."""
     if not len(traces):
         return VariantBlock(traces, counts, n_labels)
-    prints = traces.fingerprints()
-    order = np.argsort(prints)
-    prints = prints[order]
-    new = np.concatenate(([True], prints[1:] != prints[:-1]))
-    first = order[new]
-    group = np.empty(len(traces), np.int64)
-    group[order] = np.cumsum(new) - 1
-    if not _as_first(traces, first[group]):
-        group, first = _compared(traces)
-    summed = np.zeros(len(first), np.int64)
+    group = np.unique(traces.fingerprints(), return_inverse=True)[1]
+    some = _one_of_each(group)
+    like = traces.take(some[group])
+    if not (np.array_equal(like.offsets, traces.offsets) and np.array_equal(like.codes, traces.codes)):  # two share a fingerprint
+        numbers: dict[bytes, int] = {}
+        group = np.array([numbers.setdefault(trace, len(numbers)) for trace in traces.as_bytes()])
+        some = _one_of_each(group)
+    summed = np.zeros(len(some), np.int64)
     np.add.at(summed, group, counts)
-    return VariantBlock(traces.take(first), summed, n_labels)
+    return VariantBlock(traces.take(some), summed, n_labels)
 
 
-def _as_first(traces: Traces, first: Integers) -> bool:
-    """Whether every trace equals the one in the row given for it."""
-    lengths = traces.lengths
-    if not np.array_equal(lengths, lengths[first]):
-        return False
-    others = np.repeat(traces.offsets[first] - traces.offsets[:-1], lengths)
-    return bool((traces.codes[others + np.arange(len(others))] == traces.codes).all())
+def _one_of_each(group: Integers) -> Integers:
+    """A row of each group, as a number per row."""
+    some = np.zeros(group.max() + 1, np.int64)
+    some[group] = np.arange(len(group))
+    return some
 
 
-def _compared(traces: Traces) -> tuple[Integers, Integers]:
-    """For every trace the number of its like, and for each of these the first row."""
-    whole = pl.Series("trace", traces.as_bytes(), dtype=pl.Binary).to_frame().with_row_index("row")
-    groups = whole.group_by("trace", maintain_order=True).agg("row")
-    group = np.empty(len(traces), np.int64)
-    group[groups["row"].explode().to_numpy()] = np.repeat(np.arange(groups.height), groups["row"].list.len().to_numpy())
-    return group, groups["row"].list.first().to_numpy().astype(np.int64)
+def offsets_of(lengths: npt.NDArray[Any]) -> Integers:
+    """Where rows of these lengths begin, and where the last one ends."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
 
 
 def codes_among(labels: Sequence[str], staying: Sequence[str]) -> Integers:
@@ -104,37 +98,23 @@ def codes_among(labels: Sequence[str], staying: Sequence[str]) -> Integers:
     return np.array([code.get(label, -1) for label in labels], np.int64)
 
 
-def relabelled(cases: Cases, new_codes: Integers, n_labels: int) -> Cases:
-    """The same cases in new codes, without the events whose new code is -1; a case with none left is left out.
+def relabelled(block: Block, new_codes: Integers, n_labels: int) -> Block:
+    """The same cases or traces in new codes, without the events whose new code is -1; those with none left are left out.
 
-    Example:
-        >>> cases = Cases(*map(np.array, ([1, 0, 1, 0], [1, 2, 3, 4], [0, 3, 4], [0, 1])), n_activities=2)
-        >>> fewer = relabelled(cases, np.array([-1, 0]), 1)
-        >>> fewer.codes.tolist(), fewer.micros.tolist(), fewer.offsets.tolist()
-        ([0, 0], [1, 3], [0, 2])
-    """
-    new, stays, left = _left(cases.codes, cases.offsets, new_codes)
-    return Cases(new[stays], cases.micros[stays], left, np.zeros(len(left) - 1, np.int64), n_labels)
-
-
-def relabelled_block(block: VariantBlock, new_codes: Integers, n_labels: int) -> VariantBlock:
-    """The same traces in new codes, likewise; those that have become equal are one.
+    Traces that have become equal are one.
 
     Example:
         >>> from libra.eventlog.cases import traces_of
         >>> block = VariantBlock(traces_of([[0, 1], [1], [0]]), np.array([5, 2, 1]), n_labels=2)
-        >>> fewer = relabelled_block(block, np.array([-1, 0]), 1)
+        >>> fewer = relabelled(block, np.array([-1, 0]), 1)
         >>> fewer.traces.to_lists(), fewer.counts.tolist()
         ([[0]], [7])
     """
-    traces = block.traces
-    new, stays, left = _left(traces.codes, traces.offsets, new_codes)
-    some = np.bincount(traces.rows[stays], minlength=len(traces)) > 0
-    return distinct(Traces(new[stays], left), block.counts[some], n_labels)
-
-
-def _left(codes: Integers, offsets: Integers, new_codes: Integers) -> tuple[Integers, npt.NDArray[np.bool_], Integers]:
-    """The new code of every event, which events stay, and where the rows that have any left begin and end."""
-    new = new_codes[codes] if len(codes) else codes
+    traces = block.traces if isinstance(block, VariantBlock) else Traces(block.codes, block.offsets)
+    new = new_codes[traces.codes] if len(traces.codes) else traces.codes
     stays = new >= 0
-    return new, stays, np.unique(np.concatenate(([0], np.cumsum(stays)))[offsets])
+    left = np.unique(np.concatenate(([0], np.cumsum(stays)))[traces.offsets])
+    if isinstance(block, VariantBlock):
+        some = np.bincount(traces.rows[stays], minlength=len(traces)) > 0
+        return distinct(Traces(new[stays], left), block.counts[some], n_labels)
+    return Cases(new[stays], block.micros[stays], left, np.zeros(len(left) - 1, np.int64), n_labels)

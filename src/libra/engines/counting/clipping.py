@@ -27,16 +27,10 @@ def add_clipped(
     weights: Integers | None = None,
     amounts: Integers | None = None,
 ) -> Integers:
-    """Sum what all cases count, each case clipped to an L2 norm.
+    """Sum what all cases count, each case clipped to the L2 norm `clip`, times `scale`, rounded toward zero.
 
-    Args:
-        case: For every occurrence the number of its case, from 0.
-        cell: For every occurrence the cell it counts in.
-        cells: How many cells there are.
-        clip: The largest norm of one case's counts.
-        scale: What counts are multiplied with before they are rounded toward zero.
-        weights: How many equal cases each case stands for; 1 by default.
-        amounts: How much each occurrence counts, where every (case, cell) is given once; else all count 1 and are added up.
+    `case` and `cell` are those of every occurrence, both from 0; there are so many `cells`. `weights` says how many equal cases
+    each case stands for. Every occurrence counts 1, or what `amounts` says, where every pair of case and cell is given once.
 
     Example:
         >>> case, cell = np.array([0, 0, 0, 1]), np.array([1, 1, 0, 0])
@@ -53,7 +47,13 @@ def add_clipped(
     beyond = squares > limit
     factors[beyond] = scale * clip / np.sqrt(squares[beyond]) * SAFE
     contributions = np.floor(amounts * factors.take(case)).astype(np.int64)
-    return _summed(case, cell, cells, contributions, weights)
+    if weights is not None:
+        contributions = contributions * weights[case]
+    if float(contributions.sum(dtype=np.float64)) < EXACT:
+        return np.bincount(cell, contributions, minlength=cells).astype(np.int64)
+    total = np.zeros(cells, np.int64)
+    np.add.at(total, cell, contributions)
+    return total
 
 
 def _counted(case: Integers, cell: Integers, cells: int) -> tuple[Integers, Integers, Integers]:
@@ -63,17 +63,6 @@ def _counted(case: Integers, cell: Integers, cells: int) -> tuple[Integers, Inte
         keys = keys.astype(np.uint32)  # half the bytes to sort
     keys.sort()
     first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    ends = np.append(first[1:], len(keys))
     kept = keys[first].astype(np.int64)
     case = kept // cells
-    return case, kept - case * cells, ends - first
-
-
-def _summed(case: Integers, cell: Integers, cells: int, contributions: Integers, weights: Integers | None) -> Integers:
-    if weights is not None:
-        contributions = contributions * weights[case]
-    if float(contributions.sum(dtype=np.float64)) < EXACT:
-        return np.bincount(cell, contributions, minlength=cells).astype(np.int64)
-    total = np.zeros(cells, np.int64)
-    np.add.at(total, cell, contributions)
-    return total
+    return case, kept - case * cells, np.diff(first, append=len(keys))

@@ -7,29 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from libra.engines.contract import Integers
-from libra.engines.control_flow_tables import (
-    CASE_LENGTH_BINS,
-    LENGTH_BINS,
-    MOST_LABELS,
-    NORM_BINS,
-    BaseEdges,
-    BaseNorms,
-    CaseLengths,
-    CaseNumber,
-    Contexts,
-    ExcessEdges,
-    ExcessNorms,
-    LabelWeights,
-    Lengths,
-    NearestCounts,
-    PrefixLevel,
-    Size,
-    Uses,
-    VariantCounts,
-    context_uses,
-    edge_uses,
-)
+from libra.engines import control_flow_tables as tables
+from libra.engines.contract import Integers, Table
+from libra.engines.control_flow_tables import Uses, context_uses, edge_uses
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.clipping import add_clipped
 from libra.eventlog.cases import Traces
@@ -37,16 +17,7 @@ from libra.eventlog.cases import Traces
 CHUNK = 1_000_000  # products of traces and kept variants that are held at once
 
 
-def _size(block: VariantBlock, table: Size) -> Integers:
-    return np.array([block.counts.sum()])
-
-
-def _variants(block: VariantBlock, table: VariantCounts) -> Integers:
-    rows = block.rows_of(table.variants)
-    return np.append(block.counts, 0)[rows]  # the last one for those that no case follows
-
-
-def _nearest(block: VariantBlock, table: NearestCounts) -> Integers:
+def _nearest(block: VariantBlock, table: tables.NearestCounts) -> Integers:
     """Each distinct trace goes to itself or to the variant with the largest cosine; in chunks, to bound memory.
 
     Products are sums of whole numbers, exact in any order, and norms come after: no trace's choice depends on other cases.
@@ -72,7 +43,7 @@ def _nearest(block: VariantBlock, table: NearestCounts) -> Integers:
     return np.bincount(nearest, block.counts, minlength=len(table.variants)).astype(np.int64)
 
 
-def _label_weights(block: VariantBlock, table: LabelWeights) -> Integers:
+def _label_weights(block: VariantBlock, table: tables.LabelWeights) -> Integers:
     """In the order in which labels first occur in a trace, so that which of many count does not depend on other cases' labels."""
     unknown = np.ones(table.n_labels, bool)
     unknown[table.known] = False
@@ -82,58 +53,16 @@ def _label_weights(block: VariantBlock, table: LabelWeights) -> Integers:
     row, label = np.divmod(pairs, max(table.n_labels, 1))
     many = np.bincount(row, minlength=len(block.traces))[row]
     place = np.arange(len(row)) - np.searchsorted(row, row)
-    chosen = (many <= MOST_LABELS) | ((place + block.traces.lengths[row]) * MOST_LABELS % np.maximum(many, 1) < MOST_LABELS)
-    row, label = row[chosen], label[chosen]
-    amounts = np.ones(len(row), np.int64)
-    return add_clipped(row, label, table.n_labels, table.clip, table.scale, weights=block.counts, amounts=amounts)
-
-
-def _lengths(block: VariantBlock, table: Lengths) -> Integers:
-    return _binned(block.traces.lengths, LENGTH_BINS, block.counts)
-
-
-def _base_norms(block: VariantBlock, table: BaseNorms) -> Integers:
-    return _binned(block.edge_uses.base().square_norms(len(block.traces)), NORM_BINS, block.counts)
-
-
-def _excess_norms(block: VariantBlock, table: ExcessNorms) -> Integers:
-    return _binned(_excess(block, table).square_norms(len(block.traces)), NORM_BINS, block.counts)
-
-
-def _base_edges(block: VariantBlock, table: BaseEdges) -> Integers:
-    return _clipped(block, block.edge_uses.base(), table)
-
-
-def _excess_edges(block: VariantBlock, table: ExcessEdges) -> Integers:
-    return _clipped(block, _excess(block, table), table)
-
-
-def _excess(block: VariantBlock, table: ExcessNorms | ExcessEdges) -> Uses:
-    return block.edge_uses.excess().of(table.edges, (table.n_labels + 1) ** 2)
-
-
-def _contexts(block: VariantBlock, table: Contexts) -> Integers:
-    return _clipped(block, context_uses(block.traces, table.contexts, table.n_labels).base(), table)
-
-
-def _binned(values: Integers, left_ends: Any, counts: Integers) -> Integers:
-    cells = np.searchsorted(left_ends, values, side="right") - 1
-    return np.bincount(cells, counts, minlength=len(left_ends)).astype(np.int64)
-
-
-def _clipped(block: VariantBlock, uses: Uses, table: BaseEdges | ExcessEdges | Contexts) -> Integers:
-    cells = int(np.prod(table.shape))
-    return add_clipped(uses.row, uses.cell, cells, table.clip, table.scale, weights=block.counts, amounts=uses.times)
+    chosen = (many <= tables.MOST_LABELS) | (
+        (place + block.traces.lengths[row]) * tables.MOST_LABELS % np.maximum(many, 1) < tables.MOST_LABELS
+    )
+    return _clipped(block, Uses(row[chosen], label[chosen], np.ones(chosen.sum(), np.int64)), table)
 
 
 def continuations(traces: Traces, counts: Integers, prefixes: Integers, n_labels: int) -> Integers:
     """How many cases go on from each prefix (a row) to each label, or to the end (the last column).
 
-    Args:
-        traces: The traces.
-        counts: How many cases follow each.
-        prefixes: A row of codes each, all different and equally long.
-        n_labels: How many labels there are.
+    `counts[i]` cases follow trace i; prefixes are rows of codes, all different and equally long.
 
     Example:
         >>> from libra.eventlog.cases import traces_of
@@ -161,31 +90,38 @@ def continuations(traces: Traces, counts: Integers, prefixes: Integers, n_labels
     return found.astype(np.int64).reshape(n_prefixes, n_labels + 1)
 
 
-def _number(block: VariantBlock, table: CaseNumber) -> Integers:
-    return np.array([block.counts.sum()])
+def _binned(values: Integers, left_ends: Any, counts: Integers) -> Integers:
+    cells = np.searchsorted(left_ends, values, side="right") - 1
+    return np.bincount(cells, counts, minlength=len(left_ends)).astype(np.int64)
 
 
-def _case_lengths(block: VariantBlock, table: CaseLengths) -> Integers:
-    cells = np.searchsorted(CASE_LENGTH_BINS, block.traces.lengths, side="right") - 1
-    return np.bincount(cells, block.counts, minlength=len(CASE_LENGTH_BINS)).astype(np.int64)
+def _square_norms(block: VariantBlock, uses: Uses) -> Integers:
+    return _binned(uses.square_norms(len(block.traces)), tables.NORM_BINS, block.counts)
 
 
-def _level(block: VariantBlock, table: PrefixLevel) -> Integers:
-    return continuations(block.traces, block.counts, table.prefixes, table.n_labels)
+def _excess(block: VariantBlock, table: tables.ExcessNorms | tables.ExcessEdges) -> Uses:
+    return block.edge_uses.excess().of(table.edges, (table.n_labels + 1) ** 2)
+
+
+def _clipped(block: VariantBlock, uses: Uses, table: Table) -> Integers:
+    cells = int(np.prod(table.shape))
+    return add_clipped(uses.row, uses.cell, cells, table.clip, table.scale, weights=block.counts, amounts=uses.times)
 
 
 COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
-    Size: _size,
-    VariantCounts: _variants,
-    NearestCounts: _nearest,
-    LabelWeights: _label_weights,
-    Lengths: _lengths,
-    BaseNorms: _base_norms,
-    ExcessNorms: _excess_norms,
-    BaseEdges: _base_edges,
-    ExcessEdges: _excess_edges,
-    Contexts: _contexts,
-    CaseNumber: _number,
-    CaseLengths: _case_lengths,
-    PrefixLevel: _level,
+    tables.Size: lambda block, table: block.counts.sum(),
+    tables.CaseNumber: lambda block, table: block.counts.sum(),
+    tables.VariantCounts: lambda block, table: np.append(block.counts, 0)[block.rows_of(table.variants)],  # 0 where no case is
+    tables.NearestCounts: _nearest,
+    tables.LabelWeights: _label_weights,
+    tables.Lengths: lambda block, table: _binned(block.traces.lengths, tables.LENGTH_BINS, block.counts),
+    tables.CaseLengths: lambda block, table: _binned(block.traces.lengths, tables.CASE_LENGTH_BINS, block.counts),
+    tables.BaseNorms: lambda block, table: _square_norms(block, block.edge_uses.base()),
+    tables.ExcessNorms: lambda block, table: _square_norms(block, _excess(block, table)),
+    tables.BaseEdges: lambda block, table: _clipped(block, block.edge_uses.base(), table),
+    tables.ExcessEdges: lambda block, table: _clipped(block, _excess(block, table), table),
+    tables.Contexts: lambda block, table: _clipped(
+        block, context_uses(block.traces, table.contexts, table.n_labels).base(), table
+    ),
+    tables.PrefixLevel: lambda block, table: continuations(block.traces, block.counts, table.prefixes, table.n_labels),
 }

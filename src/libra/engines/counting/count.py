@@ -1,40 +1,37 @@
-"""Counting: which kernel counts which table, and what it counts it from.
-
-In: a request and a block. Out: what the block adds to the table, `scale` times, in the table's shape. Only `privacy.gate` may
-look at the sum.
-"""
+"""Counting: what a block of cases or of distinct traces adds to a table. Only `privacy.gate` may look at the sum."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import numpy as np
 
 from libra.engines.contract import Integers, Table
 from libra.engines.counting import control_flow, times
 from libra.engines.counting.blocks import VariantBlock
+from libra.engines.counting.clipping import add_clipped
 from libra.eventlog.cases import Cases
 
-OF_VARIANTS: dict[type, Callable[[VariantBlock, Any], Integers]] = control_flow.COUNTERS
-OF_CASES: dict[type, Callable[[Cases, Any], Integers]] = times.COUNTERS
-TABLES = frozenset((*OF_VARIANTS, *OF_CASES))
+TABLES = frozenset((*control_flow.COUNTERS, *times.CELLS, *times.OCCURRENCES))
 
 
 def needs_cases(table: Table) -> bool:
-    """Whether a table is counted from whole cases, rather than from distinct traces.
+    """Whether a table is counted from whole cases, rather than from distinct traces."""
+    return type(table) not in control_flow.COUNTERS
+
+
+def count(table: Table, block: Cases | VariantBlock) -> Integers:
+    """What a block adds to a table, `scale` times, in the table's shape; whole cases where the table needs them.
 
     Example:
-        >>> from libra.engines.control_flow_tables import Size
-        >>> needs_cases(Size())
-        False
+        >>> from libra.engines.control_flow_tables import Lengths
+        >>> from libra.eventlog.cases import traces_of
+        >>> count(Lengths(), VariantBlock(traces_of([[0, 1], [1]]), np.array([5, 2]), n_labels=2))[:4].tolist()
+        [0, 2, 5, 0]
     """
-    return type(table) in OF_CASES
-
-
-def count_variants(table: Table, block: VariantBlock) -> Integers:
-    """What distinct traces add to a table."""
-    return OF_VARIANTS[type(table)](block, table).reshape(table.shape)
-
-
-def count_cases(table: Table, block: Cases) -> Integers:
-    """What whole cases add to a table."""
-    return OF_CASES[type(table)](block, table).reshape(table.shape)
+    kind, cells = type(table), int(np.prod(table.shape))
+    if not needs_cases(table):
+        counts = control_flow.COUNTERS[kind](block, table)
+    elif kind in times.CELLS:
+        counts = np.bincount(times.CELLS[kind](block, table), minlength=cells)
+    else:
+        counts = add_clipped(*times.OCCURRENCES[kind](block, table), cells, table.clip, table.scale)
+    return counts.reshape(table.shape)

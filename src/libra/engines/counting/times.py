@@ -1,8 +1,4 @@
-"""Counting times: from raw cases to the tables of `time_tables`.
-
-In: a block of cases and a request. Out: `scale` times the counts, whole numbers, of which one case makes up an L2 norm
-of at most `clip * scale`. Only `privacy.gate` may look at them.
-"""
+"""Counting times: in which cells of a table of `time_tables` the cases of a block count, or their steps."""
 
 from __future__ import annotations
 
@@ -14,7 +10,6 @@ import numpy as np
 
 from libra.engines import time_tables as tables
 from libra.engines.contract import Integers
-from libra.engines.counting.clipping import add_clipped
 from libra.eventlog.cases import Cases, to_local
 
 
@@ -101,105 +96,54 @@ def _hour_cells(local: Integers) -> Integers:
     return np.where(_days(local) >= 5, 24, 0) + local // tables.HOUR % 24
 
 
-def _local_starts(cases: Cases, time_zone: str) -> Integers:
-    return to_local(_spans(cases)[0], time_zone)
+def _starts(cases: Cases, table: tables.StartYears | tables.StartWeeks | tables.StartHours | tables.StartDays) -> Integers:
+    return to_local(_spans(cases)[0], table.time_zone)
 
 
-def _start_years(cases: Cases, table: tables.StartYears) -> Integers:
-    """Count the years of start."""
-    years = _weeks(_local_starts(cases, table.time_zone)) // tables.WEEKS_A_YEAR
-    return np.bincount(years, minlength=tables.YEARS)
+def _durations(cases: Cases) -> Integers:
+    earliest, latest = _spans(cases)
+    return latest - earliest
 
 
 def _start_weeks(cases: Cases, table: tables.StartWeeks) -> Integers:
-    """Count the weeks of start, in spans."""
-    years, week = np.divmod(_weeks(_local_starts(cases, table.time_zone)), tables.WEEKS_A_YEAR)
+    years, week = np.divmod(_weeks(_starts(cases, table)), tables.WEEKS_A_YEAR)
     row = np.full(tables.YEARS, -1)
     row[list(table.years)] = np.arange(len(table.years))
-    spans = tables.WEEKS_A_YEAR // table.width
-    cell = row[years] * spans + week // table.width
-    return np.bincount(cell[row[years] >= 0], minlength=len(table.years) * spans)
-
-
-def _start_hours(cases: Cases, table: tables.StartHours) -> Integers:
-    """Count the hours of start."""
-    return np.bincount(_hour_cells(_local_starts(cases, table.time_zone)), minlength=tables.HOUR_CELLS)
-
-
-def _start_days(cases: Cases, table: tables.StartDays) -> Integers:
-    """Count the days of the week of start."""
-    return np.bincount(_days(_local_starts(cases, table.time_zone)), minlength=7)
-
-
-def _case_durations(cases: Cases, table: tables.CaseDurations) -> Integers:
-    """Count how long cases last."""
-    earliest, latest = _spans(cases)
-    bins = tables.total_bins(tables.duration_bins(latest - earliest))
-    return np.bincount(bins, minlength=tables.TOTAL_BINS)
-
-
-def _case_duration_parts(cases: Cases, table: tables.CaseDurationParts) -> Integers:
-    """Count how long cases last, in parts of bins."""
-    earliest, latest = _spans(cases)
-    return np.bincount(tables.part_bins(latest - earliest, table.parts), minlength=table.shape[0])
+    cells: Integers = row[years] * table.shape[1] + week // table.width
+    return cells[row[years] >= 0]
 
 
 def _granularity(cases: Cases, table: tables.Granularity) -> Integers:
-    """Count the coarsest grain that all times of a case are whole multiples of."""
+    """The coarsest grain that all times of a case are whole multiples of."""
     local = to_local(cases.micros, table.time_zone)
     first = cases.offsets[:-1][cases.lengths > 0]
-    if not len(first):
-        return np.zeros(len(tables.GRAINS), np.int64)
     grain = np.zeros(len(local), np.uint8)
     for coarser in tables.GRAINS[:-1]:  # each a multiple of the next, so the finest of a case is the finest of its events
         grain += local // coarser * coarser != local
-    return np.bincount(np.maximum.reduceat(grain, first), minlength=len(tables.GRAINS))
+    return np.maximum.reduceat(grain, first) if len(first) else np.zeros(0, np.int64)
 
 
-def _step_durations(cases: Cases, table: tables.StepDurations) -> Integers:
-    """Count how long steps take."""
-    steps = _steps(cases)
-    return add_clipped(steps.case, steps.bins, tables.DURATION_BINS, table.clip, table.scale)
-
-
-def _longest_steps(cases: Cases, table: tables.LongestSteps) -> Integers:
-    """Count how long the longest step of a case takes."""
-    return np.bincount(tables.total_bins(_longest(cases).bins), minlength=tables.TOTAL_BINS)
-
-
-def _edge_durations(cases: Cases, table: tables.EdgeDurations) -> Integers:
-    """Count how long the steps of each edge take."""
-    steps = _steps(cases)
-    cell = _edge_cells(cases, steps, table.cells)
-    return add_clipped(steps.case, cell, table.cells.size, table.clip, table.scale)
-
-
-def _longest_edges(cases: Cases, table: tables.LongestEdges) -> Integers:
-    """Count the edges and durations of longest steps."""
-    cell = _edge_cells(cases, _longest(cases), table.cells)
-    return np.bincount(cell, minlength=table.cells.size)
-
-
-def _activity_hours(cases: Cases, table: tables.ActivityHours) -> Integers:
-    """Count the hours in which activities happen that had been waited for."""
+def _activity_hours(cases: Cases, table: tables.ActivityHours) -> tuple[Integers, Integers]:
     steps = _steps(cases)
     waited = np.flatnonzero(steps.micros >= table.after)
     position = steps.position[waited]
-    cell = cases.codes[position] * tables.HOUR_CELLS + _hour_cells(to_local(cases.micros[position], table.time_zone))
-    return add_clipped(steps.case[waited], cell, table.n_labels * tables.HOUR_CELLS, table.clip, table.scale)
+    hours = _hour_cells(to_local(cases.micros[position], table.time_zone))
+    return steps.case[waited], cases.codes[position] * tables.HOUR_CELLS + hours
 
 
-COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
-    tables.StartYears: _start_years,
+CELLS: dict[type, Callable[[Any, Any], Integers]] = {  # of the cases that count, each in one
+    tables.StartYears: lambda cases, table: _weeks(_starts(cases, table)) // tables.WEEKS_A_YEAR,
     tables.StartWeeks: _start_weeks,
-    tables.StartHours: _start_hours,
-    tables.StartDays: _start_days,
-    tables.CaseDurations: _case_durations,
-    tables.CaseDurationParts: _case_duration_parts,
+    tables.StartHours: lambda cases, table: _hour_cells(_starts(cases, table)),
+    tables.StartDays: lambda cases, table: _days(_starts(cases, table)),
+    tables.CaseDurations: lambda cases, table: tables.total_bins(tables.duration_bins(_durations(cases))),
+    tables.CaseDurationParts: lambda cases, table: tables.part_bins(_durations(cases), table.parts),
     tables.Granularity: _granularity,
-    tables.StepDurations: _step_durations,
-    tables.LongestSteps: _longest_steps,
-    tables.EdgeDurations: _edge_durations,
-    tables.LongestEdges: _longest_edges,
+    tables.LongestSteps: lambda cases, table: tables.total_bins(_longest(cases).bins),
+    tables.LongestEdges: lambda cases, table: _edge_cells(cases, _longest(cases), table.cells),
+}
+OCCURRENCES: dict[type, Callable[[Any, Any], tuple[Integers, Integers]]] = {  # the case and the cell of every step that counts
+    tables.StepDurations: lambda cases, table: (_steps(cases).case, _steps(cases).bins),
+    tables.EdgeDurations: lambda cases, table: (_steps(cases).case, _edge_cells(cases, _steps(cases), table.cells)),
     tables.ActivityHours: _activity_hours,
 }

@@ -8,23 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from libra._system.parallel import in_order
 from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, VariantRule
-from libra.engines.counting.blocks import VariantBlock, codes_among, distinct, relabelled, relabelled_block
-from libra.engines.counting.count import count_cases, count_variants, needs_cases
-from libra.engines.polars_streaming.spill import Arrays, ArraySpill
+from libra.engines.counting.blocks import VariantBlock, codes_among, distinct, offsets_of, relabelled
+from libra.engines.counting.count import count, needs_cases
+from libra.engines.polars_streaming.spill import Arrays, Spill
 from libra.engines.sampling import chosen
 from libra.eventlog.cases import Cases, Traces, concatenated
 
 VARIANT_SHELVES = 64
 SHELF_BITS = np.uint64(64 - VARIANT_SHELVES.bit_length() + 1)
-Block = TypeVar("Block")
 
 
 class Store:
@@ -42,8 +39,7 @@ class Store:
     def __init__(self, labels: tuple[str, ...], blocks: Iterable[Callable[[], Cases]], most: int) -> None:
         """Take in blocks, of which there are so many at most; each is made when its turn comes, on any core."""
         self.labels = labels
-        self._cases = ArraySpill(most)
-        self._traces = ArraySpill(VARIANT_SHELVES)
+        self._cases, self._traces = Spill[Arrays](most), Spill[Arrays](VARIANT_SHELVES)
         self._dtype = np.min_scalar_type(max(len(labels) - 1, 0))
         self._filled = 0
         try:
@@ -64,14 +60,14 @@ class Store:
     def cases(self) -> Iterator[Cases]:
         """The blocks of cases."""
         for number in range(self._filled):
-            for piece in self._cases.take(number):
-                yield _cases(piece, len(self.labels))
+            for codes, micros, lengths in self._cases.take(number):
+                of_log = np.zeros(len(lengths), np.int64)
+                yield Cases(codes.astype(np.int64), micros, offsets_of(lengths), of_log, len(self.labels))
 
     def variants(self) -> Iterator[VariantBlock]:
         """The distinct traces, in blocks."""
         for shelf in range(VARIANT_SHELVES):
-            for piece in self._traces.take(shelf):
-                yield _variants(piece, len(self.labels))
+            yield from self._variants(shelf)
 
     def close(self) -> None:
         """Forget everything."""
@@ -81,8 +77,7 @@ class Store:
     def _made(self, make: Callable[[], Cases]) -> tuple[Arrays, list[tuple[int, Arrays]]]:
         """A block as it is kept, and its distinct traces dealt out to shelves, equal ones to the same."""
         cases = make()
-        traces = Traces(cases.codes, cases.offsets)
-        found = distinct(traces, np.ones(len(traces), np.int64), cases.n_activities)
+        found = distinct(Traces(cases.codes, cases.offsets), np.ones(len(cases), np.int64), cases.n_activities)
         shelf = (found.traces.fingerprints() >> SHELF_BITS).astype(np.uint8)
         found = found.take(np.argsort(shelf, kind="stable"))
         bounds = np.concatenate(([0], np.cumsum(np.bincount(shelf, minlength=VARIANT_SHELVES))))
@@ -97,36 +92,21 @@ class Store:
     def _kept(self, block: VariantBlock) -> Arrays:
         return block.traces.codes.astype(self._dtype), block.traces.lengths.astype(np.uint32), block.counts
 
+    def _variants(self, shelf: int) -> Iterator[VariantBlock]:
+        for codes, lengths, counts in self._traces.take(shelf):
+            yield VariantBlock(Traces(codes.astype(np.int64), offsets_of(lengths)), counts, len(self.labels))
+
     def _merge(self) -> None:
         """Bring equal traces of each shelf together."""
-        merged = ArraySpill(VARIANT_SHELVES)
+        merged = Spill[Arrays](VARIANT_SHELVES)
         for shelf in range(VARIANT_SHELVES):
-            pieces = [_variants(piece, len(self.labels)) for piece in self._traces.take(shelf)]
+            pieces = list(self._variants(shelf))
             if pieces:
                 self._traces.empty(shelf)
-                whole = distinct(
-                    concatenated([piece.traces for piece in pieces]),
-                    np.concatenate([piece.counts for piece in pieces]),
-                    len(self.labels),
-                )
-                merged.put(shelf, self._kept(whole))
+                traces, counts = concatenated([piece.traces for piece in pieces]), [piece.counts for piece in pieces]
+                merged.put(shelf, self._kept(distinct(traces, np.concatenate(counts), len(self.labels))))
         self._traces.close()
         self._traces = merged
-
-
-def _cases(piece: Arrays, n_labels: int) -> Cases:
-    codes, micros, lengths = piece
-    offsets, variant = _offsets(lengths), np.zeros(len(lengths), np.int64)
-    return Cases(codes.astype(np.int64), micros.astype(np.int64, copy=False), offsets, variant, n_labels)
-
-
-def _variants(piece: Arrays, n_labels: int) -> VariantBlock:
-    codes, lengths, counts = piece
-    return VariantBlock(Traces(codes.astype(np.int64), _offsets(lengths)), counts.astype(np.int64, copy=False), n_labels)
-
-
-def _offsets(lengths: npt.NDArray[Any]) -> Integers:
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,7 +129,6 @@ class StreamingEngine:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that codes stand for."""
         return self.store.labels if self.chosen is None else self.chosen
 
     def count_all(self, tables: Sequence[Table]) -> list[Integers]:
@@ -157,9 +136,8 @@ class StreamingEngine:
         of_cases = [table for table in tables if needs_cases(table)]
         if of_cases and self.kept is not None:
             raise AssertionError("tables about times are about all cases, not about a tail")
-        from_cases = _summed(of_cases, count_cases, self._cases())
-        of_variants = [table for table in tables if not needs_cases(table)]
-        from_variants = _summed(of_variants, count_variants, self._variants())
+        from_cases = _summed(of_cases, self._cases())
+        from_variants = _summed([table for table in tables if not needs_cases(table)], self._variants())
         return [next(from_cases if needs_cases(table) else from_variants) for table in tables]
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
@@ -173,21 +151,16 @@ class StreamingEngine:
         return concatenated(traces), np.concatenate(counts)
 
     def subsampled(self, rate: float, random: Randomness) -> StreamingEngine:
-        """Every case with probability `rate`, independently."""
-        self._refuse_tail()
-        self._refuse_fewer_labels()
+        self._refuse_tail_or_fewer_labels()
         drawn = (np.flatnonzero(chosen(random.words(len(block)), rate)) for block in self.store.cases())
         parts = (partial(block.take, rows) for block, rows in zip(self.store.cases(), drawn, strict=True))
         return StreamingEngine(Store(self.labels, parts, len(self.store)))
 
     def tail(self, kept: Traces) -> StreamingEngine:
-        """The cases whose trace is none of the kept ones."""
-        self._refuse_tail()
-        self._refuse_fewer_labels()
+        self._refuse_tail_or_fewer_labels()
         return StreamingEngine(self.store, kept)
 
     def with_labels(self, labels: tuple[str, ...]) -> StreamingEngine:
-        """The same cases without the events of all other labels; a case with none left is left out. For tables alone."""
         self._refuse_fewer_labels()
         return self if labels == self.labels else replace(self, chosen=labels)
 
@@ -195,9 +168,10 @@ class StreamingEngine:
         """Forget all cases."""
         self.store.close()
 
-    def _refuse_tail(self) -> None:
+    def _refuse_tail_or_fewer_labels(self) -> None:
         if self.kept is not None:
             raise AssertionError("what a tail is of is settled before it is taken")
+        self._refuse_fewer_labels()
 
     def _refuse_fewer_labels(self) -> None:
         if self.chosen is not None:
@@ -214,10 +188,10 @@ class StreamingEngine:
     def _variants(self) -> Iterator[VariantBlock]:
         for block in self.store.variants():
             block = block if self.kept is None else block.take(block.without(self.kept))
-            yield block if self.chosen is None else relabelled_block(block, self._new_codes, len(self.labels))
+            yield block if self.chosen is None else relabelled(block, self._new_codes, len(self.labels))
 
 
-def _summed(tables: Sequence[Table], count: Callable[[Table, Block], Integers], blocks: Iterator[Block]) -> Iterator[Integers]:
+def _summed(tables: Sequence[Table], blocks: Iterator[Cases | VariantBlock]) -> Iterator[Integers]:
     """What all blocks add to each table; where no table is asked for, no block is looked at."""
     sums = [np.zeros(table.shape, np.int64) for table in tables]
     if tables:

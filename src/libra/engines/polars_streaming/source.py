@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from libra._system.randomness import Randomness
@@ -18,7 +16,7 @@ from libra.engines.contract import Integers, Unit
 from libra.engines.counting.blocks import codes_among
 from libra.engines.polars import drawn_cases
 from libra.engines.polars_streaming.engine import Store, StreamingEngine
-from libra.engines.polars_streaming.spill import HASH_SEED, FrameSpill, buckets_for, deal_out, grouped
+from libra.engines.polars_streaming.spill import HASH_SEED, Spill, buckets_for, deal_out, grouped
 from libra.engines.sampling import KeyedSample
 from libra.eventlog.cases import Cases
 from libra.eventlog.in_parts import EventBatches
@@ -40,30 +38,28 @@ class Whose:
         (2, True)
     """
 
-    def __init__(self, blocks: int, closed_by: ExitStack | None = None) -> None:
+    def __init__(self, blocks: int) -> None:
         """Nobody has a case yet."""
-        self._dealt = FrameSpill(SHELVES, closed_by=closed_by)
+        self.dealt = Spill[pl.DataFrame](SHELVES)
         self._counts = [np.zeros(0, np.bool_)] * blocks
 
     def put(self, block: int, individual: pl.Series) -> None:
         """Whose cases those of a block are."""
         shelf = (individual.hash(HASH_SEED).to_numpy() >> np.uint64(64 - SHELVES.bit_length() + 1)).astype(np.uint8)
-        number = np.full(len(individual), block, np.uint32)
-        rows = pl.DataFrame({"whose": individual, "block": number}).with_row_index("row")
+        rows = pl.DataFrame({"whose": individual, "block": np.full(len(individual), block, np.uint32)}).with_row_index("row")
         for one in np.unique(shelf).tolist():
-            self._dealt.put(one, rows.filter(pl.Series(shelf == one)))
+            self.dealt.put(one, rows.filter(pl.Series(shelf == one)))
         self._counts[block] = np.zeros(len(individual), np.bool_)
 
     def drawn(self, most: int, random: Randomness) -> list[Integers]:
         """For every block the numbers of the cases that count: at most so many of each individual, in all blocks together."""
         for shelf in range(SHELVES):
-            pieces = list(self._dealt.take(shelf))
+            pieces = list(self.dealt.take(shelf))
             if pieces:
                 together = pl.concat(pieces).sort("block", "row")  # blocks come in whatever order they are ready
                 counting = together[drawn_cases(together["whose"], most, random)]
                 for part in counting.partition_by("block"):
                     self._counts[part["block"][0]][part["row"].to_numpy()] = True
-        self._dealt.close()
         return [np.flatnonzero(counts) for counts in self._counts]
 
 
@@ -89,12 +85,10 @@ class StreamedLog:
 
     @property
     def has_individual(self) -> bool:
-        """Whether the log says whose case is whose."""
         return self._batches.has_individual
 
     @property
     def has_zone(self) -> bool:
-        """Whether its times are in a zone."""
         return self._batches.has_zone
 
     @property
@@ -118,16 +112,26 @@ class StreamedLog:
         self.close()
         by_individual = unit.most_cases is not None and self.has_individual
         # Individuals take part as a whole or not at all: by cases, somebody with many would take part more often than agreed.
-        sample = Sample("individual" if by_individual else "case", KeyedSample.draw(rate, random)) if rate < 1 else None
-        buckets = buckets_for(int(self._batches.estimated_events * rate))
-        seen = _Labels()
-        with ExitStack() as until_done:
-            coded = partial(_coded, seen, sample, labels)
-            dealt = deal_out(self._batches, buckets, coded, FrameSpill(buckets, closed_by=until_done))
-            names, codes = seen.sorted()
+        sampled_by = "individual" if by_individual else "case"
+        sample = KeyedSample.draw(rate, random) if rate < 1 else None
+        categories = pl.Categories.random()  # a code is given at first sight and brought into the order of names at the end
+        alive = pl.Series(dtype=pl.Categorical(categories))  # Polars forgets categories that no column has
+
+        def coded(batch: pl.DataFrame) -> pl.DataFrame:
             if labels is not None:
-                names, codes = labels, codes_among(names, labels)[codes]
-            whose = Whose(buckets, until_done) if by_individual else None
+                batch = batch.filter(batch["activity"].is_in(list(labels)))
+            batch = batch.with_columns(batch["activity"].cast(alive.dtype).to_physical().alias("code")).drop("activity")
+            return batch if sample is None else batch.filter(sample.takes(batch[sampled_by]))
+
+        buckets = buckets_for(int(self._batches.estimated_events * rate))
+        with ExitStack() as until_done:
+            dealt, whose = Spill[pl.DataFrame](buckets), Whose(buckets) if by_individual else None
+            for spill in (dealt, *(() if whose is None else (whose.dealt,))):
+                until_done.callback(spill.close)
+            deal_out(self._batches, coded, dealt)
+            seen = categories.to_series()
+            names = tuple(seen.sort()) if labels is None else labels
+            codes = codes_among(seen.to_list(), names)
             blocks = (partial(self._block, dealt, bucket, codes, len(names), whose) for bucket in range(buckets))
             store = Store(names, blocks, buckets)
             if whose is not None and unit.most_cases is not None:
@@ -138,48 +142,13 @@ class StreamedLog:
         self._engines.append(StreamingEngine(store))
         return self._engines[-1]
 
-    def _block(self, dealt: FrameSpill, bucket: int, codes: npt.NDArray[np.int64], n_labels: int, whose: Whose | None) -> Cases:
+    def _block(self, dealt: Spill[pl.DataFrame], bucket: int, codes: Integers, n_labels: int, whose: Whose | None) -> Cases:
         """The whole cases of a bucket."""
-        block = grouped(dealt.take(bucket), sort_by_time=self._sort_by_time)
+        found, micros, offsets, individual = grouped(dealt.take(bucket), sort_by_time=self._sort_by_time)
         dealt.empty(bucket)
-        if whose is not None and block.individual is not None:
-            whose.put(bucket, block.individual)
-        offsets = np.concatenate(([0], np.cumsum(block.lengths)))
-        backwards = np.diff(block.micros, prepend=0) < 0
+        if whose is not None and individual is not None:
+            whose.put(bucket, individual)
+        backwards = np.diff(micros, prepend=0) < 0
         backwards[offsets[:-1]] = False
         self._out_of_order |= bool(backwards.any())
-        return Cases(codes[block.codes], block.micros, offsets, np.zeros(len(block.lengths), np.int64), n_labels)
-
-
-class Sample(NamedTuple):
-    """A subsample, and the column that it is decided by."""
-
-    column: str
-    keyed: KeyedSample
-
-
-class _Labels:
-    """The labels so far; a code is given at first sight and brought into the order of names at the end."""
-
-    def __init__(self) -> None:
-        self._categories = pl.Categories.random()
-        self._alive = pl.Series(dtype=pl.Categorical(self._categories))  # Polars forgets categories that no column has
-
-    def codes(self, labels: pl.Series) -> pl.Series:
-        return labels.cast(self._alive.dtype).to_physical()
-
-    def sorted(self) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
-        """The labels in the order of their names, and for every code given at first sight the one in that order."""
-        seen = self._categories.to_series()
-        order = seen.arg_sort().to_numpy()
-        codes = np.empty(len(seen), np.int64)
-        codes[order] = np.arange(len(seen))
-        return tuple(seen.gather(pl.Series(order))), codes
-
-
-def _coded(seen: _Labels, sample: Sample | None, labels: tuple[str, ...] | None, batch: pl.DataFrame) -> pl.DataFrame:
-    """Events with codes for labels, only of cases that take part and, where labels are given, of these."""
-    if labels is not None:
-        batch = batch.filter(batch["activity"].is_in(list(labels)))
-    coded = batch.with_columns(seen.codes(batch["activity"]).alias("code")).drop("activity")
-    return coded if sample is None else coded.filter(sample.keyed.takes(coded[sample.column]))
+        return Cases(codes[found], micros, offsets, np.zeros(len(offsets) - 1, np.int64), n_labels)

@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from libra._system.randomness import Randomness
-from libra.engines.contract import CASE, Integers, Table, Unit, VariantRule
-from libra.engines.counting.blocks import codes_among
+from libra.engines.contract import Integers, Table, Unit, VariantRule
+from libra.engines.counting.blocks import codes_among, offsets_of
 from libra.engines.counting.count import needs_cases
-from libra.engines.spark.kernels import (
-    PASSED,
-    SUMS,
-    CountCases,
-    CountVariants,
-    SelectVariants,
-    Shares,
-    add_pieces,
-    add_to,
-    from_pieces,
-    pieces_of,
-)
-from libra.engines.spark.session import Spark, in_one_line, session_of, without_warnings
-from libra.engines.spark.source import Events, Found, drawn_key, events_of, takes, words_of
+from libra.engines.spark import kernels
+from libra.engines.spark.kernels import PASSED, SUMS, Count, SelectVariants, from_pieces, pieces_of
+from libra.engines.spark.session import F, Spark, in_one_line, session_of, without_warnings
+from libra.engines.spark.source import BLANK, Events, drawn_key, events_of, takes, words_of
 from libra.engines.spark.tables import open_table
 from libra.errors import InputError
 from libra.eventlog.cases import Traces, concatenated
@@ -37,7 +27,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-BLANK = r"(?U)^\s*$"
 SHARES = 4  # in which draws with a seed are made, whatever the cluster
 FEW_PIECES = 4  # that every share may send to the driver; more are added up on the way
 
@@ -45,19 +34,10 @@ FEW_PIECES = 4  # that every share may send to the driver; more are added up on 
 def drawn_cases(events: Events, most: int, random: Randomness, spark: Spark, column: str, rate: float = 1.0) -> DataFrame:
     """The ids (`case`) of at most so many cases of each individual; one without a name is an individual of its own.
 
-    Args:
-        events: All of them, with `individual`.
-        most: How many cases of an individual count.
-        random: Gives the key of the draws.
-        spark: Where to keep whose case is whose.
-        column: What the individual's column is called there.
-        rate: Of a Poisson subsample: only individuals count that are in it.
-
-    Raises:
-        InputError: Some event cannot be used or does not say whose case it is, or events of one case do not agree on it.
+    With a `rate` below 1, of those individuals alone that are in a Poisson subsample. `column` is what the individual's column is
+    called. An error where some event cannot be used or does not say whose case it is, or events of one case do not agree on it.
     """
     from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
 
     whose = F.col("individual")
     cases = spark.keep(
@@ -69,16 +49,14 @@ def drawn_cases(events: Events, most: int, random: Randomness, spark: Spark, col
         ),
         lasting=True,
     )
-    place = events.place
-    with in_one_line(place):
+    with in_one_line(events.place):
         lacking, changing, problem = cases.agg(F.max("lacking"), F.max("changing"), F.max("problem")).collect()[0]
     if problem is not None:
         raise events.refused(problem)
     remedy = "Choose a column with one value for all events of a case for --individual"
-    if lacking:
-        raise InputError(f'no value in "{column}"', place=place, remedy=remedy)
-    if changing:
-        raise InputError(f'"{column}" changes within a case', place=place, remedy=remedy)
+    if lacking or changing:
+        what = f'no value in "{column}"' if lacking else f'"{column}" changes within a case'
+        raise InputError(what, place=events.place, remedy=remedy)
     nameless = F.col("whose").rlike(BLANK)
     name = F.when(nameless, F.concat(F.lit("case "), F.col("case"))).otherwise(F.concat(F.lit("individual "), F.col("whose")))
     if rate < 1:
@@ -91,24 +69,6 @@ def mapped(frame: DataFrame, kernel: Callable[[Any], Any], schema: str) -> DataF
     """What a kernel makes of every share of a frame; nothing is computed yet."""
     with without_warnings():
         return frame.mapInArrow(lambda batches: kernel(batches), schema)
-
-
-def in_shares(frame: DataFrame, by: Sequence[str], random: Randomness) -> tuple[DataFrame, Shares]:
-    """A frame, and where its shares draw from; with a seed, the same rows are always in the same share."""
-    if not random.seeded:
-        return frame, Shares(None)
-    return frame.repartition(SHARES, *by), Shares(int(random.words(1)[0]))
-
-
-def added(frames: Sequence[DataFrame], pieces: int, place: str) -> dict[int, Integers]:
-    """The sums of all shares of one frame or two, piece by piece, by one job; `place` is what is read, for errors."""
-    totals: dict[int, Integers] = {}
-    if frames:
-        together = frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
-        if pieces > FEW_PIECES:
-            together = mapped(together.repartition(min(pieces, SHARES), "piece"), add_pieces, SUMS)
-        add_to(totals, collected(together, place))
-    return totals
 
 
 def collected(frame: DataFrame, place: str) -> pa.Table:
@@ -128,14 +88,11 @@ class SparkEngine:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that codes stand for."""
         return self.events.labels if self.chosen is None else self.chosen
 
     @cached_property
     def cases(self) -> DataFrame:
         """A row a case: its id, and in the order of its events their codes and times."""
-        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
         numbers = list(zip(self.events.labels, range(len(self.events.labels)), strict=True))
         codes = self.spark.session.createDataFrame(numbers, "label string, code int")
         event = F.struct(*dict.fromkeys((*self.events.order, "micros", "code")))
@@ -163,30 +120,31 @@ class SparkEngine:
         of_variants = tuple(table for table in tables if not needs_cases(table))
         if of_cases and self.kept is not None:
             raise AssertionError("tables about times are about all cases, not about a tail")
-        shapes, other_shapes = ([table.shape for table in some] for some in (of_cases, of_variants))
-        first, n_labels = pieces_of(shapes), len(self.labels)
         new_codes = None if self.chosen is None else codes_among(self.events.labels, self.labels)
-        frames = []
+        first, n_labels, frames = pieces_of(of_cases), len(self.labels), []
         if of_cases:
-            frames.append(mapped(self.cases.select("codes", "micros"), CountCases(of_cases, n_labels, new_codes), SUMS))
+            count = Count(of_cases, n_labels, new_codes=new_codes)
+            frames.append(mapped(self.cases.select("codes", "micros"), count, SUMS))
         if of_variants:
-            count = CountVariants(of_variants, n_labels, self.kept, first, new_codes)
-            frames.append(mapped(self.variants, count, SUMS))
-        totals = added(frames, first + pieces_of(other_shapes), self.events.place)
-        from_cases, from_variants = iter(from_pieces(totals, shapes)), iter(from_pieces(totals, other_shapes, first))
+            frames.append(mapped(self.variants, Count(of_variants, n_labels, first, self.kept, new_codes), SUMS))
+        totals: dict[int, Integers] = {}
+        if frames:
+            together, pieces = reduce(lambda one, other: one.unionAll(other), frames), first + pieces_of(of_variants)
+            if pieces > FEW_PIECES:
+                together = mapped(together.repartition(min(pieces, SHARES), "piece"), kernels.add_pieces, SUMS)
+            kernels.add_to(totals, collected(together, self.events.place))
+        from_cases, from_variants = iter(from_pieces(totals, of_cases)), iter(from_pieces(totals, of_variants, first))
         return [next(from_cases if needs_cases(table) else from_variants) for table in tables]
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
         """The distinct traces whose noisy counts pass, and these; each draw is made by the task that sends what passed."""
         self._refuse_fewer_labels()
-        variants, shares = in_shares(self.variants, ["codes"], random)
-        select = SelectVariants(rule, len(self.labels), self.kept, shares)
+        variants = self.variants.repartition(SHARES, "codes") if random.seeded else self.variants  # always in the same share
+        draw = int(random.words(1)[0]) if random.seeded else None
+        select = SelectVariants(rule, len(self.labels), self.kept, draw)
         passed = collected(mapped(variants, select, PASSED), self.events.place)
-        codes = passed.column("codes").combine_chunks()
-        lengths = codes.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
-        flat = np.asarray(codes.flatten().to_numpy(zero_copy_only=False), np.int64)
-        noisy = np.asarray(passed.column("noisy").to_numpy(), np.int64)
-        return Traces(flat, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))), noisy
+        lengths, codes = kernels.lists([passed.column("codes").combine_chunks()])
+        return Traces(codes, offsets_of(lengths)), np.asarray(passed.column("noisy").to_numpy(), np.int64)
 
     def subsampled(self, rate: float, random: Randomness) -> SparkEngine:
         """Every case with probability `rate`, independently, decided by its id before anything is grouped."""
@@ -195,15 +153,12 @@ class SparkEngine:
         return replace(self, events=self.events.sampled(rate, drawn_key(random)))
 
     def tail(self, kept: Traces) -> SparkEngine:
-        """The cases whose trace is none of the kept ones."""
         self._refuse_fewer_labels()
-        known = kept if self.kept is None else concatenated([self.kept, kept])
-        tail = replace(self, kept=known)
+        tail = replace(self, kept=kept if self.kept is None else concatenated([self.kept, kept]))
         tail.__dict__["variants"] = self.variants  # computed once for both; whole cases are not asked of a tail
         return tail
 
     def with_labels(self, labels: tuple[str, ...]) -> SparkEngine:
-        """The same cases without the events of all other labels; a case with none left is left out. For tables alone."""
         self._refuse_fewer_labels()
         if labels == self.labels:
             return self
@@ -221,48 +176,31 @@ class SparkEngine:
         self.spark.close()
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class SparkLog:
     """A log on Spark: what is known of it before it is read, and engines of it."""
 
-    def __init__(self, found: Found, spark: Spark, *, allow_empty: bool = False) -> None:
-        """Take a log by its events; nothing is read yet."""
-        self.spark = spark
-        self._found, self._allow_empty = found, allow_empty
-
-    @property
-    def has_zone(self) -> bool:
-        """Whether its times are in a zone."""
-        return self._found.has_zone
-
-    @property
-    def individual(self) -> str | None:
-        """The attribute of cases that says whose they are."""
-        return self._found.individual
+    spark: Spark
+    events: Events
+    has_zone: bool
+    individual: str  # empty where the log does not say whose case is whose
+    roles: tuple[FoundRole, ...]
+    notes: tuple[str, ...]
+    allow_empty: bool
 
     @property
     def has_individual(self) -> bool:
-        """Whether the log says whose case is whose."""
-        return self.individual is not None
-
-    @property
-    def roles(self) -> tuple[FoundRole, ...]:
-        """Which column plays which role, and why."""
-        return self._found.roles
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was assumed about the log."""
-        return self._found.notes
+        return bool(self.individual)
 
     def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> SparkEngine:
         """The engine of all cases, or of a Poisson subsample; where individuals are protected, of as many cases as count."""
         self.spark.forget()  # what an engine before this one kept
-        events = self._found.events if labels is None else self._found.events.of_labels(labels)
-        if not events.labels and not self._allow_empty:
+        events = self.events if labels is None else self.events.of_labels(labels)
+        if not events.labels and not self.allow_empty:
             remedy = "Check the columns and transitions that were named"
-            raise InputError("no event is left that can be used", place=events.place, remedy=remedy)
+            raise InputError("no usable event is left", place=events.place, remedy=remedy)
         if unit.most_cases is not None and self.has_individual:
-            drawn = drawn_cases(events, unit.most_cases, random, self.spark, self._found.individual_column, rate)
+            drawn = drawn_cases(events, unit.most_cases, random, self.spark, self.individual, rate)
             return SparkEngine(events.of_cases(drawn), self.spark)
         engine = SparkEngine(events, self.spark)
         return engine if rate == 1 else engine.subsampled(rate, random)
@@ -275,25 +213,11 @@ class SparkLog:
 def open_log(source: str | DataFrame, options: ReadOptions, master: str | None = None) -> SparkLog:
     """A log on Spark: a data frame in its own session, or a path or table in the session that is open or in a new one.
 
-    Args:
-        source: A data frame of Spark, a path of a file or folder of Parquet or CSV, or the name of a table.
-        options: What the user says about it.
-        master: Where a new session computes, such as "local[2]".
+    A path is that of a file or folder of Parquet or CSV; `master` is where a new session computes, such as "local[2]".
     """
-    spark = session_of(master) if isinstance(source, str) else Spark(source.sparkSession, ours=False)
+    spark = session_of(master) if isinstance(source, str) else Spark(source.sparkSession)
     try:
-        return SparkLog(events_of(open_table(source, options, spark), options), spark, allow_empty=options.allow_empty)
+        return SparkLog(spark, *events_of(open_table(source, options, spark), options), options.allow_empty)
     except BaseException:
         spark.close()
         raise
-
-
-def engine_of(
-    source: str | DataFrame,
-    options: ReadOptions,
-    unit: Unit = CASE,
-    random: Randomness | None = None,
-    master: str | None = None,
-) -> SparkEngine:
-    """The engine of a log on Spark, in one step; see `open_log`."""
-    return open_log(source, options, master).engine(unit, random or Randomness())

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, VariantRule
-from libra.engines.counting.blocks import VariantBlock, relabelled, relabelled_block
-from libra.engines.counting.count import count_cases, count_variants
+from libra.engines.counting.blocks import VariantBlock, offsets_of, relabelled
+from libra.engines.counting.count import count, needs_cases
 from libra.eventlog.cases import Cases, Traces
 
 if TYPE_CHECKING:
@@ -34,63 +34,31 @@ SUMS = "piece int, counts binary"
 PASSED = "codes array<int>, noisy bigint"
 
 
-class Sized(Protocol):
-    """Something of a known shape."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape."""
-
-
 @dataclass(frozen=True, repr=False)
-class Shares:
-    """Where a share draws from: the operating system, or a seed that the driver drew."""
-
-    draw: int | None
-
-    def randomness(self) -> Randomness:
-        """That of the share this is called for."""
-        if self.draw is None:
-            return Randomness()
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        share = 0 if context is None else context.partitionId()
-        return Randomness(int.from_bytes(sha256(f"{self.draw} {share}".encode()).digest()[:8]) >> 1)
-
-
-@dataclass(frozen=True, repr=False)
-class CountCases:
-    """What whole cases add to tables."""
+class Count:
+    """What whole cases, or distinct traces but the kept ones, add to tables: all of them are counted from the same."""
 
     tables: tuple[Table, ...]
     n_labels: int
-    new_codes: Integers | None = None
-
-    def __call__(self, batches: Batches) -> Batches:
-        """The sums of a share."""
-        blocks = case_blocks(batches, self.n_labels)
-        if self.new_codes is not None:
-            blocks = (relabelled(block, self.new_codes, self.n_labels) for block in blocks)
-        return sums(([count_cases(table, block) for table in self.tables] for block in blocks), self.tables, 0)
-
-
-@dataclass(frozen=True, repr=False)
-class CountVariants:
-    """What distinct traces add to tables."""
-
-    tables: tuple[Table, ...]
-    n_labels: int
-    kept: Traces | None
     first_piece: int = 0
+    kept: Traces | None = None
     new_codes: Integers | None = None
 
     def __call__(self, batches: Batches) -> Batches:
-        """The sums of a share."""
-        blocks = variant_blocks(batches, self.n_labels, self.kept)
-        if self.new_codes is not None:
-            blocks = (relabelled_block(block, self.new_codes, self.n_labels) for block in blocks)
-        return sums(([count_variants(table, block) for table in self.tables] for block in blocks), self.tables, self.first_piece)
+        """The sums of a share, in pieces; those in which nothing was counted stay behind."""
+        total = np.zeros(sum(int(np.prod(table.shape)) for table in self.tables), np.int64)
+        for block in self._blocks(batches):
+            total += np.concatenate([count(table, block).ravel() for table in self.tables])
+        pieces = range(0, len(total), PIECE)
+        yield from _as_batches((self.first_piece + begin // PIECE, total[begin : begin + PIECE]) for begin in pieces)
+
+    def _blocks(self, batches: Batches) -> Iterator[Any]:
+        of_cases = needs_cases(self.tables[0])
+        blocks: Iterator[Any] = (
+            case_blocks(batches, self.n_labels) if of_cases else variant_blocks(batches, self.n_labels, self.kept)
+        )
+        for block in blocks:
+            yield block if self.new_codes is None else relabelled(block, self.new_codes, self.n_labels)
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,22 +68,33 @@ class SelectVariants:
     rule: VariantRule
     n_labels: int
     kept: Traces | None
-    shares: Shares
+    draw: int | None  # a number that the driver drew from its seed; without one, shares draw from the operating system
 
     def __call__(self, batches: Batches) -> Batches:
         """Those of a share."""
         import pyarrow as pa
 
-        random = self.shares.randomness()
-        limit = BLOCK if self.shares.draw is None else np.inf
+        random = _randomness(self.draw)
+        limit = BLOCK if self.draw is None else np.inf
         for block in variant_blocks(batches, self.n_labels, self.kept, limit):
-            if self.shares.draw is not None:
+            if self.draw is not None:
                 order = sorted(enumerate(block.traces.as_bytes()), key=lambda row: row[1])
                 block = block.take(np.array([row for row, _ in order], np.int64))
             rows, noisy = self.rule.passing(block.counts, random)
             passed = block.traces.take(rows)
             codes = pa.ListArray.from_arrays(pa.array(passed.offsets, pa.int32()), pa.array(passed.codes, pa.int32()))
             yield pa.RecordBatch.from_arrays([codes, pa.array(noisy, pa.int64())], ["codes", "noisy"])
+
+
+def _randomness(draw: int | None) -> Randomness:
+    """Where the share draws from that this is called for."""
+    if draw is None:
+        return Randomness()
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    share = 0 if context is None else context.partitionId()
+    return Randomness(int.from_bytes(sha256(f"{draw} {share}".encode()).digest()[:8]) >> 1)
 
 
 def add_pieces(batches: Batches) -> Batches:
@@ -133,38 +112,19 @@ def add_to(totals: dict[int, Integers], table: pa.RecordBatch | pa.Table) -> Non
         totals[number] = totals[number] + piece if number in totals else piece
 
 
-def pieces_of(shapes: Iterable[tuple[int, ...]]) -> int:
-    """How many pieces tables of these shapes come in.
-
-    Example:
-        >>> pieces_of([(3, 4), (1,)]), pieces_of([(PIECE + 1,)])
-        (1, 2)
-    """
-    return -(-sum(int(np.prod(shape)) for shape in shapes) // PIECE)
+def pieces_of(tables: Iterable[Table]) -> int:
+    """How many pieces these tables come in."""
+    return -(-sum(int(np.prod(table.shape)) for table in tables) // PIECE)
 
 
-def from_pieces(totals: dict[int, Integers], shapes: Sequence[tuple[int, ...]], first: int = 0) -> list[Integers]:
-    """Tables of these shapes from the sums of all shares, of which the first piece has this number."""
-    sizes = [int(np.prod(shape)) for shape in shapes]
-    cells = np.zeros(sum(sizes), np.int64)
-    for number in range(first, first + pieces_of(shapes)):
+def from_pieces(totals: dict[int, Integers], tables: Sequence[Table], first: int = 0) -> list[Integers]:
+    """The counts of these tables from the sums of all shares, of which the first piece has this number."""
+    ends = np.cumsum([0, *(int(np.prod(table.shape)) for table in tables)])
+    cells = np.zeros(ends[-1], np.int64)
+    for number, begin in enumerate(range(0, len(cells), PIECE), first):
         if number in totals:
-            begin = (number - first) * PIECE
             cells[begin : begin + PIECE] = totals[number]
-    ends = np.cumsum([0, *sizes])
-    return [cells[ends[i] : ends[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
-
-
-def sums(counts: Iterable[Sequence[Integers]], tables: Sequence[Sized], first_piece: int) -> Batches:
-    """What all blocks of a share add to the tables, in pieces; those in which nothing was counted stay behind."""
-    total = np.zeros(sum(int(np.prod(table.shape)) for table in tables), np.int64)
-    for block in counts:
-        begin = 0
-        for added in block:
-            total[begin : begin + added.size] += added.ravel()
-            begin += added.size
-    pieces = ((first_piece + begin // PIECE, total[begin : begin + PIECE]) for begin in range(0, len(total), PIECE))
-    yield from _as_batches(pieces)
+    return [cells[ends[i] : ends[i + 1]].reshape(table.shape) for i, table in enumerate(tables)]
 
 
 def _as_batches(pieces: Iterable[tuple[int, Integers]]) -> Batches:
@@ -179,17 +139,16 @@ def _as_batches(pieces: Iterable[tuple[int, Integers]]) -> Batches:
 def case_blocks(batches: Batches, n_labels: int) -> Iterator[Cases]:
     """Whole cases, some at a time: from the columns `codes` and `micros`, which are lists."""
     for parts in _in_blocks(batches, BLOCK):
-        lengths, codes = _lists(parts, "codes")
-        micros = np.concatenate([_flat(part.column("micros")) for part in parts])
-        yield Cases(codes, micros, _offsets(lengths), np.zeros(len(lengths), np.int64), n_labels)
+        (lengths, codes), (_, micros) = (lists([part.column(name) for part in parts]) for name in ("codes", "micros"))
+        yield Cases(codes, micros, offsets_of(lengths), np.zeros(len(lengths), np.int64), n_labels)
 
 
 def variant_blocks(batches: Batches, n_labels: int, kept: Traces | None, limit: float = BLOCK) -> Iterator[VariantBlock]:
     """Distinct traces but the kept ones, some at a time: from the columns `codes`, which are lists, and `count`."""
     for parts in _in_blocks(batches, limit):
-        lengths, codes = _lists(parts, "codes")
-        counts = np.concatenate([part.column("count").to_numpy(zero_copy_only=False) for part in parts]).astype(np.int64)
-        block = VariantBlock(Traces(codes, _offsets(lengths)), counts, n_labels)
+        lengths, codes = lists([part.column("codes") for part in parts])
+        counts = _joined([part.column("count") for part in parts])
+        block = VariantBlock(Traces(codes, offsets_of(lengths)), counts, n_labels)
         yield block if kept is None else block.take(block.without(kept))
 
 
@@ -213,14 +172,11 @@ def _in_blocks(batches: Batches, limit: float) -> Iterator[list[pa.RecordBatch]]
         yield waiting
 
 
-def _lists(parts: list[pa.RecordBatch], name: str) -> tuple[Integers, Integers]:
-    lengths = np.concatenate([part.column(name).value_lengths().to_numpy(zero_copy_only=False) for part in parts])
-    return lengths.astype(np.int64), np.concatenate([_flat(part.column(name)) for part in parts])
+def lists(columns: Sequence[pa.ListArray]) -> tuple[Integers, Integers]:
+    """The lengths and the values of lists, one column after the other."""
+    lengths, values = [column.value_lengths() for column in columns], [column.flatten() for column in columns]
+    return _joined(lengths), _joined(values)
 
 
-def _flat(lists: pa.ListArray) -> Integers:
-    return np.asarray(lists.flatten().to_numpy(zero_copy_only=False), np.int64)
-
-
-def _offsets(lengths: Integers) -> Integers:
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
+def _joined(parts: Sequence[pa.Array]) -> Integers:
+    return np.concatenate([part.to_numpy(zero_copy_only=False) for part in parts]).astype(np.int64, copy=False)

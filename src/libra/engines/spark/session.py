@@ -18,9 +18,10 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,18 @@ from libra.errors import InputError, LibraError, MissingExtraError
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession, functions
+
+    F = functions
+else:
+
+    class _Functions:
+        """What expressions of Spark are made of; imported when it is first used, as PySpark may be missing."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module("pyspark.sql.functions"), name)
+
+    F = _Functions()
 
 SETTINGS = {
     "spark.app.name": "libra",
@@ -52,7 +64,6 @@ ENDS = ("SIGINT", "SIGTERM", "SIGHUP")
 PATIENCE = 20  # seconds for Spark to stop before the process ends anyway
 PY4J = "py4j"  # through which PySpark talks to Java
 EXTRA = "spark"
-INSTALL = "pip install libra-pm"
 LONGEST = 240  # characters of what Spark says that are repeated
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 NOT_FOUND = ("PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND")
@@ -60,11 +71,7 @@ NOT_INTACT = ("MALFORMED_RECORD_IN_PARSING", "FAILED_READ_FILE", "CANNOT_READ_FI
 
 
 def new_session(master: str) -> tuple[SparkSession, Callable[[], None]]:
-    """A session of our own, and what cleans up once it is stopped.
-
-    Raises:
-        LibraError: There is no Java, or too old a one.
-    """
+    """A session of our own, and what cleans up once it is stopped; an error where there is no Java, or too old a one."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -82,36 +89,30 @@ def new_session(master: str) -> tuple[SparkSession, Callable[[], None]]:
     with contextlib.ExitStack() as ours:
         if local:
             ours.callback(_empty, private_folder())
-        ours.enter_context(_py4j_says_nothing())
+        # py4j logs stack traces, some of them as nobody's, where a call of Java is cut short.
+        loggers = [logging.getLogger(name) for name in (None, f"{PY4J}.java_gateway", f"{PY4J}.clientserver")]
+        ours.enter_context(_heard(loggers, lambda record: Path(record.pathname).parent.name != PY4J))
         with _written_aside(local):
             gateway = SparkContext._gateway or launch_gateway(conf, silent)  # type: ignore[no-untyped-call]  # it has no types
         before = {end: signal.getsignal(end) for end in (getattr(signal, name, None) for name in ENDS) if end is not None}
         context = SparkContext(conf=conf, gateway=gateway)
         context.setLogLevel("OFF")
-        context._accumulatorServer.handle_error = _say_nothing  # type: ignore[method-assign,assignment]  # Java may be ended before we are
+        # Java may be ended before we are: whoever waits for an answer finds out that the connection broke off.
+        context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]  # it has no types
         ours.callback(_stopped_by_signals(context, before))
         return SparkSession(context), ours.pop_all().close
 
 
-def _say_nothing(*_connection: object) -> None:
-    """What to tell about a connection to Java that broke off: whoever waits for an answer finds out."""
-
-
 @contextlib.contextmanager
-def _py4j_says_nothing() -> Iterator[None]:
-    """Without the stack traces that py4j logs, some of them as nobody's, where a call of Java is cut short."""
-
-    def of_others(record: logging.LogRecord) -> bool:
-        return Path(record.pathname).parent.name != PY4J
-
-    loggers = [logging.getLogger(), *(logging.getLogger(f"{PY4J}.{part}") for part in ("java_gateway", "clientserver"))]
+def _heard(loggers: Sequence[logging.Logger], heard: Callable[[logging.LogRecord], bool]) -> Iterator[None]:
+    """With only some of what these loggers say."""
     for logger in loggers:
-        logger.addFilter(of_others)
+        logger.addFilter(heard)
     try:
         yield
     finally:
         for logger in loggers:
-            logger.removeFilter(of_others)
+            logger.removeFilter(heard)
 
 
 @cache
@@ -132,14 +133,13 @@ def _empty(folder: Path) -> None:
 def _written_aside(local: bool) -> Iterator[None]:
     """While Java is started: its environment names no other folder than ours."""
     before = os.environ.get(ASIDE)
-    if not local or before is None:
-        yield
-        return
-    os.environ[ASIDE] = str(private_folder())
+    if local and before is not None:
+        os.environ[ASIDE] = str(private_folder())
     try:
         yield
     finally:
-        os.environ[ASIDE] = before
+        if before is not None:
+            os.environ[ASIDE] = before
 
 
 def _stopped_by_signals(context: SparkContext, before: Mapping[signal.Signals, Any]) -> Callable[[], None]:
@@ -148,17 +148,17 @@ def _stopped_by_signals(context: SparkContext, before: Mapping[signal.Signals, A
     Cancelling jobs, as PySpark does on Ctrl-C, is not enough: one that is just about to begin would go on to its end. Java is
     told by another thread: each has a connection of its own to it, and that of the thread that is interrupted may be in the
     midst of an answer. It is closed, so that nobody takes the rest of this answer for another one; the next call opens a new one.
-
-    Args:
-        context: What is to be stopped.
-        before: What handled the signals before PySpark did.
+    `before` has what handled the signals before PySpark did.
     """
-    handled = {end: handler for end, handler in before.items() if callable(handler)}
-    if threading.current_thread() is not threading.main_thread():
-        handled = {}
+    in_main = threading.current_thread() is threading.main_thread()
+    handled = {end: handler for end, handler in before.items() if in_main and callable(handler)}
+
+    def stop_context() -> None:
+        with contextlib.suppress(Exception):  # it may be gone already
+            context._jsc.stop()
 
     def stop(number: int, frame: FrameType | None) -> None:
-        stopping = threading.Thread(target=_stopped, args=(context,), daemon=True)
+        stopping = threading.Thread(target=stop_context, daemon=True)
         stopping.start()
         stopping.join(PATIENCE)
         client: Any = getattr(context._gateway, "_gateway_client", None)
@@ -178,22 +178,12 @@ def _stopped_by_signals(context: SparkContext, before: Mapping[signal.Signals, A
     return undo
 
 
-def _stopped(context: SparkContext) -> None:
-    with contextlib.suppress(Exception):  # it may be gone already
-        context._jsc.stop()
-
-
-def nothing() -> None:
-    """What is to be cleaned up after a session that is not ours."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Spark:
-    """A session, what cleans up after one of ours, and the frames that we keep in its storage."""
+    """A session, what cleans up after it if it is ours, and the frames that we keep in its storage."""
 
     session: SparkSession
-    ours: bool
-    clean: Callable[[], None] = nothing
+    clean: Callable[[], None] | None = None
     kept: list[DataFrame] = field(default_factory=list)
     lasting: list[DataFrame] = field(default_factory=list)
 
@@ -221,47 +211,44 @@ class Spark:
         self.kept.extend(self.lasting)
         self.lasting.clear()
         self.forget()
-        if self.ours:
+        if self.clean is not None:
             with _whatever_spark_says():
                 self.session.stop()
             self.clean()
 
 
 def session_of(master: str | None = None) -> Spark:
-    """The session that is open, or else a new one.
+    """The session that is open, or else a new one at `master`, such as "local[2]"; by default on all cores of this machine.
 
-    Args:
-        master: Where a new session computes, such as "local[2]" or "yarn"; all cores of this machine by default.
-
-    Raises:
-        LibraError: PySpark or Java is missing or too old, or no session can be had.
+    An error where PySpark or Java is missing or too old, or no session can be had.
     """
-    checked_pyspark()
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    with in_one_line(master or "Spark"), without_warnings():
-        running = SparkSession.getActiveSession()
-        if running is None and (SparkContext._active_spark_context is not None or "PYSPARK_GATEWAY_PORT" in os.environ):
-            running = SparkSession.builder.getOrCreate()
-        if running is not None:
-            return Spark(running, ours=False)
-        session, clean = new_session(master or "local[*]")
-        return Spark(session, ours=True, clean=clean)
-
-
-def checked_pyspark() -> None:
-    """Refuse to go on without PySpark and all it needs, or with one that is too old."""
     try:
         import pandas as pd
         import pyarrow as pa
         import pyspark
+        from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingExtraError(error.name or "pyspark", EXTRA) from None
     del pa, pd
     if int(pyspark.__version__.partition(".")[0]) < OLDEST_PYSPARK:
         remedy = pip_install(f"libra-pm[{EXTRA}]")
         raise LibraError(f"PySpark {pyspark.__version__} is too old, {OLDEST_PYSPARK} is needed. Install it with: {remedy}")
+    with in_one_line(master or "Spark"), without_warnings():
+        running = SparkSession.getActiveSession()
+        if running is None and (pyspark.SparkContext._active_spark_context is not None or "PYSPARK_GATEWAY_PORT" in os.environ):
+            running = SparkSession.builder.getOrCreate()
+        return Spark(*new_session(master or "local[*]")) if running is None else Spark(running)
+
+
+@contextlib.contextmanager
+def setting(session: SparkSession, name: str, value: str) -> Iterator[None]:
+    """With another value of a setting."""
+    before = session.conf.get(name)
+    session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        session.conf.set(name, str(before))
 
 
 @contextlib.contextmanager
@@ -280,31 +267,20 @@ def in_one_line(place: str) -> Iterator[None]:
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it has no types
     from pyspark.errors import PySparkException
+    from pyspark.logger import PySparkLogger
 
+    loggers = [PySparkLogger.getLogger(name) for name in LOGGERS]  # they write stack traces to stderr, and values of the raw log
     try:
-        with _without_logging():
+        with _heard(loggers, lambda _record: False):
             yield
     except (PySparkException, Py4JError, ConnectionError) as error:
-        told = _ended_by(error) or _told(error, place)
+        ended: BaseException | None = error  # by what ended the process, where the error is about a job that this cut short
+        while ended is not None and not isinstance(ended, KeyboardInterrupt | SystemExit):
+            ended = ended.__context__
+        told = ended or _told(error, place)
     else:
         return
     raise told from None
-
-
-@contextlib.contextmanager
-def _without_logging() -> Iterator[None]:
-    """Without what PySpark writes to stderr of an error before it raises it: stack traces, and values of the raw log."""
-    from pyspark.logger import PySparkLogger
-
-    loggers = [PySparkLogger.getLogger(name) for name in LOGGERS]
-    before = [logger.disabled for logger in loggers]
-    for logger in loggers:
-        logger.disabled = True
-    try:
-        yield
-    finally:
-        for logger, disabled in zip(loggers, before, strict=True):
-            logger.disabled = disabled
 
 
 @contextlib.contextmanager
@@ -314,23 +290,14 @@ def _whatever_spark_says() -> Iterator[None]:
         yield
 
 
-def _ended_by(error: BaseException) -> BaseException | None:
-    """What ended the process, where Spark's error is about a job that this cut short."""
-    seen: BaseException | None = error
-    while seen is not None and not isinstance(seen, KeyboardInterrupt | SystemExit):
-        seen = seen.__context__
-    return seen
-
-
 def _told(error: Any, place: str) -> LibraError:
     text = str(error)
-    own = re.search(r"^(?:\S+: )*libra\.errors\.\w+: (.+)$", text, re.MULTILINE)
-    if own:
+    if own := re.search(r"^(?:\S+: )*libra\.errors\.\w+: (.+)$", text, re.MULTILINE):
         return InputError(own[1].strip().rstrip("."))
     if lacking := re.search(r"No module named '(\w+)", text):
         return LibraError(
-            f"Libra is not installed where Spark computes ({lacking[1]} is missing there). Install it on every worker "
-            f"({INSTALL}), or name the Python that has it in the environment variable PYSPARK_PYTHON before Spark starts."
+            f"Libra is not installed where Spark computes ({lacking[1]} is missing there). Install it on every worker (pip "
+            "install libra-pm), or name the Python that has it in the environment variable PYSPARK_PYTHON before Spark starts."
         )
     if "://" in place and re.search(r"No FileSystem for scheme|S3AFileSystem|UnsupportedFileSystem|Credentials", text):
         remedy = "Give Spark the connector and the credentials for this address, such as the package hadoop-aws for s3a://"
@@ -338,18 +305,14 @@ def _told(error: Any, place: str) -> LibraError:
     if any(name in text for name in NOT_FOUND):
         return InputError("there is no such file or table", place=place, remedy="Check the path, and that Spark may read it")
     if "PATH_ALREADY_EXISTS" in text:
-        return InputError("there is something already", place=place, remedy="Name a folder that does not exist yet")
+        return InputError("it already exists", place=place, remedy="Name a folder that does not exist yet")
     if "is not a Parquet file" in text or (place.endswith((".parquet", ".pq")) and any(name in text for name in NOT_INTACT)):
         return InputError("this is not an intact Parquet file", place=place, remedy="Export it again")
     if any(name in text for name in NOT_INTACT):
-        remedy = "Check that it is intact, and name what separates fields with --delimiter; a table with line breaks in fields "
-        return InputError("Spark cannot read this as a table", place=place, remedy=f"{remedy}has to become Parquet first")
-    return InputError(f"Spark gave up ({_gist(text)})", place=place, remedy="Its own log tells more")
-
-
-def _gist(text: str) -> str:
-    """What Spark says, without where in its code it says it."""
+        remedy = "Check that it is intact, and name what separates fields with --delimiter; if fields contain line breaks, "
+        return InputError("Spark cannot read this as a table", place=place, remedy=f"{remedy}convert it to Parquet first")
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("at ", "File ", "..."))]
     python = [line for line in lines if re.match(r"(?:\w+\.)*\w*(?:Error|Exception): ", line)]
-    line = (python or lines or ["no reason given"])[-1 if python else 0]
-    return line if len(line) <= LONGEST else line[:LONGEST] + "…"
+    gist = (python or lines or ["no reason given"])[-1 if python else 0]  # without where in its code Spark says it
+    gist = gist if len(gist) <= LONGEST else gist[:LONGEST] + "…"
+    return InputError(f"Spark failed ({gist})", place=place, remedy="See Spark's own log")

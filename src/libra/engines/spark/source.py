@@ -11,17 +11,17 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from libra._system.randomness import Randomness
 from libra.engines.sampling import KEY_WORDS, limit_of
-from libra.engines.spark.session import in_one_line, without_warnings
+from libra.engines.spark.session import F, in_one_line, without_warnings
 from libra.engines.spark.tables import FILE_NUMBER, OpenTable, is_nested
 from libra.errors import InputError, UsageError
 from libra.eventlog.log import FoundRole
-from libra.eventlog.names import CASE_NAME, CASE_PREFIX
 from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
 from libra.eventlog.options import ReadOptions, no_progress
 from libra.eventlog.tables.dates import read_clock_times
@@ -48,7 +48,7 @@ PROBLEMS = {  # by the number that marks an event
     2: ("no activity", f"Fill it in, {DROP}"),
     3: ("an event has no timestamp that can be read", f"Give the format with --timestamp-format, {DROP}"),
     4: (f"a timestamp is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder", f"Correct it, {DROP}"),
-    5: ("some rows are in a file that came while it was read", "Try again when nobody writes there"),
+    5: ("some rows are in a file that was added during reading", "Try again when nobody writes there"),
     6: ("some text is not in UTF-8", "Name the encoding with --encoding"),
     7: ("some text is not in the encoding that was named", "Name the right one with --encoding, or correct the text"),
 }
@@ -67,8 +67,6 @@ def words_of(ids: Column, key: bytes) -> Column:
 
     Spark may compute a column twice (a lost executor, speculation), so the word is a keyed hash of the id, nested as in HMAC.
     """
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
     secret = F.lit(bytearray(key))
     inner = F.sha2(F.concat(secret, F.encode(ids, "UTF-8")), 256)
     return F.substring(F.sha2(F.concat(secret, F.encode(inner, "UTF-8")), 256), 1, DIGITS)
@@ -81,17 +79,10 @@ def takes(ids: Column, rate: float, key: bytes) -> Column:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments:
-    """How times are read.
+    """How times are read, whether they are in a zone, and what was assumed."""
 
-    Attributes:
-        columns: Of the table, called `time` and, for a time of day in a column of its own, `clock`; or `micros`.
-        reader: What reads them on the executors; None where Spark does.
-        has_zone: Whether times are in a zone.
-        notes: What was assumed.
-    """
-
-    columns: tuple[Column, ...]
-    reader: Callable[[pl.DataFrame], pl.Series] | None
+    columns: tuple[Column, ...]  # called `time` and, for a time of day in a column of its own, `clock`; or `micros`
+    reader: Callable[[pl.DataFrame], pl.Series] | None  # on the executors; None where Spark reads them
     has_zone: bool
     notes: tuple[str, ...]
 
@@ -119,9 +110,8 @@ def moments_of(table: OpenTable, columns: Mapping[str, tuple[str, ...]], sample:
     name, *clocks = columns["timestamp"]
     beside = {start: sample[start] for start in columns.get("start_timestamp", ())}
     times = Times(_without_decimals(sample[name]), beside, options, name, place=lambda _row: table.place)
-    notes = _still_open(times.notes, table, name) + [
-        f'The times of day in "{clock}" were added to the dates in "{name}".' for clock in clocks
-    ]
+    notes = _still_open(times.notes, table, name)
+    notes += [f'The times of day in "{clock}" were added to the dates in "{name}".' for clock in clocks]
     native = None if clocks else _by_spark(table.kind_of(name), table.column(name))
     if native is not None:
         return Moments((native.alias("micros"),), None, times.has_zone, tuple(notes))
@@ -154,8 +144,6 @@ class _Reader:
 
 def _still_open(notes: Sequence[str], table: OpenTable, name: str) -> list[str]:
     """The notes, without the one that day or month may come first where any row of the table shows that the day does."""
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
     if not any(isinstance(note, OpenChoice) and note.may_close for note in notes):
         return list(notes)
     with in_one_line(table.place):
@@ -166,8 +154,6 @@ def _still_open(notes: Sequence[str], table: OpenTable, name: str) -> list[str]:
 
 def _by_spark(kind: str, column: Column) -> Column | None:
     """Microseconds since 1970 by Spark itself, whatever the time zone of the session."""
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
     if kind == "timestamp":
         return F.unix_micros(column)
     if kind == "timestamp_ntz":
@@ -183,46 +169,29 @@ def _without_decimals(values: pl.Series) -> pl.Series:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Events:
-    """Events that Spark has not read yet: one row each, with `case`, `label`, its times, its order and perhaps `individual`.
+    """Events that Spark has not read yet: one row each, with `case`, `label`, its times, its order and perhaps `individual`."""
 
-    Attributes:
-        frame: The rows; times are as they stand in the table.
-        order: The columns that order the events of a case, before their time and label.
-        moments: How times are read.
-        drop_invalid: Whether events that cannot be used are left out, rather than an error.
-        place: What to call the source in errors.
-        unreadable: The problem of events with bytes that are no text; None where the source is no text file.
-        whole: The events that these are a part of; labels are those of the whole.
-        listed: The labels, where they are given.
-    """
-
-    frame: DataFrame
-    order: tuple[str, ...]
+    frame: DataFrame  # times are as they stand in the table
+    order: tuple[str, ...]  # the columns that order the events of a case, before their time and label
     moments: Moments
-    drop_invalid: bool
-    place: str
-    unreadable: int | None = None
-    whole: Events | None = None
-    listed: tuple[str, ...] | None = None
+    drop_invalid: bool  # whether events that cannot be used are left out, rather than an error
+    place: str  # what to call the source in errors
+    unreadable: int | None = None  # the problem of events with bytes that are no text; None where the source is no text file
+    whole: Events | None = None  # what these are a part of; labels are those of the whole
+    listed: tuple[str, ...] | None = None  # the labels, where they are given
 
     def sampled(self, rate: float, key: bytes) -> Events:
         """Only those of cases that take part in a Poisson subsample, and those without a case, which are an error."""
-        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
         case = F.col("case")
         return replace(self, frame=self.frame.filter(case.isNull() | takes(case, rate, key)), whole=self.whole or self)
 
     def of_labels(self, labels: tuple[str, ...]) -> Events:
         """Only those of these labels, and those without a label, which are an error."""
-        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
         label = F.col("label")
         return replace(self, frame=self.frame.filter(label.isNull() | label.isin(list(labels))), listed=labels)
 
     def of_cases(self, cases: DataFrame) -> Events:
         """Only those of these cases, and those without a case, which are an error."""
-        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
         marked = self.frame.join(cases.withColumn("counts", F.lit(True)), "case", "left")
         chosen = marked.filter(F.col("case").isNull() | F.col("counts")).drop("counts")
         return replace(self, frame=chosen, whole=self.whole or self)
@@ -230,8 +199,6 @@ class Events:
     @property
     def read(self) -> DataFrame:
         """The events with `micros`, and with `problem` where one cannot be used."""
-        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
         micros = F.col("micros")
         unplaced = F.col(FILE_NUMBER).isNull() if FILE_NUMBER in self.order else F.lit(False)
         problem = (
@@ -252,8 +219,6 @@ class Events:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The labels of the whole log, sorted: all that is looked at are those, unless events may have to be left out."""
-        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
         if self.listed is not None:
             return self.listed
         if self.whole is not None:
@@ -273,23 +238,11 @@ class Events:
         return InputError(what, place=self.place, remedy=remedy)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Found:
-    """What was found out about a table: its events, whether their times are in a zone, whose they are, and what to say."""
+def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str, tuple[FoundRole, ...], tuple[str, ...]]:
+    """The events of an open table, by the roles of its columns, which a sample of its rows shows; and what was found out.
 
-    events: Events
-    has_zone: bool
-    individual: str | None
-    individual_column: str
-    roles: tuple[FoundRole, ...]
-    notes: tuple[str, ...]
-
-
-def events_of(table: OpenTable, options: ReadOptions) -> Found:
-    """The events of an open table, by the roles of its columns; a sample of its rows shows those.
-
-    Raises:
-        InputError: A role that every event must have is not played by any column.
+    That is whether times are in a zone, the column that says whose case it is (or none: ""), all roles, and what to say. An error
+    where a role that every event must have is not played by any column.
     """
     if table.individual is not None and options.roles.individual is None and not options.described:
         options = replace(options, roles=replace(options.roles, individual=table.individual))
@@ -299,30 +252,31 @@ def events_of(table: OpenTable, options: ReadOptions) -> Found:
     roles = find_roles(sample, options, table.place)
     columns = {role.role: role.columns for role in roles}
     moments = moments_of(table, columns, sample, options)
-    clocks = ", ".join(f'"{name}"' for name in unused_clocks(sample, roles, options))
-    notes = (
-        *moments.notes,
-        *(
-            [f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column."]
-            if clocks
-            else ()
-        ),
-        *(() if table.order else (NO_ORDER,)),
-        *((DROPPED,) if options.drop_invalid else ()),
-    )
-    frame = table.frame.filter(_kept(table, columns, options.lifecycle_keep)) if options.lifecycle_keep else table.frame
-    case = _joined([_text(table, name, "case_id") for name in columns["case_id"]])
-    chosen = [case.alias("case"), _together([_text(table, name, "activity") for name in columns["activity"]]).alias("label")]
-    individual, column = None, columns.get("individual", ("",))[0]
+    notes = list(moments.notes)
+    if clocks := ", ".join(f'"{name}"' for name in unused_clocks(sample, roles, options)):
+        notes.append(f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column.")
+    notes += [*([] if table.order else [NO_ORDER]), *([DROPPED] if options.drop_invalid else [])]
+    frame = table.frame
+    if options.lifecycle_keep:
+        if "lifecycle" not in columns:
+            remedy = "Name it with --lifecycle, or leave --lifecycle-keep out"
+            raise InputError("there is no lifecycle column to choose transitions by", place=table.place, remedy=remedy)
+        wanted = [name.strip().lower() for name in options.lifecycle_keep]
+        frame = frame.filter(F.lower(_text(table, columns["lifecycle"][0], "lifecycle")).isin(wanted))
+    ids = [_text(table, name, "case_id") for name in columns["case_id"]]
+    labels = [_text(table, name, "activity") for name in columns["activity"]]
+    lengths = [(F.length(part).cast("string"), F.lit(":"), part) for part in ids]  # so that no two combinations give the same id
+    case = ids[0] if len(ids) == 1 else F.concat(*chain.from_iterable(lengths))
+    label = F.concat(labels[0], *chain.from_iterable((F.lit("+"), part) for part in labels[1:]))  # missing where one of them is
+    chosen, column = [case.alias("case"), label.alias("label")], columns.get("individual", ("",))[0]
     if column:
         same = (column,) == columns["case_id"]
-        individual = CASE_NAME if same else _name_among_cases(column)
         chosen.append((case if same else _text(table, column, "individual")).alias("individual"))
     order = ("micros", *table.order) if options.sort_by_time and table.order else table.order
-    narrow = frame.select(*chosen, *table.order, *moments.columns)
     unreadable = (6 if options.encoding is None else 7) if table.is_text else None
+    narrow = frame.select(*chosen, *table.order, *moments.columns)
     events = Events(narrow, order, moments, options.drop_invalid, table.place, unreadable)
-    return Found(events, moments.has_zone, individual, column, roles, notes)
+    return events, moments.has_zone, column, roles, tuple(notes)
 
 
 def _text(table: OpenTable, name: str, role: str) -> Column:
@@ -331,8 +285,6 @@ def _text(table: OpenTable, name: str, role: str) -> Column:
     For what every event must have, blank text is missing. A moment becomes its microseconds since 1970: in the time zone of a
     session two of them may read the same.
     """
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
     kind, column = table.kind_of(name), table.column(name)
     if is_nested(kind):
         what = f'"{name}" is of the type {kind} and holds no text to serve as {WORDS.get(role, role)}'
@@ -345,35 +297,3 @@ def _text(table: OpenTable, name: str, role: str) -> Column:
     if kind.startswith("decimal"):
         text = F.when(text.rlike(FIXED), F.regexp_replace(text, TRAILING, "")).otherwise(text)
     return F.when(~text.rlike(BLANK), text) if role in REQUIRED else text
-
-
-def _together(parts: Sequence[Column]) -> Column:
-    """Several columns as one label; missing where one of them is."""
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
-    return F.concat(parts[0], *(piece for part in parts[1:] for piece in (F.lit("+"), part)))
-
-
-def _joined(parts: Sequence[Column]) -> Column:
-    """Several columns as one id: each with its length before it, so that no two combinations give the same."""
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
-    if len(parts) == 1:
-        return parts[0]
-    return F.concat(*(piece for part in parts for piece in (F.length(part).cast("string"), F.lit(":"), part)))
-
-
-def _kept(table: OpenTable, columns: Mapping[str, tuple[str, ...]], transitions: Sequence[str]) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
-    if "lifecycle" not in columns:
-        remedy = "Name it with --lifecycle, or leave --lifecycle-keep out"
-        raise InputError("there is no lifecycle column to choose transitions by", place=table.place, remedy=remedy)
-    wanted = [name.strip().lower() for name in transitions]
-    return F.lower(_text(table, columns["lifecycle"][0], "lifecycle")).isin(wanted)
-
-
-def _name_among_cases(column: str) -> str:
-    """What the individual's column is called among the attributes of cases."""
-    name = column.removeprefix(CASE_PREFIX) or column
-    return f"individual:{name}" if name == CASE_NAME else name

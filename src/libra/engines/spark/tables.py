@@ -9,14 +9,13 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from libra.engines.spark.session import Spark, in_one_line, without_warnings
+from libra.engines.spark.session import F, Spark, in_one_line, setting, without_warnings
 from libra.errors import InputError
 from libra.eventlog.description import FORMS, check_form
 from libra.eventlog.files import FileFormat, format_of_name, parquet_files
@@ -36,13 +35,7 @@ FILE_NUMBER, BLOCK, ROW = "file_number", "file_block", "file_row"
 
 
 def first_lines(path: str, encoding: str, session: SparkSession, source: str) -> bytes:
-    """Some lines of a file, or of some file of a folder, from the first on; as UTF-8.
-
-    Raises:
-        InputError: There are none, or there is no such encoding.
-    """
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
+    """Some lines of a file, or of some file of a folder, from the first on, as UTF-8; an error where there are none."""
     lines = session.read.text(path).select(F.col("value").cast("binary")).limit(HEAD).collect()
     if not lines:
         raise InputError("the file is empty", place=source, remedy="Export the log again")
@@ -53,16 +46,11 @@ def first_lines(path: str, encoding: str, session: SparkSession, source: str) ->
         raise InputError(f'there is no encoding "{encoding}"', place=source, remedy=remedy) from None
 
 
-def checked_quote(
-    path: str, encoding: str, dialect: Dialect, session: SparkSession, source: str, *, said: str | None = None
-) -> str | None:
+def checked_quote(path: str, encoding: str, dialect: Dialect, session: SparkSession, source: str, said: str | None) -> str | None:
     """What encloses fields: what was said, or else, if any line has one that begins with it, what it is; one scan of all lines.
 
-    Raises:
-        InputError: A line ends within quotes, or a file has another header than the rest.
+    An error where a line ends within quotes, or a file has another header than the rest.
     """
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
     quote, line = dialect.quote or '"', F.col("value")
     n_quotes = F.octet_length(line) - F.octet_length(F.replace(line, F.lit(quote)))
     lines = session.read.text(path).filter(F.trim(line) != "")
@@ -83,44 +71,26 @@ def checked_quote(
     quoting = (quote if any(row[2] for row in headers) else None) if said is None else said or None
     if quoting and any(row[1] for row in headers):
         remedy = "Convert it to Parquet first, or leave line breaks out"
-        raise InputError("some line ends within quotes, which Spark would cut in two", place=source, remedy=remedy)
-    texts = (bytes(row[0]).decode(encoding, "replace").removeprefix("\ufeff") for row in headers)
-    if any(_fields(text, dialect.delimiter, quoting) != _fields_of(dialect) for text in texts):
+        raise InputError("some quoted field contains a line break, which Spark cannot read", place=source, remedy=remedy)
+    texts = [bytes(row[0]).decode(encoding, "replace").removeprefix("\ufeff") for row in headers]
+    sep, (first, *others) = dialect.delimiter, dialect.header
+    fields = (next(csv.reader([text], delimiter=sep, quotechar=quoting)) if quoting else text.split(sep) for text in texts)
+    if any(found != [first.removeprefix("\ufeff"), *others] for found in fields):
         remedy = "Give all of them the same columns in the same order, or convert each to Parquet first"
         raise InputError("the files of this folder have different headers", place=source, remedy=remedy)
     return quoting
 
 
-def _fields(line: str, delimiter: str, quote: str | None) -> list[str]:
-    if quote is None:
-        return line.split(delimiter)
-    return next(csv.reader([line], delimiter=delimiter, quotechar=quote))
-
-
-def _fields_of(dialect: Dialect) -> list[str]:
-    first, *others = dialect.header
-    return [first.removeprefix("\ufeff"), *others]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class OpenTable:
-    """A table that Spark has opened and not read.
+    """A table that Spark has opened and not read."""
 
-    Attributes:
-        frame: Its columns, called c0, c1, …, and those of `order`.
-        names: What the columns are called.
-        order: The columns that say where in a file a row stands; none where rows have no place.
-        place: What to call it in errors.
-        individual: The column that says whose case it is, where the file itself names one.
-        is_text: Whether it is a text file, with all columns as text.
-    """
-
-    frame: DataFrame
-    names: tuple[str, ...]
-    order: tuple[str, ...]
-    place: str
-    individual: str | None = None
-    is_text: bool = False
+    frame: DataFrame  # its columns, called c0, c1, …, and those of `order`
+    names: tuple[str, ...]  # what the columns are called
+    order: tuple[str, ...]  # the columns that say where in a file a row stands; none where rows have no place
+    place: str  # what to call it in errors
+    individual: str | None = None  # the column that says whose case it is, where the file itself names one
+    is_text: bool = False  # a text file, with all columns as text
 
     def kind_of(self, name: str) -> str:
         """Spark's word for the type of a column."""
@@ -128,18 +98,12 @@ class OpenTable:
 
     def column(self, name: str) -> Column:
         """A column by its name in the table."""
-        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
         return F.col(f"c{self.names.index(name)}")
 
     def sample(self) -> pl.DataFrame:
         """The first rows, under the names of their columns."""
-        from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
-        shown = [
-            F.array(F.lit("")).alias(name) if is_nested(kind) else F.col(name)
-            for name, kind in self.frame.dtypes[: len(self.names)]
-        ]
+        kinds = self.frame.dtypes[: len(self.names)]
+        shown = [F.array(F.lit("")).alias(name) if is_nested(kind) else F.col(name) for name, kind in kinds]
         with in_one_line(self.place), without_warnings():
             sample = pl.from_arrow(self.frame.select(*shown).limit(SAMPLE).toArrow())
         if not isinstance(sample, pl.DataFrame):
@@ -148,11 +112,7 @@ class OpenTable:
 
 
 def open_table(source: str | DataFrame, options: ReadOptions, spark: Spark) -> OpenTable:
-    """Open a data frame, a path (of a file or folder of Parquet or CSV, wherever Spark reads), or a table of the catalog.
-
-    Raises:
-        InputError: There is no such thing, or Spark cannot read it.
-    """
+    """Open a data frame, a path (of a file or folder of Parquet or CSV, wherever Spark reads), or a table of the catalog."""
     if not isinstance(source, str):
         check_form("table", options, FRAME)
         return _opened(source, (), FRAME)
@@ -165,26 +125,15 @@ def open_table(source: str | DataFrame, options: ReadOptions, spark: Spark) -> O
                 raise InputError("there is no such file or table", place=source, remedy=remedy)
             return _opened(spark.session.table(source), (), source)
         if fmt.kind == "xes":
-            raise InputError("Spark does not read XES", place=source, remedy="Make it Parquet first, with libra convert")
+            raise InputError("Spark does not read XES", place=source, remedy="Convert it to Parquet first, with libra convert")
         if fmt.kind == "parquet":
             reader = spark.session.read
             if Path(source).is_dir():
                 reader = reader.option("pathGlobFilter", "*.{parquet,pq}")  # what else lies there is left alone
-            with _folders_as_text(spark.session):
-                frame = reader.parquet(path)
+            with setting(spark.session, FOLDER_TYPES, "false"):  # columns that are folders, such as `patient=7`, hold text:
+                frame = reader.parquet(path)  # one of them does not change how the others are read
             return replace(_opened(frame, (ROW,), source), individual=_remembered(source))
         return _csv(path, source, fmt, options, spark)
-
-
-@contextlib.contextmanager
-def _folders_as_text(session: SparkSession) -> Iterator[None]:
-    """Folders that are columns, such as `patient=7`, hold text: one of them does not change how the others are read."""
-    before = session.conf.get(FOLDER_TYPES)
-    session.conf.set(FOLDER_TYPES, "false")
-    try:
-        yield
-    finally:
-        session.conf.set(FOLDER_TYPES, str(before))
 
 
 def _format_of(source: str, spark: Spark) -> tuple[FileFormat | None, str]:
@@ -214,7 +163,6 @@ def _first_format(names: list[str]) -> FileFormat | None:
 
 def _csv(path: str, source: str, fmt: FileFormat, options: ReadOptions, spark: Spark) -> OpenTable:
     """A text file, every column as text, by the dialect that its first lines show; all lines are looked at once before."""
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
     from pyspark.sql.types import StringType, StructField, StructType
 
     encoding = options.encoding or "UTF-8"
@@ -222,7 +170,7 @@ def _csv(path: str, source: str, fmt: FileFormat, options: ReadOptions, spark: S
     dialect = find_dialect(head, options, tabs=fmt.kind == "tsv", source=source)
     names = [name.removeprefix("\ufeff") if name.strip() else f"column_{i}" for i, name in enumerate(dialect.header, 1)]
     if head.startswith(b"sep="):
-        raise InputError("the first line is a word to Excel", place=source, remedy="Remove it, so that the header is first")
+        raise InputError("the first line is meant for Excel", place=source, remedy="Remove it, so that the header is first")
     if len(names) == 1 or len(set(names)) < len(names):
         what = "there is only one column" if len(names) == 1 else "several columns have the same name"
         raise InputError(what, place=source, remedy="Check the header, or name what separates fields with --delimiter")
@@ -230,7 +178,7 @@ def _csv(path: str, source: str, fmt: FileFormat, options: ReadOptions, spark: S
     reader = spark.session.read.schema(schema).options(
         header=True, sep=dialect.delimiter, encoding=encoding, mode="FAILFAST", columnPruning=False, enforceSchema=True
     )
-    quote = checked_quote(path, encoding, dialect, spark.session, source, said=options.quote) or "\0"
+    quote = checked_quote(path, encoding, dialect, spark.session, source, options.quote) or "\0"
     quoted = reader.options(quote=quote, escape=quote)
     opened = _opened(quoted.csv(path), (BLOCK, ROW), source, tuple(names))
     bare = [F.regexp_replace(f"c{i}", GUARDED, "$1").alias(f"c{i}") for i in range(len(names))]
@@ -239,28 +187,19 @@ def _csv(path: str, source: str, fmt: FileFormat, options: ReadOptions, spark: S
 
 def _opened(frame: DataFrame, order: tuple[str, ...], place: str, names: tuple[str, ...] = ()) -> OpenTable:
     """A frame under plain names, with what says where in which file a row stands."""
-    from pyspark.sql import functions as F  # noqa: N812  # what everybody calls it
-
     own = tuple(names or frame.columns)
-    columns: dict[str, Any] = {
-        BLOCK: F.col("_metadata.file_block_start"),
-        ROW: F.monotonically_increasing_id() if BLOCK in order else F.col("_metadata.row_index"),
-    }
-    files = _file_numbers(frame) if order else {}
+    row = F.monotonically_increasing_id() if BLOCK in order else F.col("_metadata.row_index")
+    columns = {BLOCK: F.col("_metadata.file_block_start"), ROW: row}
+    files = sorted(name.replace("file:///", "file:/", 1) for name in frame.inputFiles()) if order else []  # as rows name them
     several = [F.col("_metadata.file_path").alias("file_path")] if len(files) > 1 else []
     with_places = frame.select("*", *(columns[name].alias(name) for name in order), *several)
     plain = with_places.toDF(*(f"c{i}" for i in range(len(own))), *order, *("file_path" for _ in several))
     if several:
-        numbers = frame.sparkSession.createDataFrame(list(files.items()), f"file_path string, {FILE_NUMBER} int")
-        plain = plain.join(F.broadcast(numbers), "file_path", "left").drop("file_path")
+        numbers = zip(files, range(len(files)), strict=True)
+        numbered = frame.sparkSession.createDataFrame(list(numbers), f"file_path string, {FILE_NUMBER} int")
+        plain = plain.join(F.broadcast(numbered), "file_path", "left").drop("file_path")
         order = (FILE_NUMBER, *order)
     return OpenTable(plain, own, order, place)
-
-
-def _file_numbers(frame: DataFrame) -> dict[str, int]:
-    """Every file with its place in the order of their names, called as Spark calls them row by row."""
-    names = sorted(name.replace("file:///", "file:/", 1) for name in frame.inputFiles())
-    return {name: number for number, name in enumerate(names)}
 
 
 def _remembered(source: str) -> str | None:

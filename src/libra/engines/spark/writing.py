@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from libra.engines.spark.session import Spark, in_one_line, session_of, without_warnings
+from libra.engines.spark.session import Spark, in_one_line, session_of, setting, without_warnings
 from libra.errors import InputError, UsageError
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
@@ -31,14 +31,8 @@ if TYPE_CHECKING:
 Kind = Literal["parquet", "csv"]
 SCHEMA = f"`{CASE_ID}` string, `{ACTIVITY}` string, `{TIMESTAMP}` timestamp"
 TIMESTAMP_TYPE = "spark.sql.parquet.outputTimestampType"
-CSV: dict[str, bool | str] = {
-    "header": True,
-    "quoteAll": False,
-    "escape": '"',
-    "timeZone": "UTC",
-    "emptyValue": "",
-    "ignoreLeadingWhiteSpace": False,
-}
+CSV: dict[str, bool | str] = {"header": True, "quoteAll": False, "escape": '"', "timeZone": "UTC", "emptyValue": ""}
+CSV |= {"ignoreLeadingWhiteSpace": False}
 SECOND = 1_000_000  # microseconds
 EXISTS = "Name a folder that does not exist yet"
 
@@ -82,19 +76,15 @@ def _kind(output: str | Path) -> Kind:
 
 
 def write_log(log: EventLog, target: str, spark: Spark, kind: Kind = "parquet") -> None:
-    """Write a log as a folder of files, a part each.
+    """Write a log of activities and times as a folder of files, a part each; an error where there is something already.
 
-    Args:
-        log: What to write, with activities and times alone; one in parts goes to the executors as the recipe that it is.
-        target: The folder: a path of this machine, or one that Spark can write to, such as s3a://bucket/folder.
-        spark: The session.
-        kind: What files to write.
-
-    Raises:
-        InputError: There is something already, or it cannot be written.
+    A log in parts goes to the executors as the recipe that it is. `target` is a path of this machine, or one that Spark can write
+    to, such as s3a://bucket/folder.
     """
     if not isinstance(log, LogInParts):
-        log = _in_one_part(log)
+        whole, grain = log, 1 if log.finer_than(SECOND, log.events[TIMESTAMP]) else SECOND
+        sizes = {"n_cases": log.n_cases, "n_events": log.n_events}
+        log = LogInParts(1, lambda _number: whole, **sizes, labels=whole.activities, grain=grain, metadata=whole.metadata)
     local = Path(target) if spark.local and "://" not in target else None
     beside = target if local is None else _beside(local)
     try:
@@ -106,23 +96,13 @@ def write_log(log: EventLog, target: str, spark: Spark, kind: Kind = "parquet") 
                 form = f"yyyy-MM-dd'T'HH:mm:ss{'.SSSSSS' if fine else ''}XXX"
                 rows.write.options(**CSV, timestampFormat=form).csv(beside)
             else:
-                before = spark.session.conf.get(TIMESTAMP_TYPE)
-                spark.session.conf.set(TIMESTAMP_TYPE, "TIMESTAMP_MICROS")
-                try:
+                with setting(spark.session, TIMESTAMP_TYPE, "TIMESTAMP_MICROS"):
                     rows.write.parquet(beside)
-                finally:
-                    spark.session.conf.set(TIMESTAMP_TYPE, before or "INT96")
         if local is not None:
             _appear(Path(beside.removeprefix("file://")), local)
     finally:
         if local is not None:
             shutil.rmtree(beside.removeprefix("file://"), ignore_errors=True)
-
-
-def _in_one_part(log: EventLog) -> LogInParts:
-    grain = 1 if log.finer_than(SECOND, log.events[TIMESTAMP]) else SECOND
-    sizes = {"n_cases": log.n_cases, "n_events": log.n_events}
-    return LogInParts(1, lambda _number: log, **sizes, labels=log.activities, grain=grain, metadata=log.metadata)
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,24 +117,17 @@ class _Parts:
             for number in batch.column(0).to_pylist():
                 rows = self.log.part(number).to_polars()
                 if self.guarded:
-                    rows = rows.with_columns(_guarded(name) for name in (CASE_ID, ACTIVITY))
+                    rows = rows.with_columns(pl.col(CASE_ID, ACTIVITY).str.replace(f"({FORMULA})", "'$1"))
                 yield from rows.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
-
-
-def _guarded(name: str) -> pl.Expr:
-    text = pl.col(name)
-    return pl.when(text.str.contains(FORMULA)).then(pl.lit("'") + text).otherwise(text).alias(name)
 
 
 def _beside(local: Path) -> str:
     """Where a folder is written before it appears; an error where there is something already."""
     target = local.absolute()
-    if target.is_dir() and not any(target.iterdir()):
-        pass
-    elif target.exists():
-        raise InputError("there is something already", place=str(local), remedy=EXISTS)
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise InputError("it already exists", place=str(local), remedy=EXISTS)
     if not target.parent.is_dir():
-        raise InputError("there is no folder to write this into", place=str(local), remedy="Make that folder first")
+        raise InputError("the parent folder does not exist", place=str(local), remedy="Create it first")
     return f"file://{target.parent / f'.libra-{secrets.token_hex(8)}.part'}"
 
 
@@ -166,4 +139,4 @@ def _appear(beside: Path, local: Path) -> None:
             local.rmdir()
         beside.rename(local)
     except OSError as error:
-        raise InputError("the folder cannot be put in its place", place=str(local), remedy=EXISTS) from error
+        raise InputError("the folder cannot be moved into place", place=str(local), remedy=EXISTS) from error

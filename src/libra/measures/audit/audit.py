@@ -1,9 +1,8 @@
 """The audit: does a mechanism keep what it claims? An attempt to refute it, from the outside.
 
-In: a log, a mechanism and a claim. The mechanism runs thousands of times on a small log with and without a canary. From the
-first runs the most telling event is chosen for each canary; fresh runs then say how likely it is on each side, with exact bounds.
-Out: an `Audit`. The promise: a claim that is true is refuted with probability `MISTAKEN` at most, whatever the mechanism. A
-claim that is not refuted may still be false: an audit can only find what it looks for, and only what is large enough.
+The mechanism runs thousands of times on a small log with and without a canary. From the first runs the most telling event is
+chosen for each canary; fresh runs then say how likely it is on each side, with exact bounds. The promise: a claim that is true is
+refuted with probability `MISTAKEN` at most. One that is not refuted may still be false: an audit only finds what it looks for.
 """
 
 from __future__ import annotations
@@ -44,18 +43,11 @@ LARGEST_THRESHOLD = 256
 SHOWS = 0.2  # a variant that shows less often is not worth a canary
 AT_ONCE = 20  # runs handed to a process at a time
 Job: TypeAlias = tuple[int, int, int, int | None]  # its number, which log, how many runs, and the seed
-Seen: TypeAlias = tuple[int, int, Floats]  # the number of the job, which log, and the figures that are seen of it, one row a run
 
 
 @dataclass(frozen=True)
 class Effort:
     """How hard to try.
-
-    Attributes:
-        runs: How many runs in all, both sides and all canaries together.
-        seconds: When to stop, whatever was done by then.
-        processes: How many runs at once.
-        seed: For the same audit again; None for fresh randomness.
 
     Example:
         >>> Effort(runs=5)
@@ -63,13 +55,13 @@ class Effort:
         libra.errors.UsageError: runs has to be a whole number from 200 to 10,000,000, not 5.
     """
 
-    runs: int = 10_000
-    seconds: float = 240.0
-    processes: int = 1
-    seed: int | None = None
+    runs: int = 10_000  # in all, both sides and all canaries together
+    seconds: float = 240.0  # when to stop, whatever was done by then
+    processes: int = 1  # how many runs at once
+    seed: int | None = None  # for the same audit again; None for fresh randomness
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse invalid values."""
         checked_whole("runs", self.runs, FEWEST, MOST)
         checked_whole("processes", self.processes, 1, 256)
         checked("the time limit", self.seconds, lambda seconds: 1 <= seconds <= LONGEST, f"of seconds from 1 to {LONGEST:,.0f}")
@@ -85,15 +77,10 @@ def audit(
     canaries: str | Sequence[str] | None = None,
     progress: Progress = no_progress,
 ) -> Audit:
-    """Try to refute what a mechanism claims.
+    """Try to refute what a mechanism claims, on small logs that are made of the cases of a log.
 
-    Args:
-        log: What the small logs are made of.
-        mechanism: What is audited.
-        claim: What to test of a release; None for the guarantee that it states.
-        effort: How many runs, how long, and how many at once.
-        canaries: The names of those to try; None for all.
-        progress: Called with the runs done and the runs in all.
+    `claim` says what to test of a release: by default the guarantee that it states. `canaries` are the names of those to try: by
+    default all. `progress` is called with the runs done and the runs in all.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -102,25 +89,40 @@ def audit(
         >>> audit(simulate(cases=200), made, effort=Effort(runs=200), canaries=["joins a frequent variant"]).refuted
         False
     """
-    begin = time.monotonic()
-    names = _checked_names(canaries)
+    begin, effort = time.monotonic(), effort or Effort()
+    names = list(NAMES) if canaries is None else [canaries] if isinstance(canaries, str) else list(dict.fromkeys(canaries))
+    for name in names:
+        if name not in NAMES:
+            raise UsageError(f'Unknown canary "{name}". Choose from: {", ".join(NAMES)}.')
+    if not names:
+        raise UsageError("An audit needs at least one canary. Omit the list to try all of them.")
     most_cases = getattr(mechanism, "most_cases", None) or 1
     setting = setting_of(log, labels_public=not getattr(mechanism, "private_labels", False), most_cases=most_cases)
-    individuals = log.individual is not None
+    individuals, notes, at_threshold, probes = log.individual is not None, [], 0, 0
     try:
         release = mechanism.anonymize(log_of_cases(setting.base(1), individuals=individuals), Randomness(), no_progress)
     except UsageError as error:
-        raise UsageError(f"On the small log that an audit is made on: {error}") from error
-    effort = effort or Effort()
+        raise UsageError(f"On the small log of the audit: {error}") from error
+    tested = (claim or stated_claim)(release)
     runs = Runs(mechanism, effort.processes, effort.seed, individuals)
-    trial = _Trial(runs, setting, (claim or stated_claim)(release), effort, begin, progress)
-    findings, notes = trial.findings(names)
+    if THRESHOLD in names:
+        found, probes = _threshold(setting, runs, begin + CHOOSING * effort.seconds)
+        if found is None:
+            notes.append(f"No variant of up to {LARGEST_THRESHOLD} cases shows in the release: none was put at a threshold.")
+            names = [name for name in names if name != THRESHOLD]
+        if not names:
+            raise UsageError(f"Nothing was tried. {notes[0]} Choose other canaries, or a larger epsilon or delta.")
+        at_threshold = found or 0
+    tried = [canary for canary in setting.canaries(at_threshold) if canary.name in names]
+    findings = _findings(runs, setting.base(at_threshold), tried, tested, effort, begin, progress)
+    if runs.cut_short:
+        notes.append("Time was up before all runs were done: --time-limit allows more.")
     return Audit(
         mechanism=mechanism.name,
         parameters=release.parameters,
-        claim=trial.claim,
+        claim=tested,
         findings=tuple(findings),
-        runs=trial.runs.done + trial.probes,
+        runs=runs.done + probes,
         seconds=time.monotonic() - begin,
         mistaken=MISTAKEN,
         notes=tuple(notes),
@@ -131,7 +133,7 @@ def stated_claim(release: Release) -> Claim:
     """The guarantee that a release states of itself."""
     promised = release.guarantee
     if promised.epsilon is None or promised.delta is None:
-        raise UsageError(f"{release.mechanism} states no epsilon. Say which one to test: --epsilon.")
+        raise UsageError(f"{release.mechanism} states no epsilon. Choose the one to test with --epsilon.")
     whole = promised.unit != CASE.statement()
     return Claim(promised.epsilon, promised.delta, f"{promised.kind} by {promised.source}", of_individuals=whole)
 
@@ -145,118 +147,64 @@ def implied_claim(release: Release, epsilon: float | None, delta: float) -> Clai
     if epsilon is not None:
         return Claim(checked_epsilon(epsilon), delta_of_guarantee(delta), f"asked for; {authors}")
     if implied is None:
-        raise UsageError(f"{release.mechanism} states no epsilon. Say which one to test: --epsilon.")
+        raise UsageError(f"{release.mechanism} states no epsilon. Choose the one to test with --epsilon.")
     return Claim(implied, delta_of_guarantee(delta), "implied by what its authors claim")
 
 
-def _checked_names(said: str | Sequence[str] | None) -> list[str]:
-    names = list(NAMES) if said is None else [said] if isinstance(said, str) else list(dict.fromkeys(said))
-    for name in names:
-        if name not in NAMES:
-            raise UsageError(f'There is no canary "{name}". There is: {", ".join(NAMES)}.')
-    if not names:
-        raise UsageError("An audit takes one canary at least. Leave the list out for all of them.")
-    return names
+def _threshold(setting: Setting, runs: Runs, deadline: float) -> tuple[int | None, int]:
+    """The number of cases at which one more makes a variant show, as far as a few runs tell, or None; and how many these are."""
+    probes = 0
+
+    def shows(cases: int) -> float:
+        nonlocal probes
+        base, own = setting.base(cases), replace(runs, processes=1)
+        sight = Sight(base, [Canary(THRESHOLD, setting.probe[:1])])
+        column = next(i for i, figure in enumerate(sight.figures) if figure.kind == "variant")
+        (seen,) = own.seen([base], {0: PROBES}, sight, deadline)
+        probes += own.done
+        return float((seen[:, column] > 0).mean()) if len(seen) else 0.0
+
+    low, high = 0, 1
+    while (often := shows(high)) < SHOWS:
+        low, high = high, 2 * high
+        if high > LARGEST_THRESHOLD:
+            return None, probes
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shows(middle) >= often / 2 else (middle, high)
+    return high - 1, probes
 
 
-class _Trial:
-    """One audit under way."""
+def _findings(
+    runs: Runs, base: list[Case], canaries: list[Canary], claim: Claim, effort: Effort, begin: float, progress: Progress
+) -> list[Finding]:
+    """What each canary proves, the most telling first."""
+    sight, logs = Sight(base, canaries), [base, *([*base, *canary.cases] for canary in canaries)]
+    columns = [sight.columns(canary) for canary in canaries]
+    claims = [claim.of_group(canary.size) for canary in canaries]
 
-    def __init__(self, runs: Runs, setting: Setting, claim: Claim, effort: Effort, begin: float, progress: Progress) -> None:
-        self.runs, self.setting, self.claim, self.effort, self.begin = runs, setting, claim, effort, begin
-        self.probes = 0
-        self.told: Callable[[int], None] = lambda done: progress(min(done, effort.runs), effort.runs)
+    def seen(wanted: dict[int, int], until: float) -> list[Floats]:
+        deadline = begin + until * effort.seconds
+        return runs.seen(logs, wanted, sight, deadline, lambda done: progress(min(done, effort.runs), effort.runs))
 
-    def findings(self, names: list[str]) -> tuple[list[Finding], list[str]]:
-        """What each canary proves, the most telling first; and what there is to note."""
-        notes, at_threshold = [], 0
-        if THRESHOLD in names:
-            found = self._threshold()
-            if found is None:
-                notes.append(f"No variant of up to {LARGEST_THRESHOLD} cases shows in the release: none was put at a threshold.")
-                names = [name for name in names if name != THRESHOLD]
-            if not names:
-                raise UsageError(f"Nothing was tried. {notes[0]} Take other canaries, or a larger epsilon or delta.")
-            at_threshold = found or 0
-        canaries = [canary for canary in self.setting.canaries(at_threshold) if canary.name in names]
-        base = self.setting.base(at_threshold)
-        sight = Sight(base, canaries)
-        logs = [base, *([*base, *canary.cases] for canary in canaries)]
-        each = max(int(CHOOSING * self.effort.runs / len(logs)), 1)
-        chosen_from = self._seen(logs, dict.fromkeys(range(len(logs)), each), sight, until=CHOOSING)
-        events = [
-            self._event(canary, sight, with_it, chosen_from[0]) for canary, with_it in zip(canaries, chosen_from[1:], strict=True)
-        ]
-        favourite = max(range(len(canaries)), key=lambda i: events[i].promised - self.claim.of_group(canaries[i].size).epsilon)
-        confirmed = self._seen(logs, self._wanted(len(canaries), favourite), sight, until=1.0)
-        if self.runs.cut_short:
-            notes.append("Time was up before all runs were done: --time-limit allows more.")
-        findings = [
-            self._finding(canary, event, sight, with_it, confirmed[0], _mistaken(len(canaries), favourite=i == favourite))
-            for i, (canary, event, with_it) in enumerate(zip(canaries, events, confirmed[1:], strict=True))
-        ]
-        return sorted(findings, key=lambda finding: finding.claim.epsilon - finding.epsilon_low), notes
-
-    def _threshold(self) -> int | None:
-        """The number of cases at which one more makes a variant show, as far as a few runs tell; None where none does."""
-        probe = Canary(THRESHOLD, self.setting.probe[:1])
-
-        def shows(cases: int) -> float:
-            base = self.setting.base(cases)
-            sight = Sight(base, [probe])
-            column = next(i for i, figure in enumerate(sight.figures) if figure.kind == "variant")
-            runs = replace(self.runs, processes=1)
-            (seen,) = runs.seen([base], {0: PROBES}, sight, self._deadline(CHOOSING))
-            self.probes += runs.done
-            return float((seen[:, column] > 0).mean()) if len(seen) else 0.0
-
-        low, high = 0, 1
-        while (often := shows(high)) < SHOWS:
-            low, high = high, 2 * high
-            if high > LARGEST_THRESHOLD:
-                return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if shows(middle) >= often / 2 else (middle, high)
-        return high - 1
-
-    def _deadline(self, share: float) -> float:
-        return self.begin + share * self.effort.seconds
-
-    def _seen(self, logs: Sequence[Sequence[Case]], wanted: dict[int, int], sight: Sight, until: float) -> list[Floats]:
-        return self.runs.seen(logs, wanted, sight, self._deadline(until), self.told)
-
-    def _event(self, canary: Canary, sight: Sight, with_canary: Floats, without: Floats) -> Event:
-        columns, n = sight.columns(canary), min(len(with_canary), len(without))
-        return telling_event(with_canary[:n, columns], without[:n, columns], self.claim.of_group(canary.size).delta)
-
-    def _wanted(self, n_canaries: int, favourite: int) -> dict[int, int]:
-        """The runs of each log that are left to confirm: most of them for the favourite and for the log without a canary."""
-        left = max(self.effort.runs - self.runs.done, 0)
-        others = left * (1 - FAVOURITE) / (n_canaries - 1) if n_canaries > 1 else 0
-        both = left * (FAVOURITE if n_canaries > 1 else 1.0) / 2
-        return {0: int(both)} | {i + 1: int(both if i == favourite else others) for i in range(n_canaries)}
-
-    def _finding(
-        self, canary: Canary, event: Event, sight: Sight, with_canary: Floats, without: Floats, mistaken: float
-    ) -> Finding:
-        columns = sight.columns(canary)
-        return Finding(
-            canary=canary.name,
-            cases=canary.size,
-            claim=self.claim.of_group(canary.size),
-            event=_in_words(event, [sight.figures[column] for column in columns]),
-            likelier_with=event.with_canary,
-            bound=bound_of(event, with_canary[:, columns], without[:, columns], mistaken),
-            mistaken=mistaken,
-        )
-
-
-def _mistaken(n_canaries: int, *, favourite: bool) -> float:
-    """The share of a finding in the mistakes that are allowed."""
-    if n_canaries == 1:
-        return MISTAKEN
-    return MISTAKEN * (FAVOURITE if favourite else (1 - FAVOURITE) / (n_canaries - 1))
+    without, *with_each = seen(dict.fromkeys(range(len(logs)), max(int(CHOOSING * effort.runs / len(logs)), 1)), CHOOSING)
+    events = []
+    for with_it, own, promised in zip(with_each, columns, claims, strict=True):
+        n = min(len(with_it), len(without))
+        events.append(telling_event(with_it[:n, own], without[:n, own], promised.delta))
+    favourite = max(range(len(canaries)), key=lambda i: events[i].promised - claims[i].epsilon)
+    others, best = len(canaries) - 1, FAVOURITE if len(canaries) > 1 else 1.0
+    left = max(effort.runs - runs.done, 0)  # to confirm: most for the favourite and for the log without a canary
+    both, other = int(left * best / 2), int(left * (1 - best) / max(others, 1))
+    wanted = {0: both} | {i + 1: both if i == favourite else other for i in range(len(canaries))}
+    without, *with_each = seen(wanted, 1.0)
+    findings = []
+    for i, (canary, event, with_it, own) in enumerate(zip(canaries, events, with_each, columns, strict=True)):
+        mistaken = MISTAKEN * (best if i == favourite else (1 - best) / others)
+        words = _in_words(event, [sight.figures[column] for column in own])
+        bound = bound_of(event, with_it[:, own], without[:, own], mistaken)
+        findings.append(Finding(canary.name, canary.size, claims[i], words, event.with_canary, bound, mistaken))
+    return sorted(findings, key=lambda finding: finding.claim.epsilon - finding.epsilon_low)
 
 
 def _in_words(event: Event, figures: Sequence[Figure]) -> str:
@@ -271,18 +219,12 @@ class Runs:
     """Runs of a mechanism on small logs.
 
     When time is up, no more are begun and those under way count: the clock decides, never what comes out.
-
-    Attributes:
-        mechanism: What runs.
-        processes: How many at once; 1 is this one.
-        seed: For the same draws again; None takes the operating system's.
-        individuals: Whether the logs say whose case is whose.
     """
 
     mechanism: Mechanism
-    processes: int = 1
-    seed: int | None = None
-    individuals: bool = False
+    processes: int = 1  # how many runs at once; 1 is in this process
+    seed: int | None = None  # for the same draws again; None takes the operating system's
+    individuals: bool = False  # whether the logs say whose case is whose
     done: int = field(default=0, init=False)
     cut_short: bool = field(default=False, init=False)
 
@@ -300,36 +242,30 @@ class Runs:
     ) -> list[Floats]:
         """What is seen of each log in so many runs of it; fewer where the deadline comes first."""
         events = [log_of_cases(cases, individuals=self.individuals) for cases in logs]
-        results: list[Seen] = []
+        results = {}
         run = partial(_run, self.mechanism, events, sight)
-        jobs = self._jobs(wanted)
-        with pooled(run, _until(jobs, deadline, at_least=len(wanted)), self.processes) as finished:
-            for seen in finished:
-                results.append(seen)
-                self.done += len(seen[2])
+        with pooled(run, self._jobs(wanted, deadline), self.processes) as finished:
+            for number, log, rows in finished:
+                results[number] = log, rows
+                self.done += len(rows)
                 told(self.done)
-        results.sort(key=lambda seen: seen[0])
+        seen = [results[number] for number in sorted(results)]
         nothing = np.zeros((0, len(sight.figures)))
-        seen_of_each = [np.concatenate([nothing, *(rows for _, of, rows in results if of == log)]) for log in range(len(logs))]
+        seen_of_each = [np.concatenate([nothing, *(rows for of, rows in seen if of == log)]) for log in range(len(logs))]
         self.cut_short |= any(len(seen_of_each[log]) < n for log, n in wanted.items())
         return seen_of_each
 
-    def _jobs(self, wanted: Mapping[int, int]) -> Iterator[Job]:
-        """All runs, a few at a time and the logs in turn, so that none is behind when time is up."""
+    def _jobs(self, wanted: Mapping[int, int], deadline: float) -> Iterator[Job]:
+        """The runs that are begun before the deadline, a few at a time and the logs in turn; of every log some in any case."""
         jobs = [(begin / n, log, min(AT_ONCE, n - begin)) for log, n in wanted.items() for begin in range(0, n, AT_ONCE)]
         for number, (_, log, n) in enumerate(sorted(jobs)):
-            yield number, log, n, None if self._seeds is None else int(self._seeds.integers(LARGEST_SEED))
+            seed = None if self._seeds is None else int(self._seeds.integers(LARGEST_SEED))
+            if number >= len(wanted) and time.monotonic() >= deadline:
+                return
+            yield number, log, n, seed
 
 
-def _until(jobs: Iterator[Job], deadline: float, at_least: int) -> Iterator[Job]:
-    """The jobs that are begun before the deadline; so many of them in any case."""
-    for number, job in enumerate(jobs):
-        if number >= at_least and time.monotonic() >= deadline:
-            return
-        yield job
-
-
-def _run(mechanism: Mechanism, logs: Sequence[EventLog], sight: Sight, job: Job) -> Seen:
+def _run(mechanism: Mechanism, logs: Sequence[EventLog], sight: Sight, job: Job) -> tuple[int, int, Floats]:
     number, log, n, seed = job
     random = Randomness(seed)
     return number, log, np.array([sight.of(mechanism.anonymize(logs[log], random, no_progress).log) for _ in range(n)])

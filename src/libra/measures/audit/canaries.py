@@ -50,21 +50,13 @@ COMMON_VALUE = "common"
 
 @dataclass(frozen=True)
 class Case:
-    """One case.
-
-    Attributes:
-        trace: Its activities.
-        micros: When each happened, in microseconds since 1970.
-        value: Of the attribute that all cases have.
-        amount: Of the number that all cases have.
-        person: Whose case it is; None for a person with no other case.
-    """
+    """One case: its activities, when each happened (in microseconds since 1970), and attributes that all cases have."""
 
     trace: tuple[str, ...]
     micros: tuple[int, ...]
     value: str = COMMON_VALUE
     amount: float = 1.0
-    person: str | None = None
+    person: str | None = None  # whose case it is; None for a person with no other case
 
     @property
     def start(self) -> int:
@@ -124,21 +116,13 @@ class Canary:
 
 @dataclass(frozen=True)
 class Setting:
-    """The small log and what may join it.
+    """The small log and what may join it."""
 
-    Attributes:
-        frequent: Cases of the variant that many follow.
-        probe: Cases of the variant that sits at a threshold; as many of them are used as it takes.
-        rare: All other cases.
-        labels_public: Whether the set of labels is public, so that every label is in the log without the canary as well.
-        of_a_person: How many cases a person has who has several.
-    """
-
-    frequent: tuple[Case, ...]
-    probe: tuple[Case, ...]
-    rare: tuple[Case, ...]
-    labels_public: bool
-    of_a_person: int = FEWEST_OF_A_PERSON
+    frequent: tuple[Case, ...]  # cases of the variant that many follow
+    probe: tuple[Case, ...]  # cases of the variant that sits at a threshold; as many of them are used as it takes
+    rare: tuple[Case, ...]  # all other cases
+    labels_public: bool  # so that every label is in the log without the canary as well
+    of_a_person: int = FEWEST_OF_A_PERSON  # how many cases a person has who has several
 
     def base(self, at_threshold: int) -> list[Case]:
         """The log without a canary; so many cases follow the variant of the probe."""
@@ -196,35 +180,21 @@ def setting_of(log: EventLog, *, labels_public: bool, most_cases: int = 1) -> Se
         'Arrive'
     """
     if not log.n_cases:
-        raise InputError(
-            "this log is empty", remedy="An audit makes small logs out of the cases of a log; give it one with cases"
-        )
+        remedy = "An audit makes small logs out of the cases of a log; give it one with cases"
+        raise InputError("this log is empty", remedy=remedy)
     traces = [tuple(log.activities[code] for code in trace) for trace, _ in log.variants.traces.head(MANY_VARIANTS).rows()]
-    numbers = _cases_of_variants(log, len(traces))
     short = sorted(range(len(traces)), key=lambda row: (len(traces[row]) < 2, len(traces[row]) > 12, row))
-    chosen = [[_case(log, traces[row], int(case)) for case in numbers[row]] for row in short[: 2 + RARE_VARIANTS]]
-    while len(chosen) < 2 + RARE_VARIANTS:
-        chosen.append(_made_up(chosen))
+    chosen = []
+    for row in short[: 2 + RARE_VARIANTS]:
+        begins = log.case_offsets[np.flatnonzero(log.variants.of_case == row)[: 2 * FEWEST_FREQUENT]]
+        times = log.timestamps[begins[:, None] + np.arange(len(traces[row]))]
+        chosen.append([Case(traces[row], tuple(micros)) for micros in times.tolist()])
+    while len(chosen) < 2 + RARE_VARIANTS:  # one more variant, where the log has too few
+        chosen.append([_own_variant(chosen[0][0], {cases[0].trace for cases in chosen})])
     frequent, probe, *rare = chosen
     of_a_person = min(max(FEWEST_OF_A_PERSON, most_cases), MOST_OF_A_PERSON)
     tail = tuple(case for cases in rare for case in _times(cases, RARE_CASES))
     return Setting(tuple(frequent), tuple(probe), tail, labels_public, of_a_person)
-
-
-def _cases_of_variants(log: EventLog, n: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """The first cases of each of the most frequent variants."""
-    rows = log.variants.of_case
-    return [np.flatnonzero(rows == row)[: 2 * FEWEST_FREQUENT] for row in range(n)]
-
-
-def _case(log: EventLog, trace: tuple[str, ...], case: int) -> Case:
-    begin, end = log.case_offsets[case], log.case_offsets[case + 1]
-    return Case(trace, tuple(log.timestamps[begin:end].tolist()))
-
-
-def _made_up(chosen: list[list[Case]]) -> list[Case]:
-    """Cases of one more variant, where the log has too few."""
-    return [_own_variant(chosen[0][0], {cases[0].trace for cases in chosen})]
 
 
 def _own_variant(usual: Case, known: set[tuple[str, ...]]) -> Case:

@@ -31,14 +31,7 @@ MOST_RUNS = 10**9
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens in a run or not.
-
-    Attributes:
-        weights: Of the figures, which are added up so; one of them is 1 and the others 0 where a single figure is looked at.
-        threshold: What the sum has to reach.
-        above: Whether reaching it is the event, or staying below.
-        with_canary: Whether the event is likelier with the canary than without.
-        promised: The epsilon that it would prove if it came as often in three times as many runs.
+    """Something that happens in a run or not: the weighed sum of its figures reaches a threshold, or stays below.
 
     Example:
         >>> event = Event((0.0, 1.0), 2.0, above=True, with_canary=True)
@@ -46,11 +39,11 @@ class Event:
         [False, True]
     """
 
-    weights: tuple[float, ...]
+    weights: tuple[float, ...]  # one is 1 and the others 0 where a single figure is looked at
     threshold: float
-    above: bool
-    with_canary: bool
-    promised: float = 0.0
+    above: bool  # whether reaching it is the event, or staying below
+    with_canary: bool  # whether the event is likelier with the canary than without
+    promised: float = 0.0  # the epsilon that it would prove if it came as often in three times as many runs
 
     def happens(self, runs: Floats) -> npt.NDArray[np.bool_]:
         """In which runs it happens."""
@@ -83,16 +76,11 @@ def _best(with_canary: Floats, without: Floats, delta: float) -> tuple[float, fl
     for above in (True, False):
         shares = reached if above else [1 - share for share in reached]
         for side, (likelier, other) in ((True, shares), (False, shares[::-1])):
-            promised = _promised(likelier, other, n, delta)
+            low, high = _wilson(likelier, n, -SURE), _wilson(other, n, SURE)
+            promised = np.log(np.maximum(low - delta, 1e-9) / np.maximum(high, 1e-9))  # if these shares came again in n runs
             best = int(promised.argmax())
             found.append((float(promised[best]), float(thresholds[best]), above, side))
     return max(found)
-
-
-def _promised(likelier: Floats, other: Floats, n: int, delta: float) -> Floats:
-    """The epsilons that these shares would prove if they came again in n runs."""
-    low, high = _wilson(likelier, n, -SURE), _wilson(other, n, SURE)
-    return np.log(np.maximum(low - delta, 1e-9) / np.maximum(high, 1e-9))
 
 
 def _wilson(share: Floats, n: int, z: float) -> Floats:
@@ -121,23 +109,14 @@ def _weights(with_canary: Floats, without: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Bound:
-    """What an event proves.
-
-    Attributes:
-        hits: In how many runs it happened on the side where it is likelier.
-        runs: Of how many.
-        other_hits: The same on the other side.
-        other_runs: Likewise.
-        p_low: Its probability where it is likelier, from below.
-        q_high: Its probability on the other side, from above.
-    """
+    """What an event proves: in how many of the runs it happened on the side where it is likelier, and on the other side."""
 
     hits: int
     runs: int
     other_hits: int
     other_runs: int
-    p_low: float
-    q_high: float
+    p_low: float  # its probability where it is likelier, from below
+    q_high: float  # its probability on the other side, from above
 
     def epsilon(self, delta: float) -> float:
         """The epsilon that is proved at this delta; 0 where nothing is."""

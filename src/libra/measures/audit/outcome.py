@@ -1,8 +1,6 @@
-"""What an audit found, for people and for JSON.
+"""What an audit found, for people and for JSON; computed from the cases of a log and therefore confidential.
 
-An `Audit` says what claim was tested, what each canary proved, and how much would have been needed to prove more. It is computed
-from the cases of a log and therefore confidential. `outcome_of` tells what audits found when this version was made: `make audit`
-writes known.json together with docs/audit-results.md.
+`outcome_of` tells what audits found when this version was made: `make audit` writes known.json and docs/audit-results.md.
 """
 
 from __future__ import annotations
@@ -41,25 +39,15 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one canary proved.
-
-    Attributes:
-        canary: Which one.
-        cases: How many cases it is.
-        claim: What is claimed for so many.
-        event: The telling event, in words.
-        likelier_with: Whether the event is likelier with the canary.
-        bound: What the fresh runs say about it.
-        mistaken: How likely it is, at most, that this bound is wrong.
-    """
+    """What one canary of so many cases proved about what is claimed for so many."""
 
     canary: str
     cases: int
     claim: Claim
-    event: str
-    likelier_with: bool
-    bound: Bound
-    mistaken: float
+    event: str  # the telling one, in words
+    likelier_with: bool  # whether the event is likelier with the canary
+    bound: Bound  # what fresh runs say about the event
+    mistaken: float  # how likely it is, at most, that this bound is wrong
 
     @property
     def epsilon_low(self) -> float:
@@ -85,23 +73,12 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, JSON-ready."""
-        plain = asdict(self)
-        return plain | {"epsilon_low": self.epsilon_low, "delta_low": self.delta_low, "refutes": self.refutes}
+        return asdict(self) | {"epsilon_low": self.epsilon_low, "delta_low": self.delta_low, "refutes": self.refutes}
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The outcome of an audit.
-
-    Attributes:
-        mechanism: What was audited.
-        parameters: With what parameters.
-        claim: The claim for one case.
-        findings: What each canary proved, the most telling first.
-        runs: How many runs there were in all.
-        seconds: How long they took.
-        mistaken: How likely it is, at most, that a true claim is refuted.
-        notes: What to know about it.
+    """The outcome of an audit: what claim was tested, what each canary proved, and how much would be needed to prove more.
 
     Example:
         >>> import libra, libra.example
@@ -112,11 +89,11 @@ class Audit:
 
     mechanism: str
     parameters: Mapping[str, Any]
-    claim: Claim
-    findings: tuple[Finding, ...]
+    claim: Claim  # for one case
+    findings: tuple[Finding, ...]  # the most telling first
     runs: int
     seconds: float
-    mistaken: float
+    mistaken: float  # how likely it is, at most, that a true claim is refuted
     notes: tuple[str, ...] = ()
 
     @property
@@ -165,9 +142,7 @@ def outcome_of(name: str, parameters: Mapping[str, Any]) -> str | None:
         return None
     form = form_of(name, parameters)
     found = [one["refuted"] for one in _known() if one["mechanism"] == name and one["form"] == form]
-    if not found:
-        return None
-    return "refuted" if any(found) else "not refuted"
+    return None if not found else "refuted" if any(found) else "not refuted"
 
 
 def form_of(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

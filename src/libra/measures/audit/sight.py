@@ -1,8 +1,6 @@
 """What somebody who gets a release can see of it, in figures; the attacker knows the canary and every other case.
 
-In: a released log. Out: one number a figure: how many cases, events and variants there are, how many cases follow each variant
-the attacker knows of, how often each of the canary's directly-follows edges occurs, lengths, durations, starts, values of
-attributes. The telling event of an audit is one of these figures reaching a threshold, or not.
+The telling event of an audit is one of these figures reaching a threshold, or not.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import polars.selectors as cs
 
@@ -29,55 +26,26 @@ WEEK = 168 * HOUR
 MOST_EDGES = 24  # of a canary that are looked at one by one
 UNITS = (("years", 31_557_600.0), ("days", 86_400.0), ("hours", 3_600.0), ("minutes", 60.0))
 SHOWN_LABELS = 4  # of a variant, where it is named
-WORDS: dict[str, str] = {
-    "cases": "the number of cases",
-    "events": "the number of events",
-    "variants": "the number of variants",
-    "unknown variant": "cases of variants that nobody had",
-    "longest trace": "the length of the longest trace",
-    "longest case": "the duration of the longest case",
-    "longest step": "the duration of the longest step",
-    "earliest start": "the week of the earliest start",
-    "latest start": "the week of the latest start",
-    "columns": "the names of the columns",
-    "header": "the header",
-    "largest number": "the largest number in an attribute",
-    "variant": "cases of the variant {}",
-    "edge": "occurrences of {}",
-    "own edges": "steps that nobody else takes",
-    "length": "cases of {} events",
-    "as long": "cases of {} or more events",
-    "as slow": "cases that take {} or more",
-    "step as slow": "steps that take {} or more",
-    "week": "cases that start in the week of {}",
-    "before": "cases that start before {}",
-    "after": "cases that start after the week of {}",
-    "moments": "events at exactly the moments of the canary's",
-    "gaps": "steps that take exactly as long as the canary's",
-    "hour": "cases that start at {} o'clock",
-    "first": "where the first case of the canary's variant is",
-    "id": "cases with the canary's id",
-    "value": "events and cases with the value {}",
-}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One thing to look at: a key of `WORDS`, and what of the canary it is about."""
+    """One thing to look at: a key of `OF_LOG`, or of `OF_CANARY` and what of the canary it is about."""
 
     kind: str
     of: tuple[str, ...] | tuple[int, ...] | float | None = None
 
     def __str__(self) -> str:
         """What it is, in words."""
+        words, _ = (OF_LOG | OF_CANARY)[self.kind]
         if self.kind in ("variant", "edge", "value") and isinstance(self.of, tuple):
             shown = self.of if len(self.of) <= SHOWN_LABELS else (*self.of[:SHOWN_LABELS], f"… ({len(self.of)} events)")
-            return WORDS[self.kind].format(" > ".join(str(label) or "(start or end)" for label in shown))
+            return words.format(" > ".join(str(label) or "(start or end)" for label in shown))
         if self.of is None or isinstance(self.of, tuple):
-            return WORDS[self.kind]
+            return words
         if self.kind in ("as slow", "step as slow"):
-            return WORDS[self.kind].format(_duration(self.of))
-        return WORDS[self.kind].format(_week(self.of) if self.kind in ("week", "before", "after") else f"{self.of:g}")
+            return words.format(_duration(self.of))
+        return words.format(_week(self.of) if self.kind in ("week", "before", "after") else f"{self.of:g}")
 
     def told(self, value: float) -> str:
         """A value of this figure, as people write it."""
@@ -135,12 +103,12 @@ class Sight:
         """Settle what to look at: the figures of all canaries, each once."""
         self.figures = list(dict.fromkeys(figure for canary in canaries for figure in figures_of(canary)))
         known = dict.fromkeys(case.trace for case in (*base, *(one for canary in canaries for one in canary.cases)))
-        self._labels = {label: code for code, label in enumerate(dict.fromkeys(label for trace in known for label in trace))}
-        prints = traces_of([[self._labels[label] for label in trace] for trace in known]).fingerprints()
-        self._variants = dict(zip(known, prints.tolist(), strict=True))
-        self._id = case_id(len(base))
-        self._usual_edges = {edge for case in base for edge in _edges(case.trace)}
-        self._known = np.sort(prints)
+        self.labels = {label: code for code, label in enumerate(dict.fromkeys(label for trace in known for label in trace))}
+        prints = traces_of([[self.labels[label] for label in trace] for trace in known]).fingerprints()
+        self.variants = dict(zip(known, prints.tolist(), strict=True))
+        self.id = case_id(len(base))
+        self.usual_edges = {edge for case in base for edge in _edges(case.trace)}
+        self.known = np.sort(prints)
 
     def columns(self, canary: Canary) -> Integers:
         """Which of the figures are about this canary."""
@@ -149,37 +117,17 @@ class Sight:
 
     def of(self, log: EventLog) -> Floats:
         """The figures of a released log; an empty one has a 0 wherever something is counted."""
-        seen = _Seen(log, self._labels, self._known)
-        return np.array([self._look(seen, figure) for figure in self.figures], np.float64)
-
-    def _codes(self, labels: Sequence[str]) -> list[int]:
-        return [self._labels.get(label, len(self._labels)) for label in labels]
-
-    def _look(self, seen: _Seen, figure: Figure) -> Any:
-        of: Any = figure.of
-        match figure.kind:
-            case "variant":
-                return (seen.prints == self._variants[of]).sum()
-            case "edge":
-                return seen.edges[*self._codes(of)]
-            case "own edges":
-                return sum(seen.edges[*self._codes(edge)] for edge in {*_edges(of)} - self._usual_edges)
-            case "first":
-                return np.append(np.flatnonzero(seen.prints == self._variants[of]), -1)[0]
-            case "id":
-                return (seen.log.cases[CASE_NAME] == self._id).sum()
-        if figure.kind in HITS:
-            return HITS[figure.kind](seen, of).sum()
-        return OF_LOG[figure.kind](seen) if len(seen.lengths) or figure.kind in ("columns", "header") else 0
+        seen = _Seen(log, self)
+        return np.array([seen.look(figure) for figure in self.figures], np.float64)
 
 
 class _Seen:
-    """One released log, taken apart once."""
+    """One released log, taken apart once, by somebody who looks for the figures of a sight."""
 
-    def __init__(self, log: EventLog, labels: dict[str, int], known: npt.NDArray[np.uint64]) -> None:
-        self.log, self.known = log, known
-        n = len(labels) + 1  # what is unknown or beyond the ends comes last
-        codes = np.array([labels.get(label, n - 1) for label in log.activities], np.int64)[log.activity_codes]
+    def __init__(self, log: EventLog, sight: Sight) -> None:
+        self.log, self.sight = log, sight
+        n = len(sight.labels) + 1  # what is unknown or beyond the ends comes last
+        codes = np.array([sight.labels.get(label, n - 1) for label in log.activities], np.int64)[log.activity_codes]
         offsets, micros = log.case_offsets, log.timestamps
         self.prints = Traces(codes, offsets).fingerprints()
         self.lengths = np.diff(offsets)
@@ -192,6 +140,24 @@ class _Seen:
         self.weeks, self.hours = earliest // WEEK, earliest // HOUR % 24
         self.seconds = (latest - earliest) / 1e6
 
+    def look(self, figure: Figure) -> Any:
+        """The value of a figure."""
+        if figure.kind in OF_CANARY:
+            return OF_CANARY[figure.kind][1](self, figure.of)
+        return OF_LOG[figure.kind][1](self) if len(self.lengths) or figure.kind in ("columns", "header") else 0
+
+    def of_variant(self, trace: tuple[str, ...]) -> Integers:
+        """The cases of a variant."""
+        return np.flatnonzero(self.prints == self.sight.variants[trace])
+
+    def edge(self, labels: tuple[str, str]) -> int:
+        """How often one label follows on the other."""
+        return int(self.edges[*(self.sight.labels.get(label, len(self.sight.labels)) for label in labels)])
+
+
+def _checksum(names: object) -> int:
+    return zlib.crc32(repr(names).encode())
+
 
 def _largest_number(seen: _Seen) -> float:
     frames = seen.log.events.drop(CASE_INDEX), seen.log.cases
@@ -199,37 +165,42 @@ def _largest_number(seen: _Seen) -> float:
     return max((float(value) for value in largest if isinstance(value, int | float)), default=0.0)
 
 
-def _with_value(seen: _Seen, of: tuple[str]) -> Integers:
-    """For each column of text, how often it has a value."""
+def _with_value(seen: _Seen, of: tuple[str]) -> int:
+    """How often columns of text have a value."""
     frames = ((seen.log.events, ACTIVITY), (seen.log.cases, CASE_NAME))
     columns = [column for frame, own in frames for column in frame if column.dtype == pl.String and column.name != own]
-    return np.array([(column == of[0]).sum() for column in columns], np.int64)
+    return sum(int((column == of[0]).sum()) for column in columns)
 
 
-OF_LOG: dict[str, Callable[[_Seen], float]] = {  # of the log as a whole
-    "cases": lambda seen: len(seen.lengths),
-    "events": lambda seen: seen.lengths.sum(),
-    "variants": lambda seen: len(np.unique(seen.prints)),
-    "unknown variant": lambda seen: (~np.isin(seen.prints, seen.known)).sum(),
-    "longest trace": lambda seen: seen.lengths.max(),
-    "longest case": lambda seen: np.log10(1 + seen.seconds.max()),
-    "longest step": lambda seen: np.log10(1 + max(seen.gaps.max(initial=0), 0) / 1e6),
-    "earliest start": lambda seen: seen.weeks.min(),
-    "latest start": lambda seen: seen.weeks.max(),
-    "columns": lambda seen: zlib.crc32(repr((seen.log.events.columns, seen.log.cases.columns)).encode()),
-    "header": lambda seen: zlib.crc32(repr(seen.log.metadata).encode()),
-    "largest number": _largest_number,
+OF_LOG: dict[str, tuple[str, Callable[..., Any]]] = {  # figures of the log as a whole: what they are, and how to see them
+    "cases": ("the number of cases", lambda seen: len(seen.lengths)),
+    "events": ("the number of events", lambda seen: seen.lengths.sum()),
+    "variants": ("the number of variants", lambda seen: len(np.unique(seen.prints))),
+    "unknown variant": ("cases of variants that nobody had", lambda seen: (~np.isin(seen.prints, seen.sight.known)).sum()),
+    "longest trace": ("the length of the longest trace", lambda seen: seen.lengths.max()),
+    "longest case": ("the duration of the longest case", lambda seen: np.log10(1 + seen.seconds.max())),
+    "longest step": ("the duration of the longest step", lambda seen: np.log10(1 + max(seen.gaps.max(initial=0), 0) / 1e6)),
+    "earliest start": ("the week of the earliest start", lambda seen: seen.weeks.min()),
+    "latest start": ("the week of the latest start", lambda seen: seen.weeks.max()),
+    "columns": ("the names of the columns", lambda seen: _checksum((seen.log.events.columns, seen.log.cases.columns))),
+    "header": ("the header", lambda seen: _checksum(seen.log.metadata)),
+    "largest number": ("the largest number in an attribute", _largest_number),
 }
-HITS: dict[str, Callable[[_Seen, Any], Any]] = {  # the cases, events or steps that are like the canary's
-    "length": lambda seen, of: seen.lengths == of,
-    "as long": lambda seen, of: seen.lengths >= of,
-    "as slow": lambda seen, of: seen.seconds >= of,
-    "step as slow": lambda seen, of: seen.gaps >= 1e6 * of,
-    "week": lambda seen, of: seen.weeks == of,
-    "before": lambda seen, of: seen.weeks < of,
-    "after": lambda seen, of: seen.weeks > of,
-    "moments": lambda seen, of: np.isin(seen.micros, of),
-    "gaps": lambda seen, of: np.isin(seen.gaps, of),
-    "hour": lambda seen, of: seen.hours == of,
-    "value": _with_value,
+OF_CANARY: dict[str, tuple[str, Callable[..., Any]]] = {  # the same of cases, events or steps that are like the canary's
+    "variant": ("cases of the variant {}", lambda seen, of: len(seen.of_variant(of))),
+    "edge": ("occurrences of {}", lambda seen, of: seen.edge(of)),
+    "own edges": ("steps that nobody else takes", lambda seen, of: sum(map(seen.edge, {*_edges(of)} - seen.sight.usual_edges))),
+    "length": ("cases of {} events", lambda seen, of: (seen.lengths == of).sum()),
+    "as long": ("cases of {} or more events", lambda seen, of: (seen.lengths >= of).sum()),
+    "as slow": ("cases that take {} or more", lambda seen, of: (seen.seconds >= of).sum()),
+    "step as slow": ("steps that take {} or more", lambda seen, of: (seen.gaps >= 1e6 * of).sum()),
+    "week": ("cases that start in the week of {}", lambda seen, of: (seen.weeks == of).sum()),
+    "before": ("cases that start before {}", lambda seen, of: (seen.weeks < of).sum()),
+    "after": ("cases that start after the week of {}", lambda seen, of: (seen.weeks > of).sum()),
+    "moments": ("events at exactly the moments of the canary's", lambda seen, of: np.isin(seen.micros, of).sum()),
+    "gaps": ("steps that take exactly as long as the canary's", lambda seen, of: np.isin(seen.gaps, of).sum()),
+    "hour": ("cases that start at {} o'clock", lambda seen, of: (seen.hours == of).sum()),
+    "first": ("where the first case of the canary's variant is", lambda seen, of: np.append(seen.of_variant(of), -1)[0]),
+    "id": ("cases with the canary's id", lambda seen, of: (seen.log.cases[CASE_NAME] == seen.sight.id).sum()),
+    "value": ("events and cases with the value {}", _with_value),
 }

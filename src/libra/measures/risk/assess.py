@@ -1,8 +1,7 @@
 """All risk figures in one call each: of a log as it is, and of an anonymized log against its original.
 
-In: a log, or two and what a certificate says. Out: `LogRisk` or `ReleaseRisk`. They are computed from the original and therefore
-confidential: for the custodian, never part of a release. What is sampled is sampled with a fixed seed, so that figures can be
-repeated. `docs/measures.md` defines each one.
+They are computed from the original and therefore confidential: for the custodian, never part of a release. What is sampled is
+sampled with a fixed seed, so that figures can be repeated. `docs/measures.md` defines each one.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ from libra.eventlog.cases import MINUTE
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.distances import Integers
 from libra.measures.edges import common_codes
 from libra.measures.risk.certified import Certified
-from libra.measures.risk.crowds import Population, owners_of, population_of, search
+from libra.measures.risk.crowds import population_of, search
 from libra.measures.risk.figures import (
     ANY_GAP,
     MICROSECOND,
@@ -59,7 +57,7 @@ NO_CERTIFICATE = (
     "libra anonymize --certificate FILE writes it, libra measure --risk --certificate FILE reads it."
 )
 TOO_FEW = "Membership was not attacked: this log has too few cases to be split into members and outsiders."
-WHOSE = "Membership was not attacked: the certificate protects individuals. Say in which column they are: --individual."
+WHOSE = "Membership was not attacked: the certificate protects individuals. Name their column with --individual."
 ANOTHER_FILE = "The certificate is about another file than this anonymized log. What was attacked is the mechanism that it names."
 
 
@@ -67,35 +65,23 @@ ANOTHER_FILE = "The certificate is about another file than this anonymized log. 
 class LogRisk:
     """How many cases stand alone, by what somebody knows of them; nothing for an empty log. Confidential.
 
-    Attributes:
-        singled_out: One entry for every kind and amount of knowledge.
-        samples: How many cases, and knowledge about them, were drawn for it.
-        crowds_of: What the crowds count. Where the log says whose case is whose, it is individuals: a case is then singled out
-            if all cases that fit are of one.
+    Where the log says whose case is whose, crowds are of individuals: a case is singled out if all cases that fit are of one.
     """
 
-    singled_out: tuple[SingledOut, ...]
-    samples: int
+    singled_out: tuple[SingledOut, ...] = ()  # for every kind and amount of knowledge
+    samples: int = 0  # how many cases, and knowledge about them, were drawn for it
     crowds_of: Literal["cases", "individuals"] = "cases"
 
 
 @dataclass(frozen=True)
 class ReleaseRisk:
-    """What an attacker gets from an anonymized log. Confidential.
+    """What an attacker gets from an anonymized log. Confidential."""
 
-    Attributes:
-        before: The risk of the original, from the same draws of what is known.
-        linkage: What is found in the anonymized log, one entry for every kind and amount of knowledge.
-        copies: Released cases that repeat an original case.
-        membership: What an attack on membership found; None where it could not be played.
-        notes: Why something is missing, or what to mind.
-    """
-
-    before: LogRisk
-    linkage: tuple[Linkage, ...]
-    copies: Copies
-    membership: Membership | None
-    notes: tuple[str, ...]
+    before: LogRisk  # of the original, from the same draws of what is known
+    linkage: tuple[Linkage, ...]  # what is found in the anonymized log, for every kind and amount of knowledge
+    copies: Copies  # released cases that repeat an original case
+    membership: Membership | None  # what an attack found; None where it could not be played
+    notes: tuple[str, ...]  # why something is missing, or what to mind
 
 
 def risk_of_log(log: EventLog, *, seed: int = SEED) -> LogRisk:
@@ -108,8 +94,8 @@ def risk_of_log(log: EventLog, *, seed: int = SEED) -> LogRisk:
         ('variant', True)
     """
     if not log.n_cases:
-        return LogRisk((), 0, _crowds_of(log))
-    people = _people(log, np.arange(len(log.activities)), whose_cases(log))
+        return LogRisk(crowds_of=_crowds_of(log))
+    people = population_of(log, np.arange(len(log.activities)), whose_cases(log))
     sample = draw(log, THOROUGH.samples(len(log.variants)), Randomness(seed))
     return LogRisk(singled_out(people, search(people, sample, people)), len(sample.case), _crowds_of(log))
 
@@ -124,16 +110,10 @@ def risk_of_release(
     effort: Effort = THOROUGH,
     progress: Progress = no_progress,
 ) -> ReleaseRisk:
-    """The risk of an anonymized log against its original.
+    """The risk of an anonymized log, which may be empty, against its original.
 
-    Args:
-        original: The log as it was.
-        anonymized: The log to judge; may be empty.
-        certified: The mechanism to attack, from the certificate; without it membership is left out.
-        released: The file of the anonymized log, to see whether the certificate is about it.
-        seed: Of all that is drawn, the attacked releases included.
-        effort: How much to draw; less of it tells less where a log has very many variants.
-        progress: Called with the rounds of the attack done and the rounds in all.
+    `certified` is the mechanism to attack; without it membership is left out. `released` is the file of the anonymized log: is
+    the certificate about it? `progress` is called with the rounds of the attack done and the rounds in all.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -148,9 +128,9 @@ def risk_of_release(
     copied = copies(exactly, to_the_minute, whose)
     notes = [] if certified is None or released is None or certified.is_of(released) else [ANOTHER_FILE]
     if not original.n_cases:
-        return ReleaseRisk(LogRisk((), 0, _crowds_of(original)), (), copied, None, (*notes, TOO_FEW))
+        return ReleaseRisk(LogRisk(crowds_of=_crowds_of(original)), (), copied, None, (*notes, TOO_FEW))
     codes, other_codes = common_codes(original, anonymized)
-    people, theirs = _people(original, codes, whose), population_of(anonymized, other_codes)
+    people, theirs = population_of(original, codes, whose), population_of(anonymized, other_codes)
     sample = draw(original, effort.samples(len(original.variants) + len(anonymized.variants)), Randomness(seed))
     found, found_there = (search(among, sample, people) for among in (people, theirs))
     before = LogRisk(singled_out(people, found), len(sample.case), _crowds_of(original))
@@ -160,16 +140,11 @@ def risk_of_release(
         notes.append(NO_CERTIFICATE)
     elif certified.of_individuals and original.individual is None:
         notes.append(WHOSE)
-    elif len(np.unique(whose_cases(original))) < FEWEST:
+    elif len(np.unique(whose)) < FEWEST:
         notes.append(TOO_FEW)
     else:
         attacked = membership(original, certified, Randomness(seed), progress)
     return ReleaseRisk(before, links, copied, attacked, tuple(notes))
-
-
-def _people(log: EventLog, codes: Integers, whose: Integers) -> Population:
-    """The cases of a log; with whose they are only where the log says so, because that takes time."""
-    return population_of(log, codes, None if log.individual is None else owners_of(log.variants.of_case, whose))
 
 
 def _crowds_of(log: EventLog) -> Literal["cases", "individuals"]:

@@ -1,8 +1,7 @@
 """A mechanism from a certificate: what is needed to run it once more, for an attack on it.
 
-In: the file that `libra anonymize --certificate` wrote, or the document itself. Out: `Certified`, the mechanism with its
-parameters and the bound that its guarantee gives. What is no certificate, does not hold for itself, or cannot be run again, is an
-`InputError` that names the file: a bound that nobody promised is never told.
+What is no certificate, does not hold for itself, or cannot be run again, is an `InputError` that names the file: a bound that
+nobody promised is never told.
 """
 
 from __future__ import annotations
@@ -25,51 +24,32 @@ WRITES = "Give the file that libra anonymize --certificate FILE wrote"
 
 @dataclass(frozen=True)
 class Bound:
-    """The largest advantage that a promise allows.
-
-    Attributes:
-        advantage: The bound, between 0 and 1.
-        kind: Whether the promise is proved, or claimed by the authors of the mechanism.
-        promise: What it follows from.
-    """
+    """The largest advantage, between 0 and 1, that a promise allows; of whom the promise is, and what it says."""
 
     advantage: float
-    kind: Literal["proved", "claimed"]
+    kind: Literal["proved", "claimed"]  # claimed by the authors of the mechanism
     promise: str
 
 
 @dataclass(frozen=True)
 class Certified:
-    """A mechanism from its certificate.
-
-    Attributes:
-        mechanism: The mechanism.
-        bound: What its guarantee allows.
-        sha256: The fingerprint of the file that was certified, where there is one.
-        of_individuals: Whether it is individuals who are protected, and not only cases.
-    """
+    """A mechanism from its certificate, and what its guarantee allows."""
 
     mechanism: Mechanism
     bound: Bound | None
-    sha256: str | None
-    of_individuals: bool = False
+    sha256: str | None  # of the file that was certified, where there is one
+    of_individuals: bool = False  # who are protected, and not only cases
 
     def is_of(self, released: Path) -> bool:
         """Whether this is the file that was certified; also where the certificate names none."""
-        if self.sha256 is None:
-            return True
-        return str(fingerprint(released)["sha256"]) == self.sha256
+        return self.sha256 is None or str(fingerprint(released)["sha256"]) == self.sha256
 
 
 def certified(certificate: str | Path | Mapping[str, Any]) -> Certified:
-    """The mechanism of a certificate.
+    """The mechanism of a certificate: a file, or a document such as `release.certificate()` gives.
 
-    A document that never was a file, such as `release.certificate()` gives, has no checksum and is taken as it is. So is one from
-    a seed: the attack draws anew.
-
-    Raises:
-        InputError: It is no certificate, or does not hold, or cannot be run again.
-        UsageError: It is neither a file nor a document.
+    A document that never was a file has no checksum and is taken as it is. So is one from a seed: the attack draws anew. An
+    `InputError` where it is no certificate, or does not hold, or cannot be run again.
 
     Example:
         >>> made = certified({"mechanism": "libra2022", "parameters": {"alpha": 2}, "guarantee": {"kind": "claimed"}})
@@ -84,38 +64,26 @@ def certified(certificate: str | Path | Mapping[str, Any]) -> Certified:
     if not isinstance(name, str) or not isinstance(parameters, Mapping):
         raise InputError("this is not a certificate: it names no mechanism with its parameters", place=place, remedy=WRITES)
     if parameters.get("anonymizer") not in (None, *names()):
-        raise InputError(
-            "this release was made with an anonymizer of your own, which a certificate cannot hold",
-            place=place,
-            remedy="Leave the certificate out",
-        )
+        what = "this release was made with an anonymizer of your own, which a certificate cannot hold"
+        raise InputError(what, place=place, remedy="Omit the certificate")
     if place or CHECKSUM in document:
-        _refuse_unsound(dict(document), place)
+        try:
+            failed = [check.name for check in self_checks(dict(document)) if not check.ok and check.name != RANDOMNESS]
+        except (TypeError, ValueError):  # a value that JSON does not have, such as NaN
+            failed = ["structure"]
+        if failed:
+            what = f"this certificate does not hold ({', '.join(failed)}), so nothing follows from it"
+            remedy = "Run libra verify with it and the released file: it says what is wrong"
+            raise InputError(what, place=place, remedy=remedy)
     try:
-        made = mechanism(name, parameters)
-        bound = bound_of(document)
+        made, bound = mechanism(name, parameters), bound_of(document)
     except (LibraError, ArithmeticError, AttributeError, TypeError, ValueError) as error:
-        raise InputError(
-            f"the mechanism cannot be run from this certificate ({str(error).removesuffix('.')})", place=place, remedy=WRITES
-        ) from error
+        what = f"the mechanism cannot be run from this certificate ({str(error).removesuffix('.')})"
+        raise InputError(what, place=place, remedy=WRITES) from error
     sha256 = output.get("sha256") if isinstance(output, Mapping) else None
     guarantee = document.get("guarantee")
     unit = guarantee.get("unit", CASE.statement()) if isinstance(guarantee, Mapping) else CASE.statement()
     return Certified(made, bound, sha256, of_individuals=unit != CASE.statement())
-
-
-def _refuse_unsound(document: dict[str, Any], place: str) -> None:
-    """Refuse a certificate that fails a check which takes nothing but itself."""
-    try:
-        failed = [check.name for check in self_checks(document) if not check.ok and check.name != RANDOMNESS]
-    except (TypeError, ValueError):  # a value that JSON does not have, such as NaN
-        failed = ["structure"]
-    if failed:
-        raise InputError(
-            f"this certificate does not hold ({', '.join(failed)}), so nothing follows from it",
-            place=place,
-            remedy="Run libra verify with it and the released file: it says what is wrong",
-        )
 
 
 def bound_of(certificate: Mapping[str, Any]) -> Bound | None:

@@ -1,13 +1,12 @@
-"""How many cases fit what an attacker knows: the crowd in which a case can hide.
+"""How many cases fit what an attacker knows: the crowd in which a case can hide, exactly for each row of knowledge.
 
-In: a population, and knowledge about cases of this or another log. Out: `Crowds`, exact for each row of knowledge. Questions
-about activities alone are asked of all variants at once, since cases of one variant give the same answer. Where the population
-says whose cases they are, the individuals that fit are counted as well.
+Questions about activities alone are asked of all variants at once, since cases of one variant give the same answer. Where the
+population says whose cases they are, the individuals that fit are counted as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,27 +16,12 @@ import numpy.typing as npt
 
 from libra.eventlog.cases import DAY, Traces
 from libra.eventlog.log import EventLog, variants_of
-from libra.measures.distances import Floats, Integers
-from libra.measures.risk.knowledge import (
-    KINDS,
-    NONE,
-    SIZES,
-    Block,
-    Fits,
-    Kind,
-    Knowledge,
-    Sample,
-    as_multiset,
-    as_set,
-    how_manieth,
-    in_order,
-    sums,
-)
+from libra.measures.distances import Integers
+from libra.measures.risk.knowledge import FITS, KINDS, NONE, SIZES, Block, Kind, Knowledge, Sample, how_manieth, sums
 
 CELLS = 500_000  # questions times variants that are looked at together: what a processor holds near
 OWNERS_CELLS = 4_000_000  # answers about individuals that are looked at together
 DATED_AT_ONCE = 2_000_000  # questions about days times cases that are looked at together
-FITS: dict[Kind, Callable[[Block, Integers], Fits]] = {"set": as_set, "multiset": as_multiset, "sequence": in_order}
 Bits = npt.NDArray[np.uint8]  # a row a variant, eight questions a byte
 
 
@@ -45,17 +29,13 @@ Bits = npt.NDArray[np.uint8]  # a row a variant, eight questions a byte
 class Crowds:
     """The cases that fit, for each row of knowledge.
 
-    Attributes:
-        size: How many they are.
-        total: The sum of their numbers: where there is only one, the case itself.
-        individuals: Of how many different individuals they are; None where nobody says whose cases they are.
-        others: Those of other individuals than the one whose case is sought: none, one and which, or at least 2 for more. None
-            where nobody says whose cases they are.
+    Where somebody says whose cases they are, `others` has those of other individuals than the one whose case is sought: none, one
+    and which, or at least 2 for more.
     """
 
     size: Integers
-    total: Integers
-    individuals: Integers | None = None
+    total: Integers  # the sum of their numbers: where there is only one, the case itself
+    individuals: Integers | None = None  # of how many different ones they are
     others: Crowds | None = None
 
     @property
@@ -70,21 +50,13 @@ class Crowds:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Owners:
-    """The individuals of a log, and the variants of their cases.
+    """The individuals of a log, with an entry for each variant of their cases."""
 
-    Attributes:
-        of_case: Per case the number of its individual.
-        first: Individual i has the entries from `first[i]` up to `first[i + 1]`.
-        variant: Per entry one of the variants that the individual's cases have.
-        cases: Per entry how many of the individual's cases have that variant.
-        total: Per entry the sum of the numbers of these cases.
-    """
-
-    of_case: Integers
-    first: Integers
-    variant: Integers
-    cases: Integers
-    total: Integers
+    of_case: Integers  # per case the number of its individual
+    first: Integers  # individual i has the entries from `first[i]` up to `first[i + 1]`
+    variant: Integers  # per entry
+    cases: Integers  # per entry how many of the individual's cases have that variant
+    total: Integers  # per entry the sum of the numbers of these cases
 
     @cached_property
     def with_variant(self) -> Integers:
@@ -157,23 +129,14 @@ def own_alike(alike: Integers, whose: Integers) -> Crowds:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Population:
-    """Cases to be matched.
+    """Cases to be matched."""
 
-    Attributes:
-        codes: Per event the code of its activity.
-        timestamps: Per event its time, in microseconds since 1970.
-        offsets: Case i has the events from `offsets[i]` up to `offsets[i + 1]`.
-        variant: Per case its variant.
-        counts: Per variant the number of its cases.
-        owners: Whose cases they are, where somebody says so. What is asked is then about cases of this population.
-    """
-
-    codes: Integers
-    timestamps: Integers
-    offsets: Integers
-    variant: Integers
-    counts: Integers
-    owners: Owners | None = None
+    codes: Integers  # per event
+    timestamps: Integers  # per event, in microseconds since 1970
+    offsets: Integers  # case i has the events from `offsets[i]` up to `offsets[i + 1]`
+    variant: Integers  # per case
+    counts: Integers  # per variant the number of its cases
+    owners: Owners | None = None  # whose cases they are; what is asked is then about cases of this population
 
     def blocks(self, size: int, activities: Integers) -> Iterator[Block]:
         """The variants, at most so many at a time, for questions about these activities."""
@@ -185,8 +148,9 @@ class Population:
             yield Block(traces.take(a_case[begin : begin + size]), weights[begin : begin + size], activities)
 
 
-def population_of(log: EventLog, codes: Integers, owners: Owners | None = None) -> Population:
-    """The cases of a log, with these codes for its activities and these owners."""
+def population_of(log: EventLog, codes: Integers, whose: Integers | None = None) -> Population:
+    """The cases of a log, with these codes for its activities; with whose they are only where the log says so: it takes time."""
+    owners = None if whose is None or log.individual is None else owners_of(log.variants.of_case, whose)
     of_events = codes[log.activity_codes.astype(np.int64)] if len(codes) else np.zeros(0, np.int64)
     return Population(of_events, log.timestamps, log.case_offsets, log.variants.of_case, log.variants.counts, owners)
 
@@ -200,106 +164,63 @@ class Found:
     crowds: Crowds
 
 
-def crowds(population: Population, knowledge: Knowledge, kind: Kind) -> Crowds:
-    """Count the cases that fit, and whose they are where the population says so; it must then hold the cases that are sought."""
-    return _all_crowds(population, [(knowledge, kind)])[0]
-
-
 def search(people: Population, sample: Sample, drawn_from: Population) -> tuple[Found, ...]:
     """Look for the cases of a sample, knowing more and more of them; `drawn_from` holds the cases that the sample is about."""
     known = {k: sample.knowing(k, drawn_from.codes, drawn_from.timestamps) for k in SIZES}
     wanted = [(kind, k) for kind in KINDS for k in SIZES]
     asked = [("set" if k == 1 and kind != "days" else kind, k) for kind, k in wanted]  # one event has no number and no order
     different = list(dict.fromkeys(asked))
-    found = dict(zip(different, _all_crowds(people, [(known[k], kind) for kind, k in different]), strict=True))
+    found = dict(zip(different, crowds(people, [(known[k], kind) for kind, k in different]), strict=True))
     return tuple(Found(kind, k, found[one]) for (kind, k), one in zip(wanted, asked, strict=True))
 
 
-def _all_crowds(population: Population, asked: Sequence[tuple[Knowledge, Kind]]) -> list[Crowds]:
-    """The crowds of different knowledge: activities are asked of all variants, days of the cases."""
+def crowds(population: Population, asked: Sequence[tuple[Knowledge, Kind]]) -> list[Crowds]:
+    """Count the cases that fit, and whose they are where the population says so; it must then hold the cases that are sought."""
     if not len(population.variant):
         return [Crowds(*np.zeros((2, len(knowledge.case)), np.int64)) for knowledge, _ in asked]
-    of_activities = iter(_of_variants(population, [_questions(*one) for one in asked if one[1] != "days"]))
-    return [
-        dated_crowds(population, knowledge) if kind == "days" else next(of_activities).crowds(population, knowledge)
-        for knowledge, kind in asked
-    ]
+    of_activities = iter(_of_variants(population, [one for one in asked if one[1] != "days"]))
+    return [dated_crowds(population, knowledge) if kind == "days" else next(of_activities) for knowledge, kind in asked]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _Questions:
-    """Different questions about activities, and the answers as far as variants were looked at.
-
-    Attributes:
-        questions: The activities that are known, a row a question.
-        of_row: Which question is asked for each row of knowledge.
-        fits: Who fits.
-        answers: For each question how many cases fit and the sum of their numbers.
-        bits: Which variants fit, some at a time; only where owners are to be counted.
-    """
-
-    questions: Integers
-    of_row: Integers
-    fits: Callable[[Block, Integers], Fits]
-    answers: Floats
-    bits: list[Bits]
-
-    def ask(self, block: Block, *, for_owners: bool) -> None:
-        fit = self.fits(block, self.questions)
-        self.answers[:] += sums(fit, block.weights)
-        if for_owners:
-            self.bits.append(np.packbits(fit.T, axis=1))
-
-    def crowds(self, population: Population, knowledge: Knowledge) -> Crowds:
-        size, total = self.answers.astype(np.int64)[self.of_row].T
-        found = Crowds(size, total)
-        if population.owners is None:
-            return found
-        bits = np.concatenate(self.bits)
-        individuals = population.owners.who_fit(bits, len(self.questions))[self.of_row]
-        others = population.owners.others(bits, self.of_row, knowledge.case, found, individuals)
-        return replace(found, individuals=individuals, others=others)
-
-
-def _questions(knowledge: Knowledge, kind: Kind) -> _Questions:
-    codes = knowledge.codes if kind == "sequence" else np.sort(knowledge.codes, axis=1)
-    questions, of_row = np.unique(codes, axis=0, return_inverse=True)
-    return _Questions(questions, of_row, FITS[kind], np.zeros((len(questions), 2)), [])
-
-
-def _of_variants(population: Population, asked: list[_Questions]) -> list[_Questions]:
-    """Answer all questions, from some variants at a time."""
-    if asked:
-        activities = np.unique(np.concatenate([one.questions.ravel() for one in asked]))
-        most = max(len(one.questions) for one in asked)
-        for block in population.blocks(max(CELLS // most, 1), activities):
-            for one in asked:
-                one.ask(block, for_owners=population.owners is not None)
-    return asked
+def _of_variants(population: Population, asked: Sequence[tuple[Knowledge, Kind]]) -> list[Crowds]:
+    """The crowds of those who know activities: all different questions, asked of some variants at a time."""
+    if not asked:
+        return []
+    known = [knowledge.codes if kind == "sequence" else np.sort(knowledge.codes, axis=1) for knowledge, kind in asked]
+    questions, of_row = zip(*(np.unique(codes, axis=0, return_inverse=True) for codes in known), strict=True)
+    answers = [np.zeros((len(one), 2)) for one in questions]  # how many cases fit, and the sum of their numbers
+    bits: list[list[Bits]] = [[] for _ in asked]  # which variants fit, where owners are to be counted
+    activities = np.unique(np.concatenate([one.ravel() for one in questions]))
+    for block in population.blocks(max(CELLS // max(map(len, questions)), 1), activities):
+        for i, (_, kind) in enumerate(asked):
+            fit = FITS[kind](block, questions[i])
+            answers[i] += sums(fit, block.weights)
+            if population.owners is not None:
+                bits[i].append(np.packbits(fit.T, axis=1))
+    found = [Crowds(*answer.astype(np.int64)[rows].T) for answer, rows in zip(answers, of_row, strict=True)]
+    if population.owners is not None:
+        for i, (knowledge, _) in enumerate(asked):
+            fits = np.concatenate(bits[i])
+            individuals = population.owners.who_fit(fits, len(questions[i]))[of_row[i]]
+            others = population.owners.others(fits, of_row[i], knowledge.case, found[i], individuals)
+            found[i] = replace(found[i], individuals=individuals, others=others)
+    return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Index:
-    """Which cases have which pairs of an activity and a day.
+    """Which cases have which pairs of an activity and a day."""
 
-    Attributes:
-        held: Pair times number of cases plus case, for every pair that a case has; ascending.
-        times: How often it has it.
-        first: Where each pair begins in `held`, and where the last one ends.
-        n_cases: The number of cases.
-    """
-
-    held: Integers
-    times: Integers
-    first: Integers
+    held: Integers  # pair times number of cases plus case, for every pair that a case has; ascending
+    times: Integers  # how often it has it
+    first: Integers  # where each pair begins in `held`, and where the last one ends
     n_cases: int
 
     def holders_of_all(self, pairs: Integers, times: Integers) -> tuple[Integers, Integers]:
         """All (question, case) where the case has all pairs of the question so often; these come rarest first, `NONE` last."""
-        begin, end = self.first[pairs[:, 0]], self.first[pairs[:, 0] + 1]
-        question = np.repeat(np.arange(len(pairs)), end - begin)
-        within = np.arange(len(question)) - np.repeat(np.cumsum(end - begin) - (end - begin), end - begin)
-        case = self.held[np.repeat(begin, end - begin) + within] % self.n_cases
+        begin, many = self.first[pairs[:, 0]], np.diff(self.first)[pairs[:, 0]]
+        question = np.repeat(np.arange(len(pairs)), many)
+        case = self.held[np.arange(len(question)) + np.repeat(begin - np.cumsum(many) + many, many)] % self.n_cases
         for pair, often in zip(pairs.T[1:], times.T[1:], strict=True):
             wanted = pair[question] * self.n_cases + case
             at = np.minimum(np.searchsorted(self.held, wanted), len(self.held) - 1)

@@ -52,19 +52,14 @@ def exactly(value: float) -> Estimate:
 
 @dataclass(frozen=True)
 class SingledOut:
-    """What one kind of knowledge does.
+    """What one kind of knowledge does: the share of the cases that it singles out, and how many fit, this one included.
 
-    Attributes:
-        knowledge: "set", "multiset", "sequence" or "days" of so many events, or the whole "variant".
-        events: How many events are known; None for the variant.
-        share: Of the cases, how many such knowledge singles out: no other case fits it, or where it is known whose case is
-            whose, none of another individual.
-        crowd_mean: How many cases fit, this one included, on average over cases and knowledge; or how many individuals.
-        crowd_median: The median of the same.
+    A case is singled out where no other case fits, or where it is known whose case is whose, none of another individual; what
+    fits is then counted in individuals.
     """
 
     knowledge: Kind | Literal["variant"]
-    events: int | None
+    events: int | None  # how many are known; None for the variant
     share: Estimate
     crowd_mean: float
     crowd_median: float
@@ -74,15 +69,12 @@ def singled_out(population: Population, found: Sequence[Found]) -> tuple[Singled
     """The figures of a population, from a search of it for cases of its own."""
     owners = population.owners
     sizes = (population.counts if owners is None else owners.with_variant)[population.variant]
-    sampled = (
-        SingledOut(one.knowledge, one.events, share(int((units == 1).sum()), len(units)), *_middle(units))
-        for one, units in ((one, one.crowds.units) for one in found)
-    )
-    return *sampled, SingledOut("variant", None, exactly(float((sizes == 1).mean())), *_middle(sizes))
-
-
-def _middle(sizes: Integers) -> tuple[float, float]:
-    return float(sizes.mean()), float(np.median(sizes))
+    figures = [
+        SingledOut(kind, events, share(int((units == 1).sum()), len(units)), float(units.mean()), float(np.median(units)))
+        for kind, events, units in ((one.knowledge, one.events, one.crowds.units) for one in found)
+    ]
+    alone = exactly(float((sizes == 1).mean()))
+    return *figures, SingledOut("variant", None, alone, float(sizes.mean()), float(np.median(sizes)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,14 +87,10 @@ class SameCases:
 
 @dataclass(frozen=True)
 class Copies:
-    """The share of cases that repeat the activities and the gaps of an original case. Confidential.
+    """The share of released cases that repeat the activities and the gaps of an original case; None where there are none.
 
-    Attributes:
-        exact: Released cases that repeat an original one to the microsecond; None where no case was released.
-        exact_by_chance: Original cases that repeat another original one, or one of another individual where it is known whose
-            case is whose: what cases of the same process, but not of this log, would be expected to show.
-        to_the_minute: As `exact`, with each gap rounded to whole minutes.
-        to_the_minute_by_chance: As `exact_by_chance`, with each gap rounded to whole minutes.
+    By chance is the share of original cases that repeat another one, or one of another individual where it is known whose case is
+    whose: what cases of the same process, but not of this log, would be expected to show. Confidential.
     """
 
     exact: float | None
@@ -119,16 +107,13 @@ def copies(exactly_same: SameCases, same_to_the_minute: SameCases, whose: Intege
 def same_cases(original: EventLog, anonymized: EventLog, unit: int, within: SameCases | None = None) -> SameCases:
     """Compare all cases of two logs at once; gaps are rounded to whole units, which are microseconds or more.
 
-    Args:
-        original: One log.
-        anonymized: The other.
-        unit: Of the gaps.
-        within: Cases that are the same in a larger unit, where somebody knows; only those are compared.
+    `within` has the cases that are the same in a larger unit, where somebody knows; only those are compared.
     """
     logs = (original, anonymized)
     recoded = zip(common_codes(*logs), logs, strict=True)
     codes = np.concatenate([np.zeros(0, np.int64), *(code[log.activity_codes] for code, log in recoded if log.n_events)])
-    gaps = np.concatenate([_gaps(log) for log in logs])
+    gaps = np.concatenate([np.diff(log.timestamps, prepend=0) for log in logs])
+    gaps[np.concatenate((original.case_offsets[:-1], original.n_events + anonymized.case_offsets[:-1]))] = 0  # first events
     lengths = np.concatenate([np.diff(log.case_offsets) for log in logs])
     compared = np.ones(len(lengths), bool)
     if within is not None:
@@ -150,13 +135,6 @@ def _numbered(values: Integers) -> Integers:
     return np.unique(values, return_inverse=True)[1]
 
 
-def _gaps(log: EventLog) -> Integers:
-    """For every event the microseconds since the one before; 0 for the first of a case."""
-    gaps = np.diff(log.timestamps, prepend=0)
-    gaps[log.case_offsets[:-1]] = 0
-    return gaps
-
-
 def _shares(same: SameCases, whose: Integers) -> tuple[float | None, float | None]:
     """Of the released cases those with an original like them, and of the original ones those with another's."""
     counts = np.bincount(same.original, minlength=int(same.anonymized.max(initial=-1)) + 1)
@@ -168,40 +146,26 @@ def _shares(same: SameCases, whose: Integers) -> tuple[float | None, float | Non
 
 @dataclass(frozen=True)
 class Matches:
-    """How often a search finds one case, and what that one tells about the case that was sought.
-
-    Attributes:
-        once: How often exactly one case fits.
-        none: How often no case fits.
-        several: How often more than one fits.
-        same_activities: Of the single matches, those with all the activities of the case that was sought, in its order; None
-            where there is no single match.
-        same_gaps: Of the single matches, those that also have all its times between events, to the microsecond.
-        same_gaps_to_the_minute: Of the single matches, those that have these times in whole minutes.
-    """
+    """How often exactly one case fits, none, or several; and of the single matches, how often they are like the one sought."""
 
     once: Estimate
     none: float
     several: float
-    same_activities: Estimate | None
-    same_gaps: Estimate | None
-    same_gaps_to_the_minute: Estimate | None
+    same_activities: Estimate | None  # all of them, in the same order; None where there is no single match
+    same_gaps: Estimate | None  # also all times between events, to the microsecond
+    same_gaps_to_the_minute: Estimate | None  # also all times between events, in whole minutes
 
 
 @dataclass(frozen=True)
 class Linkage:
-    """What one kind of knowledge finds. Confidential.
+    """What one kind of knowledge finds in the anonymized log, and by chance. Confidential.
 
-    Attributes:
-        knowledge: "set", "multiset", "sequence" or "days" of so many events, or the whole "variant".
-        events: How many events are known; None for the variant.
-        released: What is found in the anonymized log.
-        by_chance: What is found among all other cases of the original, or those of other individuals where it is known whose
-            case is whose: what cases of the same process tell about one that is not there.
+    By chance is what is found among all other cases of the original, or those of other individuals where it is known whose case
+    is whose: what cases of the same process tell about one that is not there.
     """
 
     knowledge: Kind | Literal["variant"]
-    events: int | None
+    events: int | None  # how many are known; None for the variant
     released: Matches
     by_chance: Matches
 
@@ -212,19 +176,12 @@ Same: TypeAlias = tuple[SameCases, SameCases, SameCases]  # in activities; in ga
 def linkage(
     released: Sequence[Found], original: Sequence[Found], sought: Integers, same: Same, whose: Integers
 ) -> tuple[Linkage, ...]:
-    """What two searches for the same cases of the original found, in the anonymized log and in the original itself.
+    """What two searches for the same cases of the original (`sought`) found, in the anonymized log and in the original itself.
 
-    Args:
-        released: What was found in the anonymized log.
-        original: What was found in the original.
-        sought: The cases that both looked for.
-        same: Which cases of the two logs are the same.
-        whose: For every case of the original a number, the same for the same individual.
+    `whose` has a number for every case of the original, the same for the same individual.
     """
-    figures = (
-        Linkage(found.knowledge, found.events, *_both(found.crowds, before.crowds, sought, same))
-        for found, before in zip(released, original, strict=True)
-    )
+    pairs = zip(released, original, strict=True)
+    figures = (Linkage(one.knowledge, one.events, *_both(one.crowds, other.crowds, sought, same)) for one, other in pairs)
     traces, own = same[0].original, own_alike(same[0].original, whose)
     there, here = (_with_the_trace(traces[sought], among) for among in (same[0].anonymized, traces))
     here = replace(here, others=Crowds(here.size - own.size[sought], here.total - own.total[sought]))
@@ -234,17 +191,14 @@ def linkage(
 def _with_the_trace(sought: Integers, traces: Integers) -> Crowds:
     """The crowds of those who know the whole trace of a case."""
     n_traces = int(max(sought.max(), traces.max(initial=0))) + 1
-    size = np.bincount(traces, minlength=n_traces)
     total = np.bincount(traces, np.arange(len(traces)), minlength=n_traces).astype(np.int64)
-    return Crowds(size[sought], total[sought])
+    return Crowds(np.bincount(traces, minlength=n_traces)[sought], total[sought])
 
 
 def _both(released: Crowds, original: Crowds, sought: Integers, same: Same) -> tuple[Matches, Matches]:
     """What was found in the anonymized log, and in the original without the case that was sought."""
-    return (
-        _matches(released, sought, [(one.original, one.anonymized) for one in same]),
-        _matches(original.without(sought), sought, [(one.original, one.original) for one in same]),
-    )
+    there = _matches(released, sought, [(one.original, one.anonymized) for one in same])
+    return there, _matches(original.without(sought), sought, [(one.original, one.original) for one in same])
 
 
 def _matches(found: Crowds, sought: Integers, same: list[tuple[Integers, Integers]]) -> Matches:

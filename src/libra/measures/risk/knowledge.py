@@ -7,6 +7,7 @@ it hold, but for `days`, which adds days to `multiset` and leaves the order with
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -52,15 +53,9 @@ class Sample:
 
     def knowing(self, k: int, codes: Integers, timestamps: Integers) -> Knowledge:
         """What is known after k events, in the order of the file; `codes` and `timestamps` are those of the log."""
-        known = self.events[:, :k]
-        last = np.iinfo(np.int64).max
-        known = np.sort(np.where(known == NONE, last, known), axis=1)
-        known = np.where(known == last, NONE, known)
-        return Knowledge(
-            self.case,
-            np.where(known == NONE, NONE, codes[known]),
-            np.where(known == NONE, NONE, timestamps[known] // DAY),
-        )
+        known = np.sort(self.events[:, :k].astype(np.uint64), axis=1).astype(np.int64)  # NONE becomes the largest, and comes last
+        none = known == NONE
+        return Knowledge(self.case, np.where(none, NONE, codes[known]), np.where(none, NONE, timestamps[known] // DAY))
 
 
 def draw(log: EventLog, n: int, random: Randomness, most: int = SIZES[-1]) -> Sample:
@@ -108,17 +103,11 @@ def how_manieth(questions: Integers) -> Integers:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Block:
-    """Some variants.
-
-    Attributes:
-        traces: The variants.
-        weights: For each the number of its cases and the sum of their numbers.
-        activities: Those that are asked for, ascending.
-    """
+    """Some variants."""
 
     traces: Traces
-    weights: Floats
-    activities: Integers
+    weights: Floats  # for each variant the number of its cases and the sum of their numbers
+    activities: Integers  # those that are asked for, ascending
 
     @cached_property
     def _uses(self) -> tuple[Integers, Integers, Integers]:
@@ -182,19 +171,18 @@ class Block:
         return ordered * (self.given_up + 1) + places
 
 
-def as_set(block: Block, questions: Integers) -> Fits:
-    """Whether a variant has all these activities."""
-    return _often_enough(block, questions, (questions != NONE).astype(np.int64))
-
-
-def as_multiset(block: Block, questions: Integers) -> Fits:
-    """Whether a variant has all these activities, each at least as often."""
-    return _often_enough(block, questions, how_manieth(questions))
+def often_enough(block: Block, questions: Integers, times: Integers | Fits) -> Fits:
+    """Whether a variant has all these activities, each at least so often."""
+    rows, small = np.searchsorted(block.activities, questions), times.astype(np.uint8)
+    fit = np.ones((len(questions), len(block.traces)), bool)
+    for column in range(questions.shape[1]):
+        fit &= block.counts[rows[:, column]] >= small[:, column, None]
+    return fit
 
 
 def in_order(block: Block, questions: Integers) -> Fits:
     """Whether a variant has these activities in this order, whatever lies between: each is sought from after the one before."""
-    fit = as_multiset(block, questions)
+    fit = often_enough(block, questions, how_manieth(questions))
     pairs, activities = np.flatnonzero(fit), len(np.unique(questions))
     if DEARER * len(pairs) < fit.size + activities * (AN_ACTIVITY + block.given_up):
         fit[:] = False
@@ -203,9 +191,8 @@ def in_order(block: Block, questions: Integers) -> Fits:
     place, before = block.begins[None], np.zeros(len(questions), np.int64)
     for known in range(questions.shape[1]):  # questions that begin alike go the same way so far
         ways, first, way = np.unique(questions[:, : known + 1], axis=0, return_index=True, return_inverse=True)
-        place = np.stack(
-            [_after(block, activity, place[row]) for activity, row in zip(ways[:, -1].tolist(), before[first], strict=True)]
-        )
+        steps = zip(ways[:, -1].tolist(), place[before[first]], strict=True)
+        place = np.stack([at if activity == NONE else block.after_next(activity)[at] for activity, at in steps])
         before = way
     return np.not_equal(place, block.given_up)[before]
 
@@ -218,19 +205,6 @@ def sums(fit: Fits, weights: Floats) -> Floats:
     return np.column_stack([np.bincount(question, one, minlength=len(fit)) for one in weights[variant].T])
 
 
-def _often_enough(block: Block, questions: Integers, times: Integers) -> Fits:
-    rows, small = np.searchsorted(block.activities, questions), times.astype(np.uint8)
-    fit = np.ones((len(questions), len(block.traces)), bool)
-    for column in range(questions.shape[1]):
-        fit &= block.counts[rows[:, column]] >= small[:, column, None]
-    return fit
-
-
-def _after(block: Block, activity: int, place: Integers) -> Integers:
-    """The places after the next use of an activity."""
-    return place if activity == NONE else block.after_next(activity)[place]
-
-
 def _those_in_order(block: Block, questions: Integers, question: Integers, variant: Integers) -> tuple[Integers, Integers]:
     """Of these questions and variants those that fit, each looked up by itself."""
     place = block.begins[variant]
@@ -240,3 +214,10 @@ def _those_in_order(block: Block, questions: Integers, question: Integers, varia
         goes_on = place != block.given_up
         question, variant, place = question[goes_on], variant[goes_on], place[goes_on]
     return question, variant
+
+
+FITS: dict[Kind, Callable[[Block, Integers], Fits]] = {
+    "set": lambda block, questions: often_enough(block, questions, questions != NONE),
+    "multiset": lambda block, questions: often_enough(block, questions, how_manieth(questions)),
+    "sequence": in_order,
+}

@@ -1,13 +1,10 @@
 """Membership inference as a game: how much a release of this log by this mechanism gives away about who is in it.
 
-In each of several rounds every case is a member or an outsider by the toss of a coin, the members alone are anonymized, and the
-attack guesses for some cases which they are. Its advantage is the share of members called members less the share of
-outsiders called members: 0 is guessing, 1 is certainty. The coins make each case's presence independent of all others, so that
-the bound of the guarantee holds for the advantage as it is.
-
-The cases of one round are all judged by one release, so they are not independent of each other: the rounds are. So each round
-counts as a single figure, and the bounds are Student's for the mean of the rounds; or those of Clopper and Pearson for
-independent cases, where these are wider. The attack does not know the mechanism: a better one may find more.
+In each round every case is a member or an outsider by the toss of a coin, the members alone are anonymized, and the attack
+guesses for some cases which they are. Its advantage is the share of members called members less the share of outsiders called
+members: 0 is guessing, 1 is certainty. The coins make each case's presence independent of all others, as the bound of the
+guarantee needs it. The cases of one round are judged by one release and are not independent: so each round counts as one figure,
+and the bounds are Student's for the mean of the rounds, or those of Clopper and Pearson for independent cases, if wider.
 """
 
 from __future__ import annotations
@@ -51,26 +48,15 @@ class GroupAdvantage:
 
 @dataclass(frozen=True)
 class Membership:
-    """What the attack found. Confidential, and a lower bound: a better attack may find more.
+    """What the attack found. Confidential, and a lower bound: a better attack may find more."""
 
-    Attributes:
-        mechanism: The name of what was attacked.
-        advantage: Over all cases.
-        groups: The same by how many cases of the log have the case's variant, where there are enough of them. Their bounds hold
-            for all groups together with 95 %.
-        bound: What the guarantee allows at most, for any case and any attack; None where none is promised.
-        exceeded: Whether the advantage, over all cases or over a group, is above that bound even at its lowest.
-        rounds: How many rounds were played.
-        targets: How many cases were judged in each.
-    """
-
-    mechanism: str
-    advantage: Estimate
-    groups: tuple[GroupAdvantage, ...]
-    bound: Bound | None
-    exceeded: bool
+    mechanism: str  # the name of what was attacked
+    advantage: Estimate  # over all cases
+    groups: tuple[GroupAdvantage, ...]  # where there are enough cases; their bounds hold for all of them together with 95 %
+    bound: Bound | None  # what the guarantee allows at most, for any case and any attack; None where none is promised
+    exceeded: bool  # whether the advantage, over all cases or over a group, is above that bound even at its lowest
     rounds: int
-    targets: int
+    targets: int  # how many cases were judged in each round
 
 
 def membership(log: EventLog, certified: Certified, random: Randomness, progress: Progress = no_progress) -> Membership:
@@ -93,12 +79,10 @@ def membership(log: EventLog, certified: Certified, random: Randomness, progress
     if not certified.of_individuals:
         log = replace(log, individual=None)
     advantage, groups = play(log, anonymize, random, progress=progress)
-    lowest = max(estimate.lowest for estimate in (advantage, *(group.advantage for group in groups)))
-    bound = certified.bound
+    lowest, bound = max(advantage.lowest, *(group.advantage.lowest for group in groups), -1.0), certified.bound
     exceeded = bound is not None and lowest > bound.advantage
-    return Membership(
-        certified.mechanism.name, advantage, groups, bound, exceeded, ROUNDS, min(TARGETS, len(np.unique(whose_cases(log))))
-    )
+    targets = min(TARGETS, len(np.unique(whose_cases(log))))
+    return Membership(certified.mechanism.name, advantage, groups, bound, exceeded, ROUNDS, targets)
 
 
 def play(
@@ -110,13 +94,10 @@ def play(
     targets: int = TARGETS,
     progress: Progress = no_progress,
 ) -> tuple[Estimate, tuple[GroupAdvantage, ...]]:
-    """Play the game; `anonymize` may be anything that makes a log from a log.
+    """The advantage over all cases, and over those of each group; `anonymize` may be anything that makes a log from a log.
 
     Where the log says whose case is whose, all cases of an individual are members or none is, and one of them is judged: nobody
     is judged by what was learned from their other cases.
-
-    Returns:
-        The advantage over all cases, and over those of each group.
     """
     whose = whose_cases(log)
     group = np.searchsorted(FROM, log.variants.counts[log.variants.of_case], side="right")
@@ -124,33 +105,25 @@ def play(
     for number in range(rounds):
         member = (random.uniform(log.n_cases) < 0.5)[whose]
         released = anonymize(_part(log, member), Randomness(int(random.words(1)[0] >> np.uint64(1))))
-        judged = _one_of_each(random.permutation(log.n_cases), whose)[:targets]
+        order = random.permutation(log.n_cases)
+        judged = order[np.sort(np.unique(whose[order], return_index=True)[1])][:targets]  # the first case of each individual
         said = guesses(scores(judged, log, released), member[judged], group[judged])
         answers = 2 * ~member[judged] + ~said  # members called so, others; outsiders called members, others
         tallies[:, number] = np.bincount(4 * group[judged] + answers, minlength=4 * len(GROUPS)).reshape(-1, 4)
         progress(number + 1, rounds)
-    told = (tally.reshape(rounds, 2, 2).sum(axis=2).min() >= FEWEST_OF_A_KIND for tally in tallies)
-    groups = (
+    groups = tuple(
         GroupAdvantage(name, _estimate(tally, MISTAKEN / len(GROUPS)))
-        for name, tally, enough in zip(GROUPS, tallies, told, strict=True)
-        if enough
+        for name, tally in zip(GROUPS, tallies, strict=True)
+        if tally.reshape(rounds, 2, 2).sum(axis=2).min() >= FEWEST_OF_A_KIND
     )
-    return _estimate(tallies.sum(axis=0), MISTAKEN), tuple(groups)
-
-
-def _one_of_each(order: Integers, whose: Integers) -> Integers:
-    """The first case of each individual, in this order."""
-    _, first = np.unique(whose[order], return_index=True)
-    return order[np.sort(first)]
+    return _estimate(tallies.sum(axis=0), MISTAKEN), groups
 
 
 def _part(log: EventLog, chosen: Yes) -> EventLog:
     """The chosen cases of a log, with what a mechanism looks at."""
-    of_events = np.repeat(chosen, np.diff(log.case_offsets))
-    events = log.events.select(CASE_INDEX, ACTIVITY, TIMESTAMP).filter(of_events)
+    events = log.events.select(CASE_INDEX, ACTIVITY, TIMESTAMP).filter(np.repeat(chosen, np.diff(log.case_offsets)))
     names = [name for name in log.cases.columns if name in (CASE_NAME, log.individual)]
-    cases = log.cases[names].filter(chosen)
-    return replace(log, events=events.with_columns(pl.col(CASE_INDEX).rle_id()), cases=cases)
+    return replace(log, events=events.with_columns(pl.col(CASE_INDEX).rle_id()), cases=log.cases[names].filter(chosen))
 
 
 def _estimate(tally: Integers, mistaken: float) -> Estimate:
@@ -161,9 +134,8 @@ def _estimate(tally: Integers, mistaken: float) -> Estimate:
     (members, outsiders), (n_members, n_outsiders) = called.sum(axis=0).tolist(), seen.sum(axis=0).tolist()
     least, most = clopper_pearson(members, n_members, mistaken / 2)
     least_false, most_false = clopper_pearson(outsiders, n_outsiders, mistaken / 2)
-    return Estimate(
-        float(of_rounds.mean()), max(min(lowest, least - most_false), -1.0), min(max(highest, most - least_false), 1.0)
-    )
+    low, high = max(min(lowest, least - most_false), -1.0), min(max(highest, most - least_false), 1.0)
+    return Estimate(float(of_rounds.mean()), low, high)
 
 
 def scores(targets: Integers, cases: EventLog, released: EventLog) -> Floats:

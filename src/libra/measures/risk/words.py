@@ -28,11 +28,11 @@ def what_singles_out(risk: LogRisk) -> str:
     """When knowledge singles a case out, and how sure the shares are; there has to be one."""
     found = risk.singled_out
     off = max(max(one.share.highest - one.share.value, one.share.value - one.share.lowest) for one in found)
-    alone = "all cases that fit are of one individual" if risk.crowds_of == INDIVIDUALS else "no other case fits"
+    alone = "all cases that fit belong to one individual" if risk.crowds_of == INDIVIDUALS else "no other case fits"
     return (
-        f"Knowledge is some events of a case, drawn at random. It singles the case out where {alone}; whoever has it "
-        f"can then read the rest of the case. From {risk.samples:,} samples: each share is within {100 * off:.1f} points of the "
-        "truth, with 95 %."
+        f"The attacker knows some events of a case, drawn at random. They single the case out if {alone}; the attacker can then "
+        f"read the rest of the case. From {risk.samples:,} samples: each share is within {100 * off:.1f} points of the truth "
+        "with 95 % confidence."
     )
 
 
@@ -40,9 +40,9 @@ def what_a_match_tells(risk: LogRisk) -> str:
     """That one released case fits is not yet a harm."""
     others = "the cases of other individuals" if risk.crowds_of == INDIVIDUALS else "the other original cases"
     return (
-        "That one fits is no harm by itself: where cases are made up, it may be a coincidence. What counts is what it tells: "
-        "how often, with most known, that one has all activities of the case that was sought, and all times between them to the "
-        f"minute. By chance is how often a single match among {others} has."
+        "A single match is no harm by itself: among generated cases it may be a coincidence. What counts is what it reveals: how "
+        "often, with most events known, it has all activities of the case that was sought, and all times between them to the "
+        f"minute. By chance shows the same for a single match among {others}."
     )
 
 
@@ -59,38 +59,25 @@ def what_is_copied(copies: Copies, risk: LogRisk, percent: Callable[[float], str
     another = "one of another individual" if risk.crowds_of == INDIVIDUALS else "another one"
     return (
         f"{said} Of the original cases {percent(copies.exact_by_chance)} and {percent(copies.to_the_minute_by_chance)} repeat "
-        f"{another}: so much is to be expected where traces are short and times are coarse."
+        f"{another}: this is expected if traces are short and times are coarse."
     )
 
 
 def what_the_attack_found(found: Membership) -> str:
     """How membership was attacked, what the promise allows, and whether it holds."""
     said = [
-        f"{found.rounds} times, a random half of the cases was anonymized once more. The attack is told a case and guesses if it "
-        "was in that half. Its advantage is 0 for guessing and 1 for certainty. It shows what this attack found: a better one "
-        "may find more."
+        f"{found.rounds} times, a random half of the cases was anonymized once more. The attack is given a case and guesses "
+        "whether it was in that half. Its advantage is 0 for guessing and 1 for certainty. A better attack may find more."
     ]
     if found.bound is not None:
-        promise = found.bound.promise
-        allowed = f"at most {found.bound.advantage:.3f}, for each case"
-        said.append(
-            f"Claimed by its authors: {promise}, which would allow {allowed}."
-            if found.bound.kind == "claimed"
-            else f"The guarantee, {promise}, allows {allowed}."
-        )
+        promise, allowed = found.bound.promise, f"at most {found.bound.advantage:.3f}, for each case"
+        claimed = f"Claimed by its authors: {promise}, which would allow {allowed}."
+        said.append(claimed if found.bound.kind == "claimed" else f"The guarantee, {promise}, allows {allowed}.")
         if found.exceeded:
             said.append("The attack found more: that promise does not hold.")
     return " ".join(said)
 
 
 def whose_variant(group: GroupAdvantage) -> str:
-    """Which cases a group has.
-
-    Example:
-        >>> from libra.measures.risk.figures import exactly
-        >>> from libra.measures.risk.membership import GroupAdvantage
-        >>> whose_variant(GroupAdvantage("1", exactly(0.0))), whose_variant(GroupAdvantage("2 to 9", exactly(0.0)))
-        ('whose variant 1 case has', 'whose variant 2 to 9 cases have')
-    """
-    one = group.cases_of_variant == "1"
-    return f"whose variant {group.cases_of_variant} {'case has' if one else 'cases have'}"
+    """Which cases a group has."""
+    return f"whose variant {group.cases_of_variant} {'case has' if group.cases_of_variant == '1' else 'cases have'}"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from libra.engines import time_tables as tables
+from libra.engines.contract import Table
 from libra.engines.time_tables import DURATION_BINS, duration_bounds
 from libra.eventlog.cases import Floats, Integers, Traces
 from libra.mechanisms.libra.times import histogram
@@ -85,7 +86,7 @@ def release_times(
     rest = mu * math.sqrt((1 - for_years - for_grain) / sum(SHARES.values()))
     mus = {name: rest * math.sqrt(share) for name, share in SHARES.items()}
     mus |= {"years": mu * math.sqrt(for_years), "granularity": mu * math.sqrt(for_grain)}
-    first: dict[str, tables.TimeTable] = {
+    first: dict[str, Table] = {
         "years": tables.StartYears(time_zone),
         "granularity": tables.Granularity(time_zone),
         "start_hours": tables.StartHours(time_zone),
@@ -97,7 +98,7 @@ def release_times(
     }
     noisy: dict[str, NoisyTable] = {}
 
-    def ask(name: str, table: tables.TimeTable) -> None:
+    def ask(name: str, table: Table) -> None:
         noisy[name] = gate.release(table, mus[name])
 
     gate.look_ahead(*first.values())
