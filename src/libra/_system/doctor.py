@@ -1,7 +1,6 @@
-"""What is installed and what is missing, step by step, each with the command that gets it.
+"""What is installed and what is missing, each with the command that gets it.
 
-`examine` looks and changes nothing. Required parts are loaded to see that they work; optional ones are only looked up,
-because some take seconds to load.
+Required parts are loaded to see that they work; optional ones are only looked up, because some take seconds to load.
 """
 
 from __future__ import annotations
@@ -13,11 +12,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from libra._system.shell import libra_command, pip_install
 from libra._version import __version__
@@ -41,10 +38,6 @@ class Check:
     found: str
     purpose: str
     remedy: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready copy."""
-        return asdict(self)
 
 
 def examine() -> tuple[Check, ...]:
@@ -70,9 +63,9 @@ def examine() -> tuple[Check, ...]:
         _optional("pandas", ("pandas", "pyarrow"), "data frames of pandas", pip_install("libra-pm[pandas]")),
         _optional("pm4py", ("pm4py",), "process discovery and conformance", pip_install("libra-pm[pm4py]")),
         _pyspark(),
-        _found("Java", find_java, "the Spark engine", JAVA_REMEDY),
-        _found("browser", _browser, "shows reports", "install Chromium, Chrome or Firefox"),
-        _found("completion", _completion, "the shell completes commands and options", f"{libra_command()} --install-completion"),
+        _looked_up("Java", find_java(), "the Spark engine", JAVA_REMEDY),
+        _looked_up("browser", _browser(), "shows reports", "install Chromium, Chrome or Firefox"),
+        _looked_up("completion", _completion(), "the shell completes commands", f"{libra_command()} --install-completion"),
     )
 
 
@@ -87,10 +80,9 @@ def _required(name: str, module: str, purpose: str) -> Check:
 
 def _optional(name: str, packages: tuple[str, ...], purpose: str, remedy: str) -> Check:
     try:
-        versions = [metadata.version(package) for package in packages]
+        found = ", ".join(f"{package} {metadata.version(package)}" for package in packages)
     except metadata.PackageNotFoundError as error:
         return Check(name, False, False, f"{error.name} is not installed", purpose, remedy)
-    found = ", ".join(f"{package} {version}" for package, version in zip(packages, versions, strict=True))
     return Check(name, True, False, found, purpose, remedy)
 
 
@@ -102,9 +94,8 @@ def _pyspark() -> Check:
     return replace(check, ok=False, found=f"{old[0]} is too old")
 
 
-def _found(name: str, look: Callable[[], tuple[bool, str]], purpose: str, remedy: str) -> Check:
-    ok, found = look()
-    return Check(name, ok, False, found, purpose, remedy)
+def _looked_up(name: str, found: tuple[bool, str], purpose: str, remedy: str) -> Check:
+    return Check(name, found[0], False, found[1], purpose, remedy)
 
 
 def find_java() -> tuple[bool, str]:
@@ -137,17 +128,11 @@ def judge_java(answer: str) -> tuple[bool, str]:
 
 
 def _browser() -> tuple[bool, str]:
-    for name in BROWSERS:
-        if path := shutil.which(name):
-            return True, path
-    for name in MAC_BROWSERS:
-        if (app := Path("/Applications") / f"{name}.app").exists():
-            return True, str(app)
-    return False, "not found"
+    apps = (Path("/Applications") / f"{name}.app" for name in MAC_BROWSERS)
+    found = [*filter(None, map(shutil.which, BROWSERS)), *(str(app) for app in apps if app.exists())]
+    return bool(found), found[0] if found else "not found"
 
 
 def _completion() -> tuple[bool, str]:
-    for name in COMPLETION_FILES:
-        if (Path.home() / name).exists():
-            return True, f"~/{name}"
-    return False, "not set up"
+    found = [name for name in COMPLETION_FILES if (Path.home() / name).exists()]
+    return bool(found), f"~/{found[0]}" if found else "not set up"

@@ -1,8 +1,4 @@
-"""Output that appears whole or not at all.
-
-`atomic_output` writes beside the target and renames at the end, so that a full disk, an error or an interrupt leaves nothing
-behind.
-"""
+"""Output that appears whole or not at all: a full disk, an error or an interrupt leaves nothing behind."""
 
 from __future__ import annotations
 

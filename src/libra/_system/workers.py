@@ -34,9 +34,8 @@ Result = TypeVar("Result")
 def end_with_parent(parent: int, wait: Callable[[], object] | None = None) -> None:
     """End this process when its parent ends, however that happens: Linux sees to it even in the middle of a long computation.
 
-    Args:
-        parent: The number of the process that started this one; if that has ended already, so does this one.
-        wait: Returns when the parent has ended; for systems other than Linux, which have no other way.
+    `parent` is its process id; if it has ended already, so does this process. `wait` returns when it has ended, for systems
+    other than Linux, which have no other way.
     """
     if sys.platform == "linux":
         import ctypes
