@@ -108,9 +108,9 @@ def test_the_budget_is_not_set_twice(name: str) -> None:
 
 
 def test_a_shared_parameter_is_explained_by_its_own_flag() -> None:
-    with pytest.raises(UsageError, match="Say it as --set NAME=VALUE"):
+    with pytest.raises(UsageError, match="Write it as --set NAME=VALUE"):
         parsed_parameters(["nope"])
-    with pytest.raises(UsageError, match="Say it as NAME:PARAMETER=VALUE"):
+    with pytest.raises(UsageError, match="Write it as NAME:PARAMETER=VALUE"):
         settings_of("libra:nope")
 
 

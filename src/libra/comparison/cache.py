@@ -1,8 +1,8 @@
 """Finished runs on disk, so that an interrupted comparison goes on where it was.
 
-In: a run and the content of its log. Out: what was found of it before, or nothing. A file a run, named by a SHA-256 of all that
-decides the outcome: the log as read, the mechanism and its parameters, the seed, and the code that computes it. It holds
-measures, no log, and is confidential: only the user may read it. Whatever cannot be read or does not fit is as good as absent.
+A file a run, named by a SHA-256 of all that decides the outcome: the log as read, the mechanism and its parameters, the seed, and
+the code that computes it. It holds measures, no log, and is confidential: only the user may read it. Whatever cannot be read or
+does not fit is as good as absent.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from libra.errors import InputError
 
 FORM = 1  # of the files; a change of it makes all of them old
 ROOMS = ("_system", "engines", "eventlog", "measures", "mechanisms", "privacy")  # what decides the outcome of a run
-MODULES = ("comparison/child.py", "errors.py", "seeds.py")
+MODULES = ("comparison/child.py", "errors.py")
 LIBRARIES = ("numpy", "polars", "scipy")
 
 
@@ -90,22 +90,13 @@ class Cache:
 
     def _identity(self, run: Run, content: str) -> str:
         """All that decides the outcome, in one text; the name of the log plays no part."""
-        return json.dumps(
-            {
-                "content": content,
-                "mechanism": run.setting.mechanism,
-                "parameters": dict(run.parameters),
-                "seed": run.seed,
-                "code": self._code | _plug_ins(run),
-            },
-            sort_keys=True,
-        )
+        asked = {"mechanism": run.setting.mechanism, "parameters": dict(run.parameters), "seed": run.seed}
+        return json.dumps(asked | {"content": content, "code": self._code | _plug_ins(run)}, sort_keys=True)
 
     @cached_property
     def _code(self) -> dict[str, str]:
-        return {"libra": __version__, "source": source_fingerprint(), "python": sys.version.split()[0]} | {
-            name: _version(name) for name in LIBRARIES
-        }
+        libraries = {name: " ".join(one.version for one in metadata.distributions(name=name)) for name in LIBRARIES}
+        return libraries | {"libra": __version__, "source": source_fingerprint(), "python": sys.version.split()[0]}
 
 
 def source_fingerprint() -> str:
@@ -148,10 +139,3 @@ def _hash_of(files: Iterator[tuple[str, Path]]) -> str:
             data = file.read_bytes()
             digest.update(f"{name} {len(data)}\n".encode() + data)
     return digest.hexdigest()
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "none"
