@@ -1,9 +1,8 @@
 """Signatures in the format of minisign: Ed25519 keys, and detached signatures of a file with a comment that is signed as well.
 
-In: bytes and keys. Out: the text of key and signature files that minisign 0.6 and later read; and the other way round, files that
-minisign wrote. A signature is over the BLAKE2b hash of the bytes ("ED"); the older form over the bytes themselves ("Ed") is
-accepted. Text that is not exactly of the format is refused: but for the first line, a comment that nobody signs, a signature
-file cannot be changed by a byte and still hold. See https://jedisct1.github.io/minisign/.
+A signature is over the BLAKE2b hash of the bytes ("ED"); the older form over the bytes themselves ("Ed") is accepted. Text that
+is not exactly of the format is refused: but for the first line, a comment that nobody signs, a signature file cannot be changed
+by a byte and still hold. See https://jedisct1.github.io/minisign/.
 """
 
 from __future__ import annotations
@@ -103,15 +102,9 @@ class SecretKey:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         key = Ed25519PrivateKey.from_private_bytes(self.seed)
-        signature = key.sign(_hashed(content))
-        everything = key.sign(signature + comment.encode())
-        lines = (
-            f"{UNTRUSTED}signature by key {self.public.id}",
-            _encoded(PREHASHED + self.number + signature),
-            f"{TRUSTED}{comment}",
-            _encoded(everything),
-        )
-        return "".join(f"{line}\n" for line in lines)
+        signature = key.sign(hashlib.blake2b(content).digest())
+        first = f"{UNTRUSTED}signature by key {self.public.id}\n{_encoded(PREHASHED + self.number + signature)}\n"
+        return f"{first}{TRUSTED}{comment}\n{_encoded(key.sign(signature + comment.encode()))}\n"
 
     def to_text(self, password: str | None) -> str:
         """The text of its file, encrypted with a password unless that is None."""
@@ -126,12 +119,7 @@ class SecretKey:
 
     @classmethod
     def from_text(cls, text: str, password: str | None) -> SecretKey:
-        """The key in a file; `needs_password` says whether it takes a password.
-
-        Raises:
-            MalformedError: The text is no secret key.
-            WrongPasswordError: It takes another password.
-        """
+        """The key in a file; `needs_password` says whether it takes a password. Another one is a `WrongPasswordError`."""
         kind, salt, operations, memory, locked = _parts(text)
         if kind == NO_PASSWORD:
             return cls._checked(locked[:-CHECKSUM])
@@ -169,11 +157,7 @@ class Signature:
 
     @classmethod
     def from_text(cls, text: str) -> Signature:
-        """The signature in a file.
-
-        Raises:
-            MalformedError: The text is no signature.
-        """
+        """The signature in a file; text that is none is a `MalformedError`."""
         line, comment, everything = _lines(text, 3, "a signature")
         raw = _decoded(line, 2 + NUMBER + SIGNATURE, "a signature")
         if raw[:2] not in (ED25519, PREHASHED):
@@ -193,7 +177,7 @@ class Signature:
             return f"the signature names key ID {self.id}, and the key given is {key.id}"
         try:
             checking = Ed25519PublicKey.from_public_bytes(key.key)
-            checking.verify(self.signature, _hashed(content) if self.prehashed else content)
+            checking.verify(self.signature, hashlib.blake2b(content).digest() if self.prehashed else content)
         except (InvalidSignature, ValueError):
             return "the signature is of other content, or by another key that has the same ID"
         try:
@@ -245,10 +229,6 @@ def _decoded(line: str, size: int, what: str) -> bytes:
 
 def _encoded(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
-
-
-def _hashed(content: bytes) -> bytes:
-    return hashlib.blake2b(content).digest()
 
 
 def _checksum(unlocked: bytes) -> bytes:
