@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from libra.certificate.check import Verification
     from libra.compared import Comparison
-    from libra.comparison import Setting
+    from libra.comparison.setting import Setting
     from libra.eventlog.description import Description
     from libra.eventlog.log import EventLog
     from libra.measures.audit import Audit
@@ -39,6 +39,7 @@ def read(source: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
 
     `log.roles` says which column was taken for what and why, `log.notes` what else is worth knowing. Notes and errors use the
     flags of the command line: --case-id is `case_id`, --day-first is `day_first=True`, --month-first is `day_first=False`.
+    A source that cannot be read is a `LibraError` that names the place and the remedy.
 
     Args:
         source: A path, a data frame, or an `EventLog`, which is returned as it is.
@@ -49,9 +50,6 @@ def read(source: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
             settles all of it, and what does not fit is refused; `sort_by_time` orders each case by time; `drop_invalid` leaves
             out events without a usable case id, activity or timestamp; `allow_empty` accepts a log without events; `progress` is
             called with the bytes done and the bytes in all.
-
-    Raises:
-        LibraError: The source cannot be read; the text names the place and the remedy.
 
     Example:
         >>> import libra, libra.example
@@ -90,10 +88,7 @@ def describe(source: Source, **keywords: Unpack[ReadKeywords]) -> Description:
 
 
 def write(log: Source, path: str | Path, *, progress: Progress = no_progress) -> tuple[str, ...]:
-    """Write a log to a file, whole or not at all; the name says the format and the packing.
-
-    Returns:
-        Notes on what that format could not keep.
+    """Write a log to a file, whole or not at all; the name says the format. Returns notes on what that format could not keep.
 
     Example:
         >>> import libra, libra.example, tempfile
@@ -113,8 +108,7 @@ def write(log: Source, path: str | Path, *, progress: Progress = no_progress) ->
 def convert(source: Source, target: str | Path, **keywords: Unpack[ReadKeywords]) -> tuple[str, ...]:
     """Read a log and write it in the format that the name of the target says; keywords as for `read`.
 
-    Returns:
-        Notes on how the log was read and on what the new format could not keep.
+    Returns notes on how the log was read and on what the new format could not keep.
 
     Example:
         >>> import libra, libra.example, tempfile
@@ -139,7 +133,10 @@ def anonymize(
     master: str | None = None,
     **keywords: Unpack[AnonymizeKeywords],
 ) -> Release:
-    """Anonymize a log.
+    """Anonymize a log: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`, `release.report()`.
+
+    A log that cannot be read or an invalid parameter is a `LibraError`. If the content of a file leaves open how it is to be read
+    (whether day or month comes first, say), that is an error for libra unless it is given.
 
     Args:
         source: A path, a data frame (of Polars, pandas or Spark) or an `EventLog`.
@@ -154,14 +151,7 @@ def anonymize(
         **keywords: The other parameters of the mechanism and those of `read`. For libra: `tail`, `budget`, `labels`,
             `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). `progress` is called
             with the parts done and the parts in all, of the reading and then of the anonymizing. A `description` also says
-            `most_cases` and whether labels are private. What the content of a file leaves open about how it is read (whether day
-            or month comes first, say) is an error for libra unless it is said.
-
-    Returns:
-        The release: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`, `release.report()`.
-
-    Raises:
-        LibraError: The log cannot be read, or a parameter is invalid.
+            `most_cases` and whether labels are private.
 
     Example:
         >>> import libra, libra.example
@@ -316,15 +306,10 @@ def process_map(
     view: Literal["frequency", "duration"] = "frequency",
     **keywords: Unpack[ReadKeywords],
 ) -> ProcessMap:
-    """The process map of a log: which activity directly follows which, how often, and after how long.
+    """The process map of a log, which is as confidential as the log: `save` it as SVG, or let a notebook show it.
 
-    What it shows is as confidential as the log. `save` it as SVG, or let a notebook show it.
-
-    Args:
-        source: A path, a data frame or an `EventLog`.
-        level: How much of it: "overview", "main paths" or "detailed".
-        view: What stands at the edges: counts, or mean durations.
-        **keywords: As for `read`.
+    `level` says how much of it ("overview", "main paths" or "detailed"), `view` what stands at the edges: counts, or mean
+    durations. Keywords as for `read`.
 
     Example:
         >>> import libra, libra.example
@@ -341,21 +326,13 @@ def verify(
 ) -> Verification:
     """Check a certificate against its schema, against itself and against the released file; with a key, also its signature.
 
-    Without a key it does not show who wrote the certificate: docs/certificate.md.
-
-    Args:
-        certificate: The certificate that was written with a release.
-        output: The released file.
-        key: The public key of its custodian, a file or its line of text: the certificate has to be signed by it.
-        progress: Called with the bytes done and the bytes in all, of the file.
+    `key` is the public key of its custodian, a file or its line of text. Without it, nothing shows who wrote the certificate:
+    docs/certificate.md. A file that cannot be read, or that is no certificate, is a `LibraError`.
 
     Returns:
         The checks, one by one, whether all of them hold (`ok`), whether certificate and file agree (`consistent`), whether a
         proved guarantee is promised besides (`promised`), whether it is signed by the key (`signed`), and the verdict in a
         sentence.
-
-    Raises:
-        LibraError: One of the two is no file, or cannot be read, or the first is no certificate.
 
     Example:
         >>> import libra, libra.example, tempfile

@@ -72,12 +72,7 @@ class EmptyReleaseError(LibraError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question to put behind an error, where one of the known words is close; otherwise nothing.
-
-    Example:
-        >>> did_you_mean("travsa", ["libra", "travas"])
-        ' Did you mean travas?'
-    """
+    """A question to put behind an error, where one of the known words is close; otherwise nothing."""
     from difflib import get_close_matches
 
     close = get_close_matches(word, list(known), n=1)

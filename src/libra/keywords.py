@@ -89,13 +89,7 @@ class AnonymizeKeywords(ReadKeywords, OtherParameters, total=False):
 
 
 def read_options(**keywords: Unpack[ReadKeywords]) -> ReadOptions:
-    """The options of the reader from keywords.
-
-    Example:
-        >>> from libra.keywords import read_options
-        >>> read_options(case_id="Patient", day_first=True).roles.case_id
-        ('Patient',)
-    """
+    """The options of the reader from keywords."""
     refuse_unknown("libra.read", keywords, ReadKeywords)
     said: dict[str, Any] = {name: _checked(name, value) for name, value in keywords.items() if value is not None}
     described: Description | None = said.pop("description", None)

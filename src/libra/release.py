@@ -80,20 +80,11 @@ class Release(made.Release):
         sign_key: str | Path | SecretKey | None = None,
         progress: Progress = no_progress,
     ) -> tuple[str, ...]:
-        """Write the log and, where a name is given, the certificate that goes with it.
+        """Write the log and, if a name is given, its certificate; returns notes on what the format of the log could not keep.
 
-        Args:
-            output: The file of the log; its name says the format.
-            certificate: The file of the certificate.
-            sign_key: A secret key to sign the certificate with, as `libra keygen` writes it: the signature goes beside the
-                certificate, as certificate.json.minisig. Its password is taken from the variable LIBRA_KEY_PASSWORD.
-            progress: Called with the events written and the events in all.
-
-        Returns:
-            Notes on what the format of the log could not keep.
-
-        Raises:
-            LibraError: A file cannot be written, the key cannot be read, or this is no log that the mechanism makes.
+        `sign_key` is a secret key to sign the certificate with, as `libra keygen` writes it: the signature goes beside it, as
+        certificate.json.minisig. Its password is taken from the variable LIBRA_KEY_PASSWORD. `progress` is called with the
+        events written and the events in all. What cannot be written, or is no log that the mechanism makes, is a `LibraError`.
 
         Example:
             >>> import libra, libra.example, tempfile

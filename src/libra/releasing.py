@@ -101,7 +101,7 @@ def released(request: Request) -> Iterator[Release]:
             release = made.anonymize(log, request.random, told)
         yield Release.of(release, original=log, roles=log.roles, reading=log.notes)
         return
-    with opened(source, request.engine, request.options, request.master) as beyond_memory:
+    with _opened(request) as beyond_memory:
         with stage(progress, "anonymize", source) as told:
             spark = request.engine == "spark"
             refuse_open((note for note in beyond_memory.notes if spark or not getattr(note, "may_close", False)), place)
@@ -157,35 +157,32 @@ def _is_address(source: str | Path) -> bool:
 
 
 @contextmanager
-def opened(source: Any, engine: EngineName, options: ReadOptions, master: str | None) -> Iterator[StreamedLog | SparkLog]:
+def _opened(request: Request) -> Iterator[StreamedLog | SparkLog]:
     """A log that is too large for memory, for as long as the block lasts."""
-    if isinstance(source, Path) and _is_address(source):
-        source = str(source).replace(":/", "://", 1)  # a path keeps one slash of two
+    source, options = request.source, request.options
+    log: StreamedLog | SparkLog
+    if isinstance(source, Path):
+        source = str(source).replace(":/", "://", 1) if _is_address(source) else str(source)  # a path keeps one slash of two
     with in_its_words(options.described):
-        log = _spark(source, options, master) if engine == "spark" else _streamed(source, options)
+        if request.engine == "spark":
+            from libra.engines.spark.engine import open_log
+
+            if not (isinstance(source, str) or _is_spark_frame(source)):
+                raise UsageError("The engine spark reads files, tables and data frames of Spark.")
+            log = open_log(source, options, request.master)
+        else:
+            import polars as pl
+
+            from libra.engines.polars_streaming import StreamedLog
+            from libra.eventlog.read import batches_of
+
+            if not isinstance(source, str | pl.DataFrame | pl.LazyFrame):
+                raise UsageError("The engine polars-streaming reads files and frames of Polars.")
+            log = StreamedLog(batches_of(source, options), sort_by_time=options.sort_by_time)
         try:
             yield log
         finally:
             log.close()
-
-
-def _spark(source: Any, options: ReadOptions, master: str | None) -> SparkLog:
-    from libra.engines.spark.engine import open_log
-
-    if not (isinstance(source, str | Path) or _is_spark_frame(source)):
-        raise UsageError("The engine spark reads files, tables and data frames of Spark.")
-    return open_log(str(source) if isinstance(source, Path) else source, options, master)
-
-
-def _streamed(source: Any, options: ReadOptions) -> StreamedLog:
-    import polars as pl
-
-    from libra.engines.polars_streaming import StreamedLog
-    from libra.eventlog.read import batches_of
-
-    if not isinstance(source, str | Path | pl.DataFrame | pl.LazyFrame):
-        raise UsageError("The engine polars-streaming reads files and frames of Polars.")
-    return StreamedLog(batches_of(source, options), sort_by_time=options.sort_by_time)
 
 
 def _fits(source: str | Path) -> bool:

@@ -103,7 +103,7 @@ def test_a_mistake_of_the_caller_is_refused_for_all_mechanisms_too() -> None:
 
 @pytest.mark.parametrize("name", ["epsilon", "delta"])
 def test_the_budget_is_not_set_twice(name: str) -> None:
-    with pytest.raises(UsageError, match=f"Say --{name} for all mechanisms, or NAME:{name}=VALUE for one"):
+    with pytest.raises(UsageError, match=f"Use --{name} for all mechanisms, or NAME:{name}=VALUE for one"):
         settings_of("libra,travas", {name: 0.5})
 
 

@@ -19,14 +19,6 @@ def atomic_output(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """A stream whose bytes become the file `path` when the block ends well, and vanish when it does not.
 
     A private file is for its owner alone to read.
-
-    Example:
-        >>> import tempfile
-        >>> target = Path(tempfile.mkdtemp()) / "log.csv"
-        >>> with atomic_output(target) as stream:
-        ...     _ = stream.write(b"case,activity")
-        >>> target.read_bytes()
-        b'case,activity'
     """
     target = Path(os.path.realpath(path))
     try:

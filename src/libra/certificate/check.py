@@ -50,7 +50,7 @@ class Verification:
         return found | {"key_id": self.key_id, "verdict": self.verdict, "checks": [asdict(check) for check in self.checks]}
 
 
-def judged(name: str, problems: Iterable[str], *, holds: str, fails: str, meaning: str) -> Check:
+def judged(name: str, problems: Iterable[str], holds: str, fails: str, meaning: str) -> Check:
     """A check that holds if there is no problem; otherwise `fails` begins the sentence that lists them."""
     found = list(problems)
     listed = "; ".join(found[:SHOWN] + ([f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []))

@@ -65,13 +65,8 @@ def content(document: Mapping[str, Any], output: Path) -> Check:
 
 def content_check(problems: Iterable[str]) -> Check:
     """The check that has found these problems."""
-    return judged(
-        CONTENT,
-        problems,
-        holds="The log in the file is one that such a run writes.",
-        fails="The log in the file does not go with the certificate",
-        meaning="The certificate was made up, or belongs to another run.",
-    )
+    holds, fails = "The log in the file is one that such a run writes.", "The log in the file does not go with the certificate"
+    return judged(CONTENT, problems, holds, fails, "The certificate was made up, or belongs to another run.")
 
 
 def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:

@@ -11,6 +11,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import io
 import secrets
 from dataclasses import dataclass, field
 
@@ -52,7 +53,7 @@ class PublicKey:
     @property
     def id(self) -> str:
         """The number as minisign shows it."""
-        return shown_id(self.number)
+        return _shown(self.number)
 
     @property
     def line(self) -> str:
@@ -153,7 +154,7 @@ class Signature:
     @property
     def id(self) -> str:
         """The number of the key as minisign shows it. Only a check with the key tells whether it is by that key."""
-        return shown_id(self.number)
+        return _shown(self.number)
 
     @classmethod
     def from_text(cls, text: str) -> Signature:
@@ -192,21 +193,19 @@ def needs_password(text: str) -> bool:
     return _parts(text)[0] == SCRYPT
 
 
-def shown_id(number: bytes) -> str:
-    """The number of a key as minisign shows it."""
+def _shown(number: bytes) -> str:
     return f"{int.from_bytes(number, 'little'):016X}"
 
 
 def _parts(text: str) -> tuple[bytes, bytes, int, int, bytes]:
     """Of a secret key: how it is encrypted, salt, the two limits, and what is encrypted."""
     (line,) = _lines(text, 1, "a secret key")
-    raw = _decoded(line, 6 + SALT + 2 * LIMIT + LOCKED, "a secret key")
-    kind, rest = raw[2:4], raw[6:]
-    if raw[:2] != ED25519 or raw[4:6] != BLAKE2B or kind not in (SCRYPT, NO_PASSWORD):
+    stream = io.BytesIO(_decoded(line, 6 + SALT + 2 * LIMIT + LOCKED, "a secret key"))
+    algorithm, kind, checksum, salt = (stream.read(size) for size in (2, 2, 2, SALT))
+    operations, memory = (int.from_bytes(stream.read(LIMIT), "little") for _ in range(2))
+    if algorithm != ED25519 or checksum != BLAKE2B or kind not in (SCRYPT, NO_PASSWORD):
         raise MalformedError("a key of another kind than Ed25519, or encrypted in another way than with scrypt")
-    limits = rest[SALT : SALT + 2 * LIMIT]
-    operations, memory = (int.from_bytes(half, "little") for half in (limits[:LIMIT], limits[LIMIT:]))
-    return kind, rest[:SALT], operations, memory, rest[SALT + 2 * LIMIT :]
+    return kind, salt, operations, memory, stream.read()
 
 
 def _lines(text: str, count: int, what: str) -> list[str]:
@@ -252,7 +251,5 @@ def scrypt_parameters(operations: int, memory: int) -> tuple[int, int]:
     operations = max(operations, FEWEST_OPERATIONS)
     few = operations < memory // 32
     most_n = operations // (4 * BLOCK) if few else memory // (128 * BLOCK)
-    log_n = 1
-    while log_n < 63 and 1 << log_n <= most_n // 2:
-        log_n += 1
+    log_n = min(max(most_n.bit_length() - 1, 1), 63)
     return log_n, 1 if few else max(1, min((operations // 4) >> log_n, 0x3FFFFFFF) // BLOCK)

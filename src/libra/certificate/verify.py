@@ -29,6 +29,7 @@ from libra.privacy.ledger import Ledger
 from libra.privacy.plain_words import NAMES_NOT_PROTECTED, TOO_WEAK, in_plain_words, strength_of
 
 STRUCTURE = "structure"
+MISCOUNTED = "Somebody miscounted, or changed a figure."
 NAMED = "Name the file that --certificate wrote, and the released log after it"
 CLAIMED = (
     "Nothing is proved: the file is the one certified and the certificate is what it says, but it promises nothing. It repeats "
@@ -39,8 +40,7 @@ CLAIMED = (
 def verify(certificate: Path, output: Path, progress: Progress = no_progress, key: PublicKey | None = None) -> Verification:
     """Check a certificate against the schema, against itself and against the released file; with a key, also its signature.
 
-    Raises:
-        InputError: One of the two cannot be read, or the first is no certificate.
+    What cannot be read, or is no certificate, is an `InputError`.
     """
     raw, document = read_certificate(certificate, NAMED)
     return verify_document(document, output, vouched(raw, certificate, key), progress)
@@ -62,23 +62,16 @@ def verify_document(document: dict[str, Any], output: Path, signature: Vouched, 
 def self_checks(document: dict[str, Any]) -> Iterator[Check]:
     """What can be checked without the file; after a document of the wrong form, nothing more."""
     wrong = why_invalid(document)
-    yield judged(
-        STRUCTURE,
-        [wrong] if wrong else [],
-        holds="It has every field of a certificate of this format, and no other.",
-        fails="It does not have the form of a certificate",
-        meaning="It is damaged, or was made by something else. Nothing more can be checked.",
-    )
+    holds, fails = "It has every field of a certificate of this format, and no other.", "It is not in the form of a certificate"
+    meaning = "It is damaged, or was made by something else. Nothing more can be checked."
+    yield judged(STRUCTURE, [wrong] if wrong else [], holds, fails, meaning)
     if wrong:
         return
     stated, computed = document[CHECKSUM], checksum(document)
-    yield judged(
-        "checksum",
-        [] if stated == computed else [f"it says {stated[:12]}…, and the content gives {computed[:12]}…"],
-        holds="Nothing in it was changed since the checksum was computed.",
-        fails="It does not agree with the content",
-        meaning="Something in it was changed after it was written. Ask for the certificate again.",
-    )
+    problems = [] if stated == computed else [f"it says {stated[:12]}…, and the content gives {computed[:12]}…"]
+    holds, fails = "Nothing in it was changed since the checksum was computed.", "It does not agree with the content"
+    meaning = "Something in it was changed after it was written. Ask for the certificate again."
+    yield judged("checksum", problems, holds, fails, meaning)
     yield from map(_of_other_version(document["version"]), _of_mechanism(document))
     if not document["guarantee"]["seeded"] and document["randomness"] == SYSTEM:
         yield Check(RANDOMNESS, True, "The noise came from the operating system, not from a seed.")
@@ -116,19 +109,16 @@ def _of_mechanism(document: dict[str, Any]) -> Iterator[Check]:
         problems += differences(document["spent"]["asked"], planned.asked, "spent.asked")
         holds = f"What is promised is what was asked for: epsilon {promised.epsilon:g}, delta {promised.delta:g}."
     fails = "They do not go with the rest of the certificate"
-    yield judged("parameters", problems, holds=holds, fails=fails, meaning=no_such_run)
+    yield judged("parameters", problems, holds, fails, no_such_run)
     if guarantee["kind"] != promised.kind:
         return
     if promised.kind == "proved":
         yield from _counted(document, made)
     elif claim is not None:
-        yield judged(
-            "figures",
-            differences(document["claimed"], claimed, "claimed", claim.tolerance),
-            holds="What is claimed is what its authors claim with these parameters.",
-            fails="Some are not what its authors claim with these parameters",
-            meaning="Somebody miscounted, or changed a figure.",
-        )
+        holds = "What is claimed is what its authors claim with these parameters."
+        fails = "Some are not what its authors claim with these parameters"
+        wrong = differences(document["claimed"], claimed, "claimed", claim.tolerance)
+        yield judged("figures", wrong, holds, fails, MISCOUNTED)
     stated = {name: document[name] for name in ("guarantee", "in_plain_words", "contents", "randomness")}
     seeded, cases = guarantee["seeded"], document.get("cases")
     others = {"contents": made.contents, "randomness": SEEDED if seeded else SYSTEM}
@@ -137,26 +127,19 @@ def _of_mechanism(document: dict[str, Any]) -> Iterator[Check]:
         for one in possible  # which one may depend on the log (individuals, say)
     )
     nearest = min((list(differences(stated, one | others)) for one in expected), key=len)
-    yield judged(
-        "words",
-        nearest,
-        holds="The sentences are the ones that belong to these figures, with all assumptions and caveats.",
-        fails="Some sentences are not the ones that belong to these figures",
-        meaning="What people read in it is not what the figures say.",
-    )
+    holds = "The sentences are the ones that belong to these figures, with all assumptions and caveats."
+    fails = "Some sentences are not the ones that belong to these figures"
+    yield judged("words", nearest, holds, fails, "What people read in it is not what the figures say.")
 
 
 def _counted(document: dict[str, Any], made: CertifiedMechanism) -> Iterator[Check]:
     """Whether the ledger is one that the mechanism writes, and what follows from it is as stated and within the promise."""
     ledger, planned, promised = Ledger.from_dict(document), made.planned_ledger, document["guarantee"]
     problems = list(made.departures(ledger.entries))
-    yield judged(
-        "ledger",
-        problems,
-        holds=f"Each of the {len(ledger.entries)} releases is one that {made.name} makes, with the noise planned for it.",
-        fails=f"It is not what {made.name} releases with these parameters",
-        meaning="The ledger is not that of a run of this version with these parameters, so its total proves nothing.",
-    )
+    holds = f"Each of the {len(ledger.entries)} releases is one that {made.name} makes, with the noise planned for it."
+    fails = f"It is not what {made.name} releases with these parameters"
+    meaning = "The ledger is not that of a run of this version with these parameters, so its total proves nothing."
+    yield judged("ledger", problems, holds, fails, meaning)
     other_runs = (ledger.rate, ledger.times, ledger.most_cases) != (planned.rate, planned.times, planned.most_cases)
     try:
         if any(entry.mu is None for entry in ledger.entries):  # to add up other noise than planned may take for ever
@@ -168,13 +151,9 @@ def _counted(document: dict[str, Any], made: CertifiedMechanism) -> Iterator[Che
     except UnknownReleaseError as error:
         yield Check("total", False, str(error), "Its total proves nothing.")
         return
-    yield judged(
-        "figures",
-        differences({name: document[name] for name in ("ledger", "subsampling", "spent")}, expected),
-        holds="All shares, mu and what was spent follow from the noise in the ledger.",
-        fails="Some do not follow from the noise in the ledger",
-        meaning="Somebody miscounted, or changed a figure.",
-    )
+    wrong = differences({name: document[name] for name in ("ledger", "subsampling", "spent")}, expected)
+    holds = "All shares, mu and what was spent follow from the noise in the ledger."
+    yield judged("figures", wrong, holds, "Some do not follow from the noise in the ledger", MISCOUNTED)
     epsilon = expected["spent"]["epsilon"]
     total = f"Everything in the ledger together has epsilon {epsilon:.6g} at delta {promised['delta']:g}"
     if epsilon <= promised["epsilon"]:
@@ -196,13 +175,9 @@ def _same_file(certified: dict[str, Any], found: dict[str, Any]) -> Check:
         problems.append(f"it has {found['bytes']:,} bytes, and the one certified has {certified['bytes']:,}")
     if found["sha256"] != certified["sha256"]:
         problems.append(f"its SHA-256 is {found['sha256'][:12]}…, and the one certified has {certified['sha256'][:12]}…")
-    return judged(
-        "file",
-        problems,
-        holds=f"It is the file certified: {found['bytes']:,} bytes, SHA-256 {found['sha256'][:12]}….",
-        fails="It is another file",
-        meaning="It is not what was released, or not all of it. The certificate says nothing about it.",
-    )
+    holds = f"It is the file certified: {found['bytes']:,} bytes, SHA-256 {found['sha256'][:12]}…."
+    meaning = "It is not what was released, or not all of it. The certificate says nothing about it."
+    return judged("file", problems, holds, "It is another file", meaning)
 
 
 def _verdict(document: dict[str, Any], checks: list[Check], signature: Vouched) -> str:

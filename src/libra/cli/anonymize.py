@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from libra._system.shell import libra_command
 from libra.cli.certificates import opened
 from libra.cli.measure import told
-from libra.cli.options import (
-    ENGINE,
-    GUARANTEE,
-    Json,
-    LogPath,
-    MechanismName,
-    Quiet,
-    examples,
-    option,
-    output_option,
-    switch,
-    takes_options,
-)
+from libra.cli.options import ENGINE, GUARANTEE, Json, LogPath, MechanismName, Quiet, command, option, output_option, switch
 from libra.cli.output import Stages, columns_taken, print_json, print_notes, say
 from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.keywords import OtherParameters, ReadKeywords
@@ -37,7 +25,7 @@ REPORT_HELP = "Write a page on what was protected and what was lost. CONFIDENTIA
 MODEL_HELP = "Write the released figures, from which libra simulate makes logs of any size. As private as the log."
 
 
-@examples(
+@command(
     "libra anonymize log.xes.gz -o anonymized.xes.gz",
     "libra anonymize visits.csv -o anonymized.csv --epsilon 0.5 --delta 1e-6 --time-zone Europe/Amsterdam",
     "libra anonymize log.xes --epsilon 0.1 --explain",
@@ -50,7 +38,6 @@ MODEL_HELP = "Write the released figures, from which libra simulate makes logs o
     "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --set times=model",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
 )
-@takes_options
 def anonymize(
     log: LogPath,
     options: ReadKeywords,

@@ -47,7 +47,7 @@ def root(context: typer.Context, version: Version = False) -> None:
         print(context.get_help())
 
 
-for command in COMMANDS:
-    paragraphs = (getdoc(command) or "").split("\n\n")
+for one in COMMANDS:
+    paragraphs = (getdoc(one) or "").split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)  # wrapped where the terminal ends
-    app.command(help=text, epilog=_examples(*EXAMPLES[command.__name__]))(command)
+    app.command(help=text, epilog=_examples(*EXAMPLES[one.__name__]))(one)

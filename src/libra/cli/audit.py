@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from libra.cli.options import GUARANTEE, Json, LogPath, MechanismName, Quiet, argument, examples, flag_of, option, takes_options
+from libra.cli.options import GUARANTEE, Json, LogPath, MechanismName, Quiet, argument, command, flag_of, option
 from libra.cli.output import Stages, print_json, print_notes, say, table
 from libra.keywords import OtherParameters, ReadKeywords
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from libra.measures.audit import Audit
 
 
-@examples("libra mechanisms", "libra mechanisms travas", "libra mechanisms --json")
+@command("libra mechanisms", "libra mechanisms travas", "libra mechanisms --json")
 def mechanisms(
     name: Annotated[str | None, argument("NAME", "Show the parameters of this mechanism.")] = None, *, as_json: Json = False
 ) -> None:
@@ -44,12 +44,11 @@ def mechanisms(
     say(f"Flags: {flags}. Set the others with --set NAME=VALUE." if flags else "Set them with --set NAME=VALUE.")
 
 
-@examples(
+@command(
     "libra audit log.xes.gz",
     "libra audit log.xes.gz --mechanism libra2022 --alpha 10 --epsilon 1",
     "libra audit log.csv --tail nearest --runs 100000 --time-limit 1800 --json",
 )
-@takes_options
 def audit(
     log: LogPath,
     options: ReadKeywords,
@@ -77,19 +76,10 @@ def audit(
     from libra import api
 
     options["progress"] = Stages(quiet=quiet)
-    found = api.audit(
-        log,
-        mechanism=mechanism,
-        epsilon=epsilon,
-        delta=delta,
-        runs=runs,
-        time_limit=time_limit,
-        processes=(os.cpu_count() or 1) if processes is None else processes,
-        canary=canary or None,
-        seed=seed,
-        **options,
-        **parameters,
-    )
+    claim: dict[str, Any] = {"mechanism": mechanism, "epsilon": epsilon, "delta": delta, "canary": canary or None}
+    at_once = (os.cpu_count() or 1) if processes is None else processes
+    effort: dict[str, Any] = {"runs": runs, "time_limit": time_limit, "processes": at_once, "seed": seed}
+    found = api.audit(log, **claim, **effort, **options, **parameters)
     if as_json:
         print_json(found.to_dict())
     else:

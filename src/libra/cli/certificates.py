@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from libra.cli.options import Json, PublicKeyFile, Quiet, argument, examples, output_option, switch
+from libra.cli.options import Json, PublicKeyFile, Quiet, argument, command, output_option, switch
 from libra.cli.output import Stages, print_json, print_notes, print_result, printable, say
 from libra.errors import InputError, UsageError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BAR = 36  # characters for all that may be spent: with the longest name it fits into 80 columns
 
 
-@examples(
+@command(
     "libra certificate certificate.json", "libra certificate certificate.json -o certificate.html", "libra certificate --schema"
 )
 def certificate(
@@ -102,7 +102,7 @@ def show_page(page: Page) -> None:
             say(section.command, lead="  ", wrapped=False)  # never broken, so that it can be copied
 
 
-@examples(
+@command(
     "libra verify certificate.json anonymized.xes.gz",
     "libra verify certificate.json anonymized.xes.gz --key hospital.pub",
     "libra verify certificate.json anonymized.xes.gz --json",
@@ -142,7 +142,7 @@ def show_verification(found: Verification) -> None:
     say(found.verdict, bold=True)
 
 
-@examples(
+@command(
     "libra keygen hospital",
     "libra keygen hospital --no-password",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --sign-key hospital",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from libra.cli.options import Json, Quiet, argument, examples, option, output_option, switch, takes_options
+from libra.cli.options import Json, Quiet, argument, command, option, output_option, switch
 from libra.cli.output import Stages, people_console, print_json, print_notes, say, table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from libra.reporting.comparison_tables import Table
 
 
-@examples(
+@command(
     "libra compare log.xes.gz",
     "libra compare sepsis.xes.gz bpic13.xes.gz --mechanisms libra,travas --epsilon 0.1,1 -o comparison",
     "libra compare log.xes.gz --epsilon 0.1,1,10 --report comparison.html",
     "libra compare log.csv --mechanisms libra,libra:tail=drop,libra:gamma=0.05:subsamples=20 --epsilon 1 --json",
 )
-@takes_options
 def compare(
     logs: Annotated[list[Path], argument("LOG...", "Event logs: XES, CSV, TSV or Parquet; .gz and .zip too.")],
     options: ReadKeywords,
@@ -73,19 +72,10 @@ def compare(
         for path in logs:
             check_writable(path, report, "report")
     options["progress"] = Stages(quiet=quiet)
-    found = api.compare(
-        logs,
-        mechanisms=mechanisms or None,
-        epsilon=budgets,
-        delta=delta,
-        seeds=seeds,
-        parameters=parsed_parameters(shared or ()),
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        processes=processes,
-        cache=cache if cache is not None else not no_cache,
-        **options,
-    )
+    asked: dict[str, Any] = {"mechanisms": mechanisms or None, "parameters": parsed_parameters(shared or ())}
+    budget: dict[str, Any] = {"epsilon": budgets, "delta": delta, "seeds": seeds}
+    limits: dict[str, Any] = {"time_limit": time_limit, "memory_limit": memory_limit, "processes": processes}
+    found = api.compare(logs, cache=not no_cache if cache is None else cache, **asked, **budget, **limits, **options)
     written = found.write(output) if output is not None else []
     written += [found.report().save(report)] if report is not None else []
     notes = [f"{log.name}: {note}" for log in found.logs for note in log.notes] + list(found.notes)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from libra._system.shell import libra_command
 from libra.cli.measure import show_log_risk
-from libra.cli.options import Json, LogPath, Quiet, argument, examples, option, output_option, switch, takes_options
+from libra.cli.options import Json, LogPath, Quiet, argument, command, option, output_option, switch
 from libra.cli.output import Stages, columns_taken, percent, print_json, print_notes, print_result, say, table
 from libra.errors import InputError, UsageError
 from libra.keywords import ReadKeywords
@@ -25,13 +25,12 @@ MODEL_HELP = "Generate from a released model, which libra anonymize --model writ
 PLURALS = {"case": "cases", "event": "events", "activity": "activities", "variant": "variants"}
 
 
-@examples(
+@command(
     "libra inspect log.xes.gz",
     "libra inspect visits.csv --case-id Patient --case-id Visit",
     "libra inspect log.xes.gz --risk",
     "libra inspect log.csv --json",
 )
-@takes_options
 def inspect(
     log: LogPath,
     options: ReadKeywords,
@@ -130,12 +129,11 @@ def _duration(hours: float) -> str:
     return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
 
 
-@examples(
+@command(
     "libra describe visits.csv -o log.toml",
     "libra describe visits.csv --case-id Patient --case-id Visit --day-first -o log.toml",
     "libra anonymize visits.csv -o anonymized.csv --description log.toml",
 )
-@takes_options
 def describe(
     log: LogPath,
     options: ReadKeywords,
@@ -177,8 +175,7 @@ def describe(
     print_notes((*open_keys, *found.notes), quiet=quiet)
 
 
-@examples("libra convert log.xes.gz log.csv", "libra convert export.csv log.xes --case-id Order --activity Step --timestamp Done")
-@takes_options
+@command("libra convert log.xes.gz log.csv", "libra convert export.csv log.xes --case-id Order --activity Step --timestamp Done")
 def convert(
     source: Annotated[Path, argument("IN", "The log to read.")],
     options: ReadKeywords,
@@ -205,7 +202,7 @@ def convert(
     print_result(document, [f"Wrote {target}"], as_json=as_json, quiet=quiet)
 
 
-@examples(
+@command(
     "libra simulate --cases 1_000_000 -o large.parquet",
     "libra simulate --cases 20000 -o log.xes.gz --seed 7",
     "libra simulate --cases 500000 -o like-ours.parquet --model model.json",

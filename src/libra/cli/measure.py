@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from libra.cli.options import Json, PublicKeyFile, Quiet, argument, examples, option, output_option, switch, takes_options
+from libra.cli.options import Json, PublicKeyFile, Quiet, argument, command, option, output_option, switch
 from libra.cli.output import Stages, figure, percent, print_json, print_notes, print_result, say, table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
@@ -36,12 +36,11 @@ MEANINGS = {
 }
 
 
-@examples(
+@command(
     "libra measure log.xes.gz anonymized.xes.gz",
     "libra measure log.csv anonymized.csv --json",
     "libra measure log.xes.gz anonymized.xes.gz --risk --certificate certificate.json",
 )
-@takes_options
 def measure(
     original: Annotated[Path, argument("ORIGINAL", "The original log.")],
     anonymized: Annotated[Path, argument("ANONYMIZED", "The anonymized log; may be empty.")],
@@ -142,12 +141,11 @@ def _say(line: str) -> None:
     say()
 
 
-@examples(
+@command(
     "libra report log.xes.gz anonymized.xes.gz --certificate certificate.json -o report.html",
     "libra report anonymized.xes.gz --certificate certificate.json --public -o public.html",
     "libra report anonymized.xes.gz --certificate certificate.json --key hospital.pub --public -o public.html",
 )
-@takes_options
 def report(
     logs: Annotated[
         list[Path], argument("ORIGINAL ANONYMIZED", "The original and the anonymized log; with --public, the latter is enough.")

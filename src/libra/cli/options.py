@@ -1,7 +1,7 @@
 """The options that several commands share, each defined once: about reading a log, about the mechanism, about the output.
 
-`input_flags` and `mechanism_flags` are never called: their signatures are the definition. `takes_options` gives them to a
-command, which receives those in use as one dictionary of keywords for the functions of `libra.api`.
+`input_flags` and `mechanism_flags` are never called: their signatures are the definition. `command` gives them to a
+function, which receives those in use as one dictionary of keywords for the functions of `libra.api`.
 """
 
 from __future__ import annotations
@@ -64,16 +64,6 @@ MechanismName = Annotated[
 ]
 
 
-def examples(*lines: str) -> Callable[[Command], Command]:
-    """Give a command the examples that its help shows."""
-
-    def gives(command: Command) -> Command:
-        EXAMPLES[command.__name__] = lines
-        return command
-
-    return gives
-
-
 def _column(text: str) -> Any:
     return option(text, "COLUMN", COLUMNS)
 
@@ -93,9 +83,7 @@ def input_flags(
     lifecycle_keep: Annotated[
         list[str] | None, _reading("Keep only events in this transition, such as complete. May be repeated.", "NAME")
     ] = None,
-    timestamp_format: Annotated[
-        str | None, _reading("How times are written, in strftime codes: '%d.%m.%Y %H:%M'.", "FORMAT")
-    ] = None,
+    timestamp_format: Annotated[str | None, _reading("Format of times in strftime codes: '%d.%m.%Y %H:%M'.", "FORMAT")] = None,
     day_first: Annotated[
         bool | None,
         _reading("Whether 03/04/2024 is the third of April or the fourth of March.", flags="--day-first/--month-first"),
@@ -114,35 +102,9 @@ def input_flags(
     drop_invalid: Annotated[
         bool, switch("--drop-invalid", "Leave out events without a usable case id, activity or timestamp.", READING)
     ] = False,
-    description: Annotated[
-        Path | None, _reading("Read the log exactly as this file says (libra describe writes one).", "FILE")
-    ] = None,
+    description: Annotated[Path | None, _reading("Read the log as this file says (libra describe writes one).", "FILE")] = None,
 ) -> None:
     """The definition of the flags; each is a keyword of `libra.read` as well."""
-
-
-def takes(flags: Command, receiver: str) -> Callable[[Command], Command]:
-    """Give a command the options that the signature of `flags` defines; it receives those in use as a dictionary."""
-
-    def gives(command: Command) -> Command:
-        own = inspect.signature(command, eval_str=True).parameters
-        shared = inspect.signature(flags, eval_str=True).parameters
-        positional = [p for p in own.values() if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != receiver]
-        named = [p for p in own.values() if p.kind is p.KEYWORD_ONLY]
-        named += [p.replace(kind=p.KEYWORD_ONLY) for p in shared.values()]
-        parameters = [*positional, *sorted(named, key=lambda p: PANELS.index(p.annotation.__metadata__[0].rich_help_panel))]
-
-        @functools.wraps(command)
-        def wrapped(*args: Any, **given: Any) -> None:
-            options = {name: given.pop(name) for name in shared}
-            said = {name: value for name, value in options.items() if value is not None and value != []}
-            command(*args, **{receiver: said}, **given)
-
-        wrapped.__annotations__ = get_type_hints(command, include_extras=True) | get_type_hints(flags, include_extras=True)
-        wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # how inspect is told
-        return wrapped
-
-    return gives
 
 
 LABELS = (
@@ -180,13 +142,43 @@ def flag_of(parameter: str) -> str:
     return f"--{parameter.replace('_', '-')}" if has_flag else ""
 
 
-def takes_options(command: Command) -> Command:
-    """Give a command the flags about reading, which it receives as `options`, and those of mechanisms if it has `parameters`."""
-    if "parameters" not in inspect.signature(command).parameters:
-        return takes(input_flags, "options")(command)
+def command(*examples: str) -> Callable[[Command], Command]:
+    """Make a function a command: the examples of its help, and shared flags, which it receives as `options` and `parameters`."""
+
+    def made(function: Command) -> Command:
+        EXAMPLES[function.__name__] = examples
+        own = inspect.signature(function).parameters
+        if "parameters" in own:
+            function = _taking(mechanism_flags, "parameters", _with_values(function))
+        return _taking(input_flags, "options", function) if "options" in own else function
+
+    return made
+
+
+def _taking(flags: Command, receiver: str, command: Command) -> Command:
+    """A command that has the options that the signature of `flags` defines; it receives those in use as a dictionary."""
+    own, shared = (inspect.signature(one, eval_str=True).parameters for one in (command, flags))
+    positional = [p for p in own.values() if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != receiver]
+    named = [p for p in own.values() if p.kind is p.KEYWORD_ONLY]
+    named += [p.replace(kind=p.KEYWORD_ONLY) for p in shared.values()]
+    named.sort(key=lambda p: PANELS.index(p.annotation.__metadata__[0].rich_help_panel))
 
     @functools.wraps(command)
-    def with_values(*args: Any, parameters: dict[str, Any], **given: Any) -> None:
+    def wrapped(*args: Any, **given: Any) -> None:
+        options = {name: given.pop(name) for name in shared}
+        said = {name: value for name, value in options.items() if value is not None and value != []}
+        command(*args, **{receiver: said}, **given)
+
+    wrapped.__annotations__ = get_type_hints(command, include_extras=True) | get_type_hints(flags, include_extras=True)
+    wrapped.__signature__ = inspect.Signature([*positional, *named])  # type: ignore[attr-defined]  # how inspect is told
+    return wrapped
+
+
+def _with_values(command: Command) -> Command:
+    """A command whose `parameters` are what flags say, as the values that mechanisms take."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, parameters: dict[str, Any], **given: Any) -> None:
         from libra.comparison.setting import parsed_parameters
 
         if (said := parameters.get("subsamples", "")).isdecimal() and len(said) < LONG_NUMBER:
@@ -200,4 +192,4 @@ def takes_options(command: Command) -> Command:
         others = parsed_parameters(parameters.pop("others", ()))
         command(*args, parameters={**others, **parameters}, **given)
 
-    return takes(input_flags, "options")(takes(mechanism_flags, "parameters")(with_values))
+    return wrapped

@@ -37,8 +37,6 @@ def printable(text: str) -> str:
         >>> print(printable("red: \x1b[31m"))
         red: \x1b[31m
     """
-    if text.isprintable():
-        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from libra.cli.options import Json, Quiet, examples, option, output_option
+from libra.cli.options import Json, Quiet, command, option, output_option
 from libra.cli.output import Stages, figure, print_json, print_notes, printable, table
 from libra.reproduce import settings_named
 
@@ -38,7 +38,7 @@ NOTES = (
 )
 
 
-@examples("libra epsilon --alpha 10 --b 2 --gamma 0.05 --delta 1e-4", "libra epsilon --alpha 2 --subsamples 50 --json")
+@command("libra epsilon --alpha 10 --b 2 --gamma 0.05 --delta 1e-4", "libra epsilon --alpha 2 --subsamples 50 --json")
 def epsilon(
     *,
     alpha: Annotated[float, option("The Renyi order, above 1.", shown=True)] = 10,
@@ -67,7 +67,7 @@ def epsilon(
     print_notes(NOTES, quiet=quiet)
 
 
-@examples("libra reproduce --logs logs", "libra reproduce --logs logs --setting printed --seeds 3 -o tables.md")
+@command("libra reproduce --logs logs", "libra reproduce --logs logs --setting printed --seeds 3 -o tables.md")
 def reproduce(
     *,
     logs: Annotated[Path, option("A folder with event logs; names such as sepsis.xes.gz identify the paper's.", "DIR")],

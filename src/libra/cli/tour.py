@@ -10,14 +10,14 @@ from typing import Annotated
 import typer
 
 from libra._system.shell import libra_command
-from libra.cli.options import Json, Quiet, examples, output_option
+from libra.cli.options import Json, Quiet, command, output_option
 from libra.cli.output import people_console, print_json, print_notes, print_result, table
 from libra.errors import InputError
 
 FILES = ("emergency.xes.gz", "emergency.csv", "anonymized.xes.gz", "certificate.json", "report.html")
 
 
-@examples("libra demo", "libra demo -o tour")
+@command("libra demo", "libra demo -o tour")
 def demo(
     *,
     output: Annotated[Path, output_option("Folder to write to; created if missing.", "FOLDER", shown=True)] = Path("libra-demo"),
@@ -92,7 +92,7 @@ def next_steps(packed: Path, table: Path, certificate: Path, report: Path) -> li
     ]
 
 
-@examples("libra doctor", "libra doctor --json")
+@command("libra doctor", "libra doctor --json")
 def doctor(*, as_json: Json = False) -> None:
     """Show what is installed, what is missing, and how to get it."""
     from libra._system.doctor import examine

@@ -11,11 +11,11 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from importlib import metadata
+from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -63,9 +63,9 @@ class Cache:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
         if missing.why == "time":
-            return limits.of_time if limits.seconds <= before.seconds else None
+            return limits.exceeded("time") if limits.seconds <= before.seconds else None
         if missing.why == "memory":
-            return limits.of_memory if limits.gigabytes <= before.gigabytes else None
+            return limits.exceeded("memory") if limits.gigabytes <= before.gigabytes else None
         return missing
 
     def keep(self, run: Run, content: str, found: Result | Missing, limits: Limits) -> None:
@@ -95,7 +95,7 @@ class Cache:
 
     @cached_property
     def _code(self) -> dict[str, str]:
-        libraries = {name: " ".join(one.version for one in metadata.distributions(name=name)) for name in LIBRARIES}
+        libraries = {name: " ".join(one.version for one in distributions(name=name)) for name in LIBRARIES}
         return libraries | {"libra": __version__, "source": source_fingerprint(), "python": sys.version.split()[0]}
 
 
@@ -103,7 +103,7 @@ def source_fingerprint() -> str:
     """A SHA-256 of the source files that decide what a run gives: a changed mechanism is not served from an old cache."""
     home = Path(__file__).resolve().parents[1]
     files = [*(home / module for module in MODULES), *(file for room in ROOMS for file in (home / room).rglob("*.py"))]
-    return _hash_of((file.relative_to(home).as_posix(), file) for file in sorted(files))
+    return _hash_of(files, home)
 
 
 def _plug_ins(run: Run) -> dict[str, str]:
@@ -121,21 +121,19 @@ def _plug_ins(run: Run) -> dict[str, str]:
 
 def _source_of(package: str) -> str:
     """A SHA-256 of the source files of a module or of a whole package; of what cannot be found, that of nothing."""
-    try:
+    spec = None
+    with contextlib.suppress(ImportError, ValueError):
         spec = find_spec(package)
-    except (ImportError, ValueError):
-        spec = None
     if spec is None or spec.origin is None:
-        return _hash_of(iter(()))
+        return _hash_of((), Path())
     origin = Path(spec.origin)
-    files = sorted(origin.parent.rglob("*.py")) if spec.submodule_search_locations else [origin]
-    return _hash_of((file.relative_to(origin.parent).as_posix(), file) for file in files)
+    return _hash_of(origin.parent.rglob("*.py") if spec.submodule_search_locations else [origin], origin.parent)
 
 
-def _hash_of(files: Iterator[tuple[str, Path]]) -> str:
+def _hash_of(files: Iterable[Path], home: Path) -> str:
     digest = sha256()
-    for name, file in files:
+    for file in sorted(files):
         with contextlib.suppress(OSError):
             data = file.read_bytes()
-            digest.update(f"{name} {len(data)}\n".encode() + data)
+            digest.update(f"{file.relative_to(home).as_posix()} {len(data)}\n".encode() + data)
     return digest.hexdigest()

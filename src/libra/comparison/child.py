@@ -43,7 +43,8 @@ def main() -> None:
         if not job or len(data) < job["size"]:
             os._exit(1)
         end_with_parent(job["parent"], lambda: os.read(asked.fileno(), 1))
-        answer.write(json.dumps(_found(job, data), allow_nan=False).encode())
+        found = _found(job, data)
+        answer.write(json.dumps(found, allow_nan=False).encode())
 
 
 def _found(job: dict[str, Any], data: bytes) -> dict[str, Any]:
@@ -75,14 +76,7 @@ def _result(job: dict[str, Any], data: bytes) -> Result:
 
 
 def packed(log: EventLog) -> bytes:
-    """A log as bytes; `unpacked` gives it back.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=20)
-        >>> unpacked(packed(log)).equals(log)
-        True
-    """
+    """A log as bytes; `unpacked` gives it back."""
     frames = []
     for frame in (log.events, log.cases):
         stream = BytesIO()

@@ -107,10 +107,6 @@ def named(sources: Source | Sequence[Source] | Mapping[str, Source]) -> dict[str
     """The logs by name, no name twice: a file by its name up to the first dot, others by their own name or by a number.
 
     Files that would be called alike are told apart by the folders above them, or by the rest of their names.
-
-    Example:
-        >>> named(["logs/sepsis.xes.gz", "old/sepsis.csv", "sales.csv"])
-        {'logs/sepsis': 'logs/sepsis.xes.gz', 'old/sepsis': 'old/sepsis.csv', 'sales': 'sales.csv'}
     """
     if isinstance(sources, Mapping):
         found = {str(name): source for name, source in sources.items()}

@@ -1,7 +1,6 @@
 """A comparison: what came of every run, its measures or why there are none, and rows of means over the seeds.
 
-Plain data from here on: tables, plots and files are made of it. Everything in it was computed from the originals, with seeds
-that anybody can draw from again: it is confidential, and says so.
+Everything in it was computed from the originals, with seeds that anybody can draw from again: it is confidential, and says so.
 """
 
 from __future__ import annotations
@@ -40,14 +39,8 @@ MEASURES = {
 
 Why = Literal["time", "memory", "refused", "failed"]
 LIMITS: tuple[Why, ...] = ("time", "memory")
-OF_TIMES: tuple[str, ...] = (
-    "emd_time",
-    "case_duration_w1_hours",
-    "edge_duration_w1_hours",
-    "edge_duration_w1_relative",
-    "edge_duration_w1_log",
-)
-OF_TIMES += ("arrival_w1_days",)
+OF_TIMES: tuple[str, ...] = ("emd_time", "case_duration_w1_hours", "arrival_w1_days")
+OF_TIMES += ("edge_duration_w1_hours", "edge_duration_w1_relative", "edge_duration_w1_log")
 
 
 @dataclass(frozen=True)
@@ -107,15 +100,10 @@ class Limits:
         """The limit of memory in the unit that systems tell it in."""
         return 1024 * self.gigabytes
 
-    @property
-    def of_time(self) -> Missing:
-        """What is said of a run that took too long."""
-        return Missing("time", f"it took more than {self.seconds:g} seconds")
-
-    @property
-    def of_memory(self) -> Missing:
-        """What is said of a run that took too much memory."""
-        return Missing("memory", f"it took more than {self.gigabytes:g} GB of memory")
+    def exceeded(self, why: Literal["time", "memory"]) -> Missing:
+        """What is said of a run that took too long, or too much memory."""
+        limit = f"{self.seconds:g} seconds" if why == "time" else f"{self.gigabytes:g} GB of memory"
+        return Missing(why, f"it took more than {limit}")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from typing import Any
@@ -72,12 +72,7 @@ class Plan:
 
 
 def plan_of(settings: Sequence[Setting], epsilon: float | Sequence[float], delta: float, seeds: int | Sequence[int]) -> Plan:
-    """The plan for these settings at these budgets; `seeds` is how many, or which.
-
-    Example:
-        >>> plan_of([Setting("libra2022", {"b": 2})], [0.1, 1.0], 1e-4, 3).asked[0][1:]
-        (None, {'delta': 0.0001, 'b': 2}, None)
-    """
+    """The plan for these settings at these budgets; `seeds` is how many, or which."""
     epsilons, delta, which = _epsilons(epsilon), delta_of_guarantee(delta), _seeds(seeds)
     tried: list[Asked] = []
     notes = list(settings.notes) if isinstance(settings, Settings) else []
@@ -157,9 +152,7 @@ def _scale_of(setting: Setting, epsilon: float, parameters: dict[str, Any]) -> f
     from libra.mechanisms.libra2022 import Libra2022
     from libra.mechanisms.libra2022.claim import default_subsamples
 
-    defaults = {field.name: field.default for field in fields(Libra2022)}
-    gamma = parameters.get("gamma", defaults["gamma"])
-    subsamples = parameters.get("subsamples")
+    gamma, subsamples = parameters.get("gamma", Libra2022.gamma), parameters.get("subsamples")
     if subsamples == "paper":
         where = f"{setting.label}: the number of subsamples follows from the log"
         raise UsageError(f"{where}, so no b can be found for an epsilon. Give b, or how many subsamples.")

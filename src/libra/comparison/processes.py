@@ -82,7 +82,7 @@ class _Process:
             late = time.monotonic() > self._deadline
             if late or (megabytes_of(self._process.pid) or 0) > self._limits.megabytes:
                 self.end()
-                return self._limits.of_time if late else self._limits.of_memory
+                return self._limits.exceeded("time" if late else "memory")
             return None
         kill(self._process)  # what it started may hold the pipe open
         self._talk.join()
@@ -100,7 +100,7 @@ class _Process:
             result = Result.from_dict(found["result"])
         except (ValueError, KeyError, TypeError, RecursionError):
             return Missing("failed", "its process ended without an answer that can be read; perhaps the mechanism ended it")
-        return self._limits.of_memory if (result.peak_megabytes or 0) > self._limits.megabytes else result
+        return self._limits.exceeded("memory") if (result.peak_megabytes or 0) > self._limits.megabytes else result
 
     def _last_words(self) -> str:
         code = self._process.returncode

@@ -21,12 +21,7 @@ BUDGET = ("epsilon", "delta")  # said for all mechanisms by arguments of their o
 
 @dataclass(frozen=True)
 class Setting:
-    """A mechanism, by its name, with those of its parameters that differ from the defaults, without epsilon and delta.
-
-    Example:
-        >>> Setting("libra", {"gamma": 0.05, "subsamples": 20}).label
-        'libra:gamma=0.05:subsamples=20'
-    """
+    """A mechanism, by its name, with those of its parameters that differ from the defaults, without epsilon and delta."""
 
     mechanism: str
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -52,11 +47,6 @@ class Setting:
         """Its parameters, each as it is said."""
         return tuple(f"{name}={_text(value)}" for name, value in self.parameters.items())
 
-    def with_shared(self, shared: Mapping[str, Any]) -> Setting:
-        """The same with those of the shared parameters that the mechanism takes and that are not said of it already."""
-        known = parameters_of(self.mechanism)
-        return Setting(self.mechanism, {name: shared[name] for name in shared if name in known} | dict(self.parameters))
-
 
 class Settings(tuple[Setting, ...]):
     """Settings, whether somebody named them, and a note on every mechanism that was passed over since it cannot be loaded."""
@@ -66,30 +56,27 @@ class Settings(tuple[Setting, ...]):
 
 
 def settings_of(said: str | Iterable[str | Setting] | None, shared: Mapping[str, Any] | None = None) -> Settings:
-    """The settings that were asked for, each once; all mechanisms that can be loaded where nothing was said.
-
-    Example:
-        >>> [setting.label for setting in settings_of("libra,libra:tail=drop,libra", {"labels": "public"})]
-        ['libra:labels=public', 'libra:labels=public:tail=drop']
-        >>> settings_of("libra:budget=control=0.7,times=0.3,libra2022")[0].parameters
-        {'budget': 'control=0.7,times=0.3'}
-    """
+    """The settings that were asked for, each once, or all mechanisms that can be loaded; with the shared parameters they take."""
     found: list[Setting] = []
     notes: list[str] = []
     for one in names() if said is None else (said,) if isinstance(said, str) else said:
         try:
-            found += [one] if isinstance(one, Setting) else [_parsed(text) for text in _separated(one)]
+            found += [one] if isinstance(one, Setting) else map(_parsed, _separated(one))
         except UsageError as error:
             if said is not None:
                 raise
             notes.append(f"{PASSED_OVER} {error}")  # it is of another package
-    for name in shared or {}:
+    for name in (shared := shared or {}):
         if name in BUDGET:
             own = f"Use --{name} for all mechanisms, or NAME:{name}=VALUE for one"
             raise UsageError(f"{name} cannot be set for all with --set. {own}.")
         if not any(name in parameters_of(setting.mechanism) for setting in found):
             raise UsageError(f"None of the mechanisms takes {name}.")
-    different = {setting.label: setting for setting in (setting.with_shared(shared or {}) for setting in found)}
+    different = {}
+    for one in found:
+        taken = {name: shared[name] for name in shared if name in parameters_of(one.mechanism)}
+        setting = Setting(one.mechanism, taken | dict(one.parameters))
+        different[setting.label] = setting
     if not different:
         raise UsageError("There is no mechanism to compare. Name some, such as libra,travas.")
     settings = Settings(different.values())
@@ -98,12 +85,7 @@ def settings_of(said: str | Iterable[str | Setting] | None, shared: Mapping[str,
 
 
 def parsed_parameters(said: Sequence[str], remedy: str = OF_ALL) -> dict[str, Any]:
-    """Parameters from texts such as `prune=0.01`: JSON where it is that, and text otherwise.
-
-    Example:
-        >>> parsed_parameters(["prune=0.01", "tail=drop", "labels=public"])
-        {'prune': 0.01, 'tail': 'drop', 'labels': 'public'}
-    """
+    """Parameters from texts such as `prune=0.01`: JSON where it is that, and text otherwise."""
     parameters = {}
     for text in said:
         name, sign, value = text.partition("=")
