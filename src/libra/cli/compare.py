@@ -58,7 +58,7 @@ def compare(
     from libra import api
     from libra.comparison.setting import parsed_parameters
     from libra.reporting.comparison_files import check_folder
-    from libra.targets import check_writable
+    from libra.targets import check_page_name, check_writable
 
     if no_cache and cache is not None:
         raise UsageError("--cache and --no-cache contradict each other. Remove one of them.")
@@ -68,7 +68,9 @@ def compare(
         raise UsageError(f'--epsilon "{epsilon}" is not a list of numbers. Write it as 0.1,1,4.7.') from error
     if output is not None:
         check_folder(output)
-    if report is not None:
+    if report is not None and output is not None and report.parent == output and not output.exists():
+        check_page_name(report)  # its folder is made with the results
+    elif report is not None:
         for path in logs:
             check_writable(path, report, "report")
     options["progress"] = Stages(quiet=quiet)
