@@ -259,13 +259,13 @@ def compare(
 
     Args:
         sources: A log, several, or several by name.
-        mechanisms: Which, such as "libra,travas" or ["libra", "libra:tail=drop"]. Default: all.
+        mechanisms: Such as "libra,travas" or ["libra", "libra:tail=drop"]. Default: all.
         epsilon: The budgets. `libra2022`, which takes none, gets the noise at which its releases would have it: docs/compare.md.
         delta: Of the budgets.
         seeds: How many runs of each kind, or which seeds.
         parameters: Parameters for all mechanisms that take them.
-        time_limit: How many seconds a run may take.
-        memory_limit: How many GB a run may take.
+        time_limit: Seconds that a run may take.
+        memory_limit: GB that a run may take.
         processes: How many runs at once. Default: one per core.
         cache: A folder for finished runs; True for the user's own, False for none.
         **keywords: Those of `read`, for all logs; `progress` is also called with the runs done and the runs in all.
@@ -278,14 +278,16 @@ def compare(
         True
     """
     from libra.compared import Comparison
-    from libra.comparison.compare import cache_of, checked_processes, named
+    from libra.comparison.cache import Cache, user_cache
+    from libra.comparison.compare import checked_processes, named
     from libra.comparison.compare import compare as run_all
     from libra.comparison.comparison import Limits
     from libra.comparison.plan import plan_of
     from libra.comparison.setting import settings_of
 
     refuse_unknown("libra.compare", keywords, ReadKeywords)
-    limits, at_once, kept = Limits(time_limit, memory_limit), checked_processes(processes), cache_of(cache)
+    limits, at_once = Limits(time_limit, memory_limit), checked_processes(processes)
+    kept = None if cache is False else Cache(user_cache() if cache is True else Path(cache))
     plan = plan_of(settings_of(mechanisms, parameters), epsilon, delta, seeds)
     logs = {name: read(source, **keywords) for name, source in named(sources).items()}
     with stage(keywords.get("progress") or no_progress, "compare") as progress:

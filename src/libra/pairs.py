@@ -84,8 +84,7 @@ def report(
     Args:
         original: The log as it was. A public page never looks at it, and takes an anonymized log in its place.
         anonymized: The anonymized log.
-        certificate: That of the release. If it and the anonymized log are files, they are verified; otherwise nothing ties
-            one to the other, and the page says so.
+        certificate: That of the release, verified if both are files; otherwise the page says that nothing ties them together.
         key: The public key of its custodian, a file or its line of text: the certificate has to be signed by it.
         public: Only what is released, for whoever gets the log. Otherwise the page is CONFIDENTIAL.
         attack: Also attack membership, which runs the mechanism ten times.
@@ -106,9 +105,7 @@ def report(
     refuse_other_than_bool(public=public, attack=attack)
     released = original if anonymized is None else anonymized
     if released is None or (not public and (original is None or anonymized is None)):
-        raise UsageError(
-            "A report compares with the original. Give it, or ask for what can be said without it: public=True (--public)."
-        )
+        raise UsageError("A report compares with the original. Give it, or ask for a page without it: public=True (--public).")
     if attack and (public or certificate is None):
         raise UsageError("The attack on membership takes both logs and the certificate of the release: no page that is public.")
     if key is not None and certificate is None:

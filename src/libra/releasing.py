@@ -77,9 +77,7 @@ def released(request: Request) -> Iterator[Release]:
     """The release, with what is worth knowing about how the log was read.
 
     Within the block, a Spark session that was opened for it can still write the log; then all raw cases beyond memory are gone.
-
-    Raises:
-        InputError: The log cannot be read, or its content leaves open how it is read and the guarantee would depend on that.
+    A log whose content leaves open how it is to be read is an `InputError` if the guarantee would depend on that.
 
     Example:
         >>> import libra.example
@@ -116,15 +114,7 @@ def released(request: Request) -> Iterator[Release]:
 
 
 def engine_for(source: Any, engine: str | None, mechanism: str = SOUND, master: str | None = None) -> EngineName:
-    """The engine that was asked for, or the one that suits the source; all mechanisms but libra work in memory.
-
-    Example:
-        >>> engine_for("log.parquet", "polars-streaming"), engine_for("s3://bucket/events.parquet", None)
-        ('polars-streaming', 'polars-streaming')
-        >>> engine_for("log.parquet", "spark", "travas")
-        Traceback (most recent call last):
-        libra.errors.UsageError: travas supports only in-memory logs. Remove --engine or use libra.
-    """
+    """The engine that was asked for, or the one that suits the source; all mechanisms but libra work in memory."""
     of_spark = _is_spark_frame(source)
     if mechanism != SOUND:
         if of_spark:

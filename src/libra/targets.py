@@ -12,14 +12,7 @@ from libra.errors import InputError, UsageError
 
 
 def check_target(source: object, target: str | Path) -> None:
-    """Refuse a log file that cannot be written, or whose name says no format.
-
-    Example:
-        >>> check_target("log.csv", "log.docx")
-        Traceback (most recent call last):
-        libra.errors.UsageError: log.docx: cannot tell the format to write from this name.
-        End it in .xes, .csv, .tsv (each also .gz or .zip) or .parquet.
-    """
+    """Refuse a log file that cannot be written, or whose name says no format."""
     from libra.eventlog.files import output_format
 
     output_format(Path(target))
@@ -35,13 +28,7 @@ def check_page_name(target: str | Path) -> None:
 def check_writable(
     source: object, target: str | Path, what: str = "output", others: Mapping[str, str | Path | None] | None = None
 ) -> None:
-    """Refuse a file that cannot be written, that is the source, or that would replace one of the others, given by what they are.
-
-    Example:
-        >>> check_writable("log.csv", "out.json", "model", {"certificate": "out.json"})
-        Traceback (most recent call last):
-        libra.errors.UsageError: out.json: the model would replace the certificate. Name another file.
-    """
+    """Refuse a file that cannot be written, that is the source, or that would replace one of `others`, by what they are."""
     path = Path(target)
     if what in ("page", "report"):
         check_page_name(path)

@@ -19,7 +19,6 @@ def checked(name: str, value: float, within: Callable[[float], bool], bounds: st
     """The value as a float if it is a finite number within the bounds; `bounds` says in words what `within` tests.
 
     Example:
-        >>> from libra._system.arguments import checked
         >>> checked("b", 2, lambda b: b > 0, "above 0")
         2.0
         >>> checked("b", 0, lambda b: b > 0, "above 0")
@@ -33,13 +32,7 @@ def checked(name: str, value: float, within: Callable[[float], bool], bounds: st
 
 
 def checked_whole(name: str, value: int, least: int, most: int) -> int:
-    """The value as an int if it is a whole number within the bounds; 3.0 is not, and neither is True.
-
-    Example:
-        >>> from libra._system.arguments import checked_whole
-        >>> checked_whole("times", 20, 1, 1_000_000)
-        20
-    """
+    """The value as an int if it is a whole number within the bounds; 3.0 is not, and neither is True."""
     if not (isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most):
         said = repr(value)
         shown = said if len(said) <= 40 else f"{said[:40]}…"

@@ -34,24 +34,18 @@ class Check:
 
     name: str
     ok: bool
-    required: bool
     found: str
     purpose: str
     remedy: str
+    required: bool = False
 
 
 def examine() -> tuple[Check, ...]:
-    """Look for everything Libra uses or can use.
-
-    Example:
-        >>> from libra._system.doctor import examine
-        >>> [check.name for check in examine() if check.required and not check.ok]
-        []
-    """
+    """Look for everything Libra uses or can use."""
     python = sys.version_info[:2] >= OLDEST_PYTHON
     return (
-        Check("Python", python, True, platform.python_version(), "runs Libra", "install Python 3.11 or newer from python.org"),
-        Check("libra", True, True, __version__, "this package", ""),
+        Check("Python", python, platform.python_version(), "runs Libra", "install Python 3.11 or newer from python.org", True),
+        Check("libra", True, __version__, "this package", "", True),
         _required("polars", "polars", "holds the log"),
         _required("numpy", "numpy", "counts and measures"),
         _required("dp-accounting", "dp_accounting.pld.privacy_loss_distribution", "accounts for noise"),
@@ -63,9 +57,9 @@ def examine() -> tuple[Check, ...]:
         _optional("pandas", ("pandas", "pyarrow"), "data frames of pandas", pip_install("libra-pm[pandas]")),
         _optional("pm4py", ("pm4py",), "process discovery and conformance", pip_install("libra-pm[pm4py]")),
         _pyspark(),
-        _looked_up("Java", find_java(), "the Spark engine", JAVA_REMEDY),
-        _looked_up("browser", _browser(), "shows reports", "install Chromium, Chrome or Firefox"),
-        _looked_up("completion", _completion(), "the shell completes commands", f"{libra_command()} --install-completion"),
+        Check("Java", *find_java(), "the Spark engine", JAVA_REMEDY),
+        Check("browser", *_browser(), "shows reports", "install Chromium, Chrome or Firefox"),
+        Check("completion", *_completion(), "the shell completes commands", f"{libra_command()} --install-completion"),
     )
 
 
@@ -73,17 +67,17 @@ def _required(name: str, module: str, purpose: str) -> Check:
     remedy = pip_install("--force-reinstall", name)
     try:
         importlib.import_module(module)
-        return Check(name, True, True, metadata.version(name), purpose, remedy)
+        return Check(name, True, metadata.version(name), purpose, remedy, True)
     except (ImportError, OSError) as error:
-        return Check(name, False, True, f"does not load: {error}", purpose, remedy)
+        return Check(name, False, f"does not load: {error}", purpose, remedy, True)
 
 
 def _optional(name: str, packages: tuple[str, ...], purpose: str, remedy: str) -> Check:
     try:
         found = ", ".join(f"{package} {metadata.version(package)}" for package in packages)
     except metadata.PackageNotFoundError as error:
-        return Check(name, False, False, f"{error.name} is not installed", purpose, remedy)
-    return Check(name, True, False, found, purpose, remedy)
+        return Check(name, False, f"{error.name} is not installed", purpose, remedy)
+    return Check(name, True, found, purpose, remedy)
 
 
 def _pyspark() -> Check:
@@ -92,10 +86,6 @@ def _pyspark() -> Check:
     if old is None or int(old[1]) >= OLDEST_PYSPARK:
         return check
     return replace(check, ok=False, found=f"{old[0]} is too old")
-
-
-def _looked_up(name: str, found: tuple[bool, str], purpose: str, remedy: str) -> Check:
-    return Check(name, found[0], False, found[1], purpose, remedy)
 
 
 def find_java() -> tuple[bool, str]:
@@ -116,7 +106,6 @@ def judge_java(answer: str) -> tuple[bool, str]:
     """Whether what `java -version` says is new enough, and the version in it.
 
     Example:
-        >>> from libra._system.doctor import judge_java
         >>> judge_java('openjdk version "17.0.15" 2025-04-15'), judge_java('java version "1.8.0_202"')
         ((True, '17.0.15'), (False, '1.8.0_202 is too old'))
     """

@@ -40,13 +40,8 @@ WIDEST = 21  # digits before the point, from which on numbers are written with a
 SMALLEST = -6  # zeros behind the point, likewise
 KINDS = {"array": "a list", "boolean": "true or false", "integer": "a whole number", "null": "null", "number": "a number"}
 KINDS |= {"object": "an object", "string": "text"}
-BOUNDS = {
-    "minimum": "has to be {} or more",
-    "maximum": "has to be {} or less",
-    "exclusiveMinimum": "has to be more than {}",
-    "exclusiveMaximum": "has to be less than {}",
-    "maxItems": "has more than {} items",
-}
+BOUNDS = {"minimum": "has to be {} or more", "maximum": "has to be {} or less", "maxItems": "has more than {} items"}
+BOUNDS |= {"exclusiveMinimum": "has to be more than {}", "exclusiveMaximum": "has to be less than {}"}
 LONGEST = 40  # characters of a name that is not ours
 
 
@@ -55,9 +50,10 @@ def write_certificate(statement: Mapping[str, Any], released: Path, path: Path, 
     name = released.name.encode(errors="backslashreplace").decode()
     document = {"document": DOCUMENT, "format": FORMAT} | dict(statement) | {"output": {"file": name} | fingerprint(released)}
     document[CHECKSUM] = checksum(document)
-    content = (json.dumps(document, indent=2, allow_nan=False) + "\n").encode()
     with contextlib.ExitStack() as written:  # both appear at its end, one right after the other
-        written.enter_context(atomic_output(path)).write(content)
+        stream = written.enter_context(atomic_output(path))
+        content = (json.dumps(document, indent=2, allow_nan=False) + "\n").encode()
+        stream.write(content)
         if key is not None:
             signature = signature_text(key, content, path).encode()
             written.enter_context(atomic_output(signature_of(path))).write(signature)

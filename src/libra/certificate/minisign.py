@@ -39,13 +39,7 @@ class WrongPasswordError(Exception):
 
 @dataclass(frozen=True)
 class PublicKey:
-    r"""What checks signatures; it may be published. `number` are eight random bytes that tell keys apart.
-
-    Example:
-        >>> text = "untrusted comment: minisign public key\nRWTjFHyRw1iUzN1rPEtW1GmH4cUhvfQXbOWGg1bXVJoaGZC4F3v5eKGR\n"
-        >>> PublicKey.from_text(text).id
-        'CC9458C3917C14E3'
-    """
+    """What checks signatures; it may be published. `number` are eight random bytes that tell keys apart."""
 
     number: bytes
     key: bytes

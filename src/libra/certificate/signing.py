@@ -119,10 +119,7 @@ def public_key(given: str | Path) -> PublicKey:
 
 
 def secret_key(given: str | Path | SecretKey, ask: Callable[[], str] | None = None) -> SecretKey:
-    """The secret key in a file, its password taken from LIBRA_KEY_PASSWORD or asked for by `ask`, unless nobody is there to ask.
-
-    A key that was read already is given back as it is.
-    """
+    """The secret key in a file, its password from LIBRA_KEY_PASSWORD or asked for by `ask`; a key is given back as it is."""
     if isinstance(given, SecretKey):
         return given
     if not isinstance(given, str | Path):

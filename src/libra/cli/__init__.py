@@ -16,10 +16,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
-INTERNAL_ERROR = 70
-BROKEN_PIPE = 141
-INTERRUPTED = 130
-BAD_INPUT = 3
+BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, BROKEN_PIPE = 3, 70, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -183,8 +183,8 @@ def opened(key: Path) -> SecretKey:
 
     secret = secret_key(key, (lambda: getpass(f"Password of {key}: ")) if sys.stdin.isatty() else None)
     if others_may_read(key):
-        command = shlex.join(["chmod", "600", str(key)])
-        print(f"warning: {printable(f'{key}: others can read this secret key. Change that: {command}')}", file=sys.stderr)
+        remedy = shlex.join(["chmod", "600", str(key)])
+        print(f"warning: {printable(f'{key}: others can read this secret key. Change that: {remedy}')}", file=sys.stderr)
     return secret
 
 

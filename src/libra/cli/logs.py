@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
     from libra.measures.summary import Summary
 
-LONG_TRACE = 12
-MANY_ATTRIBUTES = 30
-MANY_LABELS = 10
+LONG_TRACE, MANY_ATTRIBUTES, MANY_LABELS = 12, 30, 10  # of which more are not shown
 MODEL_HELP = "Generate from a released model, which libra anonymize --model writes. Default: an emergency department."
 PLURALS = {"case": "cases", "event": "events", "activity": "activities", "variant": "variants"}
 
@@ -52,9 +50,9 @@ def inspect(
         if "description" not in options:
             from libra.reporting.commands import reading_flags
 
-            command = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
+            describing = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
             say()
-            say(f"Before a release, write down how it is read: {command}", wrapped=False)
+            say(f"Before a release, write down how it is read: {describing}", wrapped=False)
     print_notes(with_loss(read.notes), quiet=quiet)
 
 
@@ -120,7 +118,6 @@ def _duration(hours: float) -> str:
     """A duration in the unit people would choose.
 
     Example:
-        >>> from libra.cli.logs import _duration
         >>> _duration(0), _duration(1 / 60), _duration(0.25), _duration(30), _duration(400), _duration(100_000)
         ('0 minutes', '1 minute', '15 minutes', '30 hours', '16.7 days', '4,167 days')
     """

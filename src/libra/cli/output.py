@@ -96,7 +96,6 @@ def percent(share: float) -> str:
     """A share to a tenth of a percent; all and nothing are said only where they are meant.
 
     Example:
-        >>> from libra.cli.output import percent
         >>> percent(1 / 3), percent(1), percent(0.9999), percent(0.0001), percent(0)
         ('33.3 %', '100.0 %', 'over 99.9 %', 'under 0.1 %', '0.0 %')
     """

@@ -59,15 +59,9 @@ def demo(
         print()
         show_utility(original, anonymized, utility)
     print_notes(notes, quiet=quiet)
-    document = {
-        "files": [str(output / name) for name in FILES],
-        "inspect": summary.to_dict(),
-        "anonymize": release.to_dict(),
-        "verify": verification.to_dict(),
-        "measure": utility.to_dict(),
-        "report": page.to_dict(),
-        "notes": notes,
-    }
+    files, described = [str(output / name) for name in FILES], {"inspect": summary.to_dict(), "anonymize": release.to_dict()}
+    checked = {"verify": verification.to_dict(), "measure": utility.to_dict(), "report": page.to_dict()}
+    document = {"files": files, **described, **checked, "notes": notes}
     print_result(document, next_steps(original, table, certificate, report), as_json=as_json, quiet=quiet)
 
 

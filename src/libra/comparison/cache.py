@@ -34,13 +34,9 @@ LIBRARIES = ("numpy", "polars", "scipy")
 
 def user_cache() -> Path:
     """Where this user's caches are kept, by the custom of the system."""
-    if sys.platform == "win32":
-        home = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    elif sys.platform == "darwin":
-        home = Path.home() / "Library" / "Caches"
-    else:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "libra" / "compare"
+    homes = {"win32": os.environ.get("LOCALAPPDATA") or "~/AppData/Local", "darwin": "~/Library/Caches"}
+    home = homes.get(sys.platform) or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(home).expanduser() / "libra" / "compare"
 
 
 @dataclass
@@ -62,11 +58,10 @@ class Cache:
             before = Limits(**plain["limits"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
-        if missing.why == "time":
-            return limits.exceeded("time") if limits.seconds <= before.seconds else None
-        if missing.why == "memory":
-            return limits.exceeded("memory") if limits.gigabytes <= before.gigabytes else None
-        return missing
+        if missing.why not in ("time", "memory"):
+            return missing
+        no_wider = limits.seconds <= before.seconds if missing.why == "time" else limits.gigabytes <= before.gigabytes
+        return limits.exceeded(missing.why) if no_wider else None
 
     def keep(self, run: Run, content: str, found: Result | Missing, limits: Limits) -> None:
         """Write down what was found, whole or not at all; a failure is not kept, since trying again may help."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from libra._system.arguments import checked_whole
-from libra.comparison.cache import Cache, user_cache
+from libra.comparison.cache import Cache
 from libra.comparison.child import content_hash, packed
 from libra.comparison.comparison import LIMITS, ComparedLog, Comparison, Limits, Missing, Outcome, Result
 from libra.comparison.plan import Plan, Run, in_our_words
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from libra.api import Source
 
 MOST_PROCESSES = 1_000
-
 Told = Callable[[int, int, str], None]  # called with the runs done, the runs in all, and what is running
 
 
@@ -37,13 +36,6 @@ def checked_processes(said: int | None) -> int:
     if said is not None:
         return checked_whole("processes", said, 1, MOST_PROCESSES)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def cache_of(said: str | Path | bool) -> Cache | None:
-    """Where finished runs are kept: a folder, the user's own (True) or nowhere (False)."""
-    if isinstance(said, bool):
-        return Cache(user_cache()) if said else None
-    return Cache(Path(said))
 
 
 def compare(

@@ -95,11 +95,6 @@ class Limits:
         checked("the time limit", self.seconds, lambda seconds: seconds > 0, "of seconds above 0")
         checked("the memory limit", self.gigabytes, lambda gigabytes: gigabytes > 0, "of GB above 0")
 
-    @property
-    def megabytes(self) -> float:
-        """The limit of memory in the unit that systems tell it in."""
-        return 1024 * self.gigabytes
-
     def exceeded(self, why: Literal["time", "memory"]) -> Missing:
         """What is said of a run that took too long, or too much memory."""
         limit = f"{self.seconds:g} seconds" if why == "time" else f"{self.gigabytes:g} GB of memory"
@@ -245,8 +240,6 @@ class Comparison:
         >>> found = libra.compare(libra.example.path(), mechanisms="libra", epsilon=1.0, seeds=1, cache=False)
         >>> found
         <Comparison: 1 log, 1 setting, 1 of 1 runs with a result; rows(log) and plot(log, measure) know emergency>
-        >>> found.rows("emergency")[0].guarantee
-        'proved'
     """
 
     logs: tuple[ComparedLog, ...]

@@ -56,7 +56,7 @@ class _Process:
     """One run under way."""
 
     def __init__(self, run: Run, data: bytes, limits: Limits) -> None:
-        self.run, self._limits = run, limits
+        self.run, self._limits, self._megabytes = run, limits, 1024 * limits.gigabytes
         job = {"mechanism": run.setting.mechanism, "parameters": dict(run.parameters), "seed": run.seed}
         asked = json.dumps(job | {"size": len(data), "parent": os.getpid()}).encode() + b"\n" + data
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  # closed when the process has ended
@@ -80,7 +80,7 @@ class _Process:
         """What was found; None while it is under way."""
         if self._process.poll() is None:
             late = time.monotonic() > self._deadline
-            if late or (megabytes_of(self._process.pid) or 0) > self._limits.megabytes:
+            if late or (megabytes_of(self._process.pid) or 0) > self._megabytes:
                 self.end()
                 return self._limits.exceeded("time" if late else "memory")
             return None
@@ -100,7 +100,7 @@ class _Process:
             result = Result.from_dict(found["result"])
         except (ValueError, KeyError, TypeError, RecursionError):
             return Missing("failed", "its process ended without an answer that can be read; perhaps the mechanism ended it")
-        return self._limits.exceeded("memory") if (result.peak_megabytes or 0) > self._limits.megabytes else result
+        return self._limits.exceeded("memory") if (result.peak_megabytes or 0) > self._megabytes else result
 
     def _last_words(self) -> str:
         code = self._process.returncode
