@@ -35,6 +35,7 @@ MODEL_HELP = "Write the released figures, from which libra simulate makes logs o
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
     "libra anonymize lake/events.parquet -o anonymized.parquet --engine polars-streaming",
     "libra anonymize lake/events.parquet -o anonymized.parquet --engine spark --master 'local[2]'",
+    "gunzip -c log.csv.gz | libra anonymize - -o - --input-format csv --output-format csv > anonymized.csv",
     "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --set times=model",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
 )
@@ -43,7 +44,7 @@ def anonymize(
     options: ReadKeywords,
     parameters: OtherParameters,
     *,
-    output: Annotated[Path | None, output_option("The file to write; its name says the format.", "OUT")] = None,
+    output: Annotated[Path | None, output_option("The file to write; its name says the format; - for stdout.", "OUT")] = None,
     mechanism: MechanismName = "libra",
     epsilon: Annotated[
         float | None, option("Privacy budget epsilon; smaller is more private. Default: 1.", panel=GUARANTEE)

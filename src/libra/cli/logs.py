@@ -174,10 +174,10 @@ def describe(
 
 @command("libra convert log.xes.gz log.csv", "libra convert export.csv log.xes --case-id Order --activity Step --timestamp Done")
 def convert(
-    source: Annotated[Path, argument("IN", "The log to read.")],
+    source: Annotated[Path, argument("IN", "The log to read; - for stdin.")],
     options: ReadKeywords,
     *,
-    target: Annotated[Path | None, argument("OUT", "The file to write; its name says the format.")] = None,
+    target: Annotated[Path | None, argument("OUT", "The file to write; its name says the format; - for stdout.")] = None,
     output: Annotated[Path | None, output_option("The file to write, instead of OUT.", "OUT")] = None,
     as_json: Json = False,
     quiet: Quiet = False,

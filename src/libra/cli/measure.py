@@ -42,8 +42,8 @@ MEANINGS = {
     "libra measure log.xes.gz anonymized.xes.gz --risk --certificate certificate.json",
 )
 def measure(
-    original: Annotated[Path, argument("ORIGINAL", "The original log.")],
-    anonymized: Annotated[Path, argument("ANONYMIZED", "The anonymized log; may be empty.")],
+    original: Annotated[Path, argument("ORIGINAL", "The original log; - for stdin.")],
+    anonymized: Annotated[Path, argument("ANONYMIZED", "The anonymized log, which may be empty; - for stdin.")],
     options: ReadKeywords,
     *,
     risk: Annotated[bool, switch("--risk", "Also measure what an attacker gets from the anonymized log.")] = False,

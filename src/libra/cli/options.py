@@ -55,7 +55,7 @@ def argument(metavar: str, text: str) -> Any:
 
 
 KEY_HELP = "Public key of the custodian, a file or its line of text: the certificate has to be signed by it."
-LogPath = Annotated[Path, argument("LOG", "An event log: XES, CSV, TSV or Parquet; .gz and .zip too.")]
+LogPath = Annotated[Path, argument("LOG", "An event log: XES, CSV, TSV or Parquet; .gz and .zip too; - for stdin.")]
 Json = Annotated[bool, switch("--json", "Print one JSON document on stdout and nothing else there.")]
 Quiet = Annotated[bool, switch("--quiet -q", "Print no notes, no progress and no summary; errors are still printed.")]
 PublicKeyFile = Annotated[str | None, option(KEY_HELP, "KEY.pub")]
@@ -146,11 +146,16 @@ def command(*examples: str) -> Callable[[Command], Command]:
     """Make a function a command: the examples of its help, and shared flags, which it receives as `options` and `parameters`."""
 
     def made(function: Command) -> Command:
+        from libra.cli.streams import with_streams
+
         EXAMPLES[function.__name__] = examples
         own = inspect.signature(function).parameters
+        if "options" not in own:
+            return function
+        function = with_streams(function)
         if "parameters" in own:
             function = _taking(mechanism_flags, "parameters", _with_values(function))
-        return _taking(input_flags, "options", function) if "options" in own else function
+        return _taking(input_flags, "options", function)
 
     return made
 
