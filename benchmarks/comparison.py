@@ -19,8 +19,7 @@ from pathlib import Path
 import libra
 from libra.compared import Comparison
 from libra.comparison.comparison import Row
-from libra.reporting.comparison_files import markdown_table, plots
-from libra.reporting.comparison_tables import LEGEND, NO_TIMES, NONE, table_of
+from libra.reporting.comparison_files import LEGEND, NO_TIMES, NONE, markdown_table, plots, table_of
 from libra.reporting.numbers import number
 
 ROOT = Path(__file__).resolve().parents[1]

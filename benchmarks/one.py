@@ -31,7 +31,7 @@ from libra.eventlog.write import write
 from libra.measures import measure
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra2022 import Libra2022
-from libra.reporting.build import report_of_release
+from libra.reporting.build import draft_of_release
 
 Task = Callable[[], object]
 
@@ -95,7 +95,7 @@ def report_with_libra(log: Path, folder: Path) -> Task:
     release = Libra(epsilon=1, delta=1e-5).anonymize(loaded, Randomness())
     released = EventLog(release.log.events, release.log.cases, release.log.metadata)
     fresh = EventLog(loaded.events, loaded.cases, loaded.metadata)
-    return lambda: report_of_release(replace(release, log=released), fresh).save(folder / "report.html")
+    return lambda: draft_of_release(replace(release, log=released), fresh).report().save(folder / "report.html")
 
 
 TASKS: dict[tuple[str, str], Callable[[Path, Path], Task]] = {

@@ -12,8 +12,8 @@ import sys
 
 import libra
 from libra import example
+from libra.reporting.drawing import MAP_STYLE, PALETTE
 from libra.reporting.maps import map_pair
-from libra.reporting.style import MAP_STYLE, PALETTE
 
 GAP, TOP, MARGIN = 28.0, 34.0, 16.0
 SIZE = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')

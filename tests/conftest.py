@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import chance
+from agreement import ENOUGH, read_little
 from libra.eventlog.log import EventLog
 
 if TYPE_CHECKING:
@@ -70,3 +71,17 @@ def small_log() -> EventLog:
         ),
         cases=pl.DataFrame({"concept:name": ["p1", "p2", "p3"], "age": [34, 71, None], "insurance": ["A", "B", "A"]}),
     )
+
+
+@pytest.fixture
+def tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decide on everything, read next to nothing at a time, so that every border is crossed."""
+    read_little(monkeypatch, 1, ENOUGH, 7, ENOUGH)
+
+
+@pytest.fixture(params=[1, 5], ids=str)
+def tiny_sample(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Decide on the first rows."""
+    rows: int = request.param
+    read_little(monkeypatch, 2, rows, 40, 40 * rows + 40)
+    return rows

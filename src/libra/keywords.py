@@ -122,7 +122,7 @@ def refuse_contradictions(described: Description, said: Mapping[str, Any]) -> No
         if same or (value is False and name != "day_first"):
             continue
         flag = "--month-first" if name == "day_first" and value is False else f"--{name.replace('_', '-')}"
-        absent = key not in described.lines if described.lines else getattr(described, key) in (None, ())
+        absent = key not in described.places if described.places else getattr(described, key) in (None, ())
         if isinstance(value, bool):
             ours = f"{flag} contradicts"
             says = f", which has no {name}" if absent else f", which says {key} = {_shown(getattr(described, key))}"
@@ -159,7 +159,7 @@ def described_parameters(described: Description | None, said: Mapping[str, Any],
         if set(ours) == set(value) if lists else ours == value:  # a list of names is the same in any order
             continue
         flag = "--public-labels" if ours == "public" else f"--{name.replace('_', '-')}"
-        if described.lines and name not in described.lines:
+        if described.places and name not in described.places:
             several = f"{name} = [...], with the names of the list," if flag == "--labels" else _line(name, ours)
             raise UsageError(f"{flag} is not in {described.source}, which says all about the log. Write {several} there.")
         raise UsageError(f"{flag} contradicts {described.place(name)}. Correct {name} there, or leave out the flag.")

@@ -67,10 +67,10 @@ class Release(made.Release):
             >>> "CONFIDENTIAL" in page.html
             False
         """
-        from libra.reporting.build import report_of_release
+        from libra.reporting.build import draft_of_release
 
         given = self.original if original is None or public else read(original, ReadOptions())
-        return report_of_release(self, given, public=public, reading=self.reading)
+        return draft_of_release(self, given, public=public, reading=self.reading).report()
 
     def write(
         self,

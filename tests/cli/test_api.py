@@ -82,7 +82,7 @@ def test_a_value_that_cannot_be_meant_is_a_usage_error(name: str, value: object)
 
 
 def test_what_is_no_log_at_all_is_told_what_is() -> None:
-    with pytest.raises(InputError, match=r"a NoneType is no event log\. Give the path of a file, a pandas or Polars frame"):
+    with pytest.raises(InputError, match=r"a NoneType is not an event log\. Give the path of a file, a pandas or Polars frame"):
         libra.read(None)
 
 

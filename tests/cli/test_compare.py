@@ -18,7 +18,7 @@ import pytest
 from libra import example
 from libra.comparison.plan import OURS
 from libra.mechanisms.mechanism import names, parameters_of
-from libra.reporting.comparison_tables import ESSENTIAL, HEADINGS
+from libra.reporting.comparison_files import ESSENTIAL, HEADINGS
 
 from .conftest import Answer, Run
 from .test_help import COMMANDS, SHARED

@@ -14,8 +14,8 @@ import pytest
 
 from libra.compared import Comparison
 from libra.comparison.comparison import CONFIDENTIAL, MEASURES, ComparedLog, Missing, Result
-from libra.reporting.comparison_page import MOST_EPSILONS, MOST_LOGS, MOST_SETTINGS
-from libra.reporting.comparison_tables import table_of
+from libra.reporting.comparison_files import table_of
+from libra.reporting.comparison_page import MOST
 from libra.reporting.numbers import MISSING, number
 
 from .some_outcomes import BUDGETS, EMPTY, comparison, result
@@ -199,9 +199,9 @@ def test_however_large_the_comparison_the_page_is_small_and_says_what_it_left_ou
     assert len(report.html.encode()) < 5_000_000
     page = Page(report.html)
     for said in (
-        f"30 settings the first {MOST_SETTINGS}",
-        f"30 budgets the first {MOST_EPSILONS}",
-        f"30 logs the first {MOST_LOGS}",
+        f"30 settings the first {MOST['settings']}",
+        f"30 budgets the first {MOST['budgets']}",
+        f"30 logs the first {MOST['logs']}",
     ):
         assert said in page.text
 

@@ -16,10 +16,11 @@ from libra.comparison.comparison import Missing
 from libra.errors import UsageError
 from libra.reporting.comparison_files import plots
 from libra.reporting.curves import LABEL_HEIGHT, curves_of, placed
-from libra.reporting.style import SERIES
+from libra.reporting.drawing import PALETTE, SERIES
 
 from .some_outcomes import BUDGETS, comparison, result
 
+BAR = r'stroke-width="1" d="M\S+ ([\d.]+)V'  # of a spread, with the height of its foot
 SVG = "{http://www.w3.org/2000/svg}"
 LABELS = [
     *("libra", "libra2022", "travas", "libra:tail=drop", "libra:tail=nearest", "libra:gamma=0.1", "libra:gamma=0.2"),
@@ -37,7 +38,8 @@ def _texts(image: str) -> list[str]:
 
 def _names(image: str) -> dict[str, float]:
     """The names at the ends of the lines, and how high they stand."""
-    return {"".join(text.itertext()): float(text.attrib["y"]) for text in _drawn(image).iter(f"{SVG}text") if text.get("dy")}
+    named = (text for text in _drawn(image).iter(f"{SVG}text") if "lc-name" in text.get("class", "").split())
+    return {"".join(text.itertext()): float(text.attrib["y"]) for text in named}
 
 
 def test_every_setting_has_a_line_a_mark_a_point_and_its_name() -> None:
@@ -45,7 +47,7 @@ def test_every_setting_has_a_line_a_mark_a_point_and_its_name() -> None:
     image = found.plot("sepsis", "dfg_l1")
     lines = _drawn(image).findall(f"{SVG}g")
     assert len(lines) == len(LABELS)
-    assert all(len(line.findall(f"{SVG}path[@transform]")) == len(BUDGETS) for line in lines)
+    assert all(len(line.findall(f"{SVG}path[{SVG}title]")) == len(BUDGETS) for line in lines)
     assert {*LABELS[:-1], "libra:gamma=0.05:subsamples=20:", "tail=drop"} <= set(_texts(image))
     assert "empty log, 1" in _texts(image)
     assert len(image.encode()) < 15_000
@@ -61,14 +63,15 @@ def test_names_do_not_overlap_even_where_lines_do() -> None:
 def test_lines_of_the_same_colour_differ_in_dashes() -> None:
     image = comparison({name: [[result(0.5)]] * 3 for name in LABELS}).plot("sepsis", "dfg_l1")
     looks = [(line.attrib["class"], line[0].get("stroke-dasharray")) for line in _drawn(image).findall(f"{SVG}g")]
-    assert len(LABELS) > len(SERIES)
+    assert len(LABELS) > SERIES
     assert len(set(looks)) == len(LABELS)
 
 
 def test_both_grounds_have_their_colours() -> None:
     image = comparison({"libra": [[result(0.5)]]}).plot("sepsis", "dfg_l1")
-    light, dark = re.findall(r"\.s0\{color:(#\w+)\}", image)
-    assert (light, dark) == SERIES[0]
+    light, dark = re.findall(r"--series-0:(#\w+)", image)
+    assert [light, dark] == re.findall(r"--series-0:(#\w+)", PALETTE)
+    assert light != dark
     assert "prefers-color-scheme:dark" in image
 
 
@@ -76,7 +79,7 @@ def test_the_spread_is_drawn_where_there_is_one() -> None:
     one, two = (
         comparison({"libra": [seeds] * 3}).plot("sepsis", "dfg_l1") for seeds in ([result(0.5)], [result(0.4), result(0.6)])
     )
-    assert [len(re.findall(r'stroke-width="1\.2"', image)) for image in (one, two)] == [0, 3]
+    assert [len(re.findall(BAR, image)) for image in (one, two)] == [0, 3]
     assert "mean of 2 seeds" in two
 
 
@@ -88,7 +91,8 @@ def _line_of(image: str) -> list[tuple[float, float]]:
 
 def _height(image: str, figure: float) -> float:
     """Where a figure stands, by the marks at 0 and 1."""
-    marks = {text.text: float(text.attrib["y"]) for text in _drawn(image).iter(f"{SVG}text") if text.get("dy")}
+    figures = _drawn(image).findall(f"{SVG}text[@class='lc-faint lc-small lc-end']")
+    marks = {text.text: float(text.attrib["y"]) - 4 for text in figures}
     return marks["0"] + figure * (marks["1"] - marks["0"])
 
 
@@ -110,7 +114,7 @@ def test_the_bars_go_from_one_standard_deviation_below_to_one_above() -> None:
 
 def test_a_bar_that_would_go_below_zero_ends_there() -> None:
     image = comparison({"libra": [[result(0.0), result(0.0), result(0.6)]]}).plot("sepsis", "dfg_l1")
-    ((low,),) = ([float(end)] for end in re.findall(r'stroke-width="1\.2" d="M\S+ ([\d.]+)V', image))
+    ((low,),) = ([float(end)] for end in re.findall(BAR, image))
     assert low == pytest.approx(_height(image, 0.0), abs=0.11)
 
 
@@ -144,7 +148,7 @@ def test_a_setting_without_figures_has_no_line() -> None:
     image = found.plot("sepsis", "edge_duration_w1_log")
     assert "travas" not in _texts(image)
     (line,) = _drawn(image).findall(f"{SVG}g")
-    assert len(line.findall(f"{SVG}path[@transform]")) == 2
+    assert len(line.findall(f"{SVG}path[{SVG}title]")) == 2
 
 
 def test_text_from_outside_cannot_break_the_image() -> None:

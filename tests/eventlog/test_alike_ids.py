@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import libra
 from libra.cli import main
+from libra.eventlog.ids import individuals_of, told_apart
 
 WORDS = {"patient": "individuals", "case": "cases"}
 
@@ -50,3 +52,11 @@ def test_ids_that_are_written_in_one_way_are_not_told(tmp_path: Path) -> None:
     file = write(tmp_path, ["7", "7", "8", "07.5"], ["a1", "a2", "a3", "a10"])
     assert told(libra.read(file, individual="patient").notes) == []
     assert told(libra.describe(file, individual="patient").notes) == []
+
+
+def test_repeated_ids_get_a_number_behind_them() -> None:
+    assert told_apart(pl.Series(["a", "b", "a", "a (2)"])).to_list() == ["a", "b", "a (2)", "a (2) (2)"]
+
+
+def test_a_case_without_an_entry_is_somebodys_only_one() -> None:
+    assert individuals_of(pl.Series(["bert", "ann", None, "bert", None, " "])).tolist() == [0, 1, 2, 0, 4, 5]

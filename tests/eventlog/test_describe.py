@@ -237,7 +237,7 @@ def test_a_folder_of_csv_files_is_described_as_one(tmp_path: Path) -> None:
     assert found.timestamp_format == "%d.%m.%Y"
     assert libra.read(tmp_path, description=found).n_events == 2
     (tmp_path / "c.csv").write_text(table(["27.05.2024"]).replace(",", ".").replace(";", "|"))
-    with pytest.raises(InputError, match=r"c\.csv: delimiter is another one here than in a\.csv\."):
+    with pytest.raises(InputError, match=r"c\.csv: delimiter differs from a\.csv\."):
         libra.describe(tmp_path)
 
 

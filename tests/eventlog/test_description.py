@@ -116,10 +116,10 @@ def test_the_options_leave_nothing_to_detect() -> None:
         ({"unit": "individual"}, 'unit is "individual", and no column says whose case it is.'),
         ({"individual": "Patient"}, 'individual names whose case it is, and unit is "case".'),
         ({"most_cases": 3}, 'most_cases is about individuals, and unit is "case".'),
-        ({"most_cases": 0}, "most_cases is a whole number from 1 on, not 0."),
+        ({"most_cases": 0}, "most_cases is a whole number of at least 1, not 0."),
         ({"labels": "secret"}, 'labels is "private", "public" or a list of names, not \'secret\'.'),
         ({"zone": "Europe/Berlin"}, 'zone is one of "file", "none", "utc", not \'Europe/Berlin\'.'),
-        ({"timestamp": "half\ud800"}, "timestamp holds half a character."),
+        ({"timestamp": "half\ud800"}, "timestamp holds half of a surrogate pair."),
     ],
 )
 def test_what_cannot_be_meant_together_is_refused(change: dict[str, Any], words: str) -> None:
@@ -156,7 +156,7 @@ def test_one_name_will_do_for_a_list(key: str, tmp_path: Path) -> None:
         ('format = "csv"\n', "log.toml: activity is missing. Add a line with activity, or write one with libra describe."),
         ("", "log.toml: format is missing."),
         ("x = " + "[" * 5000, "log.toml"),
-        ("most_cases = " + "9" * 5000, "log.toml: this is no description. Write one with libra describe."),
+        ("most_cases = " + "9" * 5000, "log.toml: this is not a description. Write one with libra describe."),
         ('format = 2024-05-06\nactivity = "a"\ntimestamp = "t"\nzone = "none"', 'log.toml, line 1: format is one of "xes",'),
     ],
 )

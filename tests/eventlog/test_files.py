@@ -95,12 +95,12 @@ def test_folders_and_pipes_are_no_logs(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="this is a folder"):
         input_format(tmp_path)
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(InputError, match="no ordinary file"):
+    with pytest.raises(InputError, match="not a regular file"):
         input_format(tmp_path / "pipe.csv")
 
 
 def test_a_null_character_is_in_no_name_of_a_file() -> None:
-    with pytest.raises(InputError, match="no name of a file"):
+    with pytest.raises(InputError, match="not a valid file name"):
         input_format(Path("a\0b.csv"))
 
 

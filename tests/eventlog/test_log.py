@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra.eventlog.cases import cases_of
 from libra.eventlog.log import EventLog, empty_log
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -160,3 +161,8 @@ def test_the_flat_form_follows_the_convention_of_pm4py(small_log: EventLog) -> N
     flat = small_log.to_polars()
     assert flat.columns[:3] == ["case:concept:name", "case:age", "case:insurance"]
     assert flat.filter(pl.col("case:concept:name") == "p2")["concept:name"].to_list() == ["register", "leave"]
+
+
+def test_cases_are_taken_in_the_order_asked_for_also_twice() -> None:
+    taken = cases_of(log_of([["a", "b"], ["c"]])).take(np.array([1, 0, 1]))
+    assert (taken.codes.tolist(), taken.offsets.tolist(), taken.variant.tolist()) == ([2, 0, 1, 2], [0, 1, 3, 4], [1, 0, 1])

@@ -20,7 +20,7 @@ from libra.errors import InputError, UsageError
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.release import Release
-from libra.reporting.build import report_of, report_of_release
+from libra.reporting.build import draft_of_release, report_of
 from libra.reporting.commands import Names, commands_of
 
 SECTIONS = ("answers", "guarantee", "kept", "maps", "variants", "lengths", "steps", "calendar", "risk", "warnings", "again")
@@ -85,9 +85,9 @@ def test_labels_without_end_are_cut(label: str) -> None:
 
 
 def test_a_public_page_is_the_same_whatever_the_original_was(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libra.reporting.build.datetime", _Noon)  # no page is written over midnight
+    monkeypatch.setattr("libra.reporting.page.datetime", _Noon)  # no page is written over midnight
     others = (release.original, simulate(cases=7), None)
-    pages = {report_of_release(release, other, public=True).html for other in others}
+    pages = {draft_of_release(release, other, public=True).report().html for other in others}
     assert len(pages) == 1
     (html,) = pages
     assert "CONFIDENTIAL" not in html
@@ -97,7 +97,7 @@ def test_a_public_page_is_the_same_whatever_the_original_was(release: Release, m
 def test_a_public_page_does_not_repeat_what_a_release_tells_its_custodian(release: Release) -> None:
     told = copy.copy(release)
     object.__setattr__(told, "notes", ("4711 cases were read.",))
-    assert "4711" in report_of_release(told, simulate(cases=400)).html
+    assert "4711" in draft_of_release(told, simulate(cases=400)).report().html
     assert "4711" not in told.report(public=True).html
 
 

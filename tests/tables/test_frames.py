@@ -102,7 +102,7 @@ def test_polars_frames_lazy_or_not_give_the_same_log(small_log: EventLog) -> Non
 
 
 def test_what_is_no_frame_is_refused() -> None:
-    with pytest.raises(InputError, match="a list is no data frame"):
+    with pytest.raises(InputError, match="a list is not a data frame"):
         from_frame([1, 2], ReadOptions())
 
 

@@ -12,7 +12,7 @@ from libra.errors import InputError
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.tables.parquet import read_parquet, write_parquet
+from libra.eventlog.tables.frames import read_parquet, write_parquet
 from strategies import event_logs
 
 

@@ -20,7 +20,7 @@ import pytest
 
 from libra.errors import InputError, UsageError
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.tables.parquet import ROW_GROUP, parquet_table, remembering
+from libra.eventlog.tables.frames import ROW_GROUP, parquet_table, remembering
 from libra.eventlog.write import write, write_rows
 from libra.example.at_scale import Department
 

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
-from libra.eventlog.tables.parquet import write_parquet
+from libra.eventlog.tables.frames import write_parquet
 from strategies import event_logs
 
 

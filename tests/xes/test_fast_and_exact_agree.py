@@ -15,7 +15,7 @@ from libra.errors import InputError
 from libra.eventlog.files import FileFormat
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.xes import read as xes_read
-from libra.eventlog.xes.columns import Columns, Piece
+from libra.eventlog.xes.assemble import Columns, Piece
 from libra.eventlog.xes.parsers import XesParser, read_plain
 from libra.eventlog.xes.read import read_xes
 

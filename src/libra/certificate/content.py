@@ -27,7 +27,7 @@ from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, TIMES
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import header_of
-from libra.eventlog.tables.parquet import KEY, remembering
+from libra.eventlog.tables.frames import KEY, remembering
 from libra.eventlog.xes.write import header_lines, written_metadata
 from libra.mechanisms.fresh_log import PLACEHOLDERS, SEEDED_PREFIX, fresh_metadata, id_prefix, placeholder_times
 from libra.mechanisms.libra.generate import first_cases

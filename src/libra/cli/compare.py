@@ -14,7 +14,7 @@ from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
     from libra.compared import Comparison
-    from libra.reporting.comparison_tables import Table
+    from libra.reporting.comparison_files import Table
 
 
 @command(
@@ -100,7 +100,7 @@ def compare(
 def show_comparison(found: Comparison) -> None:
     """One table a log, with as many columns as there is room for, and what is to be said about it."""
     from libra.comparison.comparison import CHOICE, CONFIDENTIAL
-    from libra.reporting.comparison_tables import FIRST, LEGEND, table_of
+    from libra.reporting.comparison_files import FIRST, LEGEND, table_of
 
     for log in found.logs:
         shown = _fitting(table_of(found, log))
@@ -117,7 +117,7 @@ def _fitting(whole: Table) -> Table:
     """All columns if the terminal is wide enough; else the essential ones, then fewer of them and no spread."""
     from rich.cells import cell_len
 
-    from libra.reporting.comparison_tables import ESSENTIAL, NARROWER
+    from libra.reporting.comparison_files import ESSENTIAL, NARROWER
 
     essential = whole.only(ESSENTIAL)
     for form in (whole, essential, *(one.without_spread() for one in (essential, *map(whole.only, NARROWER)))):

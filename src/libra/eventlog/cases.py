@@ -1,7 +1,6 @@
 """Cases as arrays, traces, and the clock on the wall: what mechanisms and engines work on.
 
-`Cases` holds what the paper assumes of a log and nothing else: the code of each event's activity, its time, where each case
-lies and which variant it follows. `Traces` are sequences of activity codes without times, ids or counts. Both are immutable.
+`Cases` holds what the paper assumes of a log and nothing else, `Traces` sequences of activities alone. Both are immutable.
 A calendar (hours of the day, days of the week) is read off the clock on the wall; how long something takes is counted in UTC.
 """
 
@@ -38,7 +37,6 @@ class Cases:
     n_activities: int
 
     def __len__(self) -> int:
-        """How many cases there are."""
         return len(self.variant)
 
     @property
@@ -47,17 +45,8 @@ class Cases:
         return np.diff(self.offsets)
 
     def take(self, rows: Integers) -> Cases:
-        """The cases in these rows, in this order; a row that comes twice gives the case twice.
-
-        Example:
-            >>> log_cases = Cases(*map(np.array, ([0, 1, 2], [10, 20, 30], [0, 2, 3], [0, 1])), n_activities=3)
-            >>> taken = log_cases.take(np.array([1, 0, 1]))
-            >>> taken.codes.tolist(), taken.offsets.tolist(), taken.variant.tolist()
-            ([2, 0, 1, 2], [0, 1, 3, 4], [1, 0, 1])
-        """
-        lengths = self.lengths[rows]
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
-        events = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        """The cases in these rows, in this order; a row that comes twice gives the case twice."""
+        events, offsets = _taken(self.offsets, rows)
         return Cases(self.codes[events], self.micros[events], offsets, self.variant[rows], self.n_activities)
 
 
@@ -68,14 +57,10 @@ def cases_of(log: EventLog) -> Cases:
 
 def together(parts: Sequence[Cases]) -> Cases:
     """All cases of some parts of the same log, one part after the other."""
-    lengths = np.concatenate([part.lengths for part in parts])
-    return Cases(
-        np.concatenate([part.codes for part in parts]),
-        np.concatenate([part.micros for part in parts]),
-        np.concatenate(([0], np.cumsum(lengths))),
-        np.concatenate([part.variant for part in parts]),
-        parts[0].n_activities,
+    codes, micros, lengths, variant = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("codes", "micros", "lengths", "variant")
     )
+    return Cases(codes, micros, np.concatenate(([0], np.cumsum(lengths))), variant, parts[0].n_activities)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +71,6 @@ class Traces:
     offsets: Integers
 
     def __len__(self) -> int:
-        """How many traces there are."""
         return len(self.offsets) - 1
 
     @property
@@ -101,9 +85,7 @@ class Traces:
 
     def take(self, rows: Integers) -> Traces:
         """The traces in these rows, in this order; a row that comes twice gives the trace twice."""
-        lengths = self.lengths[rows]
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
-        events = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        events, offsets = _taken(self.offsets, rows)
         return Traces(self.codes[events], offsets)
 
     def fingerprints(self) -> npt.NDArray[np.uint64]:
@@ -116,12 +98,11 @@ class Traces:
     def as_bytes(self) -> list[bytes]:
         """The traces as keys for a dictionary: equal for equal traces alone."""
         raw = self.codes.tobytes()
-        ends = (8 * self.offsets).tolist()
-        return [raw[begin:end] for begin, end in pairwise(ends)]
+        return [raw[begin:end] for begin, end in pairwise((8 * self.offsets).tolist())]
 
     def to_lists(self) -> list[list[int]]:
         """The traces as lists, for JSON."""
-        return [self.codes[begin:end].tolist() for begin, end in zip(self.offsets[:-1], self.offsets[1:], strict=True)]
+        return [self.codes[begin:end].tolist() for begin, end in pairwise(self.offsets.tolist())]
 
 
 def traces_of(lists: Sequence[Sequence[int]]) -> Traces:
@@ -136,6 +117,13 @@ def concatenated(parts: Sequence[Traces]) -> Traces:
     lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)])
     codes = np.concatenate([np.zeros(0, np.int64), *(part.codes for part in parts)])
     return Traces(codes, np.concatenate(([0], np.cumsum(lengths))))
+
+
+def _taken(offsets: Integers, rows: Integers) -> tuple[Integers, Integers]:
+    """The events of these rows, one row after the other, and where each row begins among them."""
+    lengths = np.diff(offsets)[rows]
+    begins = np.concatenate(([0], np.cumsum(lengths)))
+    return np.arange(begins[-1]) + np.repeat(offsets[rows] - begins[:-1], lengths), begins
 
 
 def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -6,6 +6,7 @@ file can be broken becomes an `InputError` with its name.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import io
@@ -16,7 +17,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Literal, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 from zlib_ng import gzip_ng, zlib_ng
 
@@ -24,19 +26,16 @@ from libra._system.files import reason
 from libra.errors import InputError, UsageError
 from libra.eventlog.options import Progress, no_progress
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 Kind = Literal["xes", "csv", "tsv", "parquet"]
 Compression = Literal["none", "gz", "zip"]
 KINDS: dict[str, Kind] = {".xes": "xes", ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
 KNOWN = ".xes, .csv, .tsv (each also .gz or .zip) or .parquet"
 HEAD = 4096  # bytes that tell a format
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
-BROKEN: tuple[type[Exception], ...] = (
-    zipfile.BadZipFile,
-    zlib.error,
-    cast("type[Exception]", zlib_ng.error),
-    gzip.BadGzipFile,
-    lzma.LZMAError,
-)
+BROKEN = (zipfile.BadZipFile, zlib.error, cast("type[Exception]", zlib_ng.error), gzip.BadGzipFile, lzma.LZMAError)
 GZIP_WINDOW = 31  # zlib's number for: the largest window, in gzip's form
 GZIP_LEVEL = 3  # with zlib-ng: half the time of level 6 for a fifth more bytes
 
@@ -50,12 +49,7 @@ class FileFormat:
 
 
 def format_of_name(path: Path) -> FileFormat | None:
-    """What the file name says, or None where it says nothing.
-
-    Example:
-        >>> format_of_name(Path("sepsis.xes.gz"))
-        FileFormat(kind='xes', compression='gz')
-    """
+    """What the file name says, or None where it says nothing."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     compression: Compression = "none"
     if suffixes and suffixes[-1] in (".gz", ".zip"):
@@ -83,7 +77,7 @@ def input_format(path: Path) -> FileFormat:
                 return FileFormat("parquet")
             raise InputError("this is a folder", place=str(path), remedy="Name a file in it")
         if not stat.S_ISREG(mode):
-            raise InputError("this is no ordinary file", place=str(path), remedy="Save the log to a file first")
+            raise InputError("this is not a regular file", place=str(path), remedy="Save the log to a file first")
         with path.open("rb") as file:
             head = file.read(HEAD)
     if not head:
@@ -114,19 +108,27 @@ def _read_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise _cannot_read(path, error) from error
     except ValueError as error:  # a null character in the name
-        raise InputError("this is no name of a file", place=repr(str(path)), remedy="Check the path") from error
+        raise InputError("this is not a valid file name", place=repr(str(path)), remedy="Check the path") from error
+
+
+def is_text_encoding(name: str) -> bool:
+    """Whether Python knows an encoding of this name, for text."""
+    try:
+        return bool(getattr(codecs.lookup(name), "_is_text_encoding", True))
+    except (LookupError, ValueError):
+        return False
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """The Parquet files in a folder and its folders in the order of their names, or the one file that a path names.
+    """The Parquet files in a folder and its folders in the order of their names, or the one file that a path names."""
+    return _files_of(path, "parquet") if path.is_dir() else [path]
+
+
+def _files_of(folder: Path, kind: Kind) -> list[Path]:
+    """The files of a kind in a folder and its folders, in the order of their names.
 
     What begins with "_" or "." is not data: that is how those who write such folders mark what is under way or done.
     """
-    return files_of(path, "parquet") if path.is_dir() else [path]
-
-
-def files_of(folder: Path, kind: Kind) -> list[Path]:
-    """The files of a kind in a folder and its folders, in the order of their names, without what is not data."""
     found = [file for file in folder.rglob("*") if (form := format_of_name(file)) and form.kind == kind and file.is_file()]
     return sorted(file for file in found if not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts))
 
@@ -134,7 +136,7 @@ def files_of(folder: Path, kind: Kind) -> list[Path]:
 def csv_files(path: Path) -> list[Path]:
     """The CSV files of a folder without Parquet files; none of what is no folder."""
     try:
-        return [] if not path.is_dir() or parquet_files(path) else files_of(path, "csv")
+        return [] if not path.is_dir() or parquet_files(path) else _files_of(path, "csv")
     except (OSError, ValueError):  # a name that is too long, a null character: told by those who open it
         return []
 
@@ -157,10 +159,9 @@ def _format_of_content(path: Path, head: bytes) -> FileFormat:
 def open_input(path: Path, compression: Compression, progress: Progress = no_progress) -> Iterator[BinaryIO]:
     """The decompressed bytes of a file. Whatever breaks while they are read comes out as an `InputError`."""
     try:
-        with path.open("rb") as file:
-            counted = cast("BinaryIO", _Counted(file, path.stat().st_size, progress))
+        with _Counted(path, progress) as counted:
             if compression == "none":
-                yield counted
+                yield cast("BinaryIO", counted)
             elif compression == "gz":
                 with gzip_ng.open(counted, "rb") as unpacked:
                     yield cast("BinaryIO", unpacked)
@@ -181,11 +182,8 @@ def open_input(path: Path, compression: Compression, progress: Progress = no_pro
 
 
 def _only_log(archive: zipfile.ZipFile, path: Path) -> str:
-    names = [
-        name
-        for name in archive.namelist()
-        if not name.endswith("/") and not name.startswith("__MACOSX/") and not PurePosixPath(name).name.startswith(".")
-    ]
+    names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+    names = [name for name in names if not PurePosixPath(name).name.startswith(".")]
     if "[Content_Types].xml" in names:
         raise _workbook(path)
     known = [name for name in names if PurePosixPath(name).suffix.lower() in KINDS]
@@ -198,42 +196,36 @@ def _only_log(archive: zipfile.ZipFile, path: Path) -> str:
     return logs[0]
 
 
-class _Counted(io.RawIOBase):
+class _Counted(io.BufferedReader):
     """A file that reports how far it has been read."""
 
-    def __init__(self, file: BinaryIO, size: int, progress: Progress) -> None:
-        self._file, self._size, self._progress = file, size, progress
+    def __init__(self, path: Path, progress: Progress) -> None:
+        super().__init__(io.FileIO(path))
+        self._size, self._progress = path.stat().st_size, progress
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        self._progress(self._file.tell(), self._size)
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        self._progress(self.tell(), self._size)
         return data
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # typeshed names a private buffer protocol
-        data = self.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+    def readinto(self, buffer: Buffer) -> int:
+        size = super().readinto(buffer)
+        self._progress(self.tell(), self._size)
+        return size
 
 
 @contextlib.contextmanager
 def compressed(file: BinaryIO, compression: Compression, path: Path) -> Iterator[BinaryIO]:
     """A stream that packs what goes into a file. The same log gives the same bytes: no name and no time goes into the packing."""
-    if compression == "gz":
-        packer = _Packer(file)
-        yield cast("BinaryIO", packer)
-        packer.finish()
+    if compression == "gz":  # unlike the standard library's, it has nothing left to write when it is left after an error
+        packer = zlib_ng.compressobj(GZIP_LEVEL, zlib_ng.DEFLATED, GZIP_WINDOW)
+
+        def write(data: bytes) -> int:
+            file.write(packer.compress(data))
+            return len(data)
+
+        yield cast("BinaryIO", SimpleNamespace(write=write))
+        file.write(packer.flush())
     elif compression == "zip":
         with (
             zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=GZIP_LEVEL) as archive,
@@ -242,21 +234,6 @@ def compressed(file: BinaryIO, compression: Compression, path: Path) -> Iterator
             yield cast("BinaryIO", packed)
     else:
         yield file
-
-
-class _Packer:
-    """Writes gzip. Unlike the standard library's it has nothing left to write when it is thrown away after an error."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._compressor = zlib_ng.compressobj(GZIP_LEVEL, zlib_ng.DEFLATED, GZIP_WINDOW)
-
-    def write(self, data: bytes) -> int:
-        self._file.write(self._compressor.compress(data))
-        return len(data)
-
-    def finish(self) -> None:
-        self._file.write(self._compressor.flush())
 
 
 def _workbook(path: Path) -> InputError:
@@ -270,20 +247,8 @@ def _cannot_read(path: Path, error: OSError) -> InputError:
 
 
 def labels_in(path: Path) -> tuple[str, ...]:
-    r"""The labels that a file lists, in UTF-8; empty lines do not count.
-
-    Raises:
-        InputError: The file cannot be read, is not text, or lists nothing.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "labels.txt"
-        >>> _ = file.write_text("Triage\n\nBlood test\n")
-        >>> labels_in(file)
-        ('Triage', 'Blood test')
-    """
-    lines = (line.removesuffix("\r") for line in read_text(path).split("\n"))
-    labels = tuple(line for line in lines if line.strip())
+    """The labels that a file lists, in UTF-8, one a line; an `InputError` where there are none."""
+    labels = tuple(line.removesuffix("\r") for line in read_text(path).split("\n") if line.strip())
     if not labels:
         raise InputError("the list of labels is empty", place=str(path), remedy="Write one activity name per line")
     return labels

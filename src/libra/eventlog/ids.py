@@ -16,12 +16,7 @@ _NUMBER = r"^\+?(-?)0*([0-9]+)(?:[.,]0*)?$"  # a whole number, however it is wri
 
 
 def told_apart(ids: pl.Series) -> pl.Series:
-    """The ids, with a number behind every repeated one, so that each is unique.
-
-    Example:
-        >>> told_apart(pl.Series(["a", "b", "a"])).to_list()
-        ['a', 'b', 'a (2)']
-    """
+    """The ids, with a number behind every repeated one, so that each is unique."""
     while ids.is_duplicated().any():
         number = pl.int_range(pl.len()).over("id") + 1
         numbered = pl.when(number > 1).then(pl.format("{} ({})", "id", number)).otherwise("id")
@@ -33,30 +28,19 @@ def alike_notes(individuals: Mapping[str, pl.Series], cases: Mapping[str, pl.Ser
     """A note for each of these columns with ids that differ only in how they are written; it holds no id and no count."""
     whose = {**dict.fromkeys(cases, "cases"), **dict.fromkeys(individuals, "individuals")}
     for column, values in {**cases, **individuals}.items():
-        if written_apart(values):
+        distinct = values.drop_nulls().unique() if values.dtype == pl.String else values.clear()
+        plain = distinct.cast(pl.String).str.strip_chars().str.to_lowercase().str.replace(_NUMBER, "${1}${2}")
+        if plain.n_unique() < distinct.len():
             yield (
                 f'Some ids in "{column}" differ only in how they are written (7 and 7.0, 07 and 7, A1 and a1, or by space around '
                 f"them): they count as different {whose[column]}. Write them alike if they are the same."
             )
 
 
-def written_apart(ids: pl.Series) -> bool:
-    """Whether two ids are the same but for leading zeros, .0 at the end, space around them, or upper and lower case."""
-    if ids.dtype != pl.String:
-        return False
-    distinct = ids.drop_nulls().unique()
-    plain = distinct.str.strip_chars().str.to_lowercase().str.replace(_NUMBER, "${1}${2}")
-    return plain.n_unique() < distinct.len()
-
-
 def individuals_of(individual: pl.Series) -> npt.NDArray[np.int64]:
     """For every case the number of the first case of its individual; a case without an entry is somebody's only one.
 
     Blank text and what is not a number are no entries.
-
-    Example:
-        >>> individuals_of(pl.Series(["bert", "ann", None, "bert", None, " "])).tolist()
-        [0, 1, 2, 0, 4, 5]
     """
     individual = individual.alias("whose")
     if individual.dtype.is_float():

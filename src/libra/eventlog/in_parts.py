@@ -26,65 +26,30 @@ class EventBatches(Protocol):
     where `has_individual`, "individual" (text, or whole numbers): none is ever null. Equal values of "case" are one case, equal
     values of "individual" one individual; what does not say whose it is has a value of its own. Whether an individual is the
     same throughout each case is for those to check who hold whole cases.
-
-    Attributes:
-        roles: Which column of the source plays which role, and why.
-        has_individual: Whether the source says whose case each event belongs to.
-        estimated_events: How many events there are: exact for Parquet and frames, a guess for others.
-        has_zone: Whether the source says which zone its times are in; if not, they are a clock on some wall.
     """
 
-    roles: tuple[FoundRole, ...]
-    has_individual: bool
-    estimated_events: int
-    has_zone: bool
+    roles: tuple[FoundRole, ...]  # which column of the source plays which role, and why
+    has_individual: bool  # whether the source says whose case each event belongs to
+    estimated_events: int  # exact for Parquet and frames, a guess for others
+    has_zone: bool  # whether the source says which zone its times are in; if not, they are a clock on some wall
 
-    def __iter__(self) -> Iterator[pl.DataFrame]:
-        """The batches from the first one on."""
+    def __iter__(self) -> Iterator[pl.DataFrame]: ...
 
     def notes(self) -> tuple[str, ...]:
         """What is worth knowing about what was read so far; complete after the last batch."""
 
 
 class LogInParts(EventLog):
-    """A log in parts.
-
-    Example:
-        >>> from datetime import datetime, UTC
-        >>> noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
-        >>> def one_case(part: int) -> EventLog:
-        ...     events = {"@case": [0, 0], "concept:name": ["triage", "leave"], "time:timestamp": [noon, noon]}
-        ...     return EventLog(pl.DataFrame(events), pl.DataFrame({"concept:name": [f"case-{part + 1}"]}))
-        >>> log = LogInParts(3, one_case, n_cases=3, n_events=6, labels=("leave", "triage"))
-        >>> log.n_events, [part.cases["concept:name"][0] for part in log.parts()]
-        (6, ['case-1', 'case-2', 'case-3'])
-        >>> log.cases["concept:name"].to_list(), log.n_variants
-        (['case-1', 'case-2', 'case-3'], 1)
-    """
+    """A log in parts."""
 
     def __init__(
-        self,
-        parts: int,
-        part: MakePart,
-        *,
-        n_cases: int,
-        n_events: int,
-        labels: Sequence[str],
-        n_variants: int | None = None,
-        grain: int = 1,
-        metadata: LogMetadata | None = None,
-    ) -> None:
+        self, parts: int, part: MakePart, *, n_cases: int, n_events: int, labels: Sequence[str], n_variants: int | None = None,
+        grain: int = 1, metadata: LogMetadata | None = None,
+    ) -> None:  # fmt: skip
         """Take what is known of the whole.
 
-        Args:
-            parts: How many there are, at least 1.
-            part: Makes any of them, the same each time; case ids are unique over all. It goes along when the log is pickled.
-            n_cases: How many cases all parts have together.
-            n_events: How many events all parts have together.
-            labels: The activity labels in use, sorted.
-            n_variants: How many distinct traces there are, if that is known.
-            grain: What all times are multiples of, in microseconds.
-            metadata: The header, which every part has as well.
+        `part` makes any of the parts (at least one), the same each time, with case ids that are unique over all; it goes along
+        when the log is pickled. `labels` are the activity labels in use, sorted; all times are multiples of `grain` microseconds.
         """
         if parts < 1:
             raise ValueError("a log in parts has at least one part")
@@ -139,7 +104,6 @@ class LogInParts(EventLog):
         return self._grain % micros != 0
 
     def __repr__(self) -> str:
-        """A short form without any figure of the log: it may end up in a log file."""
         return f"LogInParts({ACTIVITY}, {TIMESTAMP})"
 
 

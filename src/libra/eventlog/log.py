@@ -24,7 +24,6 @@ from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, E
 if TYPE_CHECKING:
     import pandas as pd
 
-
 Scalar = TypeVar("Scalar", bound=np.generic)
 UTC_MICROSECONDS = pl.Datetime("us", "UTC")
 HOUR = 3_600_000_000  # microseconds
@@ -52,7 +51,6 @@ class Variants:
     of_case: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
-        """How many distinct traces there are."""
         return self.traces.height
 
     @property
@@ -62,20 +60,11 @@ class Variants:
 
 
 def variants_of(codes: npt.NDArray[np.uint32], case_offsets: npt.NDArray[np.int64]) -> Variants:
-    """Group cases by their trace.
-
-    Example:
-        >>> found = variants_of(np.array([0, 1, 0, 1, 1], np.uint32), np.array([0, 2, 4, 5]))
-        >>> found.traces.rows(), found.of_case.tolist()
-        ([([0, 1], 2), ([1], 1)], [0, 0, 1])
-    """
+    """Group cases by their trace."""
     case = np.repeat(np.arange(len(case_offsets) - 1, dtype=np.uint32), np.diff(case_offsets))
     by_case = pl.DataFrame({"case": case, "trace": codes}).group_by("case", maintain_order=True).agg("trace")
-    groups = (
-        by_case.group_by("trace", maintain_order=True)
-        .agg(pl.len().cast(pl.Int64).alias("count"), "case")
-        .sort("count", descending=True, maintain_order=True)
-    )
+    groups = by_case.group_by("trace", maintain_order=True).agg(pl.len().cast(pl.Int64).alias("count"), "case")
+    groups = groups.sort("count", descending=True, maintain_order=True)
     of_case = np.empty(by_case.height, np.int64)
     of_case[groups["case"].explode().to_numpy()] = np.repeat(np.arange(groups.height), groups["count"].to_numpy())
     return Variants(groups.select("trace", "count"), frozen(of_case))
@@ -96,30 +85,7 @@ class DirectlyFollows:
     step_micros: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
-        """How many different edges were taken."""
         return len(self.counts)
-
-
-def directly_follows(
-    codes: npt.NDArray[np.uint32],
-    micros: npt.NDArray[np.int64],
-    case_offsets: npt.NDArray[np.int64],
-    n_activities: int,
-) -> DirectlyFollows:
-    """Count the edges and time the steps of all cases.
-
-    Example:
-        >>> steps = directly_follows(np.array([0, 1, 0, 1], np.uint32), np.array([0, 5, 0, 7]), np.array([0, 2, 4]), 2)
-        >>> steps.source.tolist(), steps.target.tolist(), steps.counts.tolist(), steps.step_micros.tolist()
-        ([0], [1], [2], [5, 7])
-    """
-    within_case = np.ones(max(len(codes) - 1, 0), bool)
-    within_case[case_offsets[1:-1] - 1] = False
-    pair = (codes[:-1].astype(np.int64) * n_activities + codes[1:])[within_case]
-    micros_taken = (micros[1:] - micros[:-1])[within_case]
-    edges, step_edge, counts = np.unique(pair, return_inverse=True, return_counts=True)
-    source, target = np.divmod(edges, max(n_activities, 1))
-    return DirectlyFollows(*map(frozen, (source, target, counts, step_edge, micros_taken)))
 
 
 @dataclass(frozen=True)
@@ -160,15 +126,10 @@ class EventLog:
     has_zone: bool = True  # whether the source said which zone its times are in; if not, they are a clock on some wall
 
     def __post_init__(self) -> None:
-        """Bring the frames into their one form and refuse what cannot be a log."""
         object.__setattr__(self, "events", _canonical(self.events, needed=(CASE_INDEX, ACTIVITY, TIMESTAMP)))
         object.__setattr__(self, "cases", _canonical(self.cases, needed=(CASE_NAME,), kept=self.individual))
-        needed = (
-            (self.events, ACTIVITY, pl.String),
-            (self.events, TIMESTAMP, UTC_MICROSECONDS),
-            (self.cases, CASE_NAME, pl.String),
-        )
-        for frame, name, dtype in needed:
+        texts = ((self.events, ACTIVITY, pl.String), (self.cases, CASE_NAME, pl.String))
+        for frame, name, dtype in (*texts, (self.events, TIMESTAMP, UTC_MICROSECONDS)):
             if frame.schema[name] != dtype or frame[name].null_count():
                 raise ValueError(f"{name} must be {dtype} and never null")
         index, rows = self.events[CASE_INDEX], self.cases.height
@@ -237,7 +198,13 @@ class EventLog:
     @cached_property
     def directly_follows(self) -> DirectlyFollows:
         """How often, and after how long, one activity directly follows another within a case."""
-        return directly_follows(self.activity_codes, self.timestamps, self.case_offsets, len(self._labels))
+        codes, n_activities = self.activity_codes, len(self._labels)
+        within_case = np.ones(max(len(codes) - 1, 0), bool)
+        within_case[self.case_offsets[1:-1] - 1] = False
+        pair = (codes[:-1].astype(np.int64) * n_activities + codes[1:])[within_case]
+        edges, step_edge, counts = np.unique(pair, return_inverse=True, return_counts=True)
+        source, target = np.divmod(edges, max(n_activities, 1))
+        return DirectlyFollows(*map(frozen, (source, target, counts, step_edge, np.diff(self.timestamps)[within_case])))
 
     @cached_property
     def case_spans(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -270,12 +237,9 @@ class EventLog:
 
         Roles and notes tell where a log came from and do not count.
         """
-        return (
-            _same_frame(self.events, other.events)
-            and _same_frame(self.cases, other.cases)
-            and self.metadata == other.metadata
-            and self.individual == other.individual
-        )
+        frames = ((self.events, other.events), (self.cases, other.cases))
+        same = all(set(one.columns) == set(two.columns) and one.equals(two[one.columns]) for one, two in frames)
+        return same and self.metadata == other.metadata and self.individual == other.individual
 
     def to_polars(self) -> pl.DataFrame:
         """One flat frame in pm4py's column convention, attributes of the case prefixed with `case:`."""
@@ -289,7 +253,7 @@ class EventLog:
         return to_pandas(self)
 
     def __repr__(self) -> str:
-        """A short form without any figure of the log: it may end up in a log file."""
+        # Without any figure of the log: it may end up in a log file.
         return f"EventLog({', '.join(self.events.columns[1:])})"
 
 
@@ -311,10 +275,6 @@ def _canonical(frame: pl.DataFrame, needed: tuple[str, ...], kept: str | None = 
         if not (of_events and name == CASE_INDEX) and frame.schema[name] not in ATTRIBUTE_TYPES:
             raise ValueError(f"column {name} has the type {frame.schema[name]}, which no event log can hold")
     return frame[used]
-
-
-def _same_frame(one: pl.DataFrame, other: pl.DataFrame) -> bool:
-    return set(one.columns) == set(other.columns) and one.equals(other[one.columns])
 
 
 def empty_log(like: EventLog) -> EventLog:

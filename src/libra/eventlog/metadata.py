@@ -5,7 +5,7 @@ Plain immutable data, read from an XES header, carried through Parquet and data 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ AttributeValue = str | datetime | int | float | bool | None
 VALUE_TYPES: dict[AttributeType, type | tuple[type, ...]] = {
     "string": str, "id": str, "date": datetime, "int": int, "float": (int, float), "boolean": bool, "list": (), "container": (),
 }  # fmt: skip
+_OF_ATTRIBUTES = ("attributes", "case_globals", "event_globals")
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,7 @@ class Classifier:
 
 @dataclass(frozen=True)
 class LogMetadata:
-    """Everything in a log's header.
-
-    Example:
-        >>> LogMetadata(attributes=(Attribute("concept:name", "string", "emergency"),)).name
-        'emergency'
-    """
+    """Everything in a log's header."""
 
     attributes: tuple[Attribute, ...] = ()
     case_globals: tuple[Attribute, ...] = ()
@@ -66,24 +62,17 @@ class LogMetadata:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy; `from_dict` is its inverse."""
-        return {
-            "attributes": [_attribute_to_dict(a) for a in self.attributes],
-            "case_globals": [_attribute_to_dict(a) for a in self.case_globals],
-            "event_globals": [_attribute_to_dict(a) for a in self.event_globals],
-            "classifiers": [{"name": c.name, "keys": list(c.keys)} for c in self.classifiers],
-            "extensions": [{"name": e.name, "prefix": e.prefix, "uri": e.uri} for e in self.extensions],
-        }
+        attributes = {name: [_attribute_to_dict(a) for a in getattr(self, name)] for name in _OF_ATTRIBUTES}
+        classifiers = [{"name": c.name, "keys": list(c.keys)} for c in self.classifiers]
+        return attributes | {"classifiers": classifiers, "extensions": [asdict(e) for e in self.extensions]}
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> LogMetadata:
         """The metadata that `to_dict` described."""
-        return cls(
-            attributes=tuple(_attribute_from_dict(a) for a in plain.get("attributes", [])),
-            case_globals=tuple(_attribute_from_dict(a) for a in plain.get("case_globals", [])),
-            event_globals=tuple(_attribute_from_dict(a) for a in plain.get("event_globals", [])),
-            classifiers=tuple(Classifier(c["name"], tuple(c["keys"])) for c in plain.get("classifiers", [])),
-            extensions=tuple(Extension(e["name"], e["prefix"], e["uri"]) for e in plain.get("extensions", [])),
-        )
+        attributes = {name: tuple(map(_attribute_from_dict, plain.get(name, []))) for name in _OF_ATTRIBUTES}
+        classifiers = tuple(Classifier(c["name"], tuple(c["keys"])) for c in plain.get("classifiers", []))
+        extensions = tuple(Extension(e["name"], e["prefix"], e["uri"]) for e in plain.get("extensions", []))
+        return cls(**attributes, classifiers=classifiers, extensions=extensions)
 
 
 def _attribute_to_dict(attribute: Attribute) -> dict[str, Any]:

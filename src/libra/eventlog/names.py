@@ -33,12 +33,7 @@ EVENT_ROLES = tuple(column for role, column in ROLE_COLUMN.items() if role != "c
 
 
 def column(name: str) -> pl.Expr:
-    """The column of that very name.
-
-    Example:
-        >>> pl.DataFrame({"*": [1], "cost": [2]}).select(column("*")).columns
-        ['*']
-    """
+    """The column of that very name, also where it is called "*" or "^x$"."""
     return cs.by_name(name).as_expr()
 
 

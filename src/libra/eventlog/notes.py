@@ -2,16 +2,8 @@
 
 A reader that has to choose says so in a note. Where another choice would have fitted the content as well, the note is an
 `OpenChoice`: commands that look at a log show it as any note, a release with a guarantee is refused (`refuse_open`), since a
-single case could decide how all others are read. What is open:
-
-* the order of day and month, where no date of the file excludes one of the two (another column of times may show it);
-* the place of a year of two digits, where no date excludes one of the two;
-* the unit of Unix times, where the numbers, each taken alone, do not all say the same one;
-* the zone, where some times carry one and others do not;
-* the encoding, where the text is not UTF-8 and has no mark.
-
-Times that all come without a zone are not open: they stay as they stand. Neither is the decimal sign: case ids, activities and
-individuals are text as written, and no time is read by it.
+single case could decide how all others are read. What can be open has a function below. Times that all come without a zone are
+not open: they stay as they stand. Neither is the decimal sign: ids and activities are text, and no time is read by it.
 """
 
 from __future__ import annotations
@@ -40,26 +32,18 @@ class OpenChoice(str):
         return made
 
     def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]  # what __new__ takes, as pickle has it
-        """How it goes from one process to another; what else it holds goes along."""
         return self.what, self.remedy, str(self)
 
 
 def refuse_open(notes: Iterable[str], place: str) -> None:
-    """An `InputError` for the first choice that the content left open.
-
-    Example:
-        >>> refuse_open(["All is well.", OpenChoice("the zone is open", "Say --zone utc", "…")], "a.csv")
-        Traceback (most recent call last):
-        libra.errors.InputError: a.csv: the zone is open. Say --zone utc, or give a description (libra describe).
-    """
+    """An `InputError` for the first choice that the content left open."""
     for note in notes:
         if isinstance(note, OpenChoice):
-            remedy = f"{note.remedy}, or give a description (libra describe)"
-            raise InputError(note.what, place=place, remedy=remedy)
+            raise InputError(note.what, place=place, remedy=f"{note.remedy}, or give a description (libra describe)")
 
 
 def order_is_open(column: str, value: str) -> OpenChoice:
-    """No date of the file shows whether day or month comes first."""
+    """No date of the file shows whether day or month comes first, nor does another column of times."""
     return OpenChoice(
         f'no date in "{column}" shows whether day or month comes first',
         "Say --day-first or --month-first",
@@ -109,7 +93,7 @@ def zone_is_open(column: str) -> OpenChoice:
 
 
 def encoding_is_open() -> OpenChoice:
-    """The text is not UTF-8."""
+    """The text is not UTF-8 and has no mark."""
     return OpenChoice(
         "the file is not UTF-8, and nothing in it says what it is",
         "Name the encoding with --encoding, such as cp1252",

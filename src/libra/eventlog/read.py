@@ -18,8 +18,7 @@ from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.select import OUT_OF_ORDER, keep_lifecycle, sort_by_time
 from libra.eventlog.tables.csv_read import csv_batches, read_csv
 from libra.eventlog.tables.flat import from_flat
-from libra.eventlog.tables.frames import FRAME, frame_batches, from_frame, is_pattern, parquet_batches
-from libra.eventlog.tables.parquet import read_parquet
+from libra.eventlog.tables.frames import FRAME, frame_batches, from_frame, is_pattern, parquet_batches, read_parquet
 from libra.eventlog.xes.read import XesBatches, read_xes
 
 if TYPE_CHECKING:
@@ -27,22 +26,14 @@ if TYPE_CHECKING:
 
 
 def read(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions) -> EventLog:
-    """The log in a source, with the user's choices applied.
-
-    Example:
-        >>> from libra import example
-        >>> read(example.path(), ReadOptions()).n_cases
-        2000
-    """
+    """The log in a source, with the user's choices applied."""
     with in_its_words(options.described):
         log = _load(source, options)
         if options.lifecycle_keep:
             log = keep_lifecycle(log, options.lifecycle_keep, str(source) if isinstance(source, str | Path) else "")
     if options.sort_by_time:
         return sort_by_time(log)
-    if not log.in_time_order:
-        log = log.with_notes(OUT_OF_ORDER)
-    return log
+    return log if log.in_time_order else log.with_notes(OUT_OF_ORDER)
 
 
 def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions) -> EventLog:
@@ -53,7 +44,7 @@ def _load(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataF
     if not isinstance(source, str | Path):
         if type(source).__module__.partition(".")[0] not in ("polars", "pandas"):
             remedy = "Give the path of a file, a pandas or Polars frame, or an EventLog"
-            raise InputError(f"a {type(source).__name__} is no event log", remedy=remedy)
+            raise InputError(f"a {type(source).__name__} is not an event log", remedy=remedy)
         check_form("table", options, FRAME)
         return from_frame(source, options)
     path = Path(source)
@@ -69,24 +60,14 @@ def _with_roles(log: EventLog, options: ReadOptions) -> EventLog:
     """A log whose columns play the roles that the user names, taken from its flat form where they do not already."""
     played = {found.role: found.columns for found in log.roles}
     asked = {field.name: getattr(options.roles, field.name) for field in fields(RoleNames)}
-    new = {role: names for role, names in asked.items() if names and played.get(role) != _columns(names)}
+    new = {role: names for role, names in asked.items() if names and played.get(role) not in (names, (names,))}
     if not new:
         return log
     if log.individual is not None:
         new.setdefault("individual", CASE_PREFIX + log.individual)
-    played_by_others = from_flat(
-        log.to_polars(),
-        replace(options, roles=RoleNames(**new), zone=None),
-        place="the log, row {}".format,
-        source="the log",
-        metadata=log.metadata,
-        notes=log.notes,
-    )
+    frame, ours, place = log.to_polars(), replace(options, roles=RoleNames(**new), zone=None), "the log, row {}".format
+    played_by_others = from_flat(frame, ours, place=place, source="the log", metadata=log.metadata, notes=log.notes)
     return played_by_others if "timestamp" in new else replace(played_by_others, has_zone=log.has_zone)
-
-
-def _columns(names: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else names
 
 
 def batches_of(source: str | Path | pl.LazyFrame | pl.DataFrame, options: ReadOptions) -> EventBatches:

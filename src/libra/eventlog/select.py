@@ -21,16 +21,11 @@ class Transitions:
 
     def __init__(self, kept: Sequence[str], known: bool, source: str) -> None:
         """`known` is whether the source says in which transition an event is; `source` names it in errors."""
-        self._asked, self._source = kept, source
-        self._kept = [name.strip().lower() for name in kept]
-        self._found = False
-        self._there: set[str] = set()
+        self._asked, self._source, self._found = kept, source, False
+        self._kept, self._there = [name.strip().lower() for name in kept], set[str]()
         if kept and not known:
-            raise InputError(
-                "there is no lifecycle column to choose transitions by",
-                place=source,
-                remedy="Name it with --lifecycle, or leave --lifecycle-keep out",
-            )
+            remedy = "Name it with --lifecycle, or leave --lifecycle-keep out"
+            raise InputError("there is no lifecycle column to choose transitions by", place=source, remedy=remedy)
 
     def keep(self, transitions: pl.Series, usable: pl.Series | None) -> pl.Series:
         """For every event whether it is usable and in one of the transitions to be kept."""
@@ -44,24 +39,12 @@ class Transitions:
     def finish(self) -> None:
         """All events have come: some must be kept, if any are to be."""
         if self._kept and not self._found:
-            asked = listed(self._asked)
-            there = listed(sorted(self._there)[:_SHOWN])
-            raise InputError(f"no event is in the transition {asked}", place=self._source, remedy=f"The log has {there}")
+            what, there = f"no event is in the transition {listed(self._asked)}", listed(sorted(self._there)[:_SHOWN])
+            raise InputError(what, place=self._source, remedy=f"The log has {there}")
 
 
 def keep_lifecycle(log: EventLog, transitions: Sequence[str], source: str = "") -> EventLog:
-    """Keep only the events in these transitions, whatever their case of letters; `source` names the log in errors.
-
-    Example:
-        >>> from datetime import datetime, UTC
-        >>> noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
-        >>> columns = {"@case": [0, 0], "concept:name": ["a", "a"], "time:timestamp": [noon, noon]}
-        >>> log = EventLog(
-        ...     pl.DataFrame(columns | {"lifecycle:transition": ["START", "COMPLETE"]}), pl.DataFrame({"concept:name": ["c1"]})
-        ... )
-        >>> keep_lifecycle(log, ["complete"]).n_events
-        1
-    """
+    """Keep only the events in these transitions, whatever their case of letters; `source` names the log in errors."""
     chosen = Transitions(transitions, LIFECYCLE in log.events.columns, source)
     kept = chosen.keep(log.events[LIFECYCLE], None)
     if log.n_events:

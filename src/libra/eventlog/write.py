@@ -19,7 +19,7 @@ from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_PREFIX, TIMESTAMP
 from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.tables.csv_write import CsvTable, write_csv
-from libra.eventlog.tables.parquet import parquet_table, remembering, write_parquet
+from libra.eventlog.tables.frames import parquet_table, remembering, write_parquet
 from libra.eventlog.xes.write import write_xes
 
 
@@ -28,18 +28,17 @@ def write(log: EventLog, path: Path | str, progress: Progress = no_progress) -> 
 
     Example:
         >>> import tempfile
-        >>> from datetime import datetime
-        >>> log = EventLog(
-        ...     pl.DataFrame({"@case": [0], "concept:name": ["triage"], "time:timestamp": [datetime(2024, 5, 6)]}),
-        ...     pl.DataFrame({"concept:name": ["anna"]}),
-        ... )
-        >>> write(log, Path(tempfile.mkdtemp()) / "log.xes.gz")
+        >>> from libra import example, read
+        >>> write(read(example.path()), Path(tempfile.mkdtemp()) / "log.xes.gz")
         ()
     """
     path = Path(path)
     form = output_format(path)
-    if form.kind != "xes":
-        _refuse_clash(log, path)
+    if form.kind != "xes" and not isinstance(log, LogInParts):  # which has no attributes
+        clash = {CASE_PREFIX + name for name in log.cases.columns} & set(log.events.columns)
+        if clash:
+            what = f'both the events and their cases have an attribute that a table calls "{min(clash)}"'
+            raise InputError(what, place=str(path), remedy="Write XES instead")
     with atomic_output(path) as file, compressed(file, form.compression, path) as stream:
         if form.kind == "xes":
             return tuple(write_xes(log, stream, progress))
@@ -65,13 +64,3 @@ def write_rows(rows: Iterable[pl.DataFrame], path: Path | str, metadata: LogMeta
         for some in rows:
             for few in some.iter_slices(SLICE_EVENTS):
                 table.write(few)
-
-
-def _refuse_clash(log: EventLog, path: Path) -> None:
-    """In a table an attribute of the case must not share its column with one of the events; a log in parts has none."""
-    if isinstance(log, LogInParts):
-        return
-    clash = {CASE_PREFIX + name for name in log.cases.columns} & set(log.events.columns)
-    if clash:
-        what = f'both the events and their cases have an attribute that a table calls "{min(clash)}"'
-        raise InputError(what, place=str(path), remedy="Write XES instead")

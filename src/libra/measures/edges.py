@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from libra.eventlog.log import HOUR, DirectlyFollows, EventLog
-from libra.measures.distances import Integers
+from libra.measures.distances import Integers, SortedPair, sort_grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,25 @@ class EdgeUse:
 class PairedEdges:
     """The union of the edges of two logs, and how each log uses it."""
 
+    labels: list[str]
+    keys: Integers  # the places of two labels, the first in the upper 32 bits
     original: EdgeUse
     anonymized: EdgeUse
+
+    def name(self, edge: int) -> tuple[str, str]:
+        """The two activities of an edge."""
+        source, target = divmod(int(self.keys[edge]), 1 << 32)
+        return self.labels[source], self.labels[target]
+
+    def sorted_steps(self) -> SortedPair:
+        """The durations of both logs' steps, edge by edge."""
+        one, other = self.original, self.anonymized
+        return sort_grouped(one.step_edge, one.step_micros, other.step_edge, other.step_micros, len(one.counts))
+
+
+def common_labels(original: EventLog, anonymized: EventLog) -> list[str]:
+    """The labels of both logs, in order."""
+    return sorted({*original.activities, *anonymized.activities})
 
 
 def common_codes(original: EventLog, anonymized: EventLog) -> tuple[Integers, Integers]:
@@ -41,8 +58,7 @@ def common_codes(original: EventLog, anonymized: EventLog) -> tuple[Integers, In
 
     Labels are compared as they are, letter by letter.
     """
-    labels = sorted({*original.activities, *anonymized.activities})
-    code = {label: i for i, label in enumerate(labels)}
+    code = {label: i for i, label in enumerate(common_labels(original, anonymized))}
     return (
         np.array([code[label] for label in original.activities], np.int64),
         np.array([code[label] for label in anonymized.activities], np.int64),
@@ -64,6 +80,8 @@ def pair_edges(original: EventLog, anonymized: EventLog) -> PairedEdges:
     keys, other_keys = _keys(original.directly_follows, codes), _keys(anonymized.directly_follows, other_codes)
     union, position = np.unique(np.concatenate((keys, other_keys)), return_inverse=True)
     return PairedEdges(
+        common_labels(original, anonymized),
+        union,
         _use(original.directly_follows, position[: len(keys)], len(union)),
         _use(anonymized.directly_follows, position[len(keys) :], len(union)),
     )

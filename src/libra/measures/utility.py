@@ -14,7 +14,7 @@ import polars as pl
 
 from libra.eventlog.cases import DAY
 from libra.eventlog.log import HOUR, EventLog, empty_log
-from libra.measures.distances import Floats, Integers, sort_grouped, total_variation, wasserstein
+from libra.measures.distances import Floats, Integers, SortedPair, total_variation, wasserstein
 from libra.measures.edges import PairedEdges, common_codes, pair_edges
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def measure(original: EventLog, anonymized: EventLog) -> Utility:
         (0.0, True)
     """
     edges, against_nothing = pair_edges(original, anonymized), pair_edges(original, empty_log(original))
-    variants, other_variants = paired_variants(original, anonymized)
+    variants, other_variants = paired_variants(original, anonymized).select("original", "anonymized").to_numpy().T
     hours, relative, log = step_durations(edges)
     return Utility(
         emd_freq=emd_freq(edges),
@@ -138,21 +138,13 @@ def dfg_l1(pair: PairedEdges) -> float | None:
     return differences / size
 
 
-def paired_variants(original: EventLog, anonymized: EventLog) -> tuple[Integers, Integers]:
-    """For every variant that either log has, the cases that follow it in the two; variants are matched by their labels.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=20)
-        >>> [int(cases.sum()) for cases in paired_variants(empty_log(log), log)]
-        [0, 20]
-    """
+def paired_variants(original: EventLog, anonymized: EventLog) -> pl.DataFrame:
+    """Every variant that either log has (its `trace` as places among `common_labels`), with the cases that follow it in each."""
     both = [
         traces.select("trace", original=pl.col("count") * (1 - i), anonymized=pl.col("count") * i)
         for i, traces in enumerate(map(_recoded_traces, (original, anonymized), common_codes(original, anonymized)))
     ]
-    counts = pl.concat(both).group_by("trace", maintain_order=True).agg(pl.col("original", "anonymized").sum())
-    return counts["original"].to_numpy(), counts["anonymized"].to_numpy()
+    return pl.concat(both).group_by("trace", maintain_order=True).agg(pl.col("original", "anonymized").sum())
 
 
 def _recoded_traces(log: EventLog, codes: Integers) -> pl.DataFrame:
@@ -187,19 +179,21 @@ def step_durations(pair: PairedEdges) -> tuple[float | None, float | None, float
         >>> round(step_durations(pair_edges(log, empty_log(log)))[1], 9)
         1.0
     """
-    original, anonymized = pair.original, pair.anonymized
+    original, together = pair.original, pair.sorted_steps()
     if not len(original.step_edge):
-        nothing = None if len(anonymized.step_edge) else 0.0
+        nothing = None if len(pair.anonymized.step_edge) else 0.0
         return nothing, nothing, nothing
-    together = sort_grouped(
-        original.step_edge, original.step_micros, anonymized.step_edge, anonymized.step_micros, len(original.counts)
-    )
 
     def mean_over_edges(distances: Floats) -> float:
         return float(distances @ original.counts / original.counts.sum())
 
     hours = mean_over_edges(together.distances(together.values)) / HOUR
-    log = mean_over_edges(together.distances(np.log10(1 + together.values.clip(min=0) / SECOND)))
+    log = mean_over_edges(log_distances(together))
     mean_step = float(np.abs(original.step_micros).mean()) / HOUR
     relative = hours / mean_step if mean_step else (None if hours else 0.0)
     return hours, relative, log
+
+
+def log_distances(steps: SortedPair) -> Floats:
+    """Per edge how far the durations of its steps are apart on log10(1 + seconds), negative ones taken as zero."""
+    return steps.distances(np.log10(1 + steps.values.clip(min=0) / SECOND))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from libra.certificate.signing import Vouched
@@ -17,14 +16,13 @@ from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk import Certified
 from libra.mechanisms.fresh_log import PLACEHOLDERS
 from libra.reporting.commands import Names
-from libra.reporting.drawn import Drawn, drawn_of
-from libra.reporting.facts.facts import Facts, facts_of
+from libra.reporting.drawing import MAP_STYLE
+from libra.reporting.facts import Facts, facts_of
 from libra.reporting.facts.pair import Pair
 from libra.reporting.maps import MapPair, map_pair
 from libra.reporting.page import Report, page
 from libra.reporting.promise import Checked, Promise, promise_of, verification_of, with_signature
-from libra.reporting.style import MAP_STYLE, PALETTE, STYLE
-from libra.reporting.words import good_of, notes_of, said_of, what_survives
+from libra.reporting.words import drawn_of, good_of, notes_of, said_of, what_survives
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
@@ -33,7 +31,7 @@ TITLES = {False: "What was protected, and what was lost", True: "An anonymized e
 UNPROTECTED = {False: "An anonymized log beside its original", True: "An event log, and what is known of it"}
 HANDING_OUT, PROMISED, GOOD_FOR = "May I hand it out?", "What is promised of it?", "Is it any good?"
 STAGES = 3
-NOT_KNOWN = "This release does not know the log that it was made from. Give it: release.report(original), or ask for public=True."
+NOT_KNOWN = "This release no longer has its original. Give it, as in release.report(original), or use public=True."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +42,7 @@ class Draft:
     document: Mapping[str, Any] | None
     facts: Facts
     maps: MapPair
-    drawn: Drawn
+    drawn: Mapping[str, Any]
     names: Names
     empty_notes: tuple[str, ...] = ()
 
@@ -52,34 +50,22 @@ class Draft:
         """The page; `output` has the size and the SHA-256 of the released file, where there is one."""
         public, promise, facts = self.facts.public, self.promise, self.facts
         title = (TITLES if promise.holds else UNPROTECTED)[public]
-        question, answer = (PROMISED, promise.bare) if public else (HANDING_OUT, promise.answer)
-        answers = [(question, answer)] + ([] if public else [(GOOD_FOR, good_of(facts))])
+        answers = [(PROMISED, promise.bare)] if public else [(HANDING_OUT, promise.answer), (GOOD_FOR, good_of(facts))]
         html = page(
             "report.html",
             title=title,
-            styles=(PALETTE, STYLE, MAP_STYLE),
+            styles=(MAP_STYLE,),
             public=public,
             answers=answers,
-            names=self.names,
-            today=datetime.now(UTC).date().isoformat(),
-            promise=promise,
-            document=self.document,
             output=output or (self.document or {}).get("output"),
-            facts=facts,
-            drawn=self.drawn,
-            maps=self.maps,
-            empty_notes=self.empty_notes,
-            **said_of(facts, promise, self.document, self.names),
+            **(vars(self) | said_of(facts, promise, self.document, self.names)),
         )
         spoken = tuple((asked, f"{told}. {facts.summary if asked == GOOD_FOR else ''}".strip()) for asked, told in answers)
-        return Report(title, html, public, promise.standing, spoken, _findings(facts))
-
-
-def report_of_release(
-    release: Release, original: EventLog | None, *, public: bool = False, reading: Sequence[str] = ()
-) -> Report:
-    """The page of a release that was made just now; `reading` is what the reader noted, which no public page shows."""
-    return draft_of_release(release, original, public=public, reading=reading).report()
+        aspects = {}
+        for aspect in facts.aspects:
+            judged = {name: getattr(aspect, name) for name in ("verdict", "value", "sample", "empty")}
+            aspects[aspect.key] = judged | {"figures": {figure.name: figure.value for figure in aspect.figures}}
+        return Report(title, html, public, promise.standing, spoken, {"overall": facts.overall, "aspects": aspects})
 
 
 def draft_of_release(
@@ -92,20 +78,16 @@ def draft_of_release(
     key_id: str | None = None,
     progress: Progress = no_progress,
 ) -> Draft:
-    """The draft of a page on a release that was made just now, and whose certificate will be signed with the key of this ID."""
+    """The draft of a page on a release that was made just now, and whose certificate will be signed with the key of this ID.
+
+    `reading` is what the reader noted, which no public page shows.
+    """
     if original is None and not public:
         raise UsageError(NOT_KNOWN)
     made = release.certificate()
-    promise = promise_of(made, verification_of(release))
-    return draft_of(
-        None if public else original,
-        release.log,
-        certificate=made,
-        promise=with_signature(promise, Vouched(key_id), made_here=True, public=public),
-        names=names,
-        notes=() if public else (*reading, *release.notes),
-        progress=progress,
-    )
+    promise = with_signature(promise_of(made, verification_of(release)), Vouched(key_id), made_here=True, public=public)
+    notes = () if public else (*reading, *release.notes)
+    return draft_of(None if public else original, release.log, made, promise, names=names, notes=notes, progress=progress)
 
 
 def report_of(
@@ -120,28 +102,21 @@ def report_of(
     """The page of an anonymized log; without the original it is public.
 
     It goes by the certificate that was `checked`, and attacks membership where it is given the mechanism (`certified`).
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> report_of(None, simulate(cases=50)).public
-        True
     """
-    promise, certificate = promise_of(None), None
+    promise, document = promise_of(None), None
     if checked is not None:
-        promise = promise_of(checked.document, checked.verification, tied=checked.tied)
+        document = checked.document
+        promise = promise_of(document, checked.verification, tied=checked.tied)
         promise = with_signature(promise, checked.signature, made_here=False, public=original is None)
-        certificate = checked.document
-    return draft_of(
-        original, anonymized, certificate=certificate, promise=promise, names=names, certified=certified, progress=progress
-    ).report()
+    return draft_of(original, anonymized, document, promise, names=names, certified=certified, progress=progress).report()
 
 
 def draft_of(
     original: EventLog | None,
     anonymized: EventLog,
-    *,
     certificate: Mapping[str, Any] | None,
     promise: Promise,
+    *,
     names: Names | None = None,
     notes: Sequence[str] = (),
     certified: Certified | None = None,
@@ -171,18 +146,3 @@ def draft_of(
     progress(STAGES, STAGES)
     why_empty = tuple(what_survives(document)) if facts.empty else ()
     return Draft(promise, document, facts, maps, drawn, names or Names(), why_empty)
-
-
-def _findings(facts: Facts) -> dict[str, Any]:
-    """What the first screen says of the log, for programs."""
-    aspects = {
-        aspect.key: {
-            "verdict": aspect.verdict,
-            "value": aspect.value,
-            "sample": aspect.sample,
-            "empty": aspect.empty,
-            "figures": {figure.name: figure.value for figure in aspect.figures},
-        }
-        for aspect in facts.aspects
-    }
-    return {"overall": facts.overall, "aspects": aspects}

@@ -1,123 +1,91 @@
-"""Charts of two logs: histograms, lines over time, heat maps and dotted charts.
+"""The kinds of charts in a report: histograms, lines, weeks, dotted charts, bars, budgets and gauges.
 
 The original is an outline or dashed, the anonymized log filled or solid. Without an original, a chart shows the other log alone.
+The places of ticks are counted in bins or columns from the left end.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal
 
-from libra.reporting import drawing, numbers
-from libra.reporting.drawing import (
-    ANONYMIZED,
-    FONT,
-    LEGEND_HEIGHT,
-    LONGEST_TICK,
-    ORIGINAL,
-    SMALL,
-    Chart,
-    Scale,
-    at,
-    at_most,
-    both_of,
-    box,
-    legend,
-    path,
-    scale_of,
-    sound,
-    svg,
-    text,
-)
+from libra.reporting import numbers
+from libra.reporting.drawing import FONT, SMALL, Chart, Scale, at, box, grid_lines, path, scale_of, sound, svg, text
 from libra.reporting.text import shown, width, wrapped
 
 Series = Sequence[float]
+Ticks = Sequence[tuple[float, str]]
+Log = Literal["original", "anonymized"]
+Size = Literal["wide", "small"]
+ORIGINAL, ANONYMIZED = "original", "anonymized"
+LEGEND_HEIGHT = 24
+LONGEST_TICK, LONGEST_NAME = 24, 120  # characters, on an axis and in a table
 SIZES = {"wide": (560, 220), "small": (280, 150)}  # of a histogram
 LEFT, RIGHT, BOTTOM = 44, 10, 24
-MOST_BINS = 200
 LINES_WIDTH, LINES_HEIGHT, LINES_LEFT, LINES_RIGHT = 640, 220, 52, 626
-MOST_POINTS, MOST_DATES = 600, 7
+MOST_DATES = 7
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DAYS_BETWEEN, MONTHS_BETWEEN, YEARS_BETWEEN = (1, 2, 4, 7, 14), (1, 2, 3, 6), (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 DOT = "m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0z"
-CELL, GAP, HEAT_TOP = 18, 1.5, 20
-MOST_HEAT_CELLS, MOST_NAMES = 1000, 60
-NAMES = 140  # room for the names of rows, at most
+DAYS, HOURS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), tuple(map(str, range(24)))
+CELL, CELL_GAP, WEEK_TOP = 18, 1.5, 20
+WEEK_LEFT = 8 + FONT * max(map(width, DAYS))
 SHADES = 5  # beside that of nothing
-KEY = 16 * (SHADES + 1) + 14  # its width, without its words
+OF_EVENTS = "of all events"
 DOTS_WIDTH, DOTS_HEIGHT, DOTS_TOP, DOTS_RIGHT, DOTS_BOTTOM = 560, 300, 10, 550, 258
-MOST_CELLS, MOST_TICKS = 4000, 20
+FIRST_CASES, LAST_CASES, SINCE = "first cases", "last cases", "time since the case began"
 SMALLEST = 0.7  # radius of a dot that can be seen
 DOT_SIZES = 12
 QUARTERS = ("first quarter", "second quarter", "third quarter", "last quarter")
 NOTE = "The smallest dots are drawn large enough to be seen."
+BARS_WIDTH, BAR_NAMES, BAR_GAP = 560, 190, 10
+THICK, ROW = 10, 34  # of a bar, from name to name
+BUDGET_WIDTH, TRACK, BUDGET_ROW, COLUMN = 640, 30, 20, 320
+UNSPENT = "not spent"
+GAUGE_WIDTH, GAUGE_HEIGHT, EDGE, STRIP_TOP, STRIP = 240, 36, 8, 9, 8
+EQUAL, NOTHING, SAMPLE, THIS = "equal", "nothing left", "random sample", "this log"
+ROOM = 52  # that the words at either end take
 
 
 def histogram_pair(
-    title: str,
-    names: Sequence[str],
-    original: Series | None,
-    anonymized: Series,
-    *,
-    ticks: Sequence[tuple[float, str]],
-    unit: str,
-    size: Literal["wide", "small"] = "wide",
+    title: str, names: Sequence[str], original: Series | None, anonymized: Series, *, ticks: Ticks, unit: str, size: Size = "wide"
 ) -> Chart:
-    """Shares per bin, at most two hundred bins, equally wide on paper.
-
-    Names are those of the bins; `ticks` says where on the axis, counted in bins from its left end, stands what; `unit` is what
-    the shares are of, such as cases.
-
-    Example:
-        >>> histogram_pair("Lengths", ["1", "2 to 4"], [0.5, 0.5], [0.4, 0.6], ticks=[], unit="cases").rows
-        (('1', '50 %', '40 %'), ('2 to 4', '50 %', '60 %'))
-    """
-    bins = len(names)
-    at_most(bins, MOST_BINS, "bins")
-    series, looks = _series(original, anonymized, bins)
+    """Shares of cases or steps (`unit`) in bins of these names, equally wide on paper."""
+    bins, (series, looks) = len(names), _series(original, anonymized)
     wide, tall = SIZES[size]
     bottom, right = tall - BOTTOM, wide - RIGHT
     up = scale_of([sound(value) for values in series for value in values], bottom, LEGEND_HEIGHT, log=False, ticks=4)
     across = Scale(0.0, max(bins, 1.0), LEFT, right)
-    parts = legend(LEFT, wide - 2, f"share of {unit}", both=original is not None)
-    parts += drawing.grid(up, LEFT, right, lambda share: f"{100 * share:.4g} %")
+    parts = _legend(LEFT, wide - 2, f"share of {unit}", both=original is not None)
+    parts += grid_lines(up, LEFT, right, lambda share: f"{100 * share:.4g} %")
     if bins:
         parts.append(path(f"{_steps(anonymized, across, up)}V{at(bottom)}H{LEFT}z", ANONYMIZED, "area"))
     if bins and original is not None:
         way = f"{_steps(original, across, up)}V{at(bottom)}"
         parts += [path(way, "halo"), path(way, ORIGINAL)]
     parts.append(path(f"M{LEFT} {at(bottom)}H{at(right)}", "axis"))
-    parts += drawing.ticks([(across(place), label) for place, label in ticks], bottom, wide)
+    parts += _axis_ticks([(across(place), label) for place, label in ticks], bottom, wide)
     rows = tuple((shown(name), *map(numbers.share, figures)) for name, *figures in zip(names, *series, strict=True))
     for place, (name, *figures) in enumerate(rows):
         if any(sound(values[place]) for values in series):
-            x = across(place)
-            about = f"{name}: {both_of(figures)}"
+            x, about = across(place), f"{name}: {_both_of(figures)}"
             parts.append(box(x, LEGEND_HEIGHT, across(place + 1) - x, bottom - LEGEND_HEIGHT, "hit", title=about))
     return Chart(title, svg(wide, tall, f"{title}: share of {unit} in {bins} bins.", parts), ("", *looks), rows)
 
 
-def line_pair(
-    title: str, starts: Sequence[datetime], original: Series | None, anonymized: Series, *, every: str, unit: str
-) -> Chart:
-    """Figures of at most 600 days, weeks, months or the like (`every`), by when each of them begins.
-
-    Example:
-        >>> line_pair("Arrivals", [datetime(2014, 1, 6)], [12], [11], every="week", unit="cases").rows
-        (('2014-01-06', '12', '11'),)
-    """
-    at_most(len(starts), MOST_POINTS, "points")
-    series, looks = _series(original, anonymized, len(starts))
+def line_pair(title: str, starts: Sequence[datetime], original: Series | None, anonymized: Series, *, every: str) -> Chart:
+    """Cases of days, weeks, months or the like (`every`), by when each of them begins."""
+    series, looks = _series(original, anonymized)
     bottom = LINES_HEIGHT - BOTTOM
     up = scale_of([sound(value) for values in series for value in values], bottom, LEGEND_HEIGHT, log=False, ticks=4)
     moments = [(start - starts[0]).total_seconds() for start in starts]
     across = Scale(0.0, moments[-1] if moments else 1.0, LINES_LEFT + 6, LINES_RIGHT - 6)
-    parts = legend(LINES_LEFT, LINES_WIDTH - 2, f"{unit} per {every}", both=original is not None, line=True)
-    parts += drawing.grid(up, LINES_LEFT, LINES_RIGHT, numbers.number)
+    parts = _legend(LINES_LEFT, LINES_WIDTH - 2, f"cases per {every}", both=original is not None, line=True)
+    parts += grid_lines(up, LINES_LEFT, LINES_RIGHT, numbers.number)
     parts.append(path(f"M{LINES_LEFT} {at(bottom)}H{LINES_RIGHT}", "axis"))
     for look, values in zip(looks, series, strict=True):
         points = [f"{at(across(moment))} {at(up(sound(value)))}" for moment, value in zip(moments, values, strict=True)]
@@ -126,104 +94,62 @@ def line_pair(
         elif points:
             parts.append(path(f"M{'L'.join(points)}", look, "line"))
     dates = [(across((tick - starts[0]).total_seconds()), label) for tick, label in _dates(starts)]
-    parts += drawing.ticks(dates, bottom, LINES_WIDTH)
+    parts += _axis_ticks(dates, bottom, LINES_WIDTH)
     middles = [LINES_LEFT, *((before + after) / 2 for before, after in pairwise(map(across, moments))), LINES_RIGHT]
     rows = tuple((numbers.date(start), *map(numbers.number, figures)) for start, *figures in zip(starts, *series, strict=True))
     for (date, *figures), (left, right) in zip(rows, pairwise(middles), strict=False):
-        about = f"{every} from {date}: {both_of(figures)} {unit}"
+        about = f"{every} from {date}: {_both_of(figures)} cases"
         parts.append(box(left, LEGEND_HEIGHT, right - left, bottom - LEGEND_HEIGHT, "hit", title=about))
-    span = f" from {rows[0][0]} to {rows[-1][0]}" if starts else ""
-    told = f"{title}: {unit} per {every}{span}."
+    told = f"{title}: cases per {every}{f' from {rows[0][0]} to {rows[-1][0]}' if starts else ''}."
     return Chart(title, svg(LINES_WIDTH, LINES_HEIGHT, told, parts), (f"{every} from", *looks), rows)
 
 
-def heat_map(
-    title: str,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    values: Sequence[Series],
-    *,
-    most: float,
-    unit: str,
-    written: Callable[[float], str] = numbers.number,
-) -> Chart:
-    """Cells, the darker (on dark ground: the brighter) the more; at most a thousand.
+def week_map(title: str, week: Sequence[Series], *, most: float) -> Chart:
+    """Shares of all events by weekday and hour, the darker (on dark ground: the brighter) the more.
 
-    There is a figure for each column of each row, and a cell whose figure is not finite stays empty. `most` is the top of the
-    scale, the same for maps that are to be compared.
-
-    Example:
-        >>> heat_map("Starts", ["Mon"], ["0", "1"], [[3, 4]], most=4, unit="cases").rows
-        (('Mon', '3', '4'),)
+    `most` is the top of the scale, the same for maps that are to be compared.
     """
-    at_most(max(len(rows), len(columns)), MOST_NAMES, "rows or columns")
-    at_most(len(rows) * len(columns), MOST_HEAT_CELLS, "cells")
-    if len(values) != len(rows) or any(len(row) != len(columns) for row in values):
-        raise ValueError("There is a figure for each column of each row.")
-    names, heads = [shown(name) for name in rows], [shown(name) for name in columns]
-    left = 8 + min(max((width(name) * FONT for name in names), default=0.0), NAMES)
-    bottom, least, top = HEAT_TOP + CELL * len(names), written(0.0), f"{written(most)} {unit}"
-    wide = max(left + CELL * len(heads) + 2, left + KEY + width(least + top) * SMALL)
-    every = math.ceil((max((width(head) * SMALL for head in heads), default=0.0) + 3) / CELL)
+    bottom, least, top = WEEK_TOP + CELL * len(DAYS), numbers.share(0.0), f"{numbers.share(most)} {OF_EVENTS}"
+    begin, y = WEEK_LEFT + width(least) * SMALL + 6, bottom + 14  # of the key: all shades, between what the first and last are
+    key = 16 * (SHADES + 1)
+    wide = max(WEEK_LEFT + CELL * len(HOURS) + 2, WEEK_LEFT + key + 14 + width(least + top) * SMALL)
+    every = math.ceil((max(map(width, HOURS)) * SMALL + 3) / CELL)
     parts = [
-        text(left + CELL * (place + 0.5), HEAT_TOP - 6, heads[place], "faint", "small", "middle", "label")
-        for place in range(0, len(heads), every)
+        text(WEEK_LEFT + CELL * (place + 0.5), WEEK_TOP - 6, HOURS[place], "faint", "small", "middle", "label")
+        for place in range(0, len(HOURS), every)
     ]
-    for line, (name, row) in enumerate(zip(names, values, strict=True)):
-        y = HEAT_TOP + CELL * line
-        parts += [text(left - 8, y + 13, said, "label", "end") for said in wrapped(name, NAMES / FONT, 1)]
-        for place, value in enumerate(row):
-            if math.isfinite(value):
-                about, look = f"{name}, {heads[place]}: {written(value)} {unit}", f"heat-{_shade(value, most)}"
-                parts.append(box(left + CELL * place, y, CELL - GAP, CELL - GAP, look, title=about))
-    begin, y = left + width(least) * SMALL + 6, bottom + 14  # of the key: all shades, between what the first and the last are
+    for line, (day, shares) in enumerate(zip(DAYS, week, strict=True)):
+        top_of = WEEK_TOP + CELL * line
+        parts.append(text(WEEK_LEFT - 8, top_of + 13, day, "label", "end"))
+        for place, (hour, value) in enumerate(zip(HOURS, shares, strict=True)):
+            shade = min(math.ceil(value / most * SHADES), SHADES) if value > 0 else 0
+            about = f"{day}, {hour}: {numbers.share(value)} {OF_EVENTS}"
+            parts.append(box(WEEK_LEFT + CELL * place, top_of, CELL - CELL_GAP, CELL - CELL_GAP, f"heat-{shade}", title=about))
     parts.append(text(begin - 6, y + 10, least, "faint", "small", "end"))
     parts += [box(begin + 16 * shade, y, 15, 12, f"heat-{shade}") for shade in range(SHADES + 1)]
-    parts.append(text(begin + 16 * (SHADES + 1) + 6, y + 10, top, "faint", "small"))
-    told = f"{title}: {unit} in {len(names)} rows and {len(heads)} columns, up to {written(most)}."
-    table = tuple((name, *map(written, row)) for name, row in zip(names, values, strict=True))
-    return Chart(title, svg(wide, bottom + 34, told, parts), ("", *heads), table)
+    parts.append(text(begin + key + 6, y + 10, top, "faint", "small"))
+    told = f"{title}: {OF_EVENTS} in {len(DAYS)} rows and {len(HOURS)} columns, up to {numbers.share(most)}."
+    rows = tuple((day, *map(numbers.share, shares)) for day, shares in zip(DAYS, week, strict=True))
+    return Chart(title, svg(wide, bottom + 34, told, parts), ("", *HOURS), rows)
 
 
-def dotted_chart(
-    title: str,
-    grid: Sequence[Series],
-    *,
-    most: float,
-    columns: Sequence[tuple[float, str]],
-    rows: Sequence[tuple[float, str]],
-    x_name: str,
-    y_name: str,
-    series: Literal["original", "anonymized"],
-) -> Chart:
-    """Dots for a grid of at most four thousand cells, the first row on top; the area of a dot says how much.
+def dotted_chart(title: str, grid: Sequence[Series], *, most: float, ticks: Ticks, series: Log) -> Chart:
+    """Dots for a grid of groups of cases, the first on top, and times since a case began; the area of a dot says how much.
 
-    The dot of `most`, the largest figure of the charts that are to be compared, fills its cell. Ticks are counted in columns from
-    the left end, and in rows from the top. The table has means over quarters of the rows, summed between the ticks below.
-
-    Example:
-        >>> chart = dotted_chart("Events", [[1, 0], [2, 5]], most=5, columns=[(0, "2013"), (1, "2014")], rows=[(0, "first")],
-        ...                      x_name="time", y_name="cases", series="anonymized")
-        >>> chart.rows
-        (('group 1', '1', '0'), ('group 2', '2', '5'))
+    The dot of `most`, the largest figure of the charts that are to be compared, fills its cell. The table has means over quarters
+    of the rows, summed between the ticks below.
     """
     down, along = len(grid), max(map(len, grid), default=0)
-    at_most(down * along, MOST_CELLS, "cells")
-    at_most(max(len(rows), len(columns)), MOST_TICKS, "ticks")
-    labels = [(place, shown(label, LONGEST_TICK)) for place, label in rows]
-    left = 26 + max((width(label) * SMALL for _, label in labels), default=0.0)
+    left = 26 + SMALL * max(width(FIRST_CASES), width(LAST_CASES))
     across, over = Scale(0.0, max(along, 1.0), left, DOTS_RIGHT), Scale(0.0, max(down, 1.0), DOTS_TOP, DOTS_BOTTOM)
     largest = min((DOTS_RIGHT - left) / max(along, 1), (DOTS_BOTTOM - DOTS_TOP) / max(down, 1)) / 2
     parts = [path(f"M{at(left)} {DOTS_TOP}V{at(DOTS_BOTTOM)}H{at(DOTS_RIGHT)}", "axis")]
-    parts += drawing.ticks([(across(place), label) for place, label in columns], DOTS_BOTTOM, DOTS_WIDTH)
-    for place, label in labels:
-        parts += [path(f"M{at(left)} {at(over(place))}h-4", "axis")]
-        parts += [text(left - 7, over(place) + 4, label, "faint", "small", "end", "label")]
-    parts.append(text((left + DOTS_RIGHT) / 2, DOTS_HEIGHT - 6, x_name, "faint", "small", "middle"))
-    turned = (
-        f'<text class="lc-faint lc-small lc-middle" transform="translate(11 {at((DOTS_TOP + DOTS_BOTTOM) / 2)}) rotate(-90)">'
-    )
-    parts.append(text(0, 0, y_name).replace('<text x="0" y="0">', turned))
+    parts += _axis_ticks([(across(place), label) for place, label in ticks], DOTS_BOTTOM, DOTS_WIDTH)
+    for y, label in ((DOTS_TOP, FIRST_CASES), (DOTS_BOTTOM, LAST_CASES)):
+        parts += [path(f"M{at(left)} {at(y)}h-4", "axis"), text(left - 7, y + 4, label, "faint", "small", "end", "label")]
+    parts.append(text((left + DOTS_RIGHT) / 2, DOTS_HEIGHT - 6, SINCE, "faint", "small", "middle"))
+    turned = f"translate(11 {at((DOTS_TOP + DOTS_BOTTOM) / 2)}) rotate(-90)"
+    parts.append(f'<text class="lc-faint lc-small lc-middle" transform="{turned}">cases</text>')
     dots: dict[int, str] = {}
     for row, values in enumerate(grid):
         for column, value in enumerate(values):
@@ -233,18 +159,137 @@ def dotted_chart(
     for step, drawn in sorted(dots.items()):
         thick = at(2 * max(largest * step / DOT_SIZES, SMALLEST))
         parts.append(f'<path class="lc-dots lc-dots-{series}" stroke-width="{thick}" d="{drawn}"/>')
-    told = f"{title}: {x_name} from left to right, {y_name} from top to bottom, one dot for each cell that has events."
-    heads = tuple(shown(label, LONGEST_TICK) for _, label in columns) or ("all",)
-    table = _means(grid, [place for place, _ in columns] or [0.0])
-    return Chart(title, svg(DOTS_WIDTH, DOTS_HEIGHT, told, parts), (y_name, *heads), table, note=NOTE)
+    told = f"{title}: {SINCE} from left to right, cases from top to bottom, one dot for each cell that has events."
+    heads = tuple(shown(label, LONGEST_TICK) for _, label in ticks) or ("all",)
+    table = tuple(_means(grid, [place for place, _ in ticks] or [0.0]))
+    return Chart(title, svg(DOTS_WIDTH, DOTS_HEIGHT, told, parts), ("cases", *heads), table, note=NOTE)
 
 
-def _series(original: Series | None, anonymized: Series, wanted: int) -> tuple[list[Series], tuple[str, ...]]:
+def paired_bars(title: str, names: Sequence[str], original: Series | None, anonymized: Series, *, unit: str) -> Chart:
+    """Horizontal bars for shares of a whole (`unit`) by name: the original as an outline, the anonymized log filled."""
+    series, looks = _series(original, anonymized)
+    said = [[numbers.share(value) for value in values] for values in series]
+    room = max((width(figure) for figures in said for figure in figures), default=0.0) * FONT + BAR_GAP
+    left = BAR_GAP + min(BAR_NAMES, FONT * max((width(shown(name)) for name in names), default=0.0))
+    largest = max((sound(value) for values in series for value in values), default=0.0)
+    across = Scale(0.0, largest or 1.0, left, BARS_WIDTH - room)
+    row = ROW if original is not None else ROW - 4
+    tall = LEGEND_HEIGHT + row * len(names) + 4
+    parts = _legend(left, BARS_WIDTH, unit, both=original is not None)
+    rows = tuple((shown(name, LONGEST_NAME), *figures) for name, *figures in zip(names, *said, strict=True))
+    for place, (whole, *figures) in enumerate(rows):
+        top = LEGEND_HEIGHT + row * place
+        lines = wrapped(shown(names[place]), (left - BAR_GAP) / FONT + 0.01, 2)
+        first = top + row / 2 + 4 - 7 * (len(lines) - 1)
+        parts += [text(left - BAR_GAP, first + 14 * line, words, "label", "end") for line, words in enumerate(lines)]
+        upper = top + (row - len(series) * (THICK + 2) + 2) / 2
+        for order, (look, values) in enumerate(zip(looks, series, strict=True)):
+            y, end = upper + order * (THICK + 2), across(sound(values[place]))
+            about = f"{whole}: {_both_of(figures)} {unit}"
+            parts.append(box(left + 0.5, y + 0.5, end - left - 0.5, THICK - 1, look, "bar", title=about))
+            parts.append(text(end + 6, y + THICK - 0.5, figures[order], "small", *(["faint"] if look == ORIGINAL else [])))
+    parts.append(path(f"M{at(left)} {LEGEND_HEIGHT - 2}V{at(tall - 2)}", "axis"))
+    return Chart(title, svg(BARS_WIDTH, tall, f"{title}: bars for {len(names)} names, in {unit}.", parts), ("", *looks), rows)
+
+
+def budget_bar(
+    title: str, parts: Sequence[tuple[str, float]], *, left: float, alternative: Sequence[tuple[str, float]] = ()
+) -> Chart:
+    """What was spent for each purpose as shares of what may be spent, numbered, and what is left as an empty piece.
+
+    Parts of the `alternative` are about other cases than the last ones of `parts`, of which only the dearer side counts: they are
+    drawn below the end of the bar.
+    """
+    names = [(str(i), shown(name, LONGEST_NAME), share) for i, (name, share) in enumerate((*parts, *alternative), 1)]
+    spent, second = (sum(sound(share) for _, share in of) for of in (parts, alternative))
+    scale = (BUDGET_WIDTH - 2) / max(spent + sound(left), second + sound(left), 1e-9)
+    drawn = _pieces(names[: len(parts)], 0.0, scale, 1)
+    tall = TRACK + 10.0
+    if left > 0:
+        wide = sound(left) * scale
+        drawn.append(box(BUDGET_WIDTH - 1 - wide, 1, wide, TRACK - 2, "left", title=_spent(UNSPENT, left)))
+    if alternative:
+        begin = max(spent - second, 0.0)
+        drawn.append(text(max(1 + begin * scale - 8, 12), TRACK + 4 + TRACK / 2, "or", "faint", "end"))
+        drawn += _pieces(names[len(parts) :], begin, scale, TRACK + 4)
+        tall += TRACK + 4
+    names += [("", UNSPENT, left)] if left > 0 else []
+    deep = math.ceil(len(names) / 2)
+    for place, (number, name, share) in enumerate(names):
+        x, y = COLUMN * (place // deep), tall + BUDGET_ROW * (place % deep) + 14
+        drawn += [box(x + 1, y - 12, 16, 15, *_piece_looks(number)), text(x + 9, y, number, "small", "on", "middle")]
+        drawn += [text(x + 24, y, line, "label") for line in wrapped(name, (COLUMN - 84) / FONT, 1)]
+        drawn.append(text(x + COLUMN - 24, y, numbers.share(share), "faint", "end"))
+    told = f"{title}: {'; '.join(_spent(name, share) for _, name, share in names)}."
+    rows = tuple((number, name, numbers.share(share)) for number, name, share in names)
+    return Chart(title, svg(BUDGET_WIDTH, tall + BUDGET_ROW * deep + 4, told, drawn), ("", "for", "share"), rows)
+
+
+def gauge(title: str, value: float, *, sample: float | None, empty: float, words: Callable[[float], str]) -> Chart:
+    """A strip from 0, equal to the original, to what an empty log would give: where this log stands, and where a sample would.
+
+    A figure above that of an empty log is put at the end, with an arrow; one that is not a number has no needle.
+    """
+
+    def place(figure: float) -> float:
+        reach = min(sound(figure) / empty, 1.0) if empty > 0 and math.isfinite(empty) else float(figure > 0)
+        return EDGE + (GAUGE_WIDTH - 2 * EDGE) * reach
+
+    every = {THIS: value, **({} if sample is None else {SAMPLE: sample}), NOTHING: empty}
+    figures = {name: words(figure) if math.isfinite(figure) else numbers.MISSING for name, figure in every.items()}
+    told = f"{title}: {', '.join(f'{name} {said}' for name, said in figures.items())}; 0 is equal to the original."
+    right, line = GAUGE_WIDTH - EDGE, GAUGE_HEIGHT - 4
+    parts = [box(EDGE, STRIP_TOP, right - EDGE, STRIP, "track", title=told)]
+    parts += [text(EDGE, line, EQUAL, "faint", "small"), text(right, line, NOTHING, "faint", "small", "end")]
+    if sample is not None and math.isfinite(sample):
+        x = place(sample)
+        parts.append(box(EDGE, STRIP_TOP, x - EDGE, STRIP, "sample", title=f"{SAMPLE}: {figures[SAMPLE]}"))
+        parts.append(path(f"M{at(x)} {STRIP_TOP - 3}v{STRIP + 6}", "tick"))
+        if EDGE + ROOM < x < right - 2 * ROOM:
+            parts.append(text(x, line, "sample", "faint", "small", "middle"))
+    if math.isfinite(value):
+        x, half = place(value), at(STRIP / 2 + 5)
+        needle = f"M{at(x - 4.5)} {STRIP_TOP - 8}h9l-3.5 7v{STRIP + 3}h-2v{-STRIP - 3}z"
+        arrow = f"M{at(x - 1)} {STRIP_TOP - 5}l8 {half}l-8 {half}z"
+        shape = arrow if value > empty and math.isfinite(empty) else needle
+        parts.append(path(shape, "needle", title=f"{THIS}: {figures[THIS]}"))
+    return Chart(title, svg(GAUGE_WIDTH, GAUGE_HEIGHT, told, parts), ("", "figure"), tuple(figures.items()))
+
+
+def _series(original: Series | None, anonymized: Series) -> tuple[list[Series], tuple[str, ...]]:
     """The logs that are drawn, and the looks of each."""
     series = [anonymized] if original is None else [original, anonymized]
-    if any(len(values) != wanted for values in series):
-        raise ValueError("There is one figure a log for each bin or start.")
     return series, (ORIGINAL, ANONYMIZED)[-len(series) :]
+
+
+def _legend(x: float, right: float, unit: str, *, both: bool, line: bool = False) -> list[str]:
+    """The first line of a chart: what outline and filling stand for, and what is counted, if there is room."""
+    parts: list[str] = []
+    for name in (ORIGINAL, ANONYMIZED) if both else ():
+        parts.append(path(f"M{at(x)} 7h16", name, "line") if line else box(x + 0.5, 2.5, 12, 9, name, "bar"))
+        parts.append(text(x + 21, 11, name, "small"))
+        x += 21 + width(name) * SMALL + 18
+    if x + width(unit) * SMALL <= right:
+        parts.append(text(right, 11, unit, "faint", "small", "end"))
+    return parts
+
+
+def _axis_ticks(places: Iterable[tuple[float, str]], y: float, wide: float) -> list[str]:
+    """Marks below a level axis with their words; words stay on the paper, and those that would run into others are left out."""
+    parts, free = [], 0.0
+    for x, label in places:
+        said = shown(label, LONGEST_TICK)
+        half = width(said) * SMALL / 2
+        middle = min(max(x, half + 1), wide - half - 1)
+        parts.append(path(f"M{at(x)} {at(y)}v4", "axis"))
+        if middle - half >= free:
+            parts.append(text(middle, y + 17, said, "faint", "small", "middle", "label"))
+            free = middle + half + 6
+    return parts
+
+
+def _both_of(figures: Sequence[str]) -> str:
+    return figures[0] if len(figures) == 1 else f"{ORIGINAL} {figures[0]}, {ANONYMIZED} {figures[1]}"
 
 
 def _steps(values: Series, across: Scale, up: Scale) -> str:
@@ -279,15 +324,9 @@ def _candidates(first: datetime, last: datetime) -> Iterator[list[tuple[datetime
         yield [(date, f"{date.year}" if apart >= 12 else f"{MONTHS[date.month - 1]} {date.year}") for date in dates]
 
 
-def _shade(value: float, most: float) -> int:
-    """0 for nothing, then equal steps up to the top."""
-    return min(math.ceil(sound(value) / most * SHADES), SHADES) if most > 0 and math.isfinite(most) and value > 0 else 0
-
-
-def _means(grid: Sequence[Series], begins: list[float]) -> tuple[tuple[str, ...], ...]:
+def _means(grid: Sequence[Series], begins: list[float]) -> Iterator[tuple[str, ...]]:
     """Means over a quarter of the rows, summed from tick to tick; what lies before the first tick is counted with it."""
     parts = min(len(QUARTERS), len(grid))
-    table = []
     for part in range(parts):
         rows = grid[part * len(grid) // parts : (part + 1) * len(grid) // parts]
         sums = [0.0] * len(begins)
@@ -295,5 +334,24 @@ def _means(grid: Sequence[Series], begins: list[float]) -> tuple[tuple[str, ...]
             for column, value in enumerate(values):
                 sums[max(bisect_right(begins, column + 0.5) - 1, 0)] += sound(value)
         name = QUARTERS[part] if parts == len(QUARTERS) else f"group {part + 1}"
-        table.append((name, *(numbers.number(total / len(rows)) for total in sums)))
-    return tuple(table)
+        yield name, *(numbers.number(total / len(rows)) for total in sums)
+
+
+def _pieces(names: Sequence[tuple[str, str, float]], begin: float, scale: float, y: float) -> list[str]:
+    """The pieces of a track from left to right, with their numbers where there is room."""
+    begins = accumulate((sound(share) for _, _, share in names), initial=begin)
+    drawn = []
+    for (number, name, share), start in zip(names, begins, strict=False):
+        x, wide = 1 + start * scale, sound(share) * scale
+        drawn.append(box(x, y, max(wide - 1.5, 0.5), TRACK - 2, *_piece_looks(number), title=_spent(name, share)))
+        if wide > width(number) * SMALL + 6:
+            drawn.append(text(x + wide / 2, y + TRACK / 2 + 3, number, "on", "middle"))
+    return drawn
+
+
+def _piece_looks(number: str) -> tuple[str, ...]:
+    return ("left",) if not number else ("spent",) if int(number) % 2 else ("spent", "odd")
+
+
+def _spent(name: str, share: float) -> str:
+    return f"{name}, {numbers.share(share)}"

@@ -50,13 +50,14 @@ def reading_flags(keywords: ReadKeywords) -> tuple[str, ...]:
     words: list[str] = []
     for name, value in keywords.items():
         flag = f"--{name.replace('_', '-')}"
-        if name == "day_first" and value is not None:
+        if name in NOT_SAID or value is None:
+            continue
+        if name == "day_first":
             words.append("--day-first" if value else "--month-first")
         elif isinstance(value, bool):
-            words += [flag] if value and name not in NOT_SAID else []
-        elif name not in NOT_SAID and value is not None:
-            if name == "description":
-                value = str(getattr(value, "source", value))  # the file that it is from
+            words += [flag] if value else []
+        else:
+            value = str(getattr(value, "source", value)) if name == "description" else value  # the file that it is from
             several = [value] if isinstance(value, str) else value
             words += [word for one in several for word in (flag, one)]  # type: ignore[attr-defined]  # a name or several
     return tuple(words)
@@ -83,8 +84,8 @@ def commands_of(document: Mapping[str, Any] | None, names: Names, *, public: boo
     if document is not None and not public:
         written = ["-o", f"{AGAIN}{released}", "--certificate", f"{AGAIN}{USUAL.certificate}"]
         commands["again"] = ["libra", "anonymize", _path(original), *written, *_parameters(document), *reading]
-    can_be_copied = {name: shlex.join(words) for name, words in commands.items() if all(map(str.isprintable, words))}
-    return {name: line if len(line := can_be_copied.get(name, "")) <= LONGEST else "" for name in commands}
+    lines = {name: shlex.join(words) if all(map(str.isprintable, words)) else "" for name, words in commands.items()}
+    return {name: line if len(line) <= LONGEST else "" for name, line in lines.items()}
 
 
 def _parameters(document: Mapping[str, Any]) -> list[str]:
@@ -92,9 +93,7 @@ def _parameters(document: Mapping[str, Any]) -> list[str]:
     name, parameters = str(document["mechanism"]), document["parameters"]
     words = ["--mechanism", name]
     usual = _defaults(name)
-    for flag in FLAGS:
-        if parameters.get(flag) is not None:
-            words += [f"--{flag}", json.dumps(parameters[flag])]
+    words += [word for flag in FLAGS if parameters.get(flag) is not None for word in (f"--{flag}", json.dumps(parameters[flag]))]
     for parameter, value in parameters.items():
         if parameter in FLAGS or value is None or usual.get(parameter) == value:
             continue

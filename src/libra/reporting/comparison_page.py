@@ -9,29 +9,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from typing import Any
 
 from libra.comparison.comparison import CHOICE, CONFIDENTIAL, MEASURES, Comparison, Row
-from libra.reporting.comparison_tables import EMPTY_LOG, LEGEND, NONE, Table, table_of
-from libra.reporting.curves import Curve, curves, curves_of, labels_of, legend
-from libra.reporting.drawing import Chart
+from libra.reporting.comparison_files import LEGEND, NONE, Table, table_of
+from libra.reporting.curves import EMPTY_LOG, Curve, curves, curves_of, labels_of, legend
+from libra.reporting.drawing import resource
 from libra.reporting.numbers import number
 from libra.reporting.page import Report, page
-from libra.reporting.style import PALETTE, STYLE
 from libra.reporting.text import listed, shown
 
 TITLE = "A comparison of mechanisms"
 BEST = "Which is best?"
 RANKED_BY = "dfg_l1"
 NOTHING, NO_RESULT = "nothing that beats an empty log", "no result"
-MOST_SETTINGS, MOST_EPSILONS, MOST_LOGS = 16, 10, 8
+MOST = {"settings": 16, "budgets": 10, "logs": 8}
 MOST_NAMES = 30  # in a line
 MOST_NOTES = 60  # below the table of a log
 LONGEST = 400  # characters of a note
-LAYOUT = """\
-.multiples{display:grid;gap:.5rem 1.5rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,22.5rem),1fr))}
-.legend{display:flex;flex-wrap:wrap;gap:.1rem 1.2rem;list-style:none;padding:0;margin:.5rem 0}
-"""
 WORDS = {
     "dfg_l1": ("Directly-follows counts", "All differences together, as a share of the steps in the original."),
     "dfg_tv": ("Directly-follows shares", "What would have to be moved to make the proportions equal."),
@@ -60,16 +55,6 @@ class Entry:
     audit: str | None
 
 
-@dataclass(frozen=True)
-class Section:
-    """The charts of a measure, one a log."""
-
-    anchor: str
-    name: str
-    said: str
-    charts: tuple[Chart, ...]
-
-
 @dataclass
 class _Race:
     """What is counted at one epsilon: on how many logs a setting is nearest, and on how many a claim is nearer still."""
@@ -80,25 +65,16 @@ class _Race:
 
 
 def report_of(comparison: Comparison) -> Report:
-    """The page of a comparison.
-
-    Example:
-        >>> import libra, libra.example
-        >>> found = libra.compare(libra.example.path(), mechanisms="libra", epsilon=1.0, seeds=1, cache=False)
-        >>> report_of(found).title
-        'A comparison of mechanisms'
-    """
+    """The page of a comparison."""
     part, left_out = _part(comparison)
     entries = _entries(part)
     refuted = [label for label, one in entries.items() if one.audit == "refuted"]
     nearest = nearest_of(part, {label: one.short for label, one in entries.items()}, refuted)
-    sections = [section for measure in MEASURES if (section := _section(part, measure, entries)) is not None]
-    drawn = {line.look: line for log in part.logs for measure in MEASURES for line in _curves(part, log.name, measure, entries)}
+    sections, drawn = _sections(part, entries)
     html = page(
         "comparison.html",
         title=TITLE,
-        styles=(PALETTE, STYLE, LAYOUT),
-        today=datetime.now(UTC).date().isoformat(),
+        styles=(resource("comparison.css"),),
         confidential=CONFIDENTIAL,
         choice=CHOICE,
         best=BEST,
@@ -116,43 +92,25 @@ def report_of(comparison: Comparison) -> Report:
     return Report(TITLE, html, public=False, answers=((BEST, nearest[0]),))
 
 
-def nearest_of(comparison: Comparison, names: Mapping[str, str], refuted: Collection[str] = ()) -> list[str]:
-    """Which setting is nearest to the originals, in sentences, of which the first is the answer; settings go by these names."""
-    every = [row for log in comparison.logs for row in comparison.rows(log.name)]
-    rows = [row for row in every if row.results]
-    if not rows:
-        return ["No run gave a result, so there is no best."]
-    proved = {row.setting.label for row in rows if _is_proved(row, refuted)}
-    ranked = {row.setting.label for row in rows if _is_proved(row, refuted) and row.epsilon is not None}
-    races = {epsilon: _race(comparison, epsilon, refuted) for epsilon in sorted(comparison.epsilons)}
-    return [
-        _answer(races, len(comparison.logs), proved, ranked, names),
-        *_claims(races, len(comparison.logs), names, {row.setting.label for row in rows if row.guarantee == "proved"}),
-        *(f"An audit refuted what is promised of {names[label]}." for label in names if label in refuted),
-        *_left_out(every, proved - ranked, names),
-        *_unlike([row for row in rows if row.setting.label in ranked]),
-    ]
-
-
 def _part(comparison: Comparison) -> tuple[Comparison, list[str]]:
     """As much of a comparison as a page can show, and what that leaves out."""
-    settings = list(dict.fromkeys(outcome.run.setting.label for outcome in comparison.outcomes))
-    kept = settings[:MOST_SETTINGS], comparison.epsilons[:MOST_EPSILONS], comparison.logs[:MOST_LOGS]
-    logs = {log.name for log in kept[2]}
+    every: dict[str, tuple[Any, ...]] = {
+        "settings": tuple(dict.fromkeys(outcome.run.setting.label for outcome in comparison.outcomes)),
+        "budgets": comparison.epsilons,
+        "logs": comparison.logs,
+    }
+    kept = {what: every[what][:most] for what, most in MOST.items()}
+    settings, epsilons, logs = kept["settings"], (None, *kept["budgets"]), {log.name for log in kept["logs"]}
+    runs = ((outcome, outcome.run) for outcome in comparison.outcomes)
     outcomes = tuple(
-        outcome
-        for outcome in comparison.outcomes
-        if outcome.run.setting.label in kept[0]
-        and (outcome.run.epsilon is None or outcome.run.epsilon in kept[1])
-        and outcome.run.log in logs
+        outcome for outcome, run in runs if run.setting.label in settings and run.epsilon in epsilons and run.log in logs
     )
-    every = (("settings", settings), ("budgets", comparison.epsilons), ("logs", comparison.logs))
     left_out = [
-        f"Of {len(of)} {what} the first {len(some)} are shown. All are in what --output writes."
-        for (what, of), some in zip(every, kept, strict=True)
-        if len(some) < len(of)
+        f"Of {len(every[what])} {what} the first {most} are shown. All are in what --output writes."
+        for what, most in MOST.items()
+        if most < len(every[what])
     ]
-    return replace(comparison, logs=kept[2], epsilons=tuple(kept[1]), outcomes=outcomes), left_out
+    return replace(comparison, logs=kept["logs"], epsilons=kept["budgets"], outcomes=outcomes), left_out
 
 
 def _entries(comparison: Comparison) -> dict[str, Entry]:
@@ -161,10 +119,9 @@ def _entries(comparison: Comparison) -> dict[str, Entry]:
     for log in comparison.logs:
         for row in comparison.rows(log.name):
             rows.setdefault(row.setting.label, []).append(row)
+    names = labels_of([of[0].setting for of in rows.values()])
     entries = {}
-    for look, ((label, of), lines) in enumerate(
-        zip(rows.items(), labels_of([of[0].setting for of in rows.values()]), strict=True)
-    ):
+    for look, ((label, of), lines) in enumerate(zip(rows.items(), names, strict=True)):
         telling = next((row for row in of if row.guarantee), of[0])
         name = shown("".join(lines), LONGEST)
         promised = f" ({telling.guarantee})" if telling.guarantee else ""
@@ -172,20 +129,23 @@ def _entries(comparison: Comparison) -> dict[str, Entry]:
     return entries
 
 
-def _section(comparison: Comparison, measure: str, entries: Mapping[str, Entry]) -> Section | None:
-    charts = []
-    for log in comparison.logs:
-        lines, empty = _curves(comparison, log.name, measure, entries), getattr(log.empty, measure)
-        if lines:
-            reference = None if empty is None else (EMPTY_LOG, empty)
-            ticks = sorted(comparison.epsilons)
-            charts.append(curves(shown(log.name), lines, x_ticks=ticks, y_name=MEASURES[measure], reference=reference))
-    return Section(measure, *WORDS[measure], tuple(charts)) if charts else None
-
-
-def _curves(comparison: Comparison, log: str, measure: str, entries: Mapping[str, Entry]) -> list[Curve]:
-    found = ((entries[setting.label], curve) for setting, curve in curves_of(comparison, log, measure))
-    return [replace(curve, name=entry.name, look=entry.look) for entry, curve in found]
+def _sections(comparison: Comparison, entries: Mapping[str, Entry]) -> tuple[list[dict[str, Any]], dict[int, Curve]]:
+    """The measures that have charts, one a log, and the curves in them by their look."""
+    drawn: dict[int, Curve] = {}
+    sections, epsilons = [], sorted(comparison.epsilons)
+    for measure, name in MEASURES.items():
+        charts = []
+        for log in comparison.logs:
+            found = ((entries[setting.label], curve) for setting, curve in curves_of(comparison, log.name, measure))
+            lines = [replace(curve, name=entry.name, look=entry.look) for entry, curve in found]
+            drawn |= {line.look: line for line in lines}
+            if lines:
+                empty = getattr(log.empty, measure)
+                charts.append(curves(shown(log.name), lines, epsilons=epsilons, y_name=name, empty=empty))
+        if charts:
+            title, said = WORDS[measure]
+            sections.append({"anchor": measure, "name": title, "said": said, "charts": charts})
+    return sections, drawn
 
 
 def _asked(comparison: Comparison) -> list[tuple[str, str]]:
@@ -213,6 +173,29 @@ def _table(table: Table) -> Table:
     notes = tuple(shown(note, LONGEST) for note in (*table.footnotes[:MOST_NOTES], *more))
     rows = tuple(tuple(shown(cell, LONGEST) if cell else "" for cell in row) for row in table.rows)
     return Table(shown(table.log), table.headings, rows, notes)
+
+
+def nearest_of(comparison: Comparison, names: Mapping[str, str], refuted: Collection[str] = ()) -> list[str]:
+    """Which setting is nearest to the originals, in sentences, of which the first is the answer; settings go by these names."""
+    every = [row for log in comparison.logs for row in comparison.rows(log.name)]
+    rows = [row for row in every if row.results]
+    if not rows:
+        return ["No run gave a result, so there is no best."]
+    proved_rows = [row for row in rows if _is_proved(row, refuted)]
+    proved = {row.setting.label for row in proved_rows}
+    ranked = {row.setting.label for row in proved_rows if row.epsilon is not None}
+    called_proved = {row.setting.label for row in rows if row.guarantee == "proved"}
+    lacking = {row.setting.label for row in every if row.missing}
+    n_logs = len(comparison.logs)
+    races = {epsilon: _race(comparison, epsilon, refuted) for epsilon in sorted(comparison.epsilons)}
+    not_ranked = ((proved - ranked, ", since epsilon is part of the setting"), (lacking, " where a run gave no result"))
+    return [
+        _answer(races, n_logs, proved, ranked, names),
+        *_claims(races, n_logs, names, called_proved),
+        *(f"An audit refuted what is promised of {names[label]}." for label in names if label in refuted),
+        *(f"Not ranked{why}: {listed([names[one] for one in names if one in labels])}." for labels, why in not_ranked if labels),
+        *_unlike([row for row in rows if row.setting.label in ranked]),
+    ]
 
 
 def _is_proved(row: Row, refuted: Collection[str]) -> bool:
@@ -259,10 +242,8 @@ def _answer(
     if len(seen) == 1 and seen <= set(ranked):
         on_all = " and on every log" if n_logs > 1 else ""
         return f"Among what is proved, {names[seen.pop()]} is nearest to the original at every epsilon{on_all}."
-    told = "; ".join(
-        f"{_at(epsilons)} {_told(races[epsilons[0]], n_logs, names)}"
-        for epsilons in _alike({epsilon: (race.nearest, race.ties) for epsilon, race in races.items()})
-    )
+    alike = _alike({epsilon: (race.nearest, race.ties) for epsilon, race in races.items()})
+    told = "; ".join(f"{_at(epsilons)} {_told(races[epsilons[0]], n_logs, names)}" for epsilons in alike)
     ties = " Those that are alike count both." if n_logs > 1 and any(race.ties for race in races.values()) else ""
     return f"Among what is proved, nearest to the original is: {told}.{ties}"
 
@@ -270,8 +251,7 @@ def _answer(
 def _told(race: _Race, n_logs: int, names: Mapping[str, str]) -> str:
     order = [label for label in (*names, NOTHING, NO_RESULT) if race.nearest[label]]
     if n_logs == 1:
-        alike = " alike" if race.ties else ""
-        return listed([names.get(label, label) for label in order]) + alike
+        return listed([names.get(label, label) for label in order]) + (" alike" if race.ties else "")
     order.sort(key=lambda label: (label in (NOTHING, NO_RESULT), -race.nearest[label]))
     return listed([f"{names.get(label, label)} on {_of(race.nearest[label], n_logs, i)}" for i, label in enumerate(order)])
 
@@ -280,21 +260,13 @@ def _claims(races: Mapping[float, _Race], n_logs: int, names: Mapping[str, str],
     """What is ahead without a proof, or with one that does not hold."""
     for label, name in names.items():
         ahead = {epsilon: race.nearer[label] for epsilon, race in races.items() if race.nearer[label]}
-        where = [
-            _at(epsilons) + (f" on {_of(ahead[epsilons[0]], n_logs, i)}" if n_logs > 1 else "")
-            for i, epsilons in enumerate(_alike(ahead))
-        ]
         if ahead:
+            where = [
+                _at(epsilons) + (f" on {_of(ahead[epsilons[0]], n_logs, i)}" if n_logs > 1 else "")
+                for i, epsilons in enumerate(_alike(ahead))
+            ]
             why = "refuted" if label in called_proved else "claimed, not proved"
             yield f"{name} is nearer still {listed(where)}, but {why}, so its epsilon is not comparable."
-
-
-def _left_out(rows: Sequence[Row], fixed: Collection[str], names: Mapping[str, str]) -> Iterator[str]:
-    """What is not ranked."""
-    lacking = {row.setting.label for row in rows if row.missing}
-    for labels, why in ((fixed, ", since epsilon is part of the setting"), (lacking, " where a run gave no result")):
-        if labels:
-            yield f"Not ranked{why}: {listed([names[label] for label in names if label in labels])}."
 
 
 def _unlike(ranked: Sequence[Row]) -> Iterator[str]:
@@ -302,24 +274,22 @@ def _unlike(ranked: Sequence[Row]) -> Iterator[str]:
     units: dict[str, set[str | None]] = {}
     for row in ranked:
         units.setdefault(row.log, set()).add(row.unit)
-    differ = [
-        *(["whom they protect"] if any(len(of) > 1 for of in units.values()) else []),
-        *(["their delta"] if len({row.delta for row in ranked} - {None}) > 1 else []),
-    ]
+    differ = ["whom they protect"] if any(len(of) > 1 for of in units.values()) else []
+    differ += ["their delta"] if len({row.delta for row in ranked} - {None}) > 1 else []
     if differ:
         yield f"What is proved is not the same for all: they differ in {listed(differ)}."
 
 
 def _alike(found: Mapping[float, object]) -> list[list[float]]:
     """Epsilons in groups of which the same was found, in their order."""
-    groups: list[list[float]] = []
+    groups: list[tuple[object, list[float]]] = []
     for epsilon, what in found.items():
-        same = next((group for group in groups if found[group[0]] == what), None)
+        same = next((group for other, group in groups if other == what), None)
         if same is None:
-            groups.append([epsilon])
+            groups.append((what, [epsilon]))
         else:
             same.append(epsilon)
-    return groups
+    return [group for _, group in groups]
 
 
 def _at(epsilons: Sequence[float]) -> str:

@@ -14,27 +14,20 @@ from dataclasses import dataclass
 from libra.comparison.comparison import MEASURES, Comparison
 from libra.comparison.setting import Setting
 from libra.errors import UsageError
-from libra.reporting.comparison_tables import AS_SET, EMPTY_LOG
-from libra.reporting.drawing import FONT, TICKS, Chart, Scale, at, at_most, colour, dashed, grid, mark, path, scale_of, svg, text
+from libra.reporting import drawing
+from libra.reporting.drawing import FONT, Chart, Scale, at, box, dashed, mark, path, scale_of, svg, text
 from libra.reporting.numbers import MISSING, number
-from libra.reporting.style import SERIES
 from libra.reporting.text import shown, width, wrapped, xml
 
 Point = tuple[float | None, float, float | None]
+AS_SET, EMPTY_LOG = "as set", "empty log"
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 240, 52, 348, 24, 200  # of a chart: its size, and the edges of what is drawn
-MOST_CURVES, MOST_POINTS = 40, 40
 ENTRY = 36  # what the mark of a legend takes
 PAINT = ' fill="currentColor" stroke="none"'
 IMAGE_WIDTH, IMAGE_LEFT, IMAGE_RIGHT, IMAGE_TOP, LEAST_HEIGHT, BELOW = 820, 76, 496, 62, 260, 64
 LABEL_HEIGHT, LONGEST_LABEL = 17, 32  # from one name to the next, and characters of a line
 NAMES = IMAGE_RIGHT + 46
 CONFIDENTIAL = "confidential unless the log is public"
-IMAGE_STYLE = (
-    ".ground{fill:#fbfaf7}.text{fill:#2b3a42}.faint{fill:#5a6b73}.grid{stroke:#d9dedb}.axis{stroke:#8a979d}"
-    ".empty{stroke:#5a6b73}%s"
-    "@media (prefers-color-scheme:dark){.ground{fill:#1b2226}.text{fill:#e6ebee}.faint{fill:#a9b6bd}.grid{stroke:#39444a}"
-    ".axis{stroke:#6b7a82}.empty{stroke:#a9b6bd}%s}"
-)
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,7 @@ class Curve:
     @property
     def drawn(self) -> list[Point]:
         """The points that have a place."""
-        return [point for point in self.points if math.isfinite(point[1]) and (point[0] is None or math.isfinite(point[0]))]
+        return [point for point in self.points if math.isfinite(point[1])]
 
 
 def curves_of(comparison: Comparison, log: str, measure: str) -> list[tuple[Setting, Curve]]:
@@ -74,81 +67,68 @@ def curves_of(comparison: Comparison, log: str, measure: str) -> list[tuple[Sett
     return [(settings[label], Curve(label, of, look)) for look, (label, of) in enumerate(ordered.items())]
 
 
-def curves(
-    title: str, lines: Sequence[Curve], *, x_ticks: Sequence[float], y_name: str, reference: tuple[str, float] | None = None
-) -> Chart:
-    """A small chart of at most forty curves; `reference` is a name and a figure to draw as a level hairline.
-
-    Example:
-        >>> line = Curve("libra", ((1.0, 0.04, 0.01), (2.0, 0.03, None)), look=0)
-        >>> curves("sepsis", [line], x_ticks=[1.0, 2.0], y_name="dfg_l1", reference=("empty log", 1.0)).rows
-        (('libra', '0.04 ± 0.01', '0.03'), ('empty log', '1', '1'))
-    """
-    at_most(len(lines), MOST_CURVES, "curves")
-    at_most(max((len(line.points) for line in lines), default=0), MOST_POINTS, "points of a curve")
-    level = None if reference is None or not math.isfinite(reference[1]) else reference[1]
-    up = _height(lines, level, BOTTOM, TOP, ticks=4)
-    places = [*x_ticks, *(epsilon for line in lines for epsilon, _, _ in line.drawn if epsilon is not None)]
-    across = scale_of([place for place in places if math.isfinite(place) and place > 0] or [1.0], LEFT + 16, RIGHT - 16, log=True)
-    parts = [text(2, 11, y_name, "faint", "small"), *grid(up, LEFT, RIGHT, number), path(f"M{LEFT} {BOTTOM}H{RIGHT}", "axis")]
-    for tick in x_ticks:
-        parts.append(path(f"M{at(across(tick))} {BOTTOM}v4", "axis"))
-        parts.append(text(across(tick), BOTTOM + 16, f"{tick:g}", "faint", "small", "middle"))
-    parts.append(text((LEFT + RIGHT) / 2, HEIGHT - 6, f"epsilon ({_scales(up)})", "faint", "small", "middle"))
-    if reference is not None and level is not None:
-        y = up(level)
-        parts.append(path(f"M{LEFT} {at(y)}H{RIGHT}", "reference", title=f"{reference[0]}: {number(level)}"))
-        parts.append(text(RIGHT, y - 4 if y > TOP + 8 else y + 12, reference[0], "faint", "small", "end"))
+def curves(title: str, lines: Sequence[Curve], *, epsilons: Sequence[float], y_name: str, empty: float | None = None) -> Chart:
+    """A small chart of curves; the figure of an empty log is a level hairline."""
+    across, up = scale_of(epsilons, LEFT + 16, RIGHT - 16, log=True), _height(lines, empty, BOTTOM, TOP, ticks=4)
+    parts = [text(2, 11, y_name, "faint", "small"), *_axes(across, up, epsilons, LEFT, RIGHT)]
+    if empty is not None:
+        y = up(empty)
+        parts.append(path(f"M{LEFT} {at(y)}H{RIGHT}", "reference", title=f"{EMPTY_LOG}: {number(empty)}"))
+        parts.append(text(RIGHT, y - 4 if y > TOP + 8 else y + 12, EMPTY_LOG, "faint", "small", "end"))
     for line in lines:
-        if line.drawn:
-            strokes, marks = _strokes(line, across, up, LEFT, RIGHT, "1")
-            parts += [f'<g class="{colour(line.look)}" fill="none" stroke="currentColor" stroke-width="1.75">', *strokes]
-            for (epsilon, value, spread), shape in zip(line.drawn, marks, strict=True):
-                about = f"{line.called}{'' if epsilon is None else f', {epsilon:g}'}: {_figure(value, spread)}"
-                parts.append(shape.replace("/>", f"><title>{xml(about)}</title></path>"))
-            parts.append("</g>")
+        parts += [*_curve(line, across, up, LEFT, RIGHT), "</g>"] if line.drawn else []
     told = f"{title}: {y_name} against epsilon for {', '.join(line.called for line in lines) or 'nothing'}."
     rows = []
     for line in lines:
         found = {epsilon: _figure(value, spread) for epsilon, value, spread in line.drawn}
-        rows.append((line.called, *(found.get(tick, found.get(None, MISSING)) for tick in x_ticks)))
-    if reference is not None:
-        rows.append((reference[0], *(number(reference[1]) for _ in x_ticks)))
-    return Chart(title, svg(WIDTH, HEIGHT, told, parts), ("", *(f"{tick:g}" for tick in x_ticks)), tuple(rows))
+        rows.append((line.called, *(found.get(epsilon, found.get(None, MISSING)) for epsilon in epsilons)))
+    rows += [] if empty is None else [(EMPTY_LOG, *(number(empty) for _ in epsilons))]
+    return Chart(title, svg(WIDTH, HEIGHT, told, parts), ("", *(f"{epsilon:g}" for epsilon in epsilons)), tuple(rows))
 
 
 def legend(lines: Sequence[Curve]) -> list[str]:
     """The names of curves with their marks and dashes, each a fragment of its own, so that they flow like words."""
-    at_most(len(lines), MOST_CURVES, "curves")
     found = []
     for line in lines:
         (said,) = wrapped(line.called, (WIDTH - ENTRY) / FONT, 1)
         stroke = f'<path{dashed(line.look, line.is_level)} stroke="currentColor" stroke-width="2" fill="none" d="M0 10h28"/>'
-        sign = f'<g class="{colour(line.look)}">{stroke}{mark(line.look, 14, 10, PAINT)}</g>'
+        sign = f'<g class="{_colour(line.look)}">{stroke}{mark(line.look, 14, 10, PAINT)}</g>'
         found.append(svg(ENTRY + width(said) * FONT, 20, f"Legend: {line.called}", [sign, text(ENTRY, 14, said, "label")]))
     return found
 
 
 def plot(comparison: Comparison, log: str, measure: str) -> str:
-    """The SVG image of a measure for a log: a few kB that follow the reader's choice of light or dark."""
+    """The SVG image of a measure for a log: some kB that follow the reader's choice of light or dark."""
     if measure not in MEASURES:
-        raise UsageError(f'There is no measure "{measure}" to plot. There is: {", ".join(MEASURES)}.')
-    empty = getattr(comparison.log(log).empty, measure)
+        raise UsageError(f'There is no measure "{measure}" to plot. Choose one of: {", ".join(MEASURES)}.')
+    found, empty = curves_of(comparison, log, measure), getattr(comparison.log(log).empty, measure)
+    lines, title = [line for _, line in found], f"{log}: {MEASURES[measure]}"
     seeds = f"mean of {len(comparison.seeds)} seeds" if len(comparison.seeds) > 1 else "one seed"
     said = f"{comparison.said_delta}, {seeds}; lower is closer to the original"
-    found = curves_of(comparison, log, measure)
-    return "\n".join(_image(f"{log}: {MEASURES[measure]}", said, found, empty, comparison.epsilons)) + "\n"
+    names = labels_of([setting for setting, _ in found], [f", {AS_SET}" if line.is_level else "" for line in lines])
+    bottom = IMAGE_TOP + max(LEAST_HEIGHT, LABEL_HEIGHT * (sum(map(len, names)) + 1))
+    across = scale_of(comparison.epsilons, IMAGE_LEFT + 24, IMAGE_RIGHT - 24, log=True)
+    up, height = _height(lines, empty, bottom, IMAGE_TOP), bottom + BELOW
+    parts = [
+        box(0, 0, IMAGE_WIDTH, height, "ground"),
+        text(IMAGE_LEFT, 28, title, "title"),
+        text(IMAGE_LEFT, 47, said, "faint"),
+        *_axes(across, up, comparison.epsilons, IMAGE_LEFT, IMAGE_RIGHT),
+        *_named_curves(lines, names, empty, across, up),
+        text(IMAGE_WIDTH - 14, height - 12, CONFIDENTIAL, "faint", "small", "end"),
+    ]
+    classes = {"lc", *re.findall(r"lc-[\w-]+", "".join(parts))}
+    rules = (rule for rule in drawing.STYLE.splitlines() if classes.issuperset(re.findall(r"lc[\w-]*", rule.partition("{")[0])))
+    head = f"<desc>{xml(said)}. Computed from the original: {CONFIDENTIAL}.</desc><title>{xml(title)} against epsilon</title>"
+    style = f"<style>{drawing.palette('.lc')}{''.join(rules)}</style>"
+    image = svg(IMAGE_WIDTH, height, MEASURES[measure], [head, style, *parts])
+    return image.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1) + "\n"
 
 
 def labels_of(settings: Sequence[Setting], endings: Sequence[str] | None = None) -> list[list[str]]:
     """The name of each setting in short lines, no two alike; an ending is put behind the label.
 
     A label that is too long leaves out what all settings of its mechanism share.
-
-    Example:
-        >>> several = [Setting("libra", {"labels": "public", "subsamples": 20, "gamma": gamma}) for gamma in (0.05, 0.5)]
-        >>> labels_of([*several, Setting("travas")])
-        [['libra:…:gamma=0.05'], ['libra:…:gamma=0.5'], ['travas']]
     """
     found = []
     for setting, ending in zip(settings, endings or [""] * len(settings), strict=True):
@@ -162,12 +142,7 @@ def labels_of(settings: Sequence[Setting], endings: Sequence[str] | None = None)
 
 
 def placed(wanted: Sequence[float], top: float, bottom: float, apart: float) -> list[float]:
-    """Heights as near as possible to those wanted, in the same order, apart from each other and between top and bottom.
-
-    Example:
-        >>> placed([50.0, 52.0, 99.0], 0.0, 100.0, 10.0)
-        [46.0, 56.0, 99.0]
-    """
+    """Heights as near as possible to those wanted, in the same order, apart from each other and between top and bottom."""
     groups: list[list[int]] = []
     middles: list[float] = []
     for index in sorted(range(len(wanted)), key=lambda index: (wanted[index], index)):
@@ -188,72 +163,43 @@ def placed(wanted: Sequence[float], top: float, bottom: float, apart: float) -> 
     return heights
 
 
-def _height(lines: Sequence[Curve], level: float | None, bottom: float, top: float, ticks: int = TICKS) -> Scale:
+def _height(lines: Sequence[Curve], empty: float | None, bottom: float, top: float, ticks: int = 5) -> Scale:
     points = [point for line in lines for point in line.drawn]
     values = [value + (spread or 0) for _, value, spread in points] + [value for _, value, _ in points]
-    return scale_of(values + ([] if level is None else [level]), bottom, top, ticks=ticks)
+    return scale_of(values + ([] if empty is None else [empty]), bottom, top, ticks=ticks)
 
 
-def _scales(up: Scale) -> str:
-    return "both scales are logarithmic" if up.log else "log scale"
+def _axes(across: Scale, up: Scale, epsilons: Sequence[float], left: int, right: int) -> list[str]:
+    bottom, scales = up.begin, "both scales are logarithmic" if up.log else "log scale"
+    parts = [*drawing.grid_lines(up, left, right, number), path(f"M{left} {at(bottom)}H{right}", "axis")]
+    for epsilon in epsilons:
+        parts.append(path(f"M{at(across(epsilon))} {at(bottom)}v4", "axis"))
+        parts.append(text(across(epsilon), bottom + 16, f"{epsilon:g}", "faint", "small", "middle"))
+    return [*parts, text((left + right) / 2, bottom + 34, f"epsilon ({scales})", "faint", "small", "middle")]
+
+
+def _curve(line: Curve, across: Scale, up: Scale, left: int, right: int) -> Iterator[str]:
+    """A curve with the bars of its spread and a mark for each point, in a group that is left open."""
+    places = [right - 6 if epsilon is None else across(epsilon) for epsilon, _, _ in line.drawn]
+    points = "L".join(f"{at(x)} {at(up(value))}" for x, (_, value, _) in zip(places, line.drawn, strict=True))
+    way = f"{left} {at(up(line.drawn[0][1]))}H{right}" if line.is_level else points
+    yield f'<g class="{_colour(line.look)}" fill="none" stroke="currentColor" stroke-width="1.75">'
+    yield f'<path{dashed(line.look, line.is_level)} d="M{way}"/>'
+    for x, (_, value, spread) in zip(places, line.drawn, strict=True):
+        if spread:
+            low, high = at(up(value - spread)), at(up(value + spread))
+            yield f'<path stroke-width="1" d="M{at(x)} {low}V{high}m-3 0h6m-3 0V{low}m-3 0h6"/>'
+    for x, (epsilon, value, spread) in zip(places, line.drawn, strict=True):
+        about = f"{line.called}{'' if epsilon is None else f', {epsilon:g}'}: {_figure(value, spread)}"
+        yield mark(line.look, x, up(value), PAINT).replace("/>", f"><title>{xml(about)}</title></path>")
 
 
 def _figure(value: float, spread: float | None) -> str:
     return number(value) + (f" ± {number(spread)}" if spread else "")
 
 
-def _strokes(line: Curve, across: Scale, up: Scale, left: int, right: int, thin: str) -> tuple[list[str], list[str]]:
-    """A curve with the bars of its spread, and a mark for each point."""
-    places = [(right - 6 if epsilon is None else across(epsilon), value, spread) for epsilon, value, spread in line.drawn]
-    points = "L".join(f"{at(x)} {at(up(value))}" for x, value, _ in places)
-    way = f"{left} {at(up(places[0][1]))}H{right}" if line.is_level else points
-    strokes = [f'<path{dashed(line.look, line.is_level)} d="M{way}"/>']
-    for x, value, spread in places:
-        if spread:
-            low, high = at(up(value - spread)), at(up(value + spread))
-            strokes.append(f'<path stroke-width="{thin}" d="M{at(x)} {low}V{high}m-3 0h6m-3 0V{low}m-3 0h6"/>')
-    return strokes, [mark(line.look, x, up(value), PAINT) for x, value, _ in places]
-
-
-def _image(
-    title: str, said: str, found: Sequence[tuple[Setting, Curve]], empty: float | None, epsilons: Sequence[float]
-) -> Iterator[str]:
-    lines = [line for _, line in found]
-    names = labels_of([setting for setting, _ in found], [f", {AS_SET}" if line.is_level else "" for line in lines])
-    bottom = IMAGE_TOP + max(LEAST_HEIGHT, LABEL_HEIGHT * (sum(map(len, names)) + 1))
-    height = bottom + BELOW
-    across, up = scale_of(epsilons, IMAGE_LEFT + 24, IMAGE_RIGHT - 24, log=True), _height(lines, empty, bottom, IMAGE_TOP)
-    size = f'viewBox="0 0 {IMAGE_WIDTH} {height}" width="{IMAGE_WIDTH}" height="{height}"'
-    font = 'font-family="system-ui, sans-serif" font-size="13"'
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {font}>'
-    told = f"{said}. Computed from the original: {CONFIDENTIAL}."
-    yield f"<title>{xml(title)} against epsilon</title><desc>{xml(told)}</desc>"
-    used = range(min(len(lines), len(SERIES)))
-    light, dark = ("".join(f".s{place}{{color:{SERIES[place][ground]}}}" for place in used) for ground in (0, 1))
-    yield f"<style>{IMAGE_STYLE % (light, dark)}</style>"
-    yield f'<rect class="ground" width="{IMAGE_WIDTH}" height="{height}" rx="10"/>'
-    yield f'<text class="text" x="{IMAGE_LEFT}" y="28" font-size="16" font-weight="600">{xml(title)}</text>'
-    yield f'<text class="faint" x="{IMAGE_LEFT}" y="47" font-size="12">{xml(said)}</text>'
-    yield from _axes(across, up, epsilons, bottom)
-    yield from _named_curves(lines, names, empty, across, up)
-    yield f'<text class="faint" x="{IMAGE_WIDTH - 14}" y="{height - 12}" font-size="11" text-anchor="end">{CONFIDENTIAL}</text>'
-    yield "</svg>"
-
-
-def _axes(across: Scale, up: Scale, epsilons: Sequence[float], bottom: float) -> Iterator[str]:
-    for tick in up.ticks:
-        y, figure = at(up(tick)), f"{tick:,.0f}" if abs(tick) >= 1000 else f"{tick:g}"
-        yield f'<path class="grid" d="M{IMAGE_LEFT} {y}H{IMAGE_RIGHT}"/>'
-        yield f'<text class="faint" x="{IMAGE_LEFT - 8}" y="{y}" dy="4" text-anchor="end">{figure}</text>'
-    yield f'<path class="axis" d="M{IMAGE_LEFT} {at(bottom)}H{IMAGE_RIGHT}"/>'
-    for epsilon in epsilons:
-        x = at(across(epsilon))
-        yield f'<path class="axis" d="M{x} {at(bottom)}v5"/>'
-        yield f'<text class="faint" x="{x}" y="{at(bottom + 20)}" text-anchor="middle">{epsilon:g}</text>'
-    yield (
-        f'<text class="text" x="{at((IMAGE_LEFT + IMAGE_RIGHT) / 2)}" y="{at(bottom + 42)}" text-anchor="middle">epsilon '
-        f'<tspan class="faint">({_scales(up)})</tspan></text>'
-    )
+def _colour(look: int) -> str:
+    return f"lc-series-{look % drawing.SERIES}"
 
 
 def _named_curves(
@@ -263,30 +209,28 @@ def _named_curves(
     ends = [up(line.points[-1][1]) for line in lines] + ([] if empty is None else [up(empty)])
     texts = [*names, *([] if empty is None else [[f"{EMPTY_LOG}, {number(empty)}"]])]
     wanted = [end for end, several in zip(ends, texts, strict=True) for _ in several]
-    heights = iter(placed(wanted, min(up.begin, up.end) + 4, max(up.begin, up.end) - 4, LABEL_HEIGHT))
+    heights = iter(placed(wanted, up.end + 4, up.begin - 4, LABEL_HEIGHT))
     places = [[next(heights) for _ in several] for several in texts]
     if empty is not None:
-        yield f'<path class="empty" stroke-dasharray="3 4" d="M{IMAGE_LEFT} {at(ends[-1])}H{IMAGE_RIGHT}"/>'
-        yield f'<path class="empty" fill="none" stroke-opacity=".55" d="{_leader(IMAGE_RIGHT, ends[-1], places[-1][0])}h12"/>'
+        yield path(f"M{IMAGE_LEFT} {at(ends[-1])}H{IMAGE_RIGHT}", "reference")
+        yield path(f"{_leader(IMAGE_RIGHT, ends[-1], places[-1][0])}h12", "leader")
         yield from _name(texts[-1], places[-1], "faint")
     for place, line in enumerate(lines):
         x = IMAGE_RIGHT if line.is_level else across(line.points[-1][0] or 0) + 8
-        yield f'<g class="s{place % len(SERIES)}" fill="none" stroke="currentColor" stroke-width="2">'
-        for parts in _strokes(line, across, up, IMAGE_LEFT, IMAGE_RIGHT, "1.2"):
-            yield from parts
+        yield from _curve(line, across, up, IMAGE_LEFT, IMAGE_RIGHT)
         yield f'<path d="{_leader(x, ends[place], places[place][0])}" stroke-width="1" stroke-opacity=".55"/>'
-        yield f'<g stroke="none" fill="currentColor">{mark(place, NAMES - 12, places[place][0])}'
-        yield from _name(texts[place], places[place], "name")
-        yield f"</g><title>{xml(line.name)}</title></g>"
+        yield mark(line.look, NAMES - 12, places[place][0], PAINT)
+        yield from _name(texts[place], places[place], "own")
+        yield f"<title>{xml(line.name)}</title></g>"
 
 
 def _leader(x: float, y: float, height: float) -> str:
     return f"M{at(x)} {at(y)}L{at(NAMES - 26)} {at(height)}h6"
 
 
-def _name(lines: Sequence[str], heights: Sequence[float], kind: str) -> Iterator[str]:
+def _name(lines: Sequence[str], heights: Sequence[float], look: str) -> Iterator[str]:
     for place, (line, height) in enumerate(zip(lines, heights, strict=True)):
-        yield f'<text class="{kind}" x="{NAMES + (10 if place else 0)}" y="{at(height)}" dy="4">{xml(line)}</text>'
+        yield text(NAMES + (10 if place else 0), height + 4, line, "name", look)
 
 
 def _broken(label: str) -> list[str]:

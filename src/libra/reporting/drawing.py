@@ -1,6 +1,9 @@
-"""What all charts are drawn with: scales, text, lines, marks, and the `Chart`, an image with the same figures as a table.
+"""What charts and process maps are drawn with: colours, style sheets, scales, text, lines and marks.
 
-Fragments of SVG carry classes and places only, no style, script, link or id: their looks come from `style`.
+Fragments of SVG carry classes and places only, no style, script, link or id. Text has a contrast of at least 4.5 to 1, marks of
+at least 3 to 1. Colour never stands alone: the original is an outline, what increased or decreased carries a triangle, what only
+one log has is dashed. Maps show mean durations where an ancestor has the class `lm-show-duration`, or where a box
+`lm-by-duration` is checked within `lm-views`; otherwise they show counts.
 """
 
 from __future__ import annotations
@@ -8,24 +11,35 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import pairwise
 
-from libra.reporting.style import SERIES
-from libra.reporting.text import shown, width, xml
+from libra.reporting.text import xml
 
+SERIES = 10  # colours for the curves of a comparison
+FILLS = 5  # depths of the fill of a box, from the rarest activity to the most frequent
 FONT, SMALL = 12, 11  # pixels
-ORIGINAL, ANONYMIZED = "original", "anonymized"
-LEGEND_HEIGHT = 24
-LONGEST_TICK = 24  # characters
 FAR_APART = 30  # ratio of the largest to the smallest figure from which a scale is logarithmic
 FARTHEST = 1e6  # what is smaller yet is put at the end
-TICKS = 5
 NOTHING = 1e-300  # not worth a scale
 ROOM = 16  # that a tick of a logarithm needs
 STEPS = ((1, 2, 5), (1, 3), (1,))  # of a decade, the finest first
 DASHES = ("", "7 4", "2 3", "9 3 2 3")
 LEVEL = "14 6"  # dashes of what does not depend on epsilon
 MARKS = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", "M-4 -4h8v8h-8z", "M0 -5l5 9h-10z", "M0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z")
+
+
+def resource(name: str) -> str:
+    """A file among the templates of this package."""
+    return (files("libra.reporting") / "templates" / name).read_text(encoding="utf-8")
+
+
+def palette(selector: str = ":root") -> str:
+    """The custom properties of all colours on a selector, for light ground, and for dark ground on screens."""
+    return "".join(resource("palette.css").splitlines()).replace(":root", selector) + "\n"
+
+
+PALETTE, STYLE, MAP_STYLE = palette(), resource("charts.css"), resource("maps.css")
 
 
 @dataclass(frozen=True)
@@ -57,16 +71,10 @@ class Scale:
         return self.begin + (self.end - self.begin) * ((at - low) / (high - low) if high > low else 0.5)
 
 
-def scale_of(values: Sequence[float], begin: float, end: float, *, log: bool | None = None, ticks: int = TICKS) -> Scale:
+def scale_of(values: Sequence[float], begin: float, end: float, *, log: bool | None = None, ticks: int = 5) -> Scale:
     """A scale for figures of 0 or above, from `begin` to `end`; figures that are not finite are ignored.
 
     With `log` it is logarithmic and has no ticks; without, that is chosen by how far apart the figures are, unless it is False.
-
-    Example:
-        >>> scale_of([0.002, 0.15], 300.0, 0.0).ticks
-        (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-        >>> scale_of([0.0, 10.0], 0.0, 100.0)(5.0)
-        50.0
     """
     finite = [value for value in values if math.isfinite(value)]
     largest, smallest = max(finite, default=1.0), min(finite, default=0.0)
@@ -82,15 +90,30 @@ def scale_of(values: Sequence[float], begin: float, end: float, *, log: bool | N
     return Scale(0.0, marks[-1], begin, end, ticks=marks)
 
 
-def at(value: float) -> str:
-    """A place on paper, to a tenth of a pixel.
+def _decades(smallest: float, largest: float, length: float) -> tuple[float, ...]:
+    """Round figures from below the smallest to above the largest, as many as there is room for."""
+    exponents = range(math.floor(math.log10(smallest)), math.ceil(math.log10(largest)) + 1)
+    ticks: tuple[float, ...] = ()
+    for steps in STEPS:
+        every = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
+        first = max((place for place, tick in enumerate(every) if tick <= smallest), default=0)
+        last = next((place for place, tick in enumerate(every) if tick >= largest), len(every) - 1)
+        ticks = tuple(every[first : last + 1])
+        nearest = min(math.log(after / before) for before, after in pairwise(ticks))
+        if length * nearest / math.log(ticks[-1] / ticks[0]) >= ROOM:
+            break
+    return ticks
 
-    Example:
-        >>> at(12.0), at(3.14159), at(float("nan"))
-        ('12', '3.1', '0')
-    """
+
+def at(value: float) -> str:
+    """A place on paper, to a tenth of a pixel; 0 for what is no finite number."""
     said = f"{value:.1f}".removesuffix(".0") if math.isfinite(value) else "0"
     return "0" if said == "-0" else said
+
+
+def sound(value: float) -> float:
+    """A figure as it can be drawn: 0 where it is below, or no finite number."""
+    return max(value, 0.0) if math.isfinite(value) else 0.0
 
 
 def svg(wide: float, tall: float, told: str, parts: Iterable[str]) -> str:
@@ -123,6 +146,16 @@ def box(x: float, y: float, wide: float, tall: float, *looks: str, title: str = 
     return f'<rect class="{_classes(looks)}" {size}>{said}</rect>'
 
 
+def _classes(looks: Iterable[str]) -> str:
+    return " ".join(f"lc-{look}" for look in looks)
+
+
+def grid_lines(scale: Scale, left: float, right: float, said: Callable[[float], str]) -> list[str]:
+    """Level hairlines at the ticks of a scale, with their figures to the left."""
+    lines = path("".join(f"M{at(left)} {at(scale(tick))}H{at(right)}" for tick in scale.ticks), "grid")
+    return [lines, *(text(left - 6, scale(tick) + 4, said(tick), "faint", "small", "end") for tick in scale.ticks)]
+
+
 def dashed(look: int, is_level: bool) -> str:
     """The attribute that makes a curve dashed, if it is."""
     kind = LEVEL if is_level else DASHES[look // len(MARKS) % len(DASHES)]
@@ -132,75 +165,3 @@ def dashed(look: int, is_level: bool) -> str:
 def mark(look: int, x: float, y: float, paint: str = "") -> str:
     """The mark of a curve at a place."""
     return f'<path transform="translate({at(x)} {at(y)})"{paint} d="{MARKS[look % len(MARKS)]}"/>'
-
-
-def colour(look: int) -> str:
-    """The class of a curve's colour."""
-    return f"lc-series-{look % len(SERIES)}"
-
-
-def sound(value: float) -> float:
-    """A figure as it can be drawn: 0 where it is below, or no finite number."""
-    return max(value, 0.0) if math.isfinite(value) else 0.0
-
-
-def at_most(found: int, most: int, what: str) -> None:
-    """Refuse more than a chart can show: whoever calls it decides what to leave out."""
-    if found > most:
-        raise ValueError(f"A chart shows at most {most:,} {what}, and these are {found:,}: leave some out.")
-
-
-def legend(x: float, right: float, unit: str, *, both: bool, line: bool = False) -> list[str]:
-    """The first line of a chart: what outline and filling stand for, and what is counted, if there is room."""
-    parts: list[str] = []
-    for name in (ORIGINAL, ANONYMIZED) if both else ():
-        parts.append(path(f"M{at(x)} 7h16", name, "line") if line else box(x + 0.5, 2.5, 12, 9, name, "bar"))
-        parts.append(text(x + 21, 11, name, "small"))
-        x += 21 + width(name) * SMALL + 18
-    if x + width(unit) * SMALL <= right:
-        parts.append(text(right, 11, unit, "faint", "small", "end"))
-    return parts
-
-
-def grid(scale: Scale, left: float, right: float, said: Callable[[float], str]) -> list[str]:
-    """Level hairlines at the ticks of a scale, with their figures to the left."""
-    lines = path("".join(f"M{at(left)} {at(scale(tick))}H{at(right)}" for tick in scale.ticks), "grid")
-    return [lines, *(text(left - 6, scale(tick) + 4, said(tick), "faint", "small", "end") for tick in scale.ticks)]
-
-
-def ticks(places: Iterable[tuple[float, str]], y: float, wide: float) -> list[str]:
-    """Marks below a level axis with their words; words stay on the paper, and those that would run into others are left out."""
-    parts, free = [], 0.0
-    for x, label in places:
-        said = shown(label, LONGEST_TICK)
-        half = width(said) * SMALL / 2
-        middle = min(max(x, half + 1), wide - half - 1)
-        parts.append(path(f"M{at(x)} {at(y)}v4", "axis"))
-        if middle - half >= free:
-            parts.append(text(middle, y + 17, said, "faint", "small", "middle", "label"))
-            free = middle + half + 6
-    return parts
-
-
-def both_of(figures: Sequence[str]) -> str:
-    """The figures of both logs in words, or the one there is."""
-    return figures[0] if len(figures) == 1 else f"{ORIGINAL} {figures[0]}, {ANONYMIZED} {figures[1]}"
-
-
-def _classes(looks: Iterable[str]) -> str:
-    return " ".join(f"lc-{look}" for look in looks)
-
-
-def _decades(smallest: float, largest: float, length: float) -> tuple[float, ...]:
-    """Round figures from below the smallest to above the largest, as many as there is room for."""
-    exponents = range(math.floor(math.log10(smallest)), math.ceil(math.log10(largest)) + 1)
-    ticks: tuple[float, ...] = ()
-    for steps in STEPS:
-        every = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
-        first = max((place for place, tick in enumerate(every) if tick <= smallest), default=0)
-        last = next((place for place, tick in enumerate(every) if tick >= largest), len(every) - 1)
-        ticks = tuple(every[first : last + 1])
-        nearest = min(math.log(after / before) for before, after in pairwise(ticks))
-        if length * nearest / math.log(ticks[-1] / ticks[0]) >= ROOM:
-            break
-    return ticks

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from libra.reporting.map_graph import Graph, Shown, Use, change_of_count, change_of_mean, larger_share
+from libra.reporting.drawing import FILLS
+from libra.reporting.map_graph import Graph, Shown, Use, change_of_count, change_of_mean
 from libra.reporting.map_layout import ARROW, Course, Layout, Line, Point, Sketch
 from libra.reporting.numbers import count, duration, number, share, signed_share
-from libra.reporting.style import FILLS
 from libra.reporting.text import BREAKS, numbers_behind, shown, width, wrapped, xml
 
 LINE, LONGEST, LINES = 8.0, 13.5, 4  # em of a line in a box, of one that keeps a long word whole, and how many lines
@@ -30,24 +30,21 @@ SIGNS = {"more": "▲", "less": "▼", "longer": "▲", "shorter": "▼"}
 
 @dataclass(frozen=True)
 class Name:
-    """What people read for a label."""
+    """What people read for a label: in words, and in a box."""
 
     text: str
     lines: tuple[str, ...]
 
 
 def names_of(labels: Sequence[str]) -> list[Name]:
-    """Names for different labels, in their order."""
+    """Names for different labels, in their order, on lines that are as narrow as their words allow."""
     texts = {label: shown(label) for label in labels}
-    boxes = {label: "\n".join(_lines(text)) for label, text in texts.items()}
+    boxes = {}
+    for label, text in texts.items():
+        words = [width(word.rstrip()) for word in BREAKS.split(text)]
+        boxes[label] = "\n".join(wrapped(text, max([LINE, *(word for word in words if word <= LONGEST)]), LINES))
     numbers = numbers_behind({label: (texts[label], boxes[label]) for label in labels})
     return [Name(texts[label] + numbers[label], tuple((boxes[label] + numbers[label]).split("\n"))) for label in labels]
-
-
-def _lines(text: str) -> list[str]:
-    """The text on a few lines, which are as narrow as its words allow."""
-    words = [width(word.rstrip()) for word in BREAKS.split(text)]
-    return wrapped(text, max([LINE, *(word for word in words if word <= LONGEST)]), LINES)
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,6 @@ class EdgeRows:
 
 def rows_of(graph: Graph, shown: Shown, names: Mapping[int, Name]) -> EdgeRows:
     """The edges that a level shows, as a table."""
-    weight = larger_share([use.step_shares for use in graph.uses])
     whose = ("",) if len(graph.uses) == 1 else (", original", ", anonymized")
     headings = ("from", "to", *(f"{what}{of}" for what in ("times", "mean duration") for of in whose))
     rows = tuple(
@@ -70,7 +66,7 @@ def rows_of(graph: Graph, shown: Shown, names: Mapping[int, Name]) -> EdgeRows:
             *(count(int(use.counts[edge])) for use in graph.uses),
             *(duration(float(use.seconds[edge])) for use in graph.uses),
         )
-        for edge in sorted(shown.edges, key=lambda edge: (-weight[edge], edge))
+        for edge in sorted(shown.edges, key=lambda edge: (-graph.edge_weight[edge], edge))
     )
     some = f"The {count(len(rows))} edges of the most detailed map, of {count(len(graph.source))} in all, heaviest first."
     return EdgeRows(headings, rows, some if len(rows) < len(graph.source) else "All edges, heaviest first.")
@@ -82,43 +78,22 @@ def text_of(graph: Graph, names: Mapping[int, Name], node: int) -> str:
 
 
 def said_of_level(graph: Graph, shown: Shown) -> str:
-    """How much of the logs a level shows."""
-    steps = graph.is_step
+    """How much of the logs a level shows; where cases begin and end that it does not show is told of the first log."""
+    steps, first = graph.is_step, graph.uses[0]
     edges = [edge for edge in shown.edges if steps[edge]]
     wholes = [int(use.counts[steps].sum()) for use in graph.uses]
     parts = [share(int(use.counts[edges].sum()) / whole) if whole else "" for use, whole in zip(graph.uses, wholes, strict=True)]
     whose = ("of the steps of the original", "of those of the anonymized log") if len(parts) == 2 else ("of all steps",)
     covered = " and ".join(f"{part} {of}" for part, of in zip(parts, whose, strict=True) if part)
     nodes = f"{count(len(shown.nodes))} of {count(len(graph.labels))} activities"
-    said = f"{nodes} and {count(len(edges))} of {count(int(steps.sum()))} edges" + (f": {covered}" if covered else "")
-    return f"{said}.{_ends(graph, shown)}"
-
-
-def _ends(graph: Graph, shown: Shown) -> str:
-    """How many cases begin and end where a level shows it, if not nearly all; by the first log."""
-    use = graph.uses[0]
+    said = f"{nodes} and {count(len(edges))} of {count(int(steps.sum()))} edges{covered and f': {covered}'}."
     begin, end = (
-        int(use.counts[[edge for edge in shown.edges if ends[edge] == terminal]].sum()) / max(use.cases, 1)
+        int(first.counts[[edge for edge in shown.edges if ends[edge] == terminal]].sum()) / max(first.cases, 1)
         for ends, terminal in ((graph.source, graph.start), (graph.target, graph.end))
     )
-    if not use.cases or min(begin, end) >= NEARLY_ALL:
-        return ""
-    return f" Of the cases, {share(begin)} begin and {share(end)} end with a step that is shown; the others with rarer ones."
-
-
-def _told(graph: Graph, name: str, counts: Sequence[int], times: Sequence[str] = ("", "")) -> Iterator[str]:
-    """What a title says: the name, a line a log for how often and how long, then one for the change."""
-    yield name
-    both = len(counts) == 2
-    for who, times_taken, use, time in zip(("original: ", "anonymized: "), counts, graph.uses, times, strict=False):
-        per_case = f" ({number(times_taken / use.cases)} per case)" if times_taken else ""
-        yield f"{who if both else ''}{count(times_taken)} {'time' if times_taken == 1 else 'times'}{per_case}{time}"
-    if both:
-        before, after = (times_taken / max(use.cases, 1) for times_taken, use in zip(counts, graph.uses, strict=True))
-        if before and after:
-            yield f"change per case: {signed_share(after / before - 1)}"
-        else:
-            yield "only in the original" if before else "only in the anonymized log"
+    if first.cases and min(begin, end) < NEARLY_ALL:
+        said += f" Of the cases, {share(begin)} begin and {share(end)} end with a step that is shown; the others with rarer ones."
+    return said
 
 
 @dataclass(frozen=True)
@@ -140,33 +115,26 @@ class Picture:
         """What the layout has to know."""
         graph, shown = self.graph, self.shown
         place = {node: i for i, node in enumerate(self.nodes)}
-        weight = larger_share([use.step_shares for use in graph.uses])
-        most = max((float(weight[edge]) for edge in shown.edges), default=1.0)
+        most = max((float(graph.edge_weight[edge]) for edge in shown.edges), default=1.0)
 
         def line(source: int, target: int, heavy: float, label: Point) -> Line:
             upwards = place[source] > place[target] and source != graph.end and target != graph.end
             return Line(place[source], place[target], 1 + round(HEAVIEST * math.sqrt(heavy)), upwards, label)
 
-        lines = [
-            *(
-                line(int(graph.source[edge]), int(graph.target[edge]), float(weight[edge]) / most, _label_size(graph, edge))
-                for edge in shown.edges
-            ),
-            *(line(source, target, 0.0, (0.0, 0.0)) for source, target in shown.bridges),
-        ]
-        boxes = (self._box_size(node) for node in self.nodes[2:])
+        lines = []
+        for edge in shown.edges:
+            texts = [count(int(use.counts[edge])) for use in graph.uses] + [
+                duration(float(use.seconds[edge])) for use in graph.uses
+            ]
+            size = max(width(text + SIGNED) for text in texts) * FIGURE_SIZE + APART, LINE_HEIGHT
+            lines.append(line(int(graph.source[edge]), int(graph.target[edge]), float(graph.edge_weight[edge]) / most, size))
+        lines += [line(source, target, 0.0, (0.0, 0.0)) for source, target in shown.bridges]
+        boxes = []
+        for node in self.nodes[2:]:
+            names, figures = self.names[node].lines, [count(int(use.events[node])) + SIGNED for use in graph.uses]
+            wide = max(max(map(width, names)) * LABEL_SIZE, max(map(width, figures)) * FIGURE_SIZE)
+            boxes.append((max(LEAST_BOX, wide + 2 * PADDING), LINE_HEIGHT * (len(names) + 1) + PADDING))
         return Sketch(((CIRCLE, CIRCLE), (CIRCLE, CIRCLE), *boxes), tuple(lines))
-
-    @property
-    def cases_width(self) -> float:
-        """How much room the number of cases takes beside the start and the end."""
-        return max(width(cases_of(use)) for use in self.graph.uses) * FIGURE_SIZE
-
-    def _box_size(self, node: int) -> Point:
-        lines = self.names[node].lines
-        figures = [count(int(use.events[node])) + SIGNED for use in self.graph.uses]
-        wide = max(max(map(width, lines)) * LABEL_SIZE, max(map(width, figures)) * FIGURE_SIZE)
-        return max(LEAST_BOX, wide + 2 * PADDING), LINE_HEIGHT * (len(lines) + 1) + PADDING
 
 
 def cases_of(use: Use) -> str:
@@ -174,20 +142,16 @@ def cases_of(use: Use) -> str:
     return f"{count(use.cases)} {'case' if use.cases == 1 else 'cases'}"
 
 
-def _label_size(graph: Graph, edge: int) -> Point:
-    texts = [text + SIGNED for use in graph.uses for text in (count(int(use.counts[edge])), duration(float(use.seconds[edge])))]
-    return max(map(width, texts)) * FIGURE_SIZE + APART, LINE_HEIGHT
-
-
 def drawing(picture: Picture, layout: Layout, which: int, looks: str) -> str:
     """The map of one of the graph's logs as a fragment of SVG, in the colours of "original" or "anonymized"."""
-    use, shown = picture.graph.uses[which], picture.shown
-    left = min(0.0, *(x - picture.cases_width / 2 for x, _ in layout.nodes[:2])) - MARGIN
-    right = max(layout.width, *(x + picture.cases_width / 2 for x, _ in layout.nodes[:2])) + MARGIN
+    graph, shown = picture.graph, picture.shown
+    cases, half = cases_of(graph.uses[which]), max(width(cases_of(use)) for use in graph.uses) * FIGURE_SIZE / 2
+    left = min(0.0, *(x - half for x, _ in layout.nodes[:2])) - MARGIN
+    right = max(layout.width, *(x + half for x, _ in layout.nodes[:2])) + MARGIN
     top, wide, tall = -MARGIN - BESIDE, right - left, layout.height + 2 * (MARGIN + BESIDE)
-    steps = [edge for edge in shown.edges if picture.graph.is_step[edge]]
-    whose = f"the {looks} log" if len(picture.graph.uses) == 2 else "a log"
-    said = f"Process map of {whose}: {count(len(shown.nodes))} activities, {count(len(steps))} edges, {cases_of(use)}"
+    steps = sum(bool(graph.is_step[edge]) for edge in shown.edges)
+    whose = f"the {looks} log" if len(graph.uses) == 2 else "a log"
+    said = f"Process map of {whose}: {count(len(shown.nodes))} activities, {count(steps)} edges, {cases}"
     lines = [_line(picture, line, course, which) for line, course in enumerate(layout.courses)]
     return "".join(
         [
@@ -195,7 +159,7 @@ def drawing(picture: Picture, layout: Layout, which: int, looks: str) -> str:
             f'viewBox="{left:.0f} {top:.0f} {wide:.0f} {tall:.0f}" width="{wide:.0f}" height="{tall:.0f}">',
             *(marks for marks, _ in lines),
             *(labels for _, labels in lines),
-            *(_terminal(i == 0, layout.nodes[i], cases_of(use)) for i in range(2)),
+            *(_terminal(i == 0, layout.nodes[i], cases) for i in range(2)),
             *(_box(picture, i, layout.nodes[i], which) for i in range(2, len(picture.nodes))),
             "</svg>",
         ]
@@ -229,8 +193,7 @@ def _box(picture: Picture, place: int, middle: Point, which: int) -> str:
     texts.append(f'<text class="lm-count" x="{x:g}" y="{below:.1f}">{count(events[which])}{_sign(which, events, change)}</text>')
     told = "\n".join(_told(graph, name.text, events))
     return (
-        f'<g class="lm-node lm-fill-{step}{_classes(which, events, change)}">'
-        f"<title>{xml(told)}</title>"
+        f'<g class="lm-node lm-fill-{step}{_classes(which, events, change)}"><title>{xml(told)}</title>'
         f'<rect x="{x - wide / 2:.1f}" y="{y - tall / 2:.1f}" width="{wide:.1f}" height="{tall:.1f}" rx="7"/>{"".join(texts)}</g>'
     )
 
@@ -243,53 +206,51 @@ def _line(picture: Picture, place: int, course: Course, which: int) -> tuple[str
         return _marks("lm-edge lm-bridge", f"{ends}\nby way of activities that are not shown", course, 1.5)
     edge, use = shown.edges[place], graph.uses[which]
     counts = [int(of.counts[edge]) for of in graph.uses]
-    often = long = ""
+    often = long = labels = ""
     if len(counts) == 2:
         before, after = graph.uses
         often = change_of_count(counts[0], counts[1], before.cases, after.cases)
         long = change_of_mean(*(float(of[edge]) for of in (before.seconds, after.seconds, before.errors, after.errors)))
     most = max(int(use.counts[list(shown.edges)].max()), 1)
-    width = THINNEST + (WIDEST - THINNEST) * math.sqrt(counts[which] / most)
-    labels = _labels(use, edge, course, _sign(which, counts, often), _sign(which, counts, long)) if counts[which] else ""
-    times = ["" if math.isnan(of.seconds[edge]) else f", {duration(float(of.seconds[edge]))} on average" for of in graph.uses]
-    told = "\n".join(_told(graph, ends, counts, times))
-    return _marks(f"lm-edge{_classes(which, counts, often, long)}", told, course, width, labels)
+    thick = THINNEST + (WIDEST - THINNEST) * math.sqrt(counts[which] / most)
+    times = ["" if math.isnan(of.seconds[edge]) else duration(float(of.seconds[edge])) for of in graph.uses]
+    if counts[which] and course.label is not None:
+        at = f'x="{course.label[0]:g}" y="{course.label[1] + 4:.1f}"'
+        labels = f'<text class="lm-frequency" {at}>{count(counts[which])}{_sign(which, counts, often)}</text>'
+        if times[which]:
+            labels += f'<text class="lm-duration" {at}>{times[which]}{_sign(which, counts, long)}</text>'
+    told = "\n".join(_told(graph, ends, counts, [time and f", {time} on average" for time in times]))
+    return _marks(f"lm-edge{_classes(which, counts, often, long)}", told, course, thick, labels)
 
 
-def _labels(use: Use, edge: int, course: Course, often: str, long: str) -> str:
-    if course.label is None:
-        return ""
-    x, y = course.label
-    place = f'x="{x:g}" y="{y + 4:.1f}"'
-    timed = (
-        f'<text class="lm-duration" {place}>{duration(float(use.seconds[edge]))}{long}</text>'
-        if not math.isnan(use.seconds[edge])
-        else ""
-    )
-    return f'<text class="lm-frequency" {place}>{count(int(use.counts[edge]))}{often}</text>{timed}'
+def _told(graph: Graph, name: str, counts: Sequence[int], times: Sequence[str] = ("", "")) -> Iterator[str]:
+    """What a title says: the name, a line a log for how often and how long, then one for the change."""
+    yield name
+    both = len(counts) == 2
+    for who, times_taken, use, time in zip(("original: ", "anonymized: "), counts, graph.uses, times, strict=False):
+        per_case = f" ({number(times_taken / use.cases)} per case)" if times_taken else ""
+        yield f"{who if both else ''}{count(times_taken)} {'time' if times_taken == 1 else 'times'}{per_case}{time}"
+    if both:
+        before, after = (times_taken / max(use.cases, 1) for times_taken, use in zip(counts, graph.uses, strict=True))
+        if before and after:
+            yield f"change per case: {signed_share(after / before - 1)}"
+        else:
+            yield "only in the original" if before else "only in the anonymized log"
 
 
-def _marks(classes: str, told: str, course: Course, width: float, labels: str = "") -> tuple[str, str]:
+def _marks(classes: str, told: str, course: Course, thick: float, labels: str = "") -> tuple[str, str]:
     """A spline with the head of its arrow, and, to go on top, a broad line that only the pointer finds."""
     (x, y), *others = course.points
     curve = f"M{x:g} {y:g}C" + " ".join(f"{x:g} {y:g}" for x, y in others)
     near = f"M{x:.0f} {y:.0f}C" + " ".join(f"{x:.0f} {y:.0f}" for x, y in others)
+    (x, y), (tip_x, tip_y) = course.points[-1], course.tip  # the head goes from where the spline ends to the tip
+    length, half = math.hypot(tip_x - x, tip_y - y) or ARROW, 2.4 + 0.75 * thick
+    out_x, out_y = -(tip_y - y) / length * half, (tip_x - x) / length * half
+    head = f"M{tip_x:g} {tip_y:g}L{x + out_x:.1f} {y + out_y:.1f}L{x - out_x:.1f} {y - out_y:.1f}z"
     return (
-        f'<g class="{classes}"><path class="lm-line" stroke-width="{width:.1f}" d="{curve}"/>'
-        f'<path class="lm-head" d="{_head(course, width)}"/></g>',
+        f'<g class="{classes}"><path class="lm-line" stroke-width="{thick:.1f}" d="{curve}"/>'
+        f'<path class="lm-head" d="{head}"/></g>',
         f'<g class="{classes}"><title>{xml(told)}</title><path class="lm-hit" d="{near}"/>{labels}</g>',
-    )
-
-
-def _head(course: Course, width: float) -> str:
-    """A triangle from where the spline ends to the tip, as broad as the line asks for."""
-    (x, y), (tip_x, tip_y) = course.points[-1], course.tip
-    length = math.hypot(tip_x - x, tip_y - y) or ARROW
-    across_x, across_y = -(tip_y - y) / length, (tip_x - x) / length
-    half = 2.4 + 0.75 * width
-    return (
-        f"M{tip_x:g} {tip_y:g}L{x + across_x * half:.1f} {y + across_y * half:.1f}"
-        f"L{x - across_x * half:.1f} {y - across_y * half:.1f}z"
     )
 
 

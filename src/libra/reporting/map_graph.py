@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from libra.eventlog.log import EventLog
 from libra.measures.distances import Floats, Integers
 
-Booleans: TypeAlias = npt.NDArray[np.bool_]
+Booleans = npt.NDArray[np.bool_]
 MICROS = 1e6  # in a second
 NOTABLE = 0.2  # a change below a fifth is not worth a colour
 CHANCE = 2.0  # standard deviations
@@ -37,21 +37,6 @@ class Use:
     counts: Integers
     seconds: Floats
     errors: Floats
-
-    def without_times(self) -> Use:
-        """The same of a log whose timestamps say nothing."""
-        nothing = np.full(len(self.counts), np.nan)
-        return replace(self, seconds=nothing, errors=nothing)
-
-    @property
-    def event_shares(self) -> Floats:
-        """The share of the log's events that each activity has."""
-        return self.events / max(int(self.events.sum()), 1)
-
-    @property
-    def step_shares(self) -> Floats:
-        """The share of the log's steps that each edge has, the first and the last step of every case included."""
-        return self.counts / max(int(self.counts.sum()), 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,6 +68,18 @@ class Graph:
         """Which edges are from activity to activity."""
         return (self.source < self.start) & (self.target < self.start)
 
+    @cached_property
+    def node_weight(self) -> Floats:
+        """For every activity its share of all events, in the log where it is larger."""
+        weight: Floats = np.max([use.events / max(int(use.events.sum()), 1) for use in self.uses], axis=0)
+        return weight
+
+    @cached_property
+    def edge_weight(self) -> Floats:
+        """For every edge its share of all steps, the first and the last of every case included, where it is larger."""
+        weight: Floats = np.max([use.counts / max(int(use.counts.sum()), 1) for use in self.uses], axis=0)
+        return weight
+
 
 def graph_of(*logs: EventLog) -> Graph:
     """The graph that the logs use together, with one `Use` a log, in their order."""
@@ -93,10 +90,17 @@ def graph_of(*logs: EventLog) -> Graph:
     keys, position = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
     source, target = np.divmod(keys, len(labels) + 2)
     found = np.split(position, np.cumsum([len(part[0]) for part in parts])[:-1])
-    uses = tuple(
-        _use(log, of, part, where, len(labels), len(keys)) for log, of, part, where in zip(logs, codes, parts, found, strict=True)
-    )
-    return Graph(tuple(labels), _places(logs, codes, len(labels)), source, target, uses)
+    uses, sums, said = [], np.zeros(len(labels)), np.zeros(len(labels))
+    for log, of, (_, used), where in zip(logs, codes, parts, found, strict=True):
+        events, counts = np.zeros(len(labels), np.int64), np.zeros(len(keys), np.int64)
+        events[of] = np.bincount(log.activity_codes, minlength=len(of))
+        counts[where] = used
+        uses.append(Use(log.n_cases, events, counts, *_durations(log, where, len(keys))))
+        starts, lengths = log.case_offsets[:-1], np.diff(log.case_offsets)
+        within = (np.arange(log.n_events) - np.repeat(starts, lengths) + 0.5) / np.repeat(lengths, lengths)
+        sums[of] += np.bincount(log.activity_codes, within, minlength=len(of)) / events[of]
+        said[of] += 1
+    return Graph(tuple(labels), sums / np.maximum(said, 1), source, target, tuple(uses))
 
 
 def _edges(log: EventLog, codes: Integers, n_labels: int) -> tuple[Integers, Integers]:
@@ -112,31 +116,17 @@ def _edges(log: EventLog, codes: Integers, n_labels: int) -> tuple[Integers, Int
     return np.concatenate(keys), np.concatenate((edges.counts, first[first > 0], last[last > 0]))
 
 
-def _use(log: EventLog, codes: Integers, part: tuple[Integers, Integers], where: Integers, n_labels: int, n_edges: int) -> Use:
-    events, counts = np.zeros(n_labels, np.int64), np.zeros(n_edges, np.int64)
-    events[codes] = np.bincount(log.activity_codes, minlength=len(codes))
-    counts[where] = part[1]
+def _durations(log: EventLog, where: Integers, n_edges: int) -> tuple[Floats, Floats]:
+    """The mean seconds of each edge of the graph and their standard errors; the log's edges are at these places of the graph."""
     seconds, errors = np.full(n_edges, np.nan), np.full(n_edges, np.nan)
     steps = log.directly_follows
     taken, between = steps.step_micros / MICROS, where[: len(steps)]
     mean = np.bincount(steps.step_edge, taken, minlength=len(steps)) / steps.counts
     squares = np.bincount(steps.step_edge, (taken - mean[steps.step_edge]) ** 2, minlength=len(steps))
-    several = np.maximum(steps.counts - 1, 1)
     seconds[between] = mean
+    several = np.maximum(steps.counts - 1, 1)
     errors[between] = np.where(steps.counts > 1, np.sqrt(squares / several / steps.counts), np.inf)
-    return Use(log.n_cases, events, counts, seconds, errors)
-
-
-def _places(logs: Sequence[EventLog], codes: Sequence[Integers], n_labels: int) -> Floats:
-    """Where in its cases an activity comes, on average, in the middle of what the logs say."""
-    sums, said = np.zeros(n_labels), np.zeros(n_labels)
-    for log, of in zip(logs, codes, strict=True):
-        starts, lengths = log.case_offsets[:-1], np.diff(log.case_offsets)
-        within = (np.arange(log.n_events) - np.repeat(starts, lengths) + 0.5) / np.repeat(lengths, lengths)
-        counts = np.bincount(log.activity_codes, minlength=len(of))
-        sums[of] += np.bincount(log.activity_codes, within, minlength=len(of)) / counts
-        said[of] += 1
-    return sums / np.maximum(said, 1)
+    return seconds, errors
 
 
 @dataclass(frozen=True)
@@ -162,28 +152,20 @@ class Shown:
 
 def shown_at(graph: Graph, detail: Detail) -> Shown:
     """What a level shows of a graph."""
-    node_weight = larger_share([use.event_shares for use in graph.uses])
-    edge_weight = larger_share([use.step_shares for use in graph.uses])
-    nodes = np.argsort(-node_weight, kind="stable")[: detail.nodes]
+    nodes = np.argsort(-graph.node_weight, kind="stable")[: detail.nodes]
     if not len(nodes):
         return Shown((), (), ())
     seen = np.zeros(graph.end + 1, bool)
     seen[[*nodes, graph.start, graph.end]] = True
-    edges_in, bridges_in = _ways(graph.start, graph.source, graph.target, edge_weight, seen, nodes.tolist())
-    edges_out, bridges_out = _ways(graph.end, graph.target, graph.source, edge_weight, seen, nodes.tolist())
+    edges_in, bridges_in = _ways(graph.start, graph.source, graph.target, graph.edge_weight, seen, nodes.tolist())
+    edges_out, bridges_out = _ways(graph.end, graph.target, graph.source, graph.edge_weight, seen, nodes.tolist())
     edges = dict.fromkeys((*edges_in, *edges_out))
     bridges = dict.fromkeys((*bridges_in, *((to, origin) for origin, to in bridges_out)))
     possible = np.flatnonzero(seen[graph.source] & seen[graph.target])
-    for edge in possible[np.argsort(-edge_weight[possible], kind="stable")][: detail.edges].tolist():
+    for edge in possible[np.argsort(-graph.edge_weight[possible], kind="stable")][: detail.edges].tolist():
         if len(edges) + len(bridges) < detail.edges:
             edges[edge] = None
     return Shown(tuple(sorted(nodes.tolist())), tuple(sorted(edges)), tuple(bridges))
-
-
-def larger_share(shares: Iterable[Floats]) -> Floats:
-    """For every node or edge the larger of its shares in the logs."""
-    larger: Floats = np.stack(list(shares)).max(axis=0)
-    return larger
 
 
 def _ways(

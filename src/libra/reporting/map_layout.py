@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from libra._system.workers import kill, start_child
 from libra.reporting import graphviz_child
@@ -26,7 +26,7 @@ ROW = 4  # activities side by side at most, so that maps are not too wide to rea
 OUT_OF_TIME = -getattr(signal, "SIGPROF", 0)  # how a process ends that has computed for too long
 BUSY = 10  # times as long a process may take that others keep from computing
 GRACE = 1.0  # seconds after which a process that nobody ended ends itself
-Point: TypeAlias = tuple[float, float]
+Point = tuple[float, float]
 CHILD = (sys.executable, "-P", str(Path(graphviz_child.__file__)))
 
 
@@ -93,7 +93,7 @@ def layouts_of(sketches: Sequence[Sketch], seconds: float, command: Sequence[str
             kill(process)
             raise
         else:
-            broken = f"Graphviz broke down (code {process.returncode}); another version of pygraphviz may help"
+            broken = f"Graphviz crashed (exit code {process.returncode}); try another version of pygraphviz"
             why = too_long if process.returncode == OUT_OF_TIME else broken
     layouts = []
     for sketch, answer in zip(sketches, said.decode().splitlines(), strict=False):
@@ -109,7 +109,6 @@ def dot_of(sketch: Sketch) -> str:
 
     Lines that are not seen keep every node below the one that comes `ROW` before it, so that no row has more than `ROW` nodes.
     """
-    below = range(2, len(sketch.sizes) - ROW)
     return "\n".join(
         [
             "digraph {",
@@ -120,7 +119,7 @@ def dot_of(sketch: Sketch) -> str:
             "{rank=sink n1 [shape=circle]}",
             *(f"n{i} [width={wide / POINTS:.4f} height={tall / POINTS:.4f}]" for i, (wide, tall) in enumerate(sketch.sizes)),
             *(_line(i, line) for i, line in enumerate(sketch.lines)),
-            *(f"n{i} -> n{i + ROW} [style=invis weight=0]" for i in below),
+            *(f"n{i} -> n{i + ROW} [style=invis weight=0]" for i in range(2, len(sketch.sizes) - ROW)),
             "}",
         ]
     )

@@ -8,20 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, get_args
+
+import numpy as np
 
 from libra._system.files import atomic_output
 from libra.errors import LibraError, UsageError
 from libra.eventlog.log import EventLog
+from libra.reporting.drawing import MAP_STYLE, palette
 from libra.reporting.map_drawing import EdgeRows, Picture, drawing, names_of, rows_of, said_of_level
 from libra.reporting.map_graph import DETAILS, Detail, Shown, graph_of, shown_at
 from libra.reporting.map_layout import Layout, layouts_of
-from libra.reporting.style import MAP_STYLE, palette
 from libra.reporting.text import xml
 from libra.targets import check_writable
 
-Levels: TypeAlias = tuple[tuple[str, Picture, Layout], ...]
-View: TypeAlias = Literal["frequency", "duration"]
+View = Literal["frequency", "duration"]
 NAMES = tuple(detail.name for detail in DETAILS)
 SECONDS = 8.0  # for a layout: a fraction of one is usual, and a busy machine is no reason to go without a map
 
@@ -49,13 +50,6 @@ def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool
     """The maps of two logs, or of the anonymized one alone, with so many seconds for Graphviz.
 
     `has_times` says whether the anonymized log's timestamps mean anything; otherwise no duration of it is shown.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=50)
-        >>> maps = map_pair(log, log)
-        >>> [level.name for level in maps.levels]
-        ['overview', 'main paths', 'detailed']
     """
     logs = [log for log in (original, anonymized) if log is not None]
     found, table, note = laid_out(logs, DETAILS, seconds, last_has_times=has_times)
@@ -64,7 +58,7 @@ def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool
             name,
             said_of_level(picture.graph, picture.shown),
             drawing(picture, layout, 0, "original") if original is not None else None,
-            drawing(picture, layout, len(picture.graph.uses) - 1, "anonymized"),
+            drawing(picture, layout, len(logs) - 1, "anonymized"),
         )
         for name, picture, layout in found
     )
@@ -73,14 +67,15 @@ def map_pair(original: EventLog | None, anonymized: EventLog, *, has_times: bool
 
 def laid_out(
     logs: Sequence[EventLog], details: Sequence[Detail], seconds: float, *, last_has_times: bool = True
-) -> tuple[Levels, EdgeRows, str]:
+) -> tuple[list[tuple[str, Picture, Layout]], EdgeRows, str]:
     """The levels that the logs have together, without those that show no more than the one before, as far as laid out in time.
 
     With them the edges of the most detailed level, and why a level is missing, if one is.
     """
     graph = graph_of(*logs)
     if not last_has_times:
-        graph = replace(graph, uses=(*graph.uses[:-1], graph.uses[-1].without_times()))
+        nothing = np.full(len(graph.source), np.nan)
+        graph = replace(graph, uses=(*graph.uses[:-1], replace(graph.uses[-1], seconds=nothing, errors=nothing)))
     shown: dict[Shown, str] = {}
     for detail in details:
         shown.setdefault(shown_at(graph, detail), detail.name)
@@ -88,13 +83,12 @@ def laid_out(
     names = dict(zip(largest.nodes, names_of([graph.labels[node] for node in largest.nodes]), strict=True))
     table = rows_of(graph, largest, names)
     if not graph.labels:
-        return (), table, "There is no map, because there is no event."
+        return [], table, "There is no map, because there is no event."
     pictures = [Picture(graph, part, names) for part in shown]
     layouts, why = layouts_of([picture.sketch for picture in pictures], seconds)
-    levels = tuple(zip(shown.values(), pictures, layouts, strict=False))
     lacking = " and ".join(list(shown.values())[len(layouts) :]) if layouts else ""
     note = f"The map{lacking and f' ({lacking})'} is not drawn: {why}. The table has its edges." if why else ""
-    return levels, table, note
+    return list(zip(shown.values(), pictures, layouts, strict=False)), table, note
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,11 +104,7 @@ class ProcessMap:
     _drawn: str = field(default="")
 
     def svg(self) -> str:
-        """The map as an SVG file, in colours that follow the reader's choice of light or dark.
-
-        Raises:
-            LibraError: It could not be drawn; the text says why.
-        """
+        """The map as an SVG file, in colours that follow the reader's choice of light or dark; a LibraError says why not."""
         if not self._drawn:
             raise LibraError(self.note)
         opening, _, rest = self._drawn.partition(">")
@@ -123,14 +113,7 @@ class ProcessMap:
         return f"{opening}><style>{palette('.lm')}{MAP_STYLE}</style>{ground}{rest}\n"
 
     def save(self, path: str | Path) -> Path:
-        """Write the map to an SVG file, whole or not at all.
-
-        Returns:
-            The file.
-
-        Raises:
-            LibraError: It could not be drawn or written; the text says why and what to do.
-        """
+        """Write the map to an SVG file, whole or not at all; a LibraError says why not and what to do."""
         target = Path(path)
         if target.suffix.lower() != ".svg":
             raise UsageError(f"{target}: the map is written as SVG. End its name in .svg.")
@@ -159,17 +142,12 @@ def process_map(
     """The process map of a log at a level of detail ("overview", "main paths" or "detailed", or 0, 1 or 2).
 
     The view is what the edges are labelled with: how often, or how long on average.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> process_map(simulate(cases=50), level="overview")
-        ProcessMap(drawn)
     """
     wanted = level if isinstance(level, int) and level in range(len(NAMES)) else NAMES.index(level) if level in NAMES else None
     if wanted is None:
-        raise UsageError(f"There is no level {level!r} of a map. There is: {', '.join(NAMES)}.")
+        raise UsageError(f"There is no map level {level!r}. Choose one of: {', '.join(NAMES)}.")
     if view not in get_args(View):
-        raise UsageError(f"There is no view {view!r} of a map. There is: {', '.join(get_args(View))}.")
+        raise UsageError(f"There is no map view {view!r}. Choose one of: {', '.join(get_args(View))}.")
     levels, table, note = laid_out([log], [DETAILS[wanted]], seconds)
     if not levels:
         return ProcessMap("", table, note)

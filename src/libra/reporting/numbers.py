@@ -27,21 +27,8 @@ def count(n: float | None) -> str:
 
 
 def share(x: float | None) -> str:
-    """A share of a whole.
-
-    Example:
-        >>> share(0.0384), share(0.384), share(0.0005), share(0.0), share(0.9997), share(1.0), share(1.37)
-        ('3.8 %', '38 %', '< 0.1 %', '0 %', '> 99.9 %', '100 %', '137 %')
-    """
-
-    def said(size: float) -> str:
-        if 0 < size < 0.001:
-            return "< 0.1 %"
-        if 0.9995 <= size < 1:
-            return "> 99.9 %"
-        return "> 100 %" if 1 < size < 1.005 else f"{_percent(size)} %"
-
-    return _said(x, said)
+    """A share of a whole, such as 3.8 %, or < 0.1 % where it would round to nothing."""
+    return _said(x, _share)
 
 
 def signed_share(x: float | None) -> str:
@@ -53,20 +40,11 @@ def signed_share(x: float | None) -> str:
 
 def number(x: float | None) -> str:
     """Three significant digits, and whole numbers from a hundred on."""
-
-    def said(size: float) -> str:
-        return _whole(size) if size >= 99.95 else f"{size:.3g}"
-
-    return _said(x, said)
+    return _said(x, lambda size: _whole(size) if size >= 99.95 else f"{size:.3g}")
 
 
 def duration(seconds: float | None) -> str:
-    """A stretch of time, in the unit that suits it.
-
-    Example:
-        >>> duration(35), duration(252), duration(11160), duration(216000), duration(5.7e7), duration(-90), duration(0.25)
-        ('35 s', '4.2 min', '3.1 h', '2.5 days', '1.8 years', '−1.5 min', '0.25 s')
-    """  # noqa: RUF002  the minus sign
+    """A stretch of time, in the unit that suits it, such as 3.1 h."""
     return _said(seconds, _duration)
 
 
@@ -87,6 +65,14 @@ def _whole(size: float) -> str:
     return f"{size:,.0f}" if size < HUGE else f"{size:.3g}"
 
 
+def _share(size: float) -> str:
+    if 0 < size < 0.001:
+        return "< 0.1 %"
+    if 0.9995 <= size < 1:
+        return "> 99.9 %"
+    return "> 100 %" if 1 < size < 1.005 else f"{_percent(size)} %"
+
+
 def _percent(size: float) -> str:
     """Two digits below ten per cent, whole ones above, and none that rounds to a hundred."""
     percent = 100 * size
@@ -99,9 +85,9 @@ def _percent(size: float) -> str:
 
 def _duration(seconds: float) -> str:
     """In the first unit of which there are not too many; having passed the one before, there is at least one."""
-    sizes = [seconds / length for length, *_ in UNITS]
-    rounded = [max(float(f"{size:.2g}") if size < 100 else round(size), float(place > 0)) for place, size in enumerate(sizes)]
-    value, one, many = next(
-        (value, one, many) for value, (length, one, many, end) in zip(rounded, UNITS, strict=True) if value * length < end
-    )
-    return f"{value:,g} {one if value == 1 else many}"
+    for length, one, many, end in UNITS:
+        size = seconds / length
+        value = max(float(f"{size:.2g}") if size < 100 else round(size), float(length > 1))
+        if value * length < end:
+            return f"{value:,g} {one if value == 1 else many}"
+    raise AssertionError("years have no end")

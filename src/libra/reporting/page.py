@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -22,38 +23,22 @@ from markupsafe import Markup
 from libra._system.files import atomic_output
 from libra._version import __version__
 from libra.reporting import numbers
-from libra.reporting.style import resource
+from libra.reporting.drawing import PALETTE, STYLE, resource
 from libra.reporting.text import shown
 from libra.targets import check_page_name
 
 INLINE_HEIGHT = 720  # pixels in a notebook
+POLICY = "default-src 'none'; style-src {style}; script-src {script}; img-src data:; base-uri 'none'; form-action 'none'"
 PER_CENT = re.compile(r"(\d) %")
 
 
 def page(template: str, *, title: str, styles: Sequence[str] = (), **values: Any) -> str:
-    """Fill a template.
-
-    Args:
-        template: Its name among the templates of this package.
-        title: Of the page.
-        styles: Style sheets of what is drawn on it, beside that of all pages.
-        **values: What the template prints.
-
-    Example:
-        >>> made = page("shell.html", title="Figures of <b>")
-        >>> "<title>Figures of &lt;b&gt;</title>" in made, "Content-Security-Policy" in made
-        (True, True)
-    """
-    style = Markup("\n".join((*styles, resource("style.css").strip())))  # noqa: S704  # our own files
+    """Fill a template of this package with values; `styles` are style sheets beside those of all pages."""
+    style = Markup("\n".join((PALETTE, STYLE, *styles, resource("style.css").strip())))  # noqa: S704  # our own files
     script = Markup(resource("script.js").strip())  # noqa: S704  # our own file
-    values |= {"title": title, "style": style, "script": script, "policy": policy(style, script), "version": __version__}
-    return _environment().get_template(template).render(**values)
-
-
-def policy(style: str, script: str) -> str:
-    """The content security policy of a page with this style sheet and this script."""
-    parts = ("default-src 'none'", f"style-src {_hash(style)}", f"script-src {_hash(script)}", "img-src data:")
-    return "; ".join((*parts, "base-uri 'none'", "form-action 'none'"))
+    policy = POLICY.format(style=_hash(style), script=_hash(script))
+    values |= {"title": title, "style": style, "script": script, "policy": policy, "version": __version__}
+    return _environment().get_template(template).render(today=datetime.now(UTC).date().isoformat(), **values)
 
 
 def _unbroken(value: Any) -> Any:
@@ -67,21 +52,11 @@ def _hash(text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("libra.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_unbroken,
-    )
-    environment.filters |= {
-        "safe_svg": Markup,
-        "shown": shown,
-        "count": numbers.count,
-        "day": numbers.date,
-        "change": lambda after, before: numbers.signed_share((after - before) / before),
-    }
+    loader = PackageLoader("libra.reporting")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.finalize = _unbroken
+    filters = {"safe_svg": Markup, "shown": shown, "count": numbers.count, "share": numbers.share, "day": numbers.date}
+    environment.filters |= filters | {"change": lambda after, before: numbers.signed_share((after - before) / before)}
     return environment
 
 
@@ -117,11 +92,7 @@ class Report:
         return said | dict(self.findings)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file, whole or not at all.
-
-        Returns:
-            The file.
-        """
+        """Write the page to a file, whole or not at all; the file is returned."""
         target = Path(path)
         check_page_name(target)
         with atomic_output(target) as stream:

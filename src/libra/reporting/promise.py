@@ -74,23 +74,12 @@ class Checked:
 
 
 def certificate_of(certificate: str | Path | Mapping[str, Any], released: Path | None, key: PublicKey | None = None) -> Checked:
-    """Read and check a certificate, with the released file where it is one, and with the key of its custodian where it is given.
-
-    Raises:
-        InputError: It cannot be read, or is no certificate.
-        UsageError: It is neither a file nor a document, or there is a key for what is no file.
-
-    Example:
-        >>> import libra, libra.example
-        >>> checked = certificate_of(libra.anonymize(libra.example.path()).certificate(), None)
-        >>> checked.verification.ok, checked.tied
-        (True, False)
-    """
+    """Read and check a certificate, with the released file where it is one, and the key of its custodian where it is given."""
     if not isinstance(certificate, str | Path | Mapping):
         raise UsageError(f"certificate is a file or what release.certificate() gives, not {certificate!r}.")
     if isinstance(certificate, Mapping):
         if key is not None:
-            raise UsageError("A signature is of a file: give the certificate as a file, or leave out the key.")
+            raise UsageError("Only a certificate in a file can be signed. Give it as a file, or leave out the key.")
         document, place, signature = dict(certificate), "certificate", Vouched()
         if document.get("document") != DOCUMENT:
             raise InputError("this is not a certificate: it does not say that it is one", place=place, remedy=REMEDY)
@@ -163,19 +152,14 @@ class Promise:
 
 
 def promise_of(document: Mapping[str, Any] | None, verification: Verification | None = None, *, tied: bool = True) -> Promise:
-    """How it stands with the promise of a certificate.
+    """How it stands with the promise of a certificate, if there is one.
 
-    Args:
-        document: The certificate; None where there is none.
-        verification: What checking it gave; None for a release that was made just now.
-        tied: Whether it is known to be about this log.
+    `verification` is what checking it gave, None for a release that was made just now; `tied` says whether it is known to be
+    about this log.
 
     Example:
         >>> promise_of(None).answer
         'Unknown: there is no certificate'
-        >>> import libra, libra.example
-        >>> promise_of(libra.anonymize(libra.example.path(), epsilon=1.0).certificate()).answer
-        'Yes: protected by a strong, proved guarantee'
     """
     if document is None:
         return Promise("unknown", "bad", ANSWERS["unknown"], "Nothing is promised.", NO_CERTIFICATE)
@@ -192,14 +176,7 @@ def promise_of(document: Mapping[str, Any] | None, verification: Verification | 
         if applies:
             sentence = UNTIED if standing == "untied" else said
             return Promise(standing, "bad", ANSWERS[standing], sentence, AS_REAL, checks=checks)
-    return _proved(document, checks)
-
-
-def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:
-    guarantee = document["guarantee"]
-    epsilon, delta, unit = guarantee["epsilon"], guarantee["delta"], guarantee["unit"]
-    who = str(CASE if unit == CASE.statement() else Unit(most_cases=1))
-    worth = strength_of(document)
+    epsilon, delta, unit, worth = guarantee["epsilon"], guarantee["delta"], guarantee["unit"], strength_of(document)
     if worth is None:
         raise AssertionError("this is asked of what is proved alone")
     standing, tone, answer = PROVED[worth.level]
@@ -209,9 +186,9 @@ def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:
         standing=standing,
         tone=tone,
         answer=answer,
-        sentence=document["in_plain_words"],
+        sentence=said,
         advice=MAY if worth.protects else AS_REAL,
-        odds=odds(epsilon, delta, who),
+        odds=odds(epsilon, delta, str(CASE if unit == CASE.statement() else Unit(most_cases=1))),
         beliefs=beliefs(epsilon),
         epsilon=f"{epsilon:g}",
         delta=f"{delta:g}",
@@ -221,23 +198,9 @@ def _proved(document: Mapping[str, Any], checks: tuple[Check, ...]) -> Promise:
 
 
 def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, public: bool) -> Promise:
-    """The promise with the verdict of the signature.
+    """The promise with the verdict of the signature of its certificate.
 
-    Args:
-        promise: What is promised.
-        signature: What is known of the signature of the certificate.
-        made_here: Whether the release was made just now, in this process.
-        public: Whether others read the page.
-
-    Example:
-        >>> import libra, libra.example
-        >>> promise = promise_of(libra.anonymize(libra.example.path()).certificate())
-        >>> with_signature(promise, Vouched(), made_here=False, public=True).bare
-        'Consistent, not signed'
-        >>> with_signature(promise, Vouched(), made_here=False, public=False).answer
-        'Only if you made it yourself: the certificate is consistent, not signed'
-        >>> with_signature(promise, Vouched(), made_here=True, public=False).answer
-        'Yes: protected by a strong, proved guarantee'
+    `made_here` says whether the release was made just now, in this process, `public` whether others read the page.
     """
     verdict = signature.said if signature.signed else f"consistent, {signature.said}"
     verdict = f"{verdict[0].upper()}{verdict[1:]}"

@@ -27,12 +27,7 @@ NARROW, WIDE = frozenset("iIjltfr|!.,:;'`()[] "), frozenset("mwMW@%")
 
 
 def shown(label: str, most: int = 60) -> str:
-    r"""A label for people: on one line, without hidden characters, of at most so many characters.
-
-    Example:
-        >>> shown("  Admission\n to  ward "), shown("a\x00\u202eb"), shown(""), shown("Leucocytes", most=5)
-        ('Admission to ward', 'a��b', '(empty)', 'Leuc…')
-    """
+    """A label for people: on one line, without hidden characters, of at most so many characters."""
     text = UNSEEN.sub(UNKNOWN, " ".join(label.split()))
     if not text.isascii():
         runs = groupby(text, lambda one: unicodedata.combining(one) > 0)
@@ -41,12 +36,7 @@ def shown(label: str, most: int = 60) -> str:
 
 
 def xml(text: str) -> str:
-    r"""Text for elements and attributes of XML and HTML; what XML cannot hold is replaced.
-
-    Example:
-        >>> xml('<b title="x">&\x00')
-        '&lt;b title=&quot;x&quot;&gt;&amp;�'
-    """
+    """Text for elements and attributes of XML and HTML; what XML cannot hold is replaced."""
     return html.escape(NOT_XML.sub(UNKNOWN, text))
 
 
@@ -66,12 +56,7 @@ def width(text: str) -> float:
 
 
 def wrapped(text: str, most: float, lines: int) -> list[str]:
-    """The text on lines of at most `most` em, broken where words end if that is possible, the last one cut if it must be.
-
-    Example:
-        >>> wrapped("Release from_ward", 6.5, 2), wrapped("ReleaseFromWard", 4.5, 2)
-        (['Release', 'from_ward'], ['Release', 'From…'])
-    """
+    """The text on lines of at most `most` em, broken where words end if that is possible, the last one cut if it must be."""
     words = (word for word in BREAKS.split(text) if word)  # and the letters of words too long for a line
     pieces = (part for word in words for part in ([word] if len(word) * 2 < most or width(word.rstrip()) <= most else word))
     done: list[str] = []
@@ -90,12 +75,7 @@ def wrapped(text: str, most: float, lines: int) -> list[str]:
 
 
 def shown_apart(labels: Iterable[str], most: int = 60) -> dict[str, str]:
-    """What is shown of each label: at most so many characters, and behind them a number where others would look the same.
-
-    Example:
-        >>> shown_apart(["Blood test, first", "Blood test, second", "Leave"], most=10)
-        {'Blood test, first': 'Blood tes… (1)', 'Blood test, second': 'Blood tes… (2)', 'Leave': 'Leave'}
-    """
+    """What is shown of each label: at most so many characters, and behind them a number where others would look the same."""
     texts = {label: shown(label, most) for label in labels}
     numbers = numbers_behind({label: (text,) for label, text in texts.items()})
     return {label: text + numbers[label] for label, text in texts.items()}
@@ -106,10 +86,6 @@ def numbers_behind(forms: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
 
     Labels that agree in any of their forms have to agree in the last one. Numbers go by the order of the alphabet, and pass over
     those with which a form would be that of another label. The work grows with the number of labels, even if all of them clash.
-
-    Example:
-        >>> numbers_behind({"Triage": ("Triage",), "Triage ": ("Triage",), "Triage (1)": ("Triage (1)",)})
-        {'Triage': ' (2)', 'Triage ': ' (3)', 'Triage (1)': ''}
     """
     often = Counter(of[-1] for of in forms.values())
     taken = {form for of in forms.values() for form in of}

@@ -1,8 +1,10 @@
-"""The words and tables of a report, from its facts, the promise and the certificate."""
+"""The words, tables and charts of a report, from its facts, the promise and the certificate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from markupsafe import escape
@@ -11,17 +13,19 @@ from libra.certificate.page import TRUSTED, TWO_GROUPS, parameters_of, protected
 from libra.engines.contract import CASE
 from libra.engines.control_flow_tables import BaseEdges
 from libra.errors import LibraError
+from libra.measures.risk.words import KNOWN, whose_variant
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.algorithm import WOULD_HELP, noise_on_edges
 from libra.privacy.guarantee import RELEASE_ONCE
+from libra.reporting import charts
 from libra.reporting.commands import Names, commands_of
-from libra.reporting.drawn import words_of
-from libra.reporting.facts.aspects import MEANINGS, Figure, Verdict, factor
-from libra.reporting.facts.facts import Facts
+from libra.reporting.drawing import Chart
+from libra.reporting.facts import Facts
+from libra.reporting.facts.aspects import MEANINGS, Aspect, Figure, Verdict, Written, factor, words_of
+from libra.reporting.facts.distributions import Histogram
 from libra.reporting.facts.risk import RiskRow
-from libra.reporting.numbers import MISSING, count, duration, share
+from libra.reporting.numbers import MISSING, count, duration, number, share
 from libra.reporting.promise import Promise, Tone
-from libra.reporting.style import map_legend
 from libra.reporting.text import shown, shown_apart
 
 TONES: dict[Verdict, Tone] = {"kept": "good", "close": "fair", "rough": "poor", "lost": "bad", "unknown": "none"}
@@ -33,41 +37,18 @@ GOOD: dict[Verdict, str] = {
     "unknown": "That cannot be said",
 }
 NOTHING = "No: nothing came out, the log is empty"
-LABEL = 32  # characters of an activity in a variant
+LABEL, CAPTION = 32, 40  # characters of an activity in a variant, and in a caption
 LONGEST = 300  # characters of a parameter
-NO_TIMES = "The timestamps of this log are placeholders and say nothing, so there is nothing to show here."
-DOTS = (
-    "Across: time since the case began. Down: cases in the order of their start, in groups of equal size. The area of a dot is "
-    "the mean number of events of a case there; its first event is left out."
-)
-RISK_HEADINGS = (
-    "somebody knows",
-    "of events",
-    "singled out before",
-    "exactly one fits after",
-    "that one has the same activities",
-    "by chance",
-    "and the same times",
-    "by chance",
-)
+SIZES = ("cases", "events", "activities", "edges", "variants")
 
 
 def notes_of(document: Mapping[str, Any] | None) -> Iterator[str]:
-    """The notes of a certificate; none where there is no certificate.
-
-    Example:
-        >>> import libra, libra.example
-        >>> release = libra.anonymize(libra.example.path())
-        >>> set(notes_of(release.certificate())) <= set(release.notes)
-        True
-    """
-    if document is None:
-        return
-    runs = document.get("subsampling")
-    for entry in document.get("ledger", ()):
-        if entry["purpose"] == BaseEdges.purpose and runs is not None:
+    """The notes of a certificate; none where there is no certificate."""
+    said = document or {}
+    runs, entries = said.get("subsampling"), (one for one in said.get("ledger", ()) if one["purpose"] == BaseEdges.purpose)
+    if runs is not None:
+        for entry in islice(entries, 1):
             yield noise_on_edges(entry["noise"] / (runs["rate"] * runs["times"]))
-            return
 
 
 def what_survives(document: Mapping[str, Any] | None) -> Iterator[str]:
@@ -85,31 +66,27 @@ def what_survives(document: Mapping[str, Any] | None) -> Iterator[str]:
 
 def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, names: Names) -> dict[str, Any]:
     """All that the template prints beside facts and charts."""
+    risk_rows = [] if facts.risk is None else facts.risk.rows
     return {
-        "contents": _contents(facts),
         "tones": TONES,
         "meanings": MEANINGS,
         "who": promise.unit.partition(",")[0] or "one case",
-        "no_times": NO_TIMES,
-        "dots_said": DOTS,
-        "legend": map_legend(facts.public),
         "spending": _spending(document) if promise.holds else [],
         "has_to_hold": [] if document is None else [*document["guarantee"]["assumptions"], TRUSTED],
         "protected": protected(document["guarantee"]) if document is not None and promise.holds else "",
         "release_once": RELEASE_ONCE,
-        "sizes": _sizes(facts),
-        "yardstick_rows": _yardstick_rows(facts),
-        "variants_said": _variants(facts),
-        "edges_said": _edges(facts),
-        "edge_headings": edge_headings(facts),
+        "sizes": {
+            name: Figure(f"sizes.anonymized.{name}", size := getattr(facts.anonymized, name), count(size), "") for name in SIZES
+        },
+        "yardstick_rows": [
+            (one.title, *(MISSING if figure is None else words_of(one)(figure) for figure in (one.value, one.sample, one.empty)))
+            for one in facts.aspects
+        ],
         "edge_rows": _edge_rows(facts),
         "called": shown_apart([label for row in facts.variants.rows for label in row.trace], LABEL),
-        "attributes_said": _attributes(facts),
-        "attribute_headings": ["attribute", "of", "type", *([] if facts.public else ["filled, original"]), "filled, anonymized"],
         "attribute_rows": _attribute_rows(facts),
-        "risk_headings": RISK_HEADINGS,
-        "risk_rows": [] if facts.risk is None else [_risk(row) for row in facts.risk.rows],
-        "essential_rows": [] if facts.risk is None else [_risk(row) for row in facts.risk.rows if row.essential],
+        "risk_rows": [_risk(row) for row in risk_rows],
+        "essential_rows": [_risk(row) for row in risk_rows if row.essential],
         "membership_rows": _membership(facts),
         "parameter_rows": [] if document is None else _parameters(document),
         "commands": {name: escape(line) for name, line in commands_of(document, names, public=facts.public).items()},
@@ -121,78 +98,13 @@ def good_of(facts: Facts) -> str:
     return NOTHING if facts.empty else GOOD[facts.overall]
 
 
-def _contents(facts: Facts) -> list[tuple[str, str]]:
-    return [
-        ("answers", "Answers"),
-        ("guarantee", "Guarantee"),
-        *([] if facts.public else [("kept", "What is kept")]),
-        ("maps", "Process maps"),
-        ("variants", "Variants"),
-        ("lengths", "Cases"),
-        ("steps", "Steps"),
-        ("calendar", "Calendar"),
-        *([("attributes", "Attributes")] if facts.attributes else []),
-        *([("risk", "Risk")] if facts.risk else []),
-        ("warnings", "Warnings"),
-        ("again", "Parameters"),
-    ]
-
-
 def _spending(document: Mapping[str, Any] | None) -> list[str]:
     if document is None or "spent" not in document:
         return []
     spent = document["spent"]
     total = f"By the accountant, all together: epsilon {spent['epsilon']:.4g} at delta {spent['delta']:g}."
-    parts = spent_by_topic(document) or ()
-    return [*([TWO_GROUPS] if {"kept", "tail"} <= {part.group for part in parts} else []), total]
-
-
-def _sizes(facts: Facts) -> dict[str, Figure]:
-    names = ("cases", "events", "activities", "edges", "variants")
-    sizes = {name: getattr(facts.anonymized, name) for name in names}
-    return {name: Figure(f"sizes.anonymized.{name}", size, count(size), "") for name, size in sizes.items()}
-
-
-def _yardstick_rows(facts: Facts) -> list[tuple[str, ...]]:
-    return [
-        (one.title, *(MISSING if figure is None else words_of(one)(figure) for figure in (one.value, one.sample, one.empty)))
-        for one in facts.aspects
-    ]
-
-
-def _variants(facts: Facts) -> str:
-    found = facts.variants
-    if not found.rows:
-        return "There is no case."
-    shown_here = f"The {count(len(found.rows) - found.unseen_shown)} most frequent variants"
-    if found.variants_original is None:
-        return f"{shown_here} of {count(found.variants_anonymized)}: {share(found.shown_share_anonymized)} of the cases."
-    return (
-        f"{shown_here} of the original, which {share(found.shown_share_original)} of its cases follow and "
-        f"{share(found.shown_share_anonymized)} of the anonymized ones. The original has {count(found.variants_original)} "
-        f"variants, the anonymized log {count(found.variants_anonymized)}. {share(found.unseen_share)} of the anonymized cases "
-        f"follow a variant never seen in the original; {share(found.lost_share)} of the original's follow one that is missing."
-    )
-
-
-def _edges(facts: Facts) -> str:
-    table = facts.edges
-    if not table.left_out:
-        return f"All {count(len(table.rows))} steps as a table"
-    return (
-        f"The {count(len(table.rows))} most frequent steps as a table; {count(table.left_out)} rarer ones, "
-        f"{share(table.left_out_share)} of all steps, are left out"
-    )
-
-
-def edge_headings(facts: Facts) -> tuple[str, ...]:
-    """What the columns of the table of edges are."""
-    if facts.public:
-        return ("from", "to", "times", *(("mean", "median") if facts.has_times else ()))
-    of_both = ("times, original", "anonymized")
-    if not facts.has_times:
-        return ("from", "to", *of_both)
-    return ("from", "to", *of_both, "mean, original", "anonymized", "median, original", "anonymized", "apart")
+    groups = {part.group for part in spent_by_topic(document) or ()}
+    return [TWO_GROUPS, total] if {"kept", "tail"} <= groups else [total]
 
 
 def _edge_rows(facts: Facts) -> list[tuple[str, ...]]:
@@ -208,16 +120,6 @@ def _edge_rows(facts: Facts) -> list[tuple[str, ...]]:
     return rows
 
 
-def _attributes(facts: Facts) -> str:
-    held_back = sum(row.filled_anonymized is None for row in facts.attributes)
-    more = f" {count(facts.attributes_left_out)} more are not listed." if facts.attributes_left_out else ""
-    if facts.public:
-        return f"What else the log says of its cases and events.{more}"
-    if held_back == len(facts.attributes):
-        return f"None of the original's attributes was released.{more}"
-    return f"Of the attributes listed, {count(held_back)} were not released.{more}"
-
-
 def _attribute_rows(facts: Facts) -> list[tuple[str, ...]]:
     rows = []
     for row in facts.attributes:
@@ -228,16 +130,15 @@ def _attribute_rows(facts: Facts) -> list[tuple[str, ...]]:
 
 
 def _risk(row: RiskRow) -> tuple[str, ...]:
-    told = (row.same_activities, row.same_activities_by_chance, row.same_gaps, row.same_gaps_by_chance)
-    known = "all" if row.events is None else count(row.events)
-    return (row.known, known, share(row.singled_out), share(row.once), *map(share, told))
+    return (KNOWN[row.knowledge], "all" if row.events is None else count(row.events), *map(share, row.shares))
 
 
 def _membership(facts: Facts) -> list[tuple[str, str, str]]:
     if facts.risk is None or facts.risk.membership is None:
         return []
-    rows = [("all", facts.risk.membership.advantage), *facts.risk.groups]
-    return [(who, f"{found.value:.3f}", f"{found.lowest:.3f} to {found.highest:.3f}") for who, found in rows]
+    found = facts.risk.membership
+    rows = [("all", found.advantage), *((whose_variant(group), group.advantage) for group in found.groups)]
+    return [(who, f"{one.value:.3f}", f"{one.lowest:.3f} to {one.highest:.3f}") for who, one in rows]
 
 
 def _parameters(document: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -249,3 +150,80 @@ def _parameters(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("issued", f"{document['issued']}, by Libra {document['version']}"),
     ]
     return [(shown(name, LONGEST), shown(value, LONGEST)) for name, value in rows]
+
+
+def drawn_of(facts: Facts, document: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Every chart of a report by its name in the template; None or empty where there is nothing to draw."""
+    called = shown_apart([label for source, target, _ in facts.step_durations for label in (source, target)], CAPTION)
+    logs: tuple[charts.Log, ...] = ("anonymized",) if facts.public else ("original", "anonymized")
+    week, dots = facts.hours, facts.dots
+    whose = "Hours as the log has them." if week.time_zone is None else f"Hours in {week.time_zone}."
+    weeks = [charts.week_map(f"Events by hour, {log}", getattr(week, log), most=week.most) for log in logs if week.most]
+    return {
+        "budget": budget_of(document),
+        "gauges": {aspect.key: _gauge(aspect) for aspect in facts.aspects},
+        "lengths": _histogram("Events in a case", facts.lengths, "cases", number),
+        "case_durations": _histogram("Duration of a case", facts.case_durations, "cases", duration) if facts.has_times else None,
+        "steps": tuple(
+            _histogram(f"{called[source]} → {called[target]}", found, "steps", duration, "small")
+            for source, target, found in facts.step_durations
+        ),
+        "arrivals": _arrivals(facts),
+        "hours": tuple(replace(chart, note=whose) for chart in weeks),
+        "dots": tuple(
+            charts.dotted_chart(f"Events over cases, {log}", getattr(dots, log), most=dots.most, ticks=dots.ticks, series=log)
+            for log in logs
+            if dots.most
+        ),
+        "attributes": tuple(
+            charts.paired_bars(
+                shown(row.name, CAPTION), values.names, values.original, values.anonymized, unit=f"of all {row.level}s"
+            )
+            for row in facts.attributes
+            if (values := row.values) is not None
+        ),
+    }
+
+
+def budget_of(document: Mapping[str, Any] | None) -> Chart | None:
+    """How the budget of a proved guarantee was spent; None where that has no common share, or nothing is proved."""
+    if document is None or document["guarantee"]["kind"] != "proved":
+        return None
+    parts = spent_by_topic(document)
+    if parts is None:
+        return None
+    kept, tail = ([part for part in parts if part.group == group] for group in ("kept", "tail"))
+    dearer, other = (kept, tail) if sum(part.share for part in kept) >= sum(part.share for part in tail) else (tail, kept)
+    counted = [part for part in parts if part.group == "all"] + dearer
+    return charts.budget_bar(
+        "How the privacy budget was spent",
+        [(part.topic, part.share) for part in counted],
+        left=max(1.0 - sum(part.share for part in counted), 0.0),
+        alternative=[(part.topic, part.share) for part in other],
+    )
+
+
+def _gauge(aspect: Aspect) -> Chart | None:
+    if aspect.value is None or aspect.empty is None:
+        return None
+    return charts.gauge(aspect.title, aspect.value, sample=aspect.sample, empty=aspect.empty, words=words_of(aspect))
+
+
+def _histogram(title: str, facts: Histogram, unit: str, words: Written, size: charts.Size = "wide") -> Chart:
+    chart = charts.histogram_pair(title, facts.labels, facts.original, facts.anonymized, ticks=facts.ticks, unit=unit, size=size)
+    median, mean = (
+        f"{'' if facts.original is None else f'{words(before)} (original), '}{words(after)} (anonymized)"
+        for before, after in ((facts.median_original, facts.median_anonymized), (facts.mean_original, facts.mean_anonymized))
+    )
+    return replace(chart, note=f"Median: {median}. Mean: {mean}.")
+
+
+def _arrivals(facts: Facts) -> Chart | None:
+    series = facts.arrivals
+    if not series.starts:
+        return None
+    title = f"Cases that begin, by {series.every}"
+    chart = charts.line_pair(title, series.starts, series.original, series.anonymized, every=series.every)
+    outside = {"original": series.outside_original, "anonymized": series.outside_anonymized}
+    said = " and ".join(f"{count(cases)} ({log})" for log, cases in outside.items() if cases)
+    return replace(chart, note=f"Far from all others, and not drawn: {said}.") if said else chart

@@ -21,7 +21,7 @@ from libra.eventlog.cases import traces_of
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import write_csv
-from libra.eventlog.tables.parquet import write_parquet
+from libra.eventlog.tables.frames import write_parquet
 
 from . import both_engines as both
 

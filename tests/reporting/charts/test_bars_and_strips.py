@@ -7,37 +7,37 @@ import math
 import pytest
 
 from libra.reporting import numbers
-from libra.reporting.bars import BUDGET_WIDTH, EDGE, GAUGE_WIDTH, LONGEST, budget_bar, gauge, paired_bars
+from libra.reporting.charts import BUDGET_WIDTH, EDGE, GAUGE_WIDTH, LONGEST_NAME, budget_bar, gauge, paired_bars
 
 from .reading import of_class, read, size, texts, titles
 
 NAMES = ["ER Registration", "Leucocytes", "Release A"]
-BEFORE, AFTER = [1050.0, 3383.0, 0.0], [1043.0, 3000.0, 12.0]
+BEFORE, AFTER = [0.24, 0.76, 0.0], [0.26, 0.73, 0.01]
 
 
 def test_bars_are_as_long_as_their_figures_and_say_them() -> None:
-    chart = paired_bars("Activities", NAMES, BEFORE, AFTER, unit="events")
+    chart = paired_bars("Activities", NAMES, BEFORE, AFTER, unit="of all events")
     image = read(chart.svg)
     for look, values in (("lc-original", BEFORE), ("lc-anonymized", AFTER)):
         bars = [bar for bar in of_class(image, look, "lc-bar") if bar.find("title") is not None]
         full = max(size(bar, "width") for bar in of_class(image, "lc-bar")) + 0.5
         assert [size(bar, "width") for bar in bars] == [
-            pytest.approx(max(full * value / 3383 - 0.5, 0), abs=0.11) for value in values
+            pytest.approx(max(full * value / 0.76 - 0.5, 0), abs=0.11) for value in values
         ]
-    assert {"1,050", "3,383", "1,043", "12", "events", "original", "anonymized"} <= set(texts(image))
-    assert "Leucocytes: original 3,383, anonymized 3,000 events" in titles(image)
+    assert {"24 %", "76 %", "26 %", "1.0 %", "of all events", "original", "anonymized"} <= set(texts(image))
+    assert "Leucocytes: original 76 %, anonymized 73 % of all events" in titles(image)
 
 
 def test_the_table_of_bars_has_the_same_figures() -> None:
-    chart = paired_bars("Activities", NAMES, BEFORE, AFTER, unit="events")
+    chart = paired_bars("Activities", NAMES, BEFORE, AFTER, unit="of all events")
     assert chart.headings == ("", "original", "anonymized")
     assert chart.rows == tuple(
-        (name, numbers.count(b), numbers.count(a)) for name, b, a in zip(NAMES, BEFORE, AFTER, strict=True)
+        (name, numbers.share(b), numbers.share(a)) for name, b, a in zip(NAMES, BEFORE, AFTER, strict=True)
     )
 
 
 def test_bars_without_the_original_do_not_speak_of_it() -> None:
-    chart = paired_bars("Activities", NAMES, None, AFTER, unit="events")
+    chart = paired_bars("Activities", NAMES, None, AFTER, unit="of all events")
     assert "original" not in chart.svg
     assert chart.headings == ("", "anonymized")
     assert len(of_class(read(chart.svg), "lc-bar")) == 3
@@ -45,12 +45,12 @@ def test_bars_without_the_original_do_not_speak_of_it() -> None:
 
 def test_long_names_take_two_lines_and_stand_whole_in_the_table() -> None:
     long = "Admission to the ward for intermediate care"
-    chart = paired_bars("Activities", [long, "y" * 5000], None, [1, 1], unit="events")
+    chart = paired_bars("Activities", [long, "y" * 5000], None, [1, 1], unit="of all events")
     lines = [text.text or "" for text in of_class(read(chart.svg), "lc-label")]
     assert " ".join(lines[:2]) == long
     assert len(lines) == 4
     assert lines[3].endswith("…")
-    assert [len(row[0]) for row in chart.rows] == [len(long), LONGEST]
+    assert [len(row[0]) for row in chart.rows] == [len(long), LONGEST_NAME]
 
 
 def test_pieces_of_a_budget_lie_end_to_end_and_what_is_left_is_an_outline() -> None:

@@ -24,7 +24,7 @@ def _points(svg: str) -> list[tuple[float, float]]:
 
 
 def test_points_stand_by_the_logarithm_of_epsilon_and_the_height_of_their_figure() -> None:
-    chart = curves("sepsis", [_curve((0.5, 0.4, 0.1))], x_ticks=EPSILONS, y_name="dfg_l1", reference=("empty log", 1.0))
+    chart = curves("sepsis", [_curve((0.5, 0.4, 0.1))], epsilons=EPSILONS, y_name="dfg_l1", empty=1.0)
     image = read(chart.svg)
     points = _points(chart.svg)
     assert points[1][0] == pytest.approx((points[0][0] + points[2][0]) / 2, abs=0.11)
@@ -38,20 +38,20 @@ def test_points_stand_by_the_logarithm_of_epsilon_and_the_height_of_their_figure
 
 
 def test_figures_far_apart_are_drawn_by_their_logarithm() -> None:
-    chart = curves("sepsis", [_curve((0.001, 0.5, 0.1))], x_ticks=EPSILONS, y_name="dfg_l1")
+    chart = curves("sepsis", [_curve((0.001, 0.5, 0.1))], epsilons=EPSILONS, y_name="dfg_l1")
     assert "epsilon (both scales are logarithmic)" in texts(read(chart.svg))
 
 
 def test_the_spread_is_a_bar_around_the_point() -> None:
     drawn, bare = (
-        curves("sepsis", [_curve((0.5, 0.4, 0.1), spread=spread)], x_ticks=EPSILONS, y_name="dfg_l1") for spread in (0.05, None)
+        curves("sepsis", [_curve((0.5, 0.4, 0.1), spread=spread)], epsilons=EPSILONS, y_name="dfg_l1") for spread in (0.05, None)
     )
     assert [chart.svg.count('stroke-width="1"') for chart in (drawn, bare)] == [3, 0]
     assert drawn.rows == (("libra", "0.5 ± 0.05", "0.4 ± 0.05", "0.1 ± 0.05"),)
 
 
 def test_what_fixes_its_privacy_is_a_level_line_and_says_so_in_the_table() -> None:
-    chart = curves("sepsis", [Curve("libra2022:b=2", ((None, 0.3, None),), 1)], x_ticks=EPSILONS, y_name="dfg_l1")
+    chart = curves("sepsis", [Curve("libra2022:b=2", ((None, 0.3, None),), 1)], epsilons=EPSILONS, y_name="dfg_l1")
     (line,) = read(chart.svg).findall("g")
     assert line[0].attrib["d"].startswith(f"M{LEFT} ")
     assert line[0].attrib["d"].endswith(f"H{RIGHT}")
@@ -61,7 +61,7 @@ def test_what_fixes_its_privacy_is_a_level_line_and_says_so_in_the_table() -> No
 
 def test_a_look_is_the_same_whatever_else_is_drawn() -> None:
     def looks(lines: list[Curve]) -> list[tuple[str | None, str]]:
-        groups = read(curves("log", lines, x_ticks=EPSILONS, y_name="dfg_l1").svg).findall("g")
+        groups = read(curves("log", lines, epsilons=EPSILONS, y_name="dfg_l1").svg).findall("g")
         return [(group.get("class"), group.findall("path[@transform]")[0].attrib["d"]) for group in groups]
 
     alone, second = looks([_curve((1, 1, 1), look=7)]), looks([_curve((1, 1, 1), look=2), _curve((1, 1, 1), look=7)])
@@ -69,8 +69,8 @@ def test_a_look_is_the_same_whatever_else_is_drawn() -> None:
 
 
 def test_points_without_a_figure_are_left_out() -> None:
-    chart = curves("sepsis", [_curve((0.5, math.nan, 0.1))], x_ticks=EPSILONS, y_name="dfg_l1")
+    chart = curves("sepsis", [_curve((0.5, math.nan, 0.1))], epsilons=EPSILONS, y_name="dfg_l1")
     assert len(_points(chart.svg)) == 2
     assert chart.rows == (("libra", "0.5", "–", "0.1"),)  # noqa: RUF001  the dash of a figure that is missing
-    empty = curves("sepsis", [_curve((math.nan,))], x_ticks=EPSILONS, y_name="dfg_l1")
+    empty = curves("sepsis", [_curve((math.nan,))], epsilons=EPSILONS, y_name="dfg_l1")
     assert not read(empty.svg).findall("g")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.reporting.charts import LEFT, MOST_DATES, dotted_chart, heat_map, histogram_pair, line_pair
+from libra.reporting.charts import DAYS, HOURS, LEFT, MOST_DATES, dotted_chart, histogram_pair, line_pair, week_map
 
 from .reading import of_class, read, size, texts, titles
 
@@ -73,7 +72,7 @@ WEEKS = [datetime(2013, 11, 4, tzinfo=UTC) + timedelta(weeks=week) for week in r
 
 def test_lines_go_through_their_figures_at_their_times() -> None:
     before, after = [float(week % 10) for week in range(80)], [float(week % 7) for week in range(80)]
-    chart = line_pair("Arrivals", WEEKS, before, after, every="week", unit="cases")
+    chart = line_pair("Arrivals", WEEKS, before, after, every="week")
     image = read(chart.svg)
     lines = [part for part in of_class(image, "lc-line") if "L" in part.attrib["d"]]
     for part, values in zip(lines, (before, after), strict=True):
@@ -90,32 +89,30 @@ def test_lines_go_through_their_figures_at_their_times() -> None:
 @given(st.integers(2, 100_000), st.datetimes(datetime(1, 1, 1), datetime(9000, 1, 1)))
 def test_dates_below_are_few_in_order_and_do_not_run_into_each_other(days: int, first: datetime) -> None:
     starts = [first, first + timedelta(days=days)]
-    image = read(line_pair("Arrivals", starts, None, [1.0, 2.0], every="day", unit="cases").svg)
+    image = read(line_pair("Arrivals", starts, None, [1.0, 2.0], every="day").svg)
     places = [size(text, "x") for text in of_class(image, "lc-middle")]
     assert 1 <= len(places) <= MOST_DATES
     assert all(after - before > 50 for before, after in pairwise(places))
 
 
 def test_a_single_point_is_a_dot() -> None:
-    image = read(line_pair("Arrivals", WEEKS[:1], [3.0], [4.0], every="week", unit="cases").svg)
+    image = read(line_pair("Arrivals", WEEKS[:1], [3.0], [4.0], every="week").svg)
     assert len(of_class(image, "lc-dot")) == 2
     assert "2013-11-04" in texts(image)
 
 
 def test_shades_are_by_the_common_top_and_nothing_has_a_shade_of_its_own() -> None:
-    values = [[0.0, 0.1, 2.0], [5.0, 10.0, 99.0]]
-    chart = heat_map("Starts", ["Mon", "Tue"], ["0", "1", "2"], values, most=10.0, unit="cases")
-    cells = [part for part in read(chart.svg).iter("rect") if part.find("title") is not None]
-    assert [cell.attrib["class"].removeprefix("lc-heat-") for cell in cells] == ["0", "1", "1", "3", "5", "5"]
-    assert len({(cell.attrib["x"], cell.attrib["y"]) for cell in cells}) == 6
-    assert "Tue, 1: 10 cases" in titles(read(chart.svg))
-    assert chart.rows == (("Mon", "0", "0.1", "2"), ("Tue", "5", "10", "99"))
-    assert "10 cases" in texts(read(chart.svg))
-
-
-def test_a_cell_without_a_figure_stays_empty() -> None:
-    image = read(heat_map("Starts", ["Mon"], ["0", "1"], [[math.nan, 1.0]], most=1.0, unit="cases").svg)
-    assert titles(image) == ["Mon, 1: 1 cases"]
+    first = [0.0, 0.001, 0.02, 0.05, 0.1, 0.99, *[0.0] * 18]
+    chart = week_map("Events", [first, *[[0.0] * 24] * 6], most=0.1)
+    image = read(chart.svg)
+    cells = [part for part in image.iter("rect") if part.find("title") is not None]
+    assert len(cells) == len({(cell.attrib["x"], cell.attrib["y"]) for cell in cells}) == 168
+    assert [cell.attrib["class"].removeprefix("lc-heat-") for cell in cells[:7]] == ["0", "1", "1", "3", "5", "5", "0"]
+    assert "Mon, 4: 10 % of all events" in titles(image)
+    assert "10 % of all events" in texts(image)
+    assert chart.headings == ("", *HOURS)
+    assert [row[0] for row in chart.rows] == list(DAYS)
+    assert chart.rows[0][1:5] == ("0 %", "0.10 %", "2.0 %", "5.0 %")
 
 
 def test_the_area_of_a_dot_is_as_the_number_of_events() -> None:
@@ -123,10 +120,7 @@ def test_the_area_of_a_dot_is_as_the_number_of_events() -> None:
         "Events",
         [[64.0, 16.0, 0.0], [4.0, 0.0001, 640.0]],
         most=64.0,
-        columns=[(0, "2013"), (2, "2014")],
-        rows=[(0, "first"), (1, "later")],
-        x_name="time",
-        y_name="cases",
+        ticks=[(0, "1 s"), (2, "1 min")],
         series="anonymized",
     )
     sizes = {
@@ -137,17 +131,17 @@ def test_the_area_of_a_dot_is_as_the_number_of_events() -> None:
     from_left = [sizes[place] for place in sorted(sizes, key=lambda place: [float(part) for part in place.split()][::-1])]
     assert from_left == pytest.approx([from_left[0], from_left[0] / 2, from_left[0] / 4, from_left[3], from_left[0]], abs=0.11)
     assert from_left[3] < from_left[0] / 10
-    assert chart.headings == ("cases", "2013", "2014")
+    assert chart.headings == ("cases", "1 s", "1 min")
     assert chart.rows == (("group 1", "80", "0"), ("group 2", "4", "640"))
 
 
 def test_many_groups_are_told_by_quarters() -> None:
     grid = [[1.0], [3.0], [5.0], [5.0], [6.0], [6.0], [9.0], [7.0]]
-    chart = dotted_chart("Events", grid, most=9.0, columns=(), rows=(), x_name="x", y_name="y", series="original")
+    chart = dotted_chart("Events", grid, most=9.0, ticks=(), series="original")
     assert chart.rows == (("first quarter", "2"), ("second quarter", "5"), ("third quarter", "6"), ("last quarter", "8"))
 
 
 def test_dots_have_the_colour_of_their_log() -> None:
-    chart = dotted_chart("Events", [[1.0]], most=1.0, columns=(), rows=(), x_name="x", y_name="y", series="original")
+    chart = dotted_chart("Events", [[1.0]], most=1.0, ticks=(), series="original")
     assert len(of_class(read(chart.svg), "lc-dots-original")) == 1
     assert chart.rows == (("group 1", "1"),)

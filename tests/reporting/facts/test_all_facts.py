@@ -14,7 +14,7 @@ from logs_by_hand import HANDLING, RELEASED, all_finite, log_of
 import libra
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
-from libra.reporting.facts.facts import Facts, facts_of
+from libra.reporting.facts import Facts, facts_of
 from libra.reporting.facts.pair import Pair
 from strategies import event_logs
 
@@ -43,7 +43,7 @@ def longest_list(fact: object) -> int:
 def check(facts: Facts) -> None:
     assert all_finite(facts)
     assert longest_list(facts) <= 1000
-    for histogram in (facts.lengths, facts.case_durations, *(edge.histogram for edge in facts.step_durations)):
+    for histogram in (facts.lengths, facts.case_durations, *(histogram for *_, histogram in facts.step_durations)):
         assert len(histogram.bounds) - 1 == len(histogram.labels) == len(histogram.anonymized)
         assert histogram.original is None or len(histogram.original) == len(histogram.anonymized)
     assert len(facts.arrivals.starts) == len(facts.arrivals.anonymized)

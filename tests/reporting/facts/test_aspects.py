@@ -13,16 +13,24 @@ import libra
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures import measure
-from libra.reporting.facts.aspects import GOOD_FOR, Aspect, Verdict, aspects_of, overall, summary_of
+from libra.reporting.facts.aspects import (
+    ASPECTS,
+    Aspect,
+    Verdict,
+    activity_tv,
+    aspects_of,
+    overall,
+    sample_of,
+    summary_of,
+    yardsticks_of,
+)
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.yardsticks import activity_tv, sample_of, yardsticks_of
 
 KEYS = ["cases", "activities", "edges", "variants", "lengths", "step_durations", "case_durations", "arrivals"]
 
 
 def judged(original: EventLog, anonymized: EventLog, *, has_times: bool = True) -> dict[str, Aspect]:
-    pair = Pair(original, anonymized)
-    return {aspect.key: aspect for aspect in aspects_of(pair, yardsticks_of(pair), has_times=has_times)}
+    return {aspect.key: aspect for aspect in aspects_of(Pair(original, anonymized), has_times=has_times)}
 
 
 def flat(document: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +62,7 @@ def test_every_figure_of_measure_is_there_for_a_public_log(shared_logs: Path) ->
 
 
 def test_the_aspects_are_always_the_same_in_the_same_order() -> None:
-    assert list(judged(log_of(HANDLING), log_of(RELEASED))) == KEYS == list(GOOD_FOR)
+    assert list(judged(log_of(HANDLING), log_of(RELEASED))) == KEYS == list(ASPECTS)
     assert list(judged(log_of(HANDLING), log_of([]))) == KEYS
     assert list(judged(log_of([]), log_of(RELEASED))) == KEYS
 
@@ -142,31 +150,26 @@ def test_the_sample_is_drawn_from_the_cases_of_the_original_and_is_always_the_sa
 
 def test_the_sample_is_as_large_as_the_anonymized_log_or_the_original() -> None:
     def size(anonymized: EventLog) -> int:
-        yardsticks = yardsticks_of(Pair(log_of(HANDLING), anonymized))
-        assert yardsticks is not None
-        return yardsticks.sample_cases
+        return yardsticks_of(log_of(HANDLING), anonymized).sample_cases
 
     assert size(log_of(RELEASED)) == len(RELEASED)
     assert size(log_of([])) == len(HANDLING)
 
 
 def test_arrivals_of_nothing_are_all_at_the_median() -> None:
-    yardsticks = yardsticks_of(Pair(log_of(HANDLING), log_of([])))
-    assert yardsticks is not None
+    yardsticks = yardsticks_of(log_of(HANDLING), log_of([]))
     starts = sorted(min(at for _, at in case) for case in HANDLING)
     assert yardsticks.empty_arrival_days == pytest.approx(sum(abs(one - starts[2]) for one in starts) / 5 / 86400)
 
 
 def test_in_public_mode_nothing_is_judged() -> None:
-    pair = Pair(None, log_of(RELEASED))
-    assert yardsticks_of(pair) is None
-    assert aspects_of(pair, None) == ()
+    assert aspects_of(Pair(None, log_of(RELEASED))) == ()
     assert summary_of(()) == ""
     assert overall(()) == "unknown"
 
 
 def test_a_log_is_called_no_better_than_its_steps() -> None:
-    named = [Aspect(key, key, "kept", "", (), 0.0, 0.0, 1.0) for key in GOOD_FOR]
+    named = [Aspect(key, key, "kept", "", (), 0.0, 0.0, 1.0) for key in ASPECTS]
     assert overall(named) == "kept"
     worse: tuple[Verdict, ...] = ("close", "rough", "lost")
     for verdict in worse:
@@ -185,8 +188,7 @@ def test_whatever_the_logs_figures_are_finite_and_sentences_are_there(original: 
 
 def test_a_yardstick_is_the_median_of_five_samples() -> None:
     log = simulate(cases=200)
-    found = yardsticks_of(Pair(log, log))
-    assert found is not None
+    found = yardsticks_of(log, log)
     drawn = sorted(measure(log, sample_of(log, 200, seed)).length_w1 for seed in range(1, 6))
     assert found.sample.length_w1 == drawn[2]
     assert drawn[0] < drawn[2] < drawn[4]

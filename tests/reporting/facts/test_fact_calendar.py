@@ -11,7 +11,7 @@ import pytest
 from logs_by_hand import BEGIN, HANDLING, RELEASED, all_finite, log_of
 
 from libra.example.simulate import simulate
-from libra.reporting.facts.calendar import FEWEST, MOST_POINTS, arrivals, dotted, hours_of_week
+from libra.reporting.facts.distributions import FEWEST, MOST_POINTS, arrivals, dotted, hours_of_week
 from libra.reporting.facts.pair import Pair
 
 DAY = 86400.0
@@ -101,7 +101,7 @@ def test_the_dotted_chart_counts_all_events_but_the_beginnings() -> None:
     found = dotted(Pair(log, log))
     assert found.original == found.anonymized
     assert len(found.anonymized) == 200 // FEWEST
-    assert len(found.anonymized[0]) == len(found.x_bounds) - 1 <= 80
+    assert len(found.anonymized[0]) == len(found.bounds) - 1 <= 80
     per_case = sum(map(sum, found.anonymized)) / len(found.anonymized)
     assert per_case == pytest.approx((log.n_events - log.n_cases) / log.n_cases)
     assert found.most == max(value for row in found.anonymized for value in row)
@@ -115,7 +115,7 @@ def test_a_dot_lies_where_its_time_says() -> None:
     assert sorted(columns.values()) == [1, 2]
     for place, value in columns.items():
         seconds = 90 if value == 2 else 7000
-        assert found.x_bounds[place] <= seconds < found.x_bounds[place + 1]
+        assert found.bounds[place] <= seconds < found.bounds[place + 1]
 
 
 def test_rows_of_the_dotted_chart_are_cases_in_the_order_of_their_start() -> None:
@@ -141,4 +141,4 @@ def test_times_far_off_are_no_trouble() -> None:
     pair = Pair(far, far)
     for fact in (arrivals(pair), hours_of_week(pair, "Europe/Amsterdam"), dotted(pair)):
         assert all_finite(fact)
-    assert dotted(pair).x_ticks[-1][1] == "1 year"
+    assert dotted(pair).ticks[-1][1] == "1 year"

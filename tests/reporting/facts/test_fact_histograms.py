@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from logs_by_hand import HANDLING, RELEASED, Cases, log_of, steps
 
-from libra.reporting.facts.histograms import (
+from libra.reporting.facts.distributions import (
     BOUNDS,
     MOST_BINS,
     N_BINS,
@@ -101,6 +101,12 @@ def test_a_stray_second_does_not_stretch_the_scale() -> None:
     assert bins_for(counted(seconds)).labels[0] == "1 to 2 s"
 
 
+def test_durations_within_one_unit_of_time_are_marked_with_it() -> None:
+    assert bins_for(counted(np.array([3 * SECOND]))).ticks == ((0.0, "2 s"), (1.0, "4 s"))
+    hours = np.array([3, 5, 9]) * 3600 * SECOND
+    assert [label for _, label in bins_for(counted(hours)).ticks] == ["2 h", "4 h", "8 h", "16 h"]
+
+
 def test_units_of_time_are_marked_where_they_begin() -> None:
     found = case_durations(Pair(None, log_of(HANDLING)))
     for place, label in found.ticks:
@@ -130,20 +136,20 @@ def test_case_durations_are_from_the_earliest_to_the_latest_event() -> None:
 def test_step_durations_are_those_of_the_heaviest_edges_on_the_same_bins() -> None:
     found = step_durations(Pair(log_of(HANDLING), log_of(RELEASED)), most=3)
     expected, others = steps(HANDLING), steps(RELEASED)
-    assert [one.count_original for one in found] == sorted((len(one) for one in expected.values()), reverse=True)[:3]
-    assert len({one.histogram.bounds for one in found}) == 1
-    for one in found:
-        edge = (one.source, one.target)
-        assert one.count_anonymized == len(others.get(edge, []))
-        check(one.histogram, expected[edge], others.get(edge, []))
+    assert [len(expected[source, target]) for source, target, _ in found] == sorted(
+        (len(one) for one in expected.values()), reverse=True
+    )[:3]
+    assert len({histogram.bounds for _, _, histogram in found}) == 1
+    for source, target, histogram in found:
+        check(histogram, expected[source, target], others.get((source, target), []))
 
 
 def test_negative_durations_count_as_none_in_bins_and_as_they_are_in_means() -> None:
     backwards = log_of([[("a", 10), ("b", 0)], [("a", 0), ("b", 4)]])
-    (found,) = step_durations(Pair(None, backwards))
-    assert found.histogram.labels[0] == "0 or less"
-    assert found.histogram.anonymized[0] == 0.5
-    assert found.histogram.mean_anonymized == -3
+    ((*_, found),) = step_durations(Pair(None, backwards))
+    assert found.labels[0] == "0 or less"
+    assert found.anonymized[0] == 0.5
+    assert found.mean_anonymized == -3
 
 
 def test_cases_of_one_event_have_no_steps() -> None:
@@ -154,7 +160,5 @@ def test_cases_of_one_event_have_no_steps() -> None:
 
 def test_in_public_mode_there_is_nothing_of_the_original() -> None:
     pair = Pair(None, log_of(RELEASED))
-    for found in (trace_lengths(pair), case_durations(pair), step_durations(pair)[0].histogram):
+    for found in (trace_lengths(pair), case_durations(pair), step_durations(pair)[0][-1]):
         assert (found.original, found.median_original, found.mean_original) == (None, None, None)
-    assert step_durations(pair)[0].count_original is None
-    assert step_durations(pair)[0].count_anonymized == 2

@@ -20,7 +20,6 @@ from libra.reporting.facts.warnings import (
     Caution,
     warnings_of,
 )
-from libra.reporting.facts.yardsticks import yardsticks_of
 
 PROVED = {"kind": "proved", "seeded": False}
 CLAIMED = {"kind": "claimed", "seeded": False}
@@ -31,7 +30,7 @@ def certificate(mechanism: str, guarantee: dict[str, Any] = PROVED, **parameters
 
 
 def warned(pair: Pair, document: dict[str, Any] | None = None, **said: Any) -> dict[str, Caution]:
-    aspects = aspects_of(pair, yardsticks_of(pair))
+    aspects = aspects_of(pair)
     return {warning.title: warning for warning in warnings_of(pair, aspects, document, **said)}
 
 

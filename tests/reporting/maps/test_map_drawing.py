@@ -15,12 +15,13 @@ import pytest
 import libra
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
+from libra.reporting.drawing import MAP_STYLE
 from libra.reporting.map_drawing import Name, Picture, drawing
 from libra.reporting.map_graph import DETAILS, graph_of, shown_at
 from libra.reporting.map_layout import layouts_of
 from libra.reporting.maps import MapPair, map_pair
 from libra.reporting.numbers import count
-from libra.reporting.style import MAP_STYLE, map_legend
+from libra.reporting.page import page
 from libra.reporting.text import width
 from maps.tiny_logs import SVG, figure, groups, log_of
 
@@ -238,7 +239,7 @@ def test_without_an_original_nothing_is_compared() -> None:
 
 def test_fragments_hold_nothing_that_the_policy_forbids(pair: MapPair, example: tuple[EventLog, EventLog, MapPair]) -> None:
     drawn = [svg for maps in (pair, example[2]) for level in maps.levels for svg in (level.original, level.anonymized)]
-    for fragment in (*drawn, map_legend(public=True), map_legend(public=False)):
+    for fragment in (*drawn, *(page("sections/legend.html", title="", public=public) for public in (True, False))):
         assert fragment is not None
         assert not FORBIDDEN.search(fragment)
     used = {name for svg in drawn for classes in re.findall('class="([^"]*)"', svg or "") for name in classes.split()}

@@ -53,7 +53,7 @@ def test_an_empty_log_uses_nothing() -> None:
     full = log_of([["a", "b"]])
     graph = graph_of(full, empty_log(full))
     assert graph.uses[1].counts.tolist() == [0, 0, 0]
-    assert graph.uses[1].step_shares.tolist() == [0.0, 0.0, 0.0]
+    assert graph_of(empty_log(full), full).edge_weight.tolist() == [1 / 3] * 3
     assert graph_of(empty_log(full), empty_log(full)).labels == ()
 
 

@@ -110,7 +110,7 @@ def test_it_is_computing_that_is_limited_not_waiting_for_others(tmp_path: Path, 
 def test_a_process_that_breaks_down_leaves_a_reason(script: str, capfd: pytest.CaptureFixture[str]) -> None:
     ready, why = layouts_of([SKETCH], PATIENCE, said_by(script))
     assert ready == []
-    assert "Graphviz broke down" in why
+    assert "Graphviz crashed" in why
     assert capfd.readouterr() == ("", "")
 
 

@@ -7,8 +7,10 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page
 
-from libra.reporting.style import MAP_STYLE, PALETTE, map_legend
+from libra.reporting.drawing import MAP_STYLE, PALETTE
+from libra.reporting.page import page
 
+LEGEND = "sections/legend.html"
 EDGE = '<svg class="lm lm-anonymized"><g class="lm-edge {}"><path class="lm-line" d="M0 0L9 9"/></g></svg>'
 
 
@@ -25,9 +27,8 @@ def colours(tab: Page, where: str) -> list[str]:
 def test_the_legend_keeps_its_colours_when_durations_are_shown(tab: Page) -> None:
     edges = EDGE.format("lm-more") + EDGE.format("lm-less") + EDGE.format("lm-more lm-shorter") + EDGE.format("")
     switch = '<input type="checkbox" class="lm-by-duration">'
-    tab.set_content(
-        f'<style>{PALETTE}{MAP_STYLE}</style><div class="lm-views">{switch}<p>{edges}</p>{map_legend(public=False)}</div>'
-    )
+    legend = page(LEGEND, title="", public=False)
+    tab.set_content(f'<style>{PALETTE}{MAP_STYLE}</style><div class="lm-views">{switch}<p>{edges}</p>{legend}</div>')
     more, less, also_more, own = colours(tab, "p")
     explained = colours(tab, ".lm-legend")
     assert also_more == more
@@ -38,7 +39,7 @@ def test_the_legend_keeps_its_colours_when_durations_are_shown(tab: Page) -> Non
 
 
 def test_the_legend_says_what_the_triangles_mean() -> None:
-    items = [re.sub("<[^>]*>", "", item) for item in re.findall("<li>(.*?)</li>", map_legend(public=False))]
+    items = [re.sub("<[^>]*>", "", item) for item in re.findall("<li>(.*?)</li>", page(LEGEND, title="", public=False))]
     assert "▲more often per case, by over a fifth and beyond chance (mean durations: longer)" in items
     assert "▼less often, likewise (mean durations: shorter)" in items
-    assert not re.search("[▲▼]|original", map_legend(public=True))
+    assert not re.search("[▲▼]|original", page(LEGEND, title="", public=True))

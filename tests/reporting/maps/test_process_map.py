@@ -48,7 +48,7 @@ def test_the_view_of_durations_is_a_class_of_the_image() -> None:
 
 @pytest.mark.parametrize("level", ["all", 3, -1])
 def test_an_unknown_level_is_refused_by_name(level: int | str) -> None:
-    with pytest.raises(LibraError, match=r"There is: overview, main paths, detailed\."):
+    with pytest.raises(LibraError, match=r"Choose one of: overview, main paths, detailed\."):
         process_map(log_of([["a"]]), level=level)
 
 

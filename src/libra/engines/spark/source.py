@@ -117,10 +117,9 @@ class Moments:
 def moments_of(table: OpenTable, columns: Mapping[str, tuple[str, ...]], sample: pl.DataFrame, options: ReadOptions) -> Moments:
     """How the times of a table are read, as a sample of its rows shows."""
     name, *clocks = columns["timestamp"]
-    start = columns.get("start_timestamp", ())[:1]
-    beside = (start[0], sample[start[0]]) if start else None
+    beside = {start: sample[start] for start in columns.get("start_timestamp", ())}
     times = Times(_without_decimals(sample[name]), beside, options, name, place=lambda _row: table.place)
-    notes = _still_open(times.notes(), table, name) + [
+    notes = _still_open(times.notes, table, name) + [
         f'The times of day in "{clock}" were added to the dates in "{name}".' for clock in clocks
     ]
     native = None if clocks else _by_spark(table.kind_of(name), table.column(name))
@@ -146,8 +145,8 @@ class _Reader:
             return self.place
 
         times = copy(self.times)
-        moments = times.read(batch[TIME], None, place)
-        refuse_open((note for note in times.notes() if isinstance(note, OpenChoice) and not note.may_close), self.place)
+        moments = times.read(batch[TIME], {}, place)
+        refuse_open((note for note in times.notes if isinstance(note, OpenChoice) and not note.may_close), self.place)
         if CLOCK in batch.columns:
             moments = moments + read_clock_times(batch[CLOCK], self.options, place=place)
         return moments.cast(pl.Int64)

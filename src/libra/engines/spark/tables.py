@@ -22,7 +22,7 @@ from libra.eventlog.description import FORMS, check_form
 from libra.eventlog.files import FileFormat, format_of_name, parquet_files
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.csv_text import Dialect, find_dialect
-from libra.eventlog.tables.parquet import KEY, remembered
+from libra.eventlog.tables.frames import KEY, remembered
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -6,13 +6,14 @@ column in quotes beside columns without is text), an unquoted empty field is mis
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from contextlib import closing, suppress
+from copy import copy
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -24,21 +25,10 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.names import ROLE_COLUMN, unnamed
 from libra.eventlog.notes import listed
 from libra.eventlog.options import Place, Progress, ReadOptions, no_progress
-from libra.eventlog.tables.csv_text import (
-    Dialect,
-    Layout,
-    Utf8Decoder,
-    bare_line_feed,
-    find_dialect,
-    is_quoting,
-    last_row_end,
-    refuse_blank,
-    row_start,
-    scan,
-    two_line_ends,
-)
+from libra.eventlog.tables import csv_text
+from libra.eventlog.tables.csv_text import Dialect, misquoted
 from libra.eventlog.tables.flat import from_flat
-from libra.eventlog.tables.in_batches import Table, TableBatches
+from libra.eventlog.tables.in_batches import TableBatches
 from libra.eventlog.tables.roles import REQUIRED, find_roles, rank
 from libra.eventlog.tables.timestamps import iso_timestamps
 
@@ -65,18 +55,12 @@ def infer_types(
 ) -> tuple[pl.DataFrame, list[str]]:
     """Give every column but those of `text` its type; `decimal` is the user's word for the decimal mark."""
     columns = {name: unnamed(frame[name]) for name in frame.columns if name not in text}
-    typed: dict[str, pl.Series] = {}
-    with_comma: list[str] = []
-    notes: list[str] = []
-    for name, values in columns.items():
-        found = _typed(values)
-        if found is not None:
-            typed[name] = found
-        elif _all(values, _COMMA_NUMBER):
-            with_comma.append(name)
+    typed = {name: found for name, values in columns.items() if (found := _typed(values)) is not None}
+    with_comma = [name for name, values in columns.items() if name not in typed and _all(values, _COMMA_NUMBER)]
     with_point = [
         name for name in typed if typed[name].dtype == pl.Float64 and columns[name].str.contains(".", literal=True).any()
     ]
+    notes: list[str] = []
     if decimal is None:
         points = any(not _all(columns[name], _POINT_GROUPS) for name in with_point)
         decimal = "," if delimiter != "," and with_comma and not points else "."
@@ -84,12 +68,13 @@ def infer_types(
         typed = {name: values for name, values in typed.items() if name not in with_point}
     if decimal == "," and with_comma:
         notes.append(f"The numbers in {listed(with_comma)} were read with a decimal comma.")
-        for name in with_comma:
-            typed[name] = columns[name].str.replace(",", ".", literal=True).cast(pl.Float64)
-    grouped = [name for name, values in columns.items() if name not in typed and _has_groups(values)]
+        typed |= {name: columns[name].str.replace(",", ".", literal=True).cast(pl.Float64) for name in with_comma}
+    rest = {name: values for name, values in columns.items() if name not in typed}
+    grouped = [name for name, values in rest.items() if _all(values, _WITH_GROUPS) and values.str.contains(_GROUP).any()]
     if grouped:
         notes.append(f"The numbers in {listed(grouped)} are written with thousands separators and were kept as text.")
-    naive = [name for name in typed if isinstance(typed[name].dtype, pl.Datetime) and _is_naive(columns[name])]
+    dates = {name: columns[name].drop_nulls()[0] for name in typed if isinstance(typed[name].dtype, pl.Datetime)}
+    naive = [name for name, first in dates.items() if not (first.endswith("Z") or "+" in first or "-" in first[10:])]
     if naive:
         notes.append(f"The dates in {listed(naive)} carry no time zone and were read as UTC.")
     return frame.with_columns(values.alias(name) for name, values in typed.items()), notes
@@ -104,9 +89,7 @@ def _typed(values: pl.Series) -> pl.Series | None:
         return values.cast(pl.Float64)
     if _all(values, _TRUTH):
         return values.str.to_lowercase() == "true"
-    if _all(values, _ISO_TIME):
-        return iso_timestamps(values)
-    return None
+    return iso_timestamps(values) if _all(values, _ISO_TIME) else None
 
 
 def _all(values: pl.Series, pattern: str) -> bool:
@@ -118,111 +101,22 @@ def _all(values: pl.Series, pattern: str) -> bool:
     )
 
 
-def _has_groups(values: pl.Series) -> bool:
-    """Whether all values are numbers and some have thousands separators."""
-    return _all(values, _WITH_GROUPS) and bool(values.str.contains(_GROUP).any())
-
-
-def _is_naive(values: pl.Series) -> bool:
-    first = values.drop_nulls()[0]
-    return not first.endswith("Z") and "+" not in first and "-" not in first[10:]
-
-
-def parse_rows(
-    body: bytes, dialect: Dialect, names: Sequence[str], source: str, lines_before: int
-) -> tuple[Layout, pl.DataFrame, Place]:
-    """How the rows are laid out, their fields as text, and where each stands; `lines_before` stand before them in the file."""
-    line_end = dialect.line_end.encode()
-    blank_lines = body[: len(body) - len(body.lstrip(b"\r\n"))]  # Polars does not take them before the first row
-    body, lines_before = body[len(blank_lines) :], lines_before + blank_lines.count(line_end)
-
-    def line(row: int) -> str:
-        return f"{source}, line {lines_before + body.count(line_end, 0, row_start(body, dialect, row)) + 1}"
-
-    feed = bare_line_feed(body, dialect) if dialect.line_end == "\r" else None
-    if feed is not None:
-        raise two_line_ends(f"{source}, line {lines_before + body.count(line_end, 0, feed) + 1}")
-    layout = scan(body, dialect)
-    if layout.ragged_row is not None:
-        raise InputError(
-            f"there are {layout.ragged_fields} fields where the header has {len(names)}",
-            place=line(layout.ragged_row),
-            remedy="Check the quotes in this line, or name the delimiter with --delimiter",
-        )
-    if layout.misquoted_row is not None:
-        raise misquoted(line(layout.misquoted_row))
-    try:
-        frame = _parse(body, dialect, names)
-    except pl.exceptions.PolarsError as error:
-        raise misquoted(f"{source}, line {lines_before + _line_of_misplaced_quote(body, dialect)}") from error
-    blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    if not blank.any():
-        return layout, frame, line
-    rows = (~blank).arg_true()
-    return layout, frame.filter(~blank), lambda row: line(int(rows[row]))
-
-
-def column_names(dialect: Dialect, source: str, *, sure: bool = False) -> list[str]:
+def _column_names(dialect: Dialect, source: str, *, sure: bool) -> list[str]:
     """The names of the header, each its own; blank ones get a number. It may look like data where it is `sure` to be one."""
     header = [unguarded(pl.Series([name]))[0] for name in dialect.header]
-    place = f"{source}, line 1"
+    place, names = f"{source}, line 1", [name if name.strip() else f"column_{i}" for i, name in enumerate(header, 1)]
     known = (name in ROLE_COLUMN.values() or any(rank(role, name) for role in ROLE_COLUMN) for name in header)
-    if not sure and not any(known) and any(_is_data(name) for name in header):
+    cells = [pl.Series([name.strip()]) for name in header]
+    data = (_typed(cell) is not None or cell.str.contains(r"^\d{1,4}[-/.]\d")[0] is True for cell in cells)
+    if not sure and not any(known) and any(data):
         raise InputError("the first line looks like data, not like column names", place=place, remedy="Add a header line")
-    names = [name if name.strip() else f"column_{i}" for i, name in enumerate(header, 1)]
-    twice = [f'"{name}"' for name in dict.fromkeys(names) if names.count(name) > 1]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
-        raise InputError(f"several columns are called {', '.join(twice)}", place=place, remedy="Give each column its own name")
+        raise InputError(f"several columns are called {listed(twice)}", place=place, remedy="Give each column its own name")
     if len(names) == 1:
-        raise InputError(
-            f'there is only one column, "{names[0][:60]}"',
-            place=place,
-            remedy="Remove any lines above the header, or name what separates the fields with --delimiter",
-        )
+        remedy = "Remove any lines above the header, or name what separates the fields with --delimiter"
+        raise InputError(f'there is only one column, "{names[0][:60]}"', place=place, remedy=remedy)
     return names
-
-
-def _is_data(name: str) -> bool:
-    cell = pl.DataFrame({"cell": [name.strip()]})
-    return (
-        infer_types(cell, (), None, ",")[0].schema["cell"] != pl.String
-        or cell["cell"].str.contains(r"^\d{1,4}[-/.]\d")[0] is True
-    )
-
-
-def _parse(body: bytes, dialect: Dialect, names: Sequence[str]) -> pl.DataFrame:
-    """All fields as text, by Polars; null where a field is empty and not in quotes."""
-    schema = dict.fromkeys(names, pl.String())
-    if not body:
-        return pl.DataFrame(schema=schema)
-    return pl.read_csv(
-        body,
-        has_header=False,
-        schema=schema,
-        separator=dialect.delimiter,
-        quote_char=dialect.quote,
-        eol_char=dialect.line_end,
-        raise_if_empty=False,
-    )
-
-
-def misquoted(place: str) -> InputError:
-    """The error for quotation marks that open or close within a field."""
-    return InputError(
-        "quotation marks do not enclose a whole field here",
-        place=place,
-        remedy="Put such a field in quotation marks as a whole, and double each one that belongs to the text",
-    )
-
-
-def _line_of_misplaced_quote(body: bytes, dialect: Dialect) -> int:
-    """The line, counted from 1, at which the standard library's strict reader gives up."""
-    text = io.StringIO(body.decode("utf-8"), newline="")
-    reader = csv.reader(text, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
-    with contextlib.suppress(csv.Error):
-        for _ in reader:
-            pass
-    return reader.line_num
 
 
 def unguarded(values: pl.Series) -> pl.Series:
@@ -236,132 +130,74 @@ def unguarded(values: pl.Series) -> pl.Series:
 
 def read_csv(files: Sequence[Path], options: ReadOptions, source: str) -> EventLog:
     """The log that CSV or TSV files hold together: one table, whatever else is in the file in which a row stands."""
-    table = together([open_csv(file, input_format(file), options) for file in files], source)
+    table = together([CsvFile(file, input_format(file), options) for file in files], source)
     roles = find_roles(table.frame, options, source)
     playing = {name for role in roles for name in role.columns}
     frame, more = infer_types(table.frame, table.text | playing, options.decimal, table.dialect.delimiter)
-    return from_flat(
-        frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String),
-        options,
-        place=table.place,
-        source=source,
-        roles=roles,
-        notes=[*table.notes, *more],
-    )
-
-
-@dataclass(frozen=True)
-class OpenCsv:
-    """The rows of a file as text, how it is written (what was said, or else found), and where a row stands.
-
-    `text` are the columns that are text because they stand in quotes where others do not.
-    """
-
-    encoding: str
-    dialect: Dialect
-    frame: pl.DataFrame
-    text: set[str]
-    place: Place
-    notes: list[str]
-    has_quotes: bool
-
-
-def open_csv(path: Path, fmt: FileFormat, options: ReadOptions) -> OpenCsv:
-    """The rows of a file as text."""
-    source = str(path)
-    with open_input(path, fmt.compression, options.progress) as stream:
-        data = b"".join(iter(lambda: stream.read(_BLOCK), b""))
-    decoder = Utf8Decoder(options, source)
-    data = decoder.decode(data, last=True)
-    dialect, names, header_lines, has_quotes = _head(data, fmt, options, source)
-    data = data[dialect.body :]
-    layout, frame, place = parse_rows(data, dialect, names, source, header_lines)
-    nameless = [
-        f'A column without a name is called "{name}".'
-        for name, given in zip(names, dialect.header, strict=True)
-        if not given.strip() and frame[name].null_count() < frame.height
-    ]
-    text = {name for name, says_text in zip(names, layout.says_text, strict=True) if says_text}
-    return OpenCsv(decoder.encoding, dialect, frame, text, place, [*decoder.notes, *nameless], has_quotes)
-
-
-def _head(text: bytes, fmt: FileFormat, options: ReadOptions, source: str) -> tuple[Dialect, list[str], int, bool]:
-    """How a text is written, what its columns are called, how many lines its header takes, and whether it has quotes."""
-    refuse_blank(text, source)
-    dialect = find_dialect(text, options, tabs=fmt.kind == "tsv", source=source)
-    names = column_names(dialect, source, sure=bool(options.described))
-    return dialect, names, text.count(dialect.line_end.encode(), 0, dialect.body), (dialect.quote or '"').encode() in text
-
-
-def together(files: Sequence[OpenCsv], source: str) -> OpenCsv:
-    """The files of a folder as one table, with the words of the first on how they are written."""
-    frame = files[0].frame if len(files) == 1 else pl.concat([file.frame for file in files], how="diagonal")
-    ends = list(accumulate(file.frame.height for file in files))
-
-    def place(row: int) -> str:
-        number = bisect_right(ends, row)
-        return files[number].place(row - (ends[number - 1] if number else 0)) if row < ends[-1] else source
-
-    return replace(
-        files[0],
-        frame=frame,
-        text=set[str]().union(*(file.text for file in files)),
-        place=place,
-        notes=list(dict.fromkeys(note for file in files for note in file.notes)),
-    )
-
-
-def has_standard_header(path: Path, fmt: FileFormat) -> bool:
-    """Whether a CSV file calls its columns as we write them; then it is UTF-8 with ISO timestamps, as we write those."""
-    with open_input(path, fmt.compression) as stream:
-        header = stream.read(_HEADER).split(b"\n")[0]
-    return all(ROLE_COLUMN[role].encode() in header for role in REQUIRED)
+    frame = frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String)
+    return from_flat(frame, options, place=table.place, source=source, roles=roles, notes=[*table.notes, *more])
 
 
 def csv_batches(path: Path, fmt: FileFormat, options: ReadOptions) -> TableBatches:
     """The events of a CSV or TSV file of any size."""
-    file = _CsvFile(path, fmt, options)
-    roles = find_roles(file.sample, options, str(path))
-    table = Table(str(path), _all_unguarded(file.sample), file.place, file.rows, file.height, notes=lambda: file.decoder.notes)
-    return TableBatches(table, options, roles)
+    file = CsvFile(path, fmt, options, HEAD)
+    roles = find_roles(file.frame, options, str(path))
+    sample = _all_unguarded(file.frame)
+    return TableBatches(
+        str(path), options, sample, file.place, file.rows, file.height, roles=roles, notes=lambda: file.decoder.notes
+    )
 
 
-class _CsvFile:
-    """A file in pieces of some megabytes, cut where rows end; how it is written is decided by the first one."""
+class CsvFile:
+    """A file: how it is written (as was said, or else as its first rows show), and its rows as text.
 
-    def __init__(self, path: Path, fmt: FileFormat, options: ReadOptions) -> None:
-        self.path, self.fmt, self.options, self.source = path, fmt, options, str(path)
-        self.decoder = Utf8Decoder(options, self.source)
+    `frame` has all rows, or those among the first bytes where only so many are to be looked at; `place` says where they stand.
+    `text` are the columns that are text because they stand in quotes where others do not.
+    """
+
+    def __init__(self, path: Path, fmt: FileFormat, options: ReadOptions, first_bytes: int | None = None) -> None:
+        self._path, self._fmt, self._options, self._source = path, fmt, options, str(path)
+        self.decoder = csv_text.Utf8Decoder(options, self._source)
         self._head_share = 1.0  # of the file
-        with closing(self._texts(no_progress)) as texts:
+        progress = options.progress if first_bytes is None else no_progress
+        with closing(self._texts(progress, first_bytes)) as texts:
             text, last = next(texts, (b"", True))
-        self.dialect, self.names, self._header_lines, has_quotes = _head(text, fmt, options, self.source)
-        self._quotes_open = self.dialect.quote is None and not has_quotes and options.quote is None  # none has been seen
-        body = text[self.dialect.body :]
-        rows = body if last else body[: last_row_end(body, self.dialect)]
-        _, self.sample, self.place = parse_rows(rows, self.dialect, self.names, self.source, self._header_lines)
-        self.height = int(self.sample.height / self._head_share)
+        if not text.strip(b" \t\r\n"):
+            raise InputError("the file is empty", place=self._source, remedy="Export the log again")
+        self.dialect = csv_text.find_dialect(text, options, tabs=fmt.kind == "tsv", source=self._source)
+        self._names = _column_names(self.dialect, self._source, sure=bool(options.described))
+        self._header_lines = text.count(self.dialect.line_end.encode(), 0, self.dialect.body)
+        self.has_quotes = (self.dialect.quote or '"').encode() in text
+        text = text[self.dialect.body :]
+        text = text if last else text[: csv_text.last_row_end(text, self.dialect)]
+        says_text, self.frame, self.place = self._parsed(text, self.dialect, self._header_lines)
+        self.text = {name for name, says in zip(self._names, says_text, strict=True) if says}
+        self.height = int(self.frame.height / self._head_share)  # a guess
+        nameless = [name for name, given in zip(self._names, self.dialect.header, strict=True) if not given.strip()]
+        used = [name for name in nameless if self.frame[name].null_count() < self.frame.height]
+        self.notes = [*self.decoder.notes, *(f'A column without a name is called "{name}".' for name in used)]
 
     def rows(self, names: Sequence[str]) -> Iterator[tuple[pl.DataFrame, Place]]:
         """All rows, some at a time."""
-        lines, line_end = self._header_lines, self.dialect.line_end.encode()
+        lines = self._header_lines
         with closing(self._bodies()) as bodies:
             for body, dialect in bodies:
-                _, frame, place = parse_rows(body, dialect, self.names, self.source, lines)
+                _, frame, place = self._parsed(body, dialect, lines)
                 yield _all_unguarded(frame[list(names)]), place
-                lines += body.count(line_end)
+                lines += body.count(dialect.line_end.encode())
 
-    def _texts(self, progress: Progress) -> Generator[tuple[bytes, bool]]:
+    def _texts(self, progress: Progress, first_bytes: int | None) -> Generator[tuple[bytes, bool]]:
         """The text of the file, first what is decided on, then piece by piece; and whether it ends there."""
-        self.decoder = Utf8Decoder(self.options, self.source)
+        self.decoder = csv_text.Utf8Decoder(self._options, self._source)
         done = [(1, 1)]
 
         def noted(*step: int) -> None:
             done[0] = (step[0], step[1])
             progress(*done[0])
 
-        with open_input(self.path, self.fmt.compression, noted) as stream:
-            block = stream.read(HEAD)
+        with open_input(self._path, self._fmt.compression, noted) as stream:
+            blocks = iter(lambda: stream.read(_BLOCK), b"")
+            block = b"".join(blocks) if first_bytes is None else stream.read(first_bytes)
             self._head_share = max(done[0][0], 1) / done[0][1]
             while block:
                 following = stream.read(PIECE)
@@ -370,15 +206,20 @@ class _CsvFile:
 
     def _bodies(self) -> Generator[tuple[bytes, Dialect]]:
         """The rows as text, cut where rows end, with the dialect they are in."""
-        dialect, quotes_open, lines = self.dialect, self._quotes_open, self._header_lines
+        dialect, lines = self.dialect, self._header_lines
+        found_by_us = self._options.quote is None  # what encloses fields
+        quotes_open = dialect.quote is None and not self.has_quotes  # none has been seen
         held, skip = b"", dialect.body
-        with closing(self._texts(self.options.progress)) as texts:
+        with closing(self._texts(self._options.progress, HEAD)) as texts:
             for text, last in texts:
                 held, skip = held + text[skip:], 0
-                if _QUOTE in text and dialect.quote is None and self.options.quote is None:
-                    quoting = is_quoting(held, 0, dialect.delimiter, dialect.line_end, _QUOTE.decode())
+                if _QUOTE in text and dialect.quote is None and found_by_us:
+                    quoting = csv_text.is_quoting(held, 0, dialect.delimiter, dialect.line_end, _QUOTE.decode())
                     if quoting and not quotes_open:
-                        raise misquoted(f"{self.source}, line {lines + _line_of_first_quoted(held, dialect) + 1}")
+                        marks = (held.find(before.encode() + _QUOTE) for before in (dialect.line_end, dialect.delimiter))
+                        first = 0 if held.startswith(_QUOTE) else min(mark for mark in marks if mark >= 0) + 1
+                        line = lines + held.count(dialect.line_end.encode(), 0, first) + 1
+                        raise misquoted(f"{self._source}, line {line}")
                     dialect = replace(dialect, quote=_QUOTE.decode()) if quoting else dialect
                     quotes_open = False
                 while len(held) > (0 if last else PIECE):
@@ -389,6 +230,64 @@ class _CsvFile:
                     lines += rows.count(dialect.line_end.encode())
                     held = held[len(rows) :]
 
+    def _parsed(self, body: bytes, dialect: Dialect, lines_before: int) -> tuple[Sequence[bool], pl.DataFrame, Place]:
+        """Which columns say that they are text, all fields of some rows as text, and where each row stands.
+
+        A field is null where it is empty and not in quotes. `lines_before` stand before the rows in the file.
+        """
+        line_end = dialect.line_end.encode()
+        blank_lines = body[: len(body) - len(body.lstrip(b"\r\n"))]  # Polars does not take them before the first row
+        body, lines_before = body[len(blank_lines) :], lines_before + blank_lines.count(line_end)
+
+        def line(end: int) -> str:
+            return f"{self._source}, line {lines_before + body.count(line_end, 0, end) + 1}"
+
+        def place(row: int) -> str:
+            return line(csv_text.row_start(body, dialect, row))
+
+        feed = csv_text.bare_line_feed(body, dialect) if dialect.line_end == "\r" else None
+        if feed is not None:
+            raise csv_text.two_line_ends(line(feed))
+        says_text, schema = csv_text.text_columns(body, dialect, place), dict.fromkeys(self._names, pl.String())
+        try:
+            frame = pl.DataFrame(schema=schema) if not body else pl.read_csv(
+                body, has_header=False, schema=schema, separator=dialect.delimiter, quote_char=dialect.quote,
+                eol_char=dialect.line_end, raise_if_empty=False,
+            )  # fmt: skip
+        except pl.exceptions.PolarsError as error:
+            text = io.StringIO(body.decode("utf-8"), newline="")  # the standard library's strict reader gives up there
+            reader = csv.reader(text, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
+            with suppress(csv.Error):
+                deque(reader, maxlen=0)
+            raise misquoted(f"{self._source}, line {lines_before + reader.line_num}") from error
+        blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        if not blank.any():
+            return says_text.tolist(), frame, place
+        rows = (~blank).arg_true()
+        return says_text.tolist(), frame.filter(~blank), lambda row: place(int(rows[row]))
+
+
+def together(files: Sequence[CsvFile], source: str) -> CsvFile:
+    """The files of a folder as one table, with the words of the first on how they are written."""
+    ends = list(accumulate(file.frame.height for file in files))
+
+    def place(row: int) -> str:
+        number = bisect_right(ends, row)
+        return files[number].place(row - (ends[number - 1] if number else 0)) if row < ends[-1] else source
+
+    whole = copy(files[0])
+    whole.frame = files[0].frame if len(files) == 1 else pl.concat([file.frame for file in files], how="diagonal")
+    whole.text, whole.place = {name for file in files for name in file.text}, place
+    whole.notes = list(dict.fromkeys(note for file in files for note in file.notes))
+    return whole
+
+
+def has_standard_header(path: Path, fmt: FileFormat) -> bool:
+    """Whether a CSV file calls its columns as we write them; then it is UTF-8 with ISO timestamps, as we write those."""
+    with open_input(path, fmt.compression) as stream:
+        header = stream.read(_HEADER).split(b"\n")[0]
+    return all(ROLE_COLUMN[role].encode() in header for role in REQUIRED)
+
 
 def _all_unguarded(frame: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame([unguarded(values) for values in frame])
@@ -398,16 +297,8 @@ def _whole_rows(text: bytes, dialect: Dialect, last: bool) -> bytes:
     """As many rows as fit a piece, or one that does not; nothing where no row ends."""
     size = PIECE
     while size < len(text):
-        end = last_row_end(text[:size], dialect)
+        end = csv_text.last_row_end(text[:size], dialect)
         if end:
             return text[:end]
         size *= 2
-    return text if last else text[: last_row_end(text, dialect)]
-
-
-def _line_of_first_quoted(text: bytes, dialect: Dialect) -> int:
-    """The line, counted from 0, in which a field begins with a quotation mark."""
-    line_end = dialect.line_end.encode()
-    found = [text.find(before + _QUOTE) for before in (line_end, dialect.delimiter.encode())]
-    first = 0 if text.startswith(_QUOTE) else min(place for place in found if place >= 0) + 1
-    return text.count(line_end, 0, first)
+    return text if last else text[: csv_text.last_row_end(text, dialect)]

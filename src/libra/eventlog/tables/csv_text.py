@@ -8,113 +8,87 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from libra.errors import InputError
+from libra.eventlog.files import is_text_encoding
 from libra.eventlog.notes import encoding_is_open
-from libra.eventlog.options import ReadOptions
+from libra.eventlog.options import Place, ReadOptions
 
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_BLANK = b" \t\r\n"
+Bytes = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int64]
+_BOMS = {
+    codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32-le", codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be",
+}  # fmt: skip
 _IN_UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_CUT_OFF = "unexpected end of data"
 _SLICE = 1 << 21
-_CARRIAGE_RETURN = 13
 _DELIMITERS = (",", ";", "\t", "|")
 _FIRST_BYTES = 1 << 16
 _FIRST_ROWS = 100
 
 
-def refuse_blank(text: bytes, source: str) -> None:
-    """An `InputError` where there is nothing but white space."""
-    if not text.strip(_BLANK):
-        raise InputError("the file is empty", place=source, remedy="Export the log again")
-
-
 class Utf8Decoder:
-    """The text of a file as UTF-8, piece by piece."""
+    """The text of a file as UTF-8, piece by piece; `encoding` is the one that the text so far is in, None for UTF-8."""
 
     def __init__(self, options: ReadOptions, source: str) -> None:
         self.notes: list[str] = []
-        self._encoding, self._source = options.encoding, source
+        self.encoding, self._source = options.encoding, source
         self._decoder: codecs.IncrementalDecoder | None = None
         self._begun = self._surely_utf8 = self._guessed = False
         self._held = b""  # the beginning of a character
         self._bytes = self._lines = self._lines_out = 0
 
-    @property
-    def encoding(self) -> str:
-        """The encoding that the text so far is in."""
-        return self._encoding or "utf-8"
-
     def decode(self, data: bytes, *, last: bool = False) -> bytes:
         """The next piece; what it has of a character that goes on in the next one waits for that."""
-        if not self._begun:
-            data = self._without_mark(data)
-        if not self._encoding:
+        for mark, of in () if self._begun else _BOMS.items():
+            named = self.encoding is None or self.encoding.lower().replace("_", "-").startswith(of[:6].rstrip("-"))
+            if data.startswith(mark) and named:
+                self.encoding, data = of, data[len(mark) :]
+                break
+        self._begun = True
+        if not self.encoding:
             self._refuse_binary(data, self._lines)
             data = self._as_utf8(self._held + data, last)
-        if self._encoding:
-            data = self._recoded(data, last)
+        if self.encoding:
+            data = self._recoded(data, self.encoding, last)
         self._refuse_binary(data, self._lines_out)
         self._lines_out += data.count(b"\n")
         return data
 
-    def _without_mark(self, data: bytes) -> bytes:
-        self._begun = True
-        for mark, of in _BOMS:
-            named = self._encoding is None or self._encoding.lower().replace("_", "-").startswith(of[:6].rstrip("-"))
-            if data.startswith(mark) and named:
-                self._encoding = of
-                return data[len(mark) :]
-        return data
-
     def _as_utf8(self, data: bytes, last: bool) -> bytes:
         """The data as it is if it is UTF-8; else, and where nothing before speaks against it, it is Windows-1252 from now on."""
-        self._held = b""
         try:
-            if not data.isascii():
-                data.decode("utf-8")
-                self._surely_utf8 = True
+            used = len(data) if data.isascii() else codecs.utf_8_decode(data, "strict", last)[1]
         except UnicodeDecodeError as error:
-            if not last and error.reason == _CUT_OFF and error.end == len(data):
-                data, self._held = data[: error.start], data[error.start :]
-                self._surely_utf8 |= not data.isascii()
-            elif self._surely_utf8 or _IN_UTF8.search(data):
+            self._held = b""
+            if self._surely_utf8 or _IN_UTF8.search(data):
                 raise self._not_valid("utf-8", data, error) from error
-            else:
-                self._encoding, self._guessed = "cp1252", True
-                self.notes.append(encoding_is_open())
-                return data
+            self.encoding, self._guessed = "cp1252", True
+            self.notes.append(encoding_is_open())
+            return data
+        data, self._held = data[:used], data[used:]
+        self._surely_utf8 |= not data.isascii()
         self._bytes += len(data)
         self._lines += data.count(b"\n")
         return data
 
-    def _recoded(self, data: bytes, last: bool) -> bytes:
-        encoding = self._encoding or ""
+    def _recoded(self, data: bytes, encoding: str, last: bool) -> bytes:
         if self._guessed:
             seen = self._held + data
             found = _IN_UTF8.search(seen)
             self._held = data[-3:]
             if found:
                 raise self._not_valid("utf-8 or cp1252", data, UnicodeDecodeError("utf-8", seen, found.start(), found.end(), ""))
-        try:
-            if self._decoder is None:
-                if not getattr(codecs.lookup(encoding), "_is_text_encoding", True):
-                    raise LookupError(encoding)
-                self._decoder = codecs.getincrementaldecoder(encoding)()
-            text = self._decoder.decode(data, last).encode("utf-8")
-        except LookupError as error:
+        if not is_text_encoding(encoding):
             remedy = "Try --encoding utf-8 or cp1252"
-            raise InputError(f'there is no encoding "{encoding}"', place=self._source, remedy=remedy) from error
+            raise InputError(f'there is no encoding "{encoding}"', place=self._source, remedy=remedy)
+        self._decoder = self._decoder or codecs.getincrementaldecoder(encoding)()
+        try:
+            text = self._decoder.decode(data, last).encode("utf-8")
         except UnicodeError as error:
             raise self._not_valid(encoding, data, error) from error
         self._bytes += len(data)
@@ -124,21 +98,15 @@ class Utf8Decoder:
     def _not_valid(self, encoding: str, data: bytes, error: UnicodeError) -> InputError:
         at = error.start - (len(error.object) - len(data)) if isinstance(error, UnicodeDecodeError) else 0
         line = self._lines + data.count(b"\n", 0, max(at, 0)) + 1
-        return InputError(
-            f"byte {self._bytes + at + 1:,} is not valid {encoding} text",
-            place=f"{self._source}, line {line}",
-            remedy="Name the right encoding with --encoding",
-        )
+        what = f"byte {self._bytes + at + 1:,} is not valid {encoding} text"
+        return InputError(what, place=f"{self._source}, line {line}", remedy="Name the right encoding with --encoding")
 
     def _refuse_binary(self, data: bytes, lines: int) -> None:
         nul = data.find(b"\0")
         if nul >= 0:
             line = lines + data.count(b"\n", 0, nul) + 1
-            raise InputError(
-                "this is a binary file, not text",
-                place=f"{self._source}, line {line}",
-                remedy="Export the log as CSV, or name the encoding with --encoding (such as utf-16-le)",
-            )
+            remedy = "Export the log as CSV, or name the encoding with --encoding (such as utf-16-le)"
+            raise InputError("this is a binary file, not text", place=f"{self._source}, line {line}", remedy=remedy)
 
 
 @dataclass(frozen=True)
@@ -152,46 +120,31 @@ class Dialect:
     body: int = 0
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Which columns have values in quotes and which have values without.
+def text_columns(body: bytes, dialect: Dialect, line: Place) -> npt.NDArray[np.bool_]:
+    """Which columns are text because they stand in quotes where others do not; `line` says where a row is.
 
-    Then the first row that is ragged and its fields, or the first row in which a quotation mark amid a field would enclose the
-    end of the field: whether it encloses anything is open.
+    It is an error where a row has more or fewer fields than the header, or where it is open if a quotation mark amid a field
+    encloses anything: it would enclose the end of the field.
     """
-
-    quoted: npt.NDArray[np.bool_]
-    bare: npt.NDArray[np.bool_]
-    ragged_row: int | None = None
-    ragged_fields: int = 0
-    misquoted_row: int | None = None
-
-    @property
-    def says_text(self) -> npt.NDArray[np.bool_]:
-        """The columns that are text because they stand in quotes where others do not."""
-        return self.quoted & ~self.bare & (self.bare.any() and self.quoted.any())
-
-
-def scan(body: bytes, dialect: Dialect) -> Layout:
-    """Find the layout of the rows of a file."""
-    width = len(dialect.header)
+    width, row = len(dialect.header), 0
     quoted, bare = np.zeros(width, bool), np.zeros(width, bool)
-    row = 0
     for _, data, ends, row_ends in _slices(body, dialect):
-        misquoted = _first_misquoted(data[: int(ends[-1])], dialect)
+        amid = _first_misquoted(data[: int(ends[-1])], dialect)
+        if amid is not None:
+            raise misquoted(line(row + int(np.searchsorted(ends[row_ends], amid))))
         fields = np.diff(row_ends, prepend=-1)
         starts = np.concatenate(([0], ends[:-1] + 1))
         sizes = ends - starts
         first = data[np.minimum(starts, len(data) - 1)]
-        sizes[(sizes == 1) & (first == _CARRIAGE_RETURN)] = 0
+        sizes[(sizes == 1) & (first == ord("\r"))] = 0
         wrong = fields != width
-        if misquoted is not None:
-            return Layout(quoted, bare, misquoted_row=row + int(np.searchsorted(ends[row_ends], misquoted)))
         if wrong.any():
             blank = wrong & (fields == 1) & (sizes[row_ends] == 0)
             ragged = np.flatnonzero(wrong & ~blank)
             if len(ragged):
-                return Layout(quoted, bare, row + int(ragged[0]), int(fields[ragged[0]]))
+                what = f"there are {int(fields[ragged[0]])} fields where the header has {width}"
+                remedy = "Check the quotes in this line, or name the delimiter with --delimiter"
+                raise InputError(what, place=line(row + int(ragged[0])), remedy=remedy)
             keep = np.ones(len(ends), bool)
             keep[row_ends[blank]] = False
             first, sizes = first[keep], sizes[keep]
@@ -199,7 +152,14 @@ def scan(body: bytes, dialect: Dialect) -> Layout:
         in_quotes = (first == ord(dialect.quote or "\0")) & (sizes > 0)
         quoted |= in_quotes.reshape(-1, width).any(axis=0)
         bare |= ((sizes > 0) & ~in_quotes).reshape(-1, width).any(axis=0)
-    return Layout(quoted, bare)
+    says_text: npt.NDArray[np.bool_] = quoted & ~bare & bare.any()
+    return says_text
+
+
+def misquoted(place: str) -> InputError:
+    """The error for quotation marks that open or close within a field."""
+    remedy = "Put such a field in quotation marks as a whole, and double each one that belongs to the text"
+    return InputError("quotation marks do not enclose a whole field here", place=place, remedy=remedy)
 
 
 def row_start(body: bytes | memoryview, dialect: Dialect, row: int) -> int:
@@ -227,21 +187,18 @@ def last_row_end(text: bytes, dialect: Dialect) -> int:
 def bare_line_feed(body: bytes, dialect: Dialect) -> int | None:
     """Where the first line feed outside of quotes is; None where there is none."""
     found = _field_ends(np.frombuffer(body, np.uint8), replace(dialect, delimiter="\n", line_end="\n"))
-    return int(found[0]) if len(found) else None
+    return next(map(int, found), None)
 
 
-def _slices(
-    body: bytes | memoryview, dialect: Dialect
-) -> Iterator[tuple[int, npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+def _slices(body: bytes | memoryview, dialect: Dialect) -> Iterator[tuple[int, Bytes, Places, Places]]:
     """Whole rows at a time: where they begin, their bytes, where their fields end, and which of these ends are ends of rows."""
     data = np.frombuffer(body, np.uint8)
     begin, size = 0, _SLICE
     while begin < len(data):
         chunk = data[begin : begin + size]
-        at_end = begin + size >= len(data)
         ends = _field_ends(chunk, dialect)
         row_ends = np.flatnonzero(chunk[ends] == ord(dialect.line_end))
-        if at_end and (not len(ends) or ends[-1] != len(chunk) - 1 or not len(row_ends) or row_ends[-1] != len(ends) - 1):
+        if begin + size >= len(data) and (not len(row_ends) or ends[row_ends[-1]] != len(chunk) - 1):
             ends = np.append(ends, len(chunk))  # the last row has no line end
             row_ends = np.append(row_ends, len(ends) - 1)
         if not len(row_ends):
@@ -253,7 +210,7 @@ def _slices(
         size = _SLICE
 
 
-def _first_misquoted(rows: npt.NDArray[np.uint8], dialect: Dialect) -> int | None:
+def _first_misquoted(rows: Bytes, dialect: Dialect) -> int | None:
     """Where a quotation mark amid a field stands before the end of that field; None where there is none."""
     if dialect.quote is None:
         return None
@@ -272,7 +229,7 @@ def _first_misquoted(rows: npt.NDArray[np.uint8], dialect: Dialect) -> int | Non
     return int(opening[wrong][0]) if wrong.any() else None
 
 
-def _field_ends(chunk: npt.NDArray[np.uint8], dialect: Dialect) -> npt.NDArray[np.int64]:
+def _field_ends(chunk: Bytes, dialect: Dialect) -> Places:
     """Delimiters and line ends outside of quotes, given that the chunk begins outside of them."""
     marks = (chunk == ord(dialect.delimiter)) | (chunk == ord(dialect.line_end))
     if dialect.quote is None:
@@ -281,7 +238,7 @@ def _field_ends(chunk: npt.NDArray[np.uint8], dialect: Dialect) -> npt.NDArray[n
     places = np.flatnonzero(marks | is_quote)
     quotes = is_quote[places]
     outside = (np.cumsum(quotes, dtype=np.uint8) & 1) == 0
-    ends: npt.NDArray[np.int64] = places[outside & ~quotes]
+    ends: Places = places[outside & ~quotes]
     return ends
 
 
@@ -295,7 +252,9 @@ def find_dialect(data: bytes, options: ReadOptions, *, tabs: bool, source: str) 
         start += excel.end()
     head = data[start : start + _FIRST_BYTES].decode("utf-8", "ignore")
     quote = _quote(head, source) if options.quote is None else options.quote
-    line_end = options.line_end or _line_end(head, quote or '"')
+    mark = quote or '"'
+    bare = re.sub(rf"{mark}[^{mark}]*(?:{mark}|\Z)", "", head)  # of what stands in quotes
+    line_end = options.line_end or ("\r" if "\r" in bare and "\n" not in bare else "\n")
     delimiter = delimiter or _delimiter(head, quote, tabs)
     if len(delimiter.encode()) != 1:
         raise InputError(f'"{delimiter}" cannot be a delimiter', place=source, remedy="Give one plain character with --delimiter")
@@ -320,12 +279,6 @@ def _quote(head: str, source: str) -> str:
     return '"'
 
 
-def _line_end(head: str, quote: str) -> str:
-    """What ends a line: a carriage return only where no line feed stands outside of quotes."""
-    bare = re.sub(rf"{quote}[^{quote}]*(?:{quote}|\Z)", "", head)
-    return "\r" if "\r" in bare and "\n" not in bare else "\n"
-
-
 def _delimiter(head: str, quote: str, tabs: bool) -> str:
     """The delimiter that gives most rows as many fields as the header, at least two."""
     complete = head if len(head) < _FIRST_BYTES // 2 else head[: max(head.rfind("\n"), head.rfind("\r")) + 1]
@@ -341,15 +294,15 @@ def _delimiter(head: str, quote: str, tabs: bool) -> str:
 
 def two_line_ends(place: str) -> InputError:
     """The error for a file with lines that end in a carriage return and lines that end in a line feed."""
-    what = "some lines end in a carriage return and some in a line feed"
-    return InputError(what, place=place, remedy="Write all line ends alike")
+    return InputError(
+        "some lines end in a carriage return and some in a line feed", place=place, remedy="Write all line ends alike"
+    )
 
 
 def _rows(text: str, delimiter: str, quote: str | None) -> list[list[str]]:
     lines = io.StringIO(text, newline="")
     plain = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-    reader = csv.reader(lines, delimiter=delimiter, quotechar=quote) if quote else plain
-    return [row for row, _ in zip(reader, range(_FIRST_ROWS), strict=False)]
+    return list(islice(csv.reader(lines, delimiter=delimiter, quotechar=quote) if quote else plain, _FIRST_ROWS))
 
 
 def is_quoting(data: bytes, start: int, delimiter: str, line_end: str, quote: str) -> bool:

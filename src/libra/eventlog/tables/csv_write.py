@@ -1,9 +1,8 @@
-"""Writing CSV and TSV: one row an event, in pm4py's column convention, in slices.
+"""Writing CSV and TSV in UTF-8: one row an event, in pm4py's column convention, in slices.
 
-In: a log, whole or in parts, and a stream. Out: UTF-8 text, and notes on what a table cannot hold. Quotes carry the type: text
-always stands in quotes, numbers, booleans and timestamps never do, a missing value is an empty field and empty text is `""`. No
-text cell is ever taken for a formula by a spreadsheet: one that could be gets an apostrophe in front, which our reader takes off
-again. Times are in ISO 8601, with a fraction of the second only where their column has any.
+Quotes carry the type: text always stands in quotes, numbers, booleans and timestamps never do, a missing value is an empty field
+and empty text is `""`. No text cell is ever taken for a formula by a spreadsheet: one that could be gets an apostrophe in front,
+which our reader takes off again. Times are in ISO 8601, with a fraction of the second only where their column has any.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_PREFIX, column
 from libra.eventlog.options import Progress, no_progress
-from libra.eventlog.xes.write import default_metadata
+from libra.eventlog.xes.write import NAME_INDIVIDUAL, default_metadata
 
 FORMULA = r"^'*[=+\-@\t\r]"
 SECOND = 1_000_000  # microseconds
@@ -28,20 +27,7 @@ AWKWARD = rf'["\x00]|{FORMULA}'
 
 
 def write_csv(log: EventLog, stream: BinaryIO, separator: str = ",", progress: Progress = no_progress) -> list[str]:
-    """Write a log as a table and tell what could not be kept. Progress counts events.
-
-    Example:
-        >>> from datetime import datetime
-        >>> log = EventLog(
-        ...     pl.DataFrame({"@case": [0], "concept:name": ["=1+1"], "time:timestamp": [datetime(2024, 5, 6)], "cost": [9.5]}),
-        ...     pl.DataFrame({"concept:name": ["anna"]}),
-        ... )
-        >>> write_csv(log, stream := BytesIO())
-        []
-        >>> print(stream.getvalue().decode().rstrip())
-        case:concept:name,concept:name,time:timestamp,cost
-        "anna","'=1+1",2024-05-06T00:00:00+00:00,9.5
-    """
+    """Write a log as a table and tell what could not be kept. Progress counts events."""
     table, left_out, done = None, list[str](), 0
     for part in log.parts():
         cases = part.cases.select(pl.all().name.prefix(CASE_PREFIX))
@@ -110,7 +96,5 @@ def _left_out(log: EventLog) -> list[str]:
     if log.metadata not in (LogMetadata(), default_metadata(log)):
         notes.append("A table cannot hold the attributes, globals and classifiers of the log's header: they were left out.")
     if log.individual is not None:
-        notes.append(
-            f'A table cannot say that "{log.individual}" names the individual. Give --individual when you read the file.'
-        )
+        notes.append(f'A table cannot say that "{log.individual}" names the individual. {NAME_INDIVIDUAL}')
     return notes

@@ -54,9 +54,7 @@ _REGEX_OF = {
     "z": r"(?P<zone>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)", "Z": "(?P<zone>[A-Za-z]{1,5})",
 }  # fmt: skip
 _SHORT = {"%T": "%H:%M:%S", "%R": "%H:%M", "%F": "%Y-%m-%d", "%D": "%m/%d/%y", "%e": "%d", "%h": "%b", "%:z": "%z", "%#z": "%z"}
-_CODE_OF = {
-    "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "fraction": "%f", "half": "%p",
-}  # fmt: skip
+_CODE_OF = {"month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "fraction": "%f", "half": "%p"}
 _ORDERS = ({"one": "%d", "two": "%m"}, {"one": "%m", "two": "%d"}, {"one": "%y", "two": "%m", "year": "%d"})
 DAY_ZERO = r"(?:1899-12-3[01]|1900-01-0[01]|12/3[01]/1899|3[01][./-]12[./-]1899)[T\s]+"
 TIME_OF_DAY = (
@@ -87,25 +85,16 @@ class DateReading:
 
 
 def read_dates(values: pl.Series, day_first: bool | None = None) -> DateReading:
-    """Read text values as dates, each in whichever of the known shapes it has.
-
-    Example:
-        >>> reading = read_dates(pl.Series(["6 May 2024, 8:30 PM", "2024-05-06T20:30:00+02:00", "soon"]))
-        >>> reading.micros.cast(pl.Datetime("us")).to_list()
-        [datetime.datetime(2024, 5, 6, 20, 30), datetime.datetime(2024, 5, 6, 18, 30), None]
-        >>> reading.offset.to_list()
-        [None, 120, None]
-    """
+    """Read text values as dates, each in whichever of the known shapes it has."""
     parts = _split(values, FAMILIES)
     year_first, short_year = _place_of_short_year(values, parts) if day_first is None else (False, None)
     if year_first:
-        no_order = pl.lit(None, pl.Int64)
         parts = parts.with_columns(
-            pl.coalesce("one", "year").alias("year"),
-            pl.coalesce("month", "two").alias("month"),
-            pl.when(pl.col("one").is_not_null()).then("year").otherwise("day").alias("day"),
-            no_order.alias("one"),
-            no_order.alias("two"),
+            year=pl.coalesce("one", "year"),
+            month=pl.coalesce("month", "two"),
+            day=pl.when(pl.col("one").is_not_null()).then("year").otherwise("day"),
+            one=pl.lit(None, pl.Int64),
+            two=pl.lit(None, pl.Int64),
         )
     one, two = parts["one"], parts["two"]
     day_leads = values.filter(((one > 12) & (two <= 12)).fill_null(False))
@@ -120,8 +109,8 @@ def read_dates(values: pl.Series, day_first: bool | None = None) -> DateReading:
             ambiguous = either[0]
         day_first = not month_leads.len()
     day, month = ("one", "two") if day_first else ("two", "one")
-    read = _assemble(parts.with_columns(pl.coalesce("day", day).alias("day"), pl.coalesce("month", month).alias("month")))
-    return DateReading(read["micros"], read["offset"], proven, ambiguous, contradiction, short_year, year_first)
+    read = _assemble(parts.with_columns(day=pl.coalesce("day", day), month=pl.coalesce("month", month)))
+    return DateReading(*read, proven, ambiguous, contradiction, short_year, year_first)
 
 
 def telling_dates(values: pl.Series, readable: pl.Series) -> pl.Series:
@@ -131,22 +120,12 @@ def telling_dates(values: pl.Series, readable: pl.Series) -> pl.Series:
     """
     one, two, year = pl.col("one"), pl.col("two"), pl.col("year")
     kinds = (one == 0, one <= 12, one <= 31, two == 0, two <= 12, two <= 31, one == two, year.is_between(1, 31))
-    rows = (
-        _split(values, FAMILIES)
-        .with_columns(kind.alias(str(number)) for number, kind in enumerate(kinds))
-        .with_columns(readable.alias("readable"))
-        .filter(year.is_not_null())
-    )
-    of_each_kind = rows.unique([*map(str, range(len(kinds))), "short_year", "zone", "readable"], keep="first")
+    named = {str(number): kind for number, kind in enumerate(kinds)}
+    rows = _split(values, FAMILIES).with_columns(**named, readable=readable).filter(year.is_not_null())
+    of_each_kind = rows.unique([*named, "short_year", "zone", "readable"], keep="first")
     short = rows.filter("short_year", one.is_not_null())
     chosen = (of_each_kind, *(short.unique(part, keep="first") for part in ("one", "year")))
     return pl.concat([found["row"] for found in chosen]).unique().sort()
-
-
-def read_pattern(values: pl.Series, pattern: str) -> DateReading:
-    """Read text values by a regular expression that names the parts of a date."""
-    read = _assemble(_split(values, (pattern,)))
-    return DateReading(read["micros"], read["offset"])
 
 
 def _place_of_short_year(values: pl.Series, parts: pl.DataFrame) -> tuple[bool, str | None]:
@@ -178,52 +157,32 @@ def _split(values: pl.Series, families: Sequence[str]) -> pl.DataFrame:
             parts = [groups.field(part) if part in names else pl.lit(None, pl.String).alias(part) for part in _PARTS]
             found.append(matched.select("row", *parts))
     parts_of = rows.select("row").join(pl.concat(found), on="row", how="left", maintain_order="left")
-    return parts_of.with_columns(
-        pl.col(_NUMBERS).cast(pl.Int64),
-        pl.col("year").str.len_bytes().eq(2).alias("short_year"),
-    )
+    return parts_of.with_columns(pl.col(_NUMBERS).cast(pl.Int64), pl.col("year").str.len_bytes().eq(2).alias("short_year"))
 
 
-def _assemble(parts: pl.DataFrame) -> pl.DataFrame:
+def _assemble(parts: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
     """Microseconds and offset from the parts of each value; null where they make no valid date or time."""
-    month_of = {name: _MONTH_OF.get(name[:4].lower()) or _MONTH_OF.get(name[:3].lower()) for name in _distinct(parts["name"])}
-    offset_of = {zone: _offset(zone) for zone in _distinct(parts["zone"])}
-    month = pl.col("name").replace_strict(month_of, default=None, return_dtype=pl.Int64)
-    year, hour = pl.col("year"), pl.col("hour")
-    night = pl.col("half").str.to_lowercase().str.starts_with("p").cast(pl.Int64) * 12
-    hour_24 = pl.when(pl.col("half").is_null()).then(hour.fill_null(0)).when(hour.is_between(1, 12)).then(hour % 12 + night)
-    fraction = pl.col("fraction").fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64)
-    return (
-        parts.with_columns(
-            pl.when("short_year").then((year + 31) % 100 + 1969).otherwise(year).alias("year"),  # 69 is 1969, 68 is 2068
-            pl.coalesce("month", month).alias("month"),
-            hour_24.alias("hour"),
-            pl.col("minute", "second").fill_null(0),
-            fraction.alias("fraction"),
-            pl.col("zone").replace_strict(offset_of, default=None, return_dtype=pl.Int64).alias("offset"),
-        )
-        .with_columns(
-            pl.format("{}-{}-{}", "year", "month", "day").str.to_date("%Y-%m-%d", strict=False).cast(pl.Int64).alias("days"),
-            pl.sum_horizontal(hour * 3600, pl.col("minute") * 60, "second", ignore_nulls=False).alias("seconds"),
-            (
-                pl.col("minute").le(59) & pl.col("second").le(59) & (pl.col("zone").is_null() | pl.col("offset").is_not_null())
-            ).alias("fine"),
-        )
-        .select(
-            pl.when(pl.col("fine") & pl.col("seconds").le(86_400))
-            .then(
-                (pl.col("days") * 86_400 + pl.col("seconds") - pl.col("offset").fill_null(0) * 60) * 1_000_000
-                + pl.col("fraction")
-            )
-            .alias("micros"),
-            "offset",
-        )
-        .with_columns(pl.when(pl.col("micros").is_not_null()).then("offset").alias("offset"))
+    names, zones = (parts[part].drop_nulls().unique().to_list() for part in ("name", "zone"))
+    month_of = {name: _MONTH_OF.get(name[:4].lower()) or _MONTH_OF.get(name[:3].lower()) for name in names}
+    offset_of = {zone: _offset(zone) for zone in zones}
+    year, hour, minute, second = map(pl.col, ("year", "hour", "minute", "second"))
+    half, zone, offset = map(pl.col, ("half", "zone", "offset"))
+    night = half.str.to_lowercase().str.starts_with("p").cast(pl.Int64) * 12
+    parts = parts.with_columns(
+        year=pl.when("short_year").then((year + 31) % 100 + 1969).otherwise(year),  # 69 is 1969, 68 is 2068
+        month=pl.coalesce("month", pl.col("name").replace_strict(month_of, default=None, return_dtype=pl.Int64)),
+        hour=pl.when(half.is_null()).then(hour.fill_null(0)).when(hour.is_between(1, 12)).then(hour % 12 + night),
+        minute=minute.fill_null(0),
+        second=second.fill_null(0),
+        fraction=pl.col("fraction").fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64),
+        offset=zone.replace_strict(offset_of, default=None, return_dtype=pl.Int64),
     )
-
-
-def _distinct(names: pl.Series) -> list[str]:
-    return names.drop_nulls().unique().to_list()
+    days = pl.format("{}-{}-{}", "year", "month", "day").str.to_date("%Y-%m-%d", strict=False).cast(pl.Int64)
+    seconds = pl.sum_horizontal(hour * 3600, minute * 60, second, ignore_nulls=False)
+    fine = minute.le(59) & second.le(59) & seconds.le(86_400) & (zone.is_null() | offset.is_not_null())
+    micros = (days * 86_400 + seconds - offset.fill_null(0) * 60) * 1_000_000 + pl.col("fraction")
+    read = parts.select(pl.when(fine).then(micros).alias("micros"), "offset")
+    return read["micros"], read.select(pl.when(pl.col("micros").is_not_null()).then(offset)).to_series()
 
 
 def _offset(zone: str) -> int | None:
@@ -237,39 +196,35 @@ def _offset(zone: str) -> int | None:
     return None if size > 18 * 60 else (-size if sign == "-" else size)
 
 
-def needs_own_reading(pattern: str) -> bool:
-    """Whether a format has codes that Polars would read otherwise: a fraction that follows no point, or a zone's name."""
-    return "%f" in pattern.replace("%%", "").replace(".%f", "") or "%Z" in pattern.replace("%%", "")
+def read_format(values: pl.Series, pattern: str) -> DateReading | None:
+    """Text values read by a format that Polars would read otherwise: with a fraction that follows no point, or a zone's name.
 
-
-def as_regex(pattern: str) -> str | None:
-    """The format as a regular expression with named parts; None where it has other codes, or does not tell a day."""
+    Any other format is left to Polars, as None.
+    """
+    plain = pattern.replace("%%", "")
+    if "%f" not in plain.replace(".%f", "") and "%Z" not in plain:
+        return None
+    regex, known, spelled = "", True, pattern
     for short, long in _SHORT.items():
-        pattern = pattern.replace(short, long)
-    regex = ""
-    for mark, code, literal in re.findall(r"([.,]?)%(.)|(.)", pattern, re.DOTALL):
+        spelled = spelled.replace(short, long)
+    for mark, code, literal in re.findall(r"([.,]?)%(.)|(.)", spelled, re.DOTALL):
+        known = known and (not code or code in _REGEX_OF)
         if not code:
             regex += r"\s*" if literal.isspace() else re.escape(literal)
-        elif code not in _REGEX_OF:
-            return None
         elif mark and code == "f":  # a full second is often written without its fraction
             regex += f"(?:{re.escape(mark)}{_REGEX_OF[code]})?"
         else:
-            regex += re.escape(mark) + _REGEX_OF[code]
+            regex += re.escape(mark) + _REGEX_OF.get(code, "")
     parts = re.findall(r"\?P<(\w+)>", regex)
     tells_a_day = {"year", "day"} <= set(parts) and ("month" in parts or "name" in parts)
-    return f"^{regex}$" if tells_a_day and len(set(parts)) == len(parts) else None
+    if not known or not tells_a_day or len(set(parts)) < len(parts):
+        remedy = "Beside %f or %Z use %Y or %y, %m or %b, %d, %H or %I, %M, %S, %p and %z, each at most once"
+        raise InputError(f'--timestamp-format "{pattern}" cannot be followed', remedy=remedy)
+    return DateReading(*_assemble(_split(values, (f"^{regex}$",))))
 
 
 def formats_like(value: str) -> Iterator[str]:
-    """The formats that a date could be written in, the day before the month first; none for what is no date.
-
-    Example:
-        >>> list(formats_like("06.05.2024 08:14"))
-        ['%d.%m.%Y %H:%M', '%m.%d.%Y %H:%M']
-        >>> list(formats_like("6 May 2024"))
-        ['%d %b %Y', '%d %B %Y']
-    """
+    """The formats that a date could be written in, the day before the month first; none for what is no date."""
     for family in FAMILIES:
         match = re.match(family.replace(r"\p{L}", r"[^\W\d_]"), value)
         if match is not None:
@@ -281,16 +236,14 @@ def formats_like(value: str) -> Iterator[str]:
 def _codes(parts: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """For every part of a date its code, in each order that its parts can stand in."""
     codes = {name: _CODE_OF[name] for name in parts if name in _CODE_OF}
-    codes |= {"year": "%Y" if len(parts["year"]) == 4 else "%y"}
+    codes["year"] = "%Y" if len(parts["year"]) == 4 else "%y"
     if "half" in parts:
         codes["hour"] = "%I"
     if "zone" in parts:
         codes["zone"] = "%Z" if parts["zone"].isalpha() and parts["zone"] not in "Zz" else "%z"
     names = ({"name": "%b"}, {"name": "%B"}) if "name" in parts else ({},)
     orders = [order for order in _ORDERS if "year" not in order or len(parts["year"]) == 2] if "one" in parts else [{}]
-    for order in orders:
-        for name in names:
-            yield codes | order | name
+    yield from (codes | order | name for order in orders for name in names)
 
 
 def _written(match: re.Match[str], codes: Mapping[str, str]) -> str:
@@ -309,20 +262,15 @@ def read_clock_times(values: pl.Series, options: ReadOptions, *, place: Place) -
         return (values.to_physical() // 1000).cast(pl.Duration("us"))
     text = values.str.strip_chars()
     text = text.set(text == "", None)
-    parts = pl.DataFrame(
-        [text.str.extract(TIME_OF_DAY, i + 1).alias(name) for i, name in enumerate(("h", "m", "s", "f", "half"))]
-    )
+    parts = pl.DataFrame({name: text.str.extract(TIME_OF_DAY, i) for i, name in enumerate(("h", "m", "s", "f", "half"), start=1)})
     missing = {"s": "00", "f": "0", "half": ""}
     clock = parts.select(pl.format("1970-01-01 {}:{}:{}.{} {}", "h", "m", *(pl.col(n).fill_null(v) for n, v in missing.items())))
     read = read_dates(clock.to_series().str.strip_chars()).micros.cast(pl.Duration("us"))
     unreadable = read.is_null() & text.is_not_null()
     if unreadable.any() and not options.drop_invalid:
         row = int(unreadable.arg_true()[0])
-        raise InputError(
-            f'time of day "{text[row][:60]}" in "{name}" cannot be read',
-            place=place(row),
-            remedy="Correct it, or drop such events with --drop-invalid",
-        )
+        what = f'time of day "{text[row][:60]}" in "{name}" cannot be read'
+        raise InputError(what, place=place(row), remedy="Correct it, or drop such events with --drop-invalid")
     return read
 
 

@@ -1,14 +1,13 @@
-"""A flat table, one row an event, to an `EventLog`.
+"""A flat table, one row an event, to an `EventLog`: at once (`from_flat`), or row by row for batches (`TableRows`).
 
-`TableRows` reads case id, activity, time and individual of rows, all at once (`from_flat`) or in batches (`in_batches`). Every
-event without a usable case id, activity or timestamp is an `InputError` that names its place, or left out with a note where the
-user wants that. No column disappears without a note.
+Every event without a usable case id, activity or timestamp is an `InputError` that names its place, or left out with a note where
+the user wants that. No column disappears without a note.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import time
 
 import polars as pl
@@ -28,29 +27,34 @@ from libra.eventlog.tables.values import as_attributes, as_text
 _FIRST_LETTER, _LAST_LETTER = "!", "~"  # of ASCII
 _TIMES = ("timestamp", "start_timestamp")
 _WIDE = (pl.UInt64, pl.Int128, pl.UInt128)  # what 64 bits and a sign may not hold
+Columns = Mapping[str, tuple[str, ...]]
+"""The columns that play each role."""
+ReadTimes = Callable[[pl.DataFrame, Place], pl.Series]
+ONE_VALUE = f"Choose a column with one value for all events of a case for {FLAGS['individual']}"
 
 
 class TableRows:
     """The rows of a table on their way to events: what each says depends on that row and on `read_times` alone."""
 
-    def __init__(
-        self,
-        columns: Mapping[str, tuple[str, ...]],
-        options: ReadOptions,
-        source: str,
-        read_times: Callable[[pl.DataFrame, Place], pl.Series],
-    ) -> None:
+    def __init__(self, columns: Columns, options: ReadOptions, source: str, read_times: ReadTimes) -> None:
         self._columns, self._options, self._source, self._read_times = columns, options, source, read_times
         self._seen = self._unusable = 0
-        self._lacking: list[str] = []
+        self._lacking: dict[str, None] = {}
 
     def required(self, frame: pl.DataFrame, place: Place) -> dict[str, pl.Series]:
-        """What every event must have, null where it has not. Equal values of "case_id" are one case: whole numbers, or text."""
-        return {
-            "case_id": self._case(frame, place),
-            "activity": self.joined(frame, "activity", place),
-            "timestamp": unnamed(self._read_times(frame, place)),
-        }
+        """What every event must have, null where it has not.
+
+        Equal values of "case_id" are one case: whole numbers, or text in which lengths keep joined columns apart.
+        """
+        first, *more = self._columns["case_id"]
+        if not more and frame[first].dtype.is_integer():
+            case = unnamed(frame[first])
+        else:
+            ids = [label(frame[name], "case_id", place).alias(str(i)) for i, name in enumerate((first, *more))]
+            lengths = [pl.format("{}:{}", pl.col(part.name).str.len_bytes(), part.name) for part in ids]
+            case = pl.DataFrame(ids).select(pl.concat_str(lengths)).to_series() if more else ids[0]
+        activity = self.joined(frame, "activity", place)
+        return {"case_id": case, "activity": activity, "timestamp": unnamed(self._read_times(frame, place))}
 
     def usable(self, required: Mapping[str, pl.Series], place: Place) -> pl.Series | None:
         """Which events have all they must have, None where all have; others are an error, or counted where they are dropped."""
@@ -62,8 +66,7 @@ class TableRows:
             if not self._options.drop_invalid:
                 remedy = "Fill it in, or drop such events with --drop-invalid"
                 raise InputError(f"no {word}", place=place(int(values.is_null().arg_true()[0])), remedy=remedy)
-            if word not in self._lacking:
-                self._lacking.append(word)
+            self._lacking[word] = None
             usable = values.is_not_null() if usable is None else usable & values.is_not_null()
         self._seen += required["case_id"].len()
         self._unusable += 0 if usable is None else int((~usable).sum())
@@ -75,7 +78,7 @@ class TableRows:
         whose = identity(values, place)
         lacking = whose.is_null() if usable is None else whose.is_null() & usable
         if lacking.any():
-            raise InputError(f'no value in "{values.name}"', place=place(int(lacking.arg_true()[0])), remedy=_one_value())
+            raise InputError(f'no value in "{values.name}"', place=place(int(lacking.arg_true()[0])), remedy=ONE_VALUE)
         return whose
 
     def joined(self, frame: pl.DataFrame, role: str, place: Place) -> pl.Series:
@@ -94,38 +97,21 @@ class TableRows:
             what = "no event has a case id, an activity and a timestamp that can be used"
             raise InputError(what, place=self._source, remedy=remedy)
 
-    @property
-    def any_used(self) -> bool:
-        """Whether an event was usable so far."""
-        return self._unusable < self._seen
-
     def notes(self) -> list[str]:
         """What was left out so far."""
         most = 2 * self._unusable > self._seen
         return [LeftOut(f"Some events without a usable {word} were left out.", most=most) for word in self._lacking]
 
-    def _case(self, frame: pl.DataFrame, place: Place) -> pl.Series:
-        """A value for each case: as it is where it is a whole number, else text; lengths keep joined columns apart."""
-        names = self._columns["case_id"]
-        if len(names) == 1 and frame[names[0]].dtype.is_integer():
-            return unnamed(frame[names[0]])
-        parts = [label(frame[name], "case_id", place).alias(str(i)) for i, name in enumerate(names)]
-        if len(parts) == 1:
-            return parts[0]
-        lengths = [pl.format("{}:{}", pl.col(str(i)).str.len_bytes(), pl.col(str(i))) for i in range(len(parts))]
-        return pl.DataFrame(parts).select(pl.concat_str(lengths)).to_series()
-
 
 def label(values: pl.Series, role: str, place: Place) -> pl.Series:
     """A column as text; for the roles every event must have, blank text is missing."""
-    what = f'"{values.name}" is of the type {values.dtype} and holds no text to serve as {WORDS.get(role, role)}'
-    remedy = f"Name another column with {FLAGS[role]}"
-    if values.dtype.is_nested():
-        raise InputError(what, place=place(0), remedy=remedy)
     try:
-        text = as_text(values)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(what, place=place(0), remedy=remedy) from error
+        text = None if values.dtype.is_nested() else as_text(values)
+    except pl.exceptions.PolarsError:
+        text = None
+    if text is None:
+        what = f'"{values.name}" is of the type {values.dtype} and holds no text to serve as {WORDS.get(role, role)}'
+        raise InputError(what, place=place(0), remedy=f"Name another column with {FLAGS[role]}")
     if role not in REQUIRED or not ((text < _FIRST_LETTER) | (text > _LAST_LETTER)).any():  # then none begins with white space
         return text
     return text.set(text.str.strip_chars() == "", None)
@@ -140,31 +126,13 @@ def identity(values: pl.Series, place: Place) -> pl.Series:
     return label(values, "individual", place)
 
 
-def _one_value() -> str:
-    return f"Choose a column with one value for all events of a case for {FLAGS['individual']}"
-
-
 def from_flat(
-    frame: pl.DataFrame,
-    options: ReadOptions,
-    *,
-    place: Place,
-    source: str,
-    roles: Sequence[FoundRole] | None = None,
-    metadata: LogMetadata | None = None,
-    notes: Sequence[str] = (),
-) -> EventLog:
+    frame: pl.DataFrame, options: ReadOptions, *, place: Place, source: str, roles: Sequence[FoundRole] | None = None,
+    metadata: LogMetadata | None = None, notes: Sequence[str] = (),
+) -> EventLog:  # fmt: skip
     """Make a flat table a log; the roles of its columns are found unless they are given.
 
     Cases stand in order of first appearance, their events in the order of the table.
-
-    Example:
-        >>> table = pl.DataFrame(
-        ...     {"Case ID": [7, 8, 7], "Activity": ["a", "a", "b"], "Time": ["2024-05-06", "2024-05-06", "2024-05-07"]}
-        ... )
-        >>> log = from_flat(table, ReadOptions(), place="row {}".format, source="table")
-        >>> log.cases["concept:name"].to_list(), log.events["concept:name"].to_list()
-        (['7', '8'], ['a', 'b', 'a'])
     """
     roles = find_roles(frame, options, source) if roles is None else roles
     said = list(notes)
@@ -174,9 +142,8 @@ def from_flat(
         rows.finish()
     clocks = listed(unused_clocks(frame, roles, options))
     if clocks:
-        said.append(
-            f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column to use it."
-        )
+        joining = f"If {clocks} holds times of day, join it with the dates in one column to use it."
+        said.append(f"The timestamps are dates only. {joining}")
     required = rows.required(frame, place)
     playing = {ROLE_COLUMN[role]: values for role, values in required.items() if role != "case_id"}
     for role in columns:
@@ -189,68 +156,68 @@ def from_flat(
     said.extend(rows.notes())
     rows.finish()
 
-    position, index, firsts = _grouped(required["case_id"], usable)
-    in_order = position.len() == frame.height and position.is_sorted()
-    events = pl.DataFrame([values.alias(name) for name, values in playing.items()])
-    if not in_order:
-        events, attributes = events[position], attributes[position] if attributes.width else attributes
-    split = _Split(index, firsts)
-    first_rows = position[firsts]
-    ids = [label(frame[name][first_rows], "case_id", place) for name in columns["case_id"]]
-    whose = rows.individual(frame, usable, place)[position] if "individual" in columns else None
-    whose_ids = {} if whose is None else {columns["individual"][0]: whose[firsts]}
-    said.extend(alike_notes(whose_ids, dict(zip(columns["case_id"], ids, strict=True))))
-    cases, individual = pl.DataFrame({CASE_NAME: _case_ids(ids, said)}), None
-    if whose is not None:
-        individual = _name_of_individual(columns)
-        if individual != CASE_NAME:
-            if (changes := split.varies(whose)).any():
-                what = f'"{columns["individual"][0]}" changes within a case'
-                raise InputError(what, place=place(int(position[int(changes.arg_true()[0])])), remedy=_one_value())
-            cases = cases.with_columns(whose[firsts].alias(individual))
-        attributes = without(attributes, columns["individual"][0], CASE_PREFIX + individual)
-    events, cases = _with_attributes(events, cases, attributes, split, said)
-    return EventLog(
-        events.insert_column(0, index.alias(CASE_INDEX)),
-        cases,
-        metadata or LogMetadata(),
-        tuple(roles),
-        tuple(said),
-        individual,
-        has_zone=has_zone(said, options, columns["timestamp"][0]),
-    )
+    # The usable rows grouped by case (cases by first appearance), the number of each row's case, and which are the first.
+    numbered = pl.DataFrame({"case": required["case_id"]}).with_row_index("row")
+    groups = (numbered if usable is None else numbered.filter(usable)).group_by("case", maintain_order=True).agg("row")
+    index = groups.select(pl.int_range(pl.len(), dtype=pl.UInt32).repeat_by(pl.col("row").list.len()).explode()).to_series()
+    position, firsts = groups["row"].explode(), (index.diff().fill_null(1) > 0).arg_true()
 
-
-@dataclass(frozen=True)
-class _Split:
-    """Where the cases are in a frame grouped by case."""
-
-    index: pl.Series
-    firsts: pl.Series
-
-    def varies(self, values: pl.Series) -> pl.Series:
+    def varies(values: pl.Series) -> pl.Series:
         """For every row whether its value differs from that of the case's first row."""
         values = unnamed(values)
-        return values.ne_missing(values[self.firsts][self.index])
+        return values.ne_missing(values[firsts][index])
+
+    events = pl.DataFrame([values.alias(name) for name, values in playing.items()])
+    if position.len() != frame.height or not position.is_sorted():
+        events, attributes = events[position], attributes[position] if attributes.width else attributes
+    ids = {name: label(frame[name][position[firsts]], "case_id", place) for name in columns["case_id"]}
+    whose = rows.individual(frame, usable, place)[position] if "individual" in columns else None
+    said.extend(alike_notes({} if whose is None else {columns["individual"][0]: whose[firsts]}, ids))
+    named = pl.DataFrame([part.alias(str(i)) for i, part in enumerate(ids.values())])
+    joined = named.select(pl.concat_str(pl.all(), separator="+")).to_series()
+    if not joined.is_unique().all():  # different combinations that join to the same id
+        joined = told_apart(joined)
+        said.append("Some case ids became equal when their columns were joined; they are told apart by a number, such as (2).")
+    cases, individual = pl.DataFrame({CASE_NAME: joined}), None
+    if whose is not None:  # it is an attribute of the case under the name that it has there, or the case id itself
+        source_of, individual = columns["individual"][0], CASE_NAME
+        if columns["individual"] != columns["case_id"]:
+            bare = source_of.removeprefix(CASE_PREFIX) or source_of
+            individual = f"individual:{bare}" if bare == CASE_NAME else bare
+            if (changes := varies(whose)).any():
+                row = int(position[int(changes.arg_true()[0])])
+                raise InputError(f'"{source_of}" changes within a case', place=place(row), remedy=ONE_VALUE)
+            cases = cases.with_columns(whose[firsts].alias(individual))
+        attributes = without(attributes, source_of, CASE_PREFIX + individual)
+
+    # Of the case is what says so in its name and is the same throughout each case.
+    reserved = {CASE_INDEX, *EVENT_ROLES}
+    taken = {*reserved, *attributes.columns}
+    for values in attributes:
+        name, bare = values.name, values.name.removeprefix(CASE_PREFIX)
+        if bare == name or not bare:
+            kept = _free_name(name, taken) if name in reserved else name
+            if kept != name:
+                said.append(f'The column "{name}" is kept as "{kept}".')
+        elif bare not in cases.columns and not varies(values).any():
+            cases = cases.with_columns(values[firsts].alias(bare))
+            continue
+        else:
+            kept = _free_name(bare, taken) if bare in taken else bare
+            said.append(f'"{name}" differs within some cases and is kept as the event attribute "{kept}".')
+            taken.add(kept)
+        events = events.with_columns(values.alias(kept))
+    events, zoned = events.insert_column(0, index.alias(CASE_INDEX)), has_zone(said, options, columns["timestamp"][0])
+    return EventLog(events, cases, metadata or LogMetadata(), tuple(roles), tuple(said), individual, zoned)
 
 
-def _grouped(case: pl.Series, usable: pl.Series | None) -> tuple[pl.Series, pl.Series, pl.Series]:
-    """The usable rows grouped by case (cases by first appearance), the number of each row's case, and which are the first."""
-    rows = pl.DataFrame({"case": case}).with_row_index("row")
-    groups = (rows if usable is None else rows.filter(usable)).group_by("case", maintain_order=True).agg("row")
-    index = groups.select(pl.int_range(pl.len(), dtype=pl.UInt32).repeat_by(pl.col("row").list.len()).explode()).to_series()
-    return groups["row"].explode(), index, (index.diff().fill_null(1) > 0).arg_true()
-
-
-def _moments(
-    frame: pl.DataFrame, role: str, columns: Mapping[str, tuple[str, ...]], options: ReadOptions, place: Place, said: list[str]
-) -> pl.Series:
+def _moments(frame: pl.DataFrame, role: str, columns: Columns, options: ReadOptions, place: Place, said: list[str]) -> pl.Series:
     """The times of a whole column, with those of day from another one where they stand there; notes go to `said`."""
     name, *clocks = columns[role]
     beside = {columns[other][0]: frame[columns[other][0]] for other in _TIMES if other in columns and other != role}
     ours = options if role == "timestamp" or options.zone is None else replace(options, zone="utc")
     optional = role not in REQUIRED
-    moments, more = read_timestamps(frame[name], ours, column=name, place=place, optional=optional, beside=beside)
+    moments, more = read_timestamps(frame[name], ours, name, place, beside, optional)
     moments = with_clocks(moments, frame, columns[role], options, place)
     said.extend(clock_note(clock, name) for clock in clocks)
     said.extend(map(str, more) if optional else more)  # only the timestamp counts in a release
@@ -262,11 +229,8 @@ def with_clocks(moments: pl.Series, frame: pl.DataFrame, columns: Sequence[str],
     when, *clocks = columns
     if clocks and not (at_midnight := (unnamed(moments).dt.time() == time()).fill_null(True)).all():
         row = int((~at_midnight).arg_true()[0])
-        raise InputError(
-            f'timestamp {quoted(frame[when][row])} tells a time of day, and the others have theirs from "{clocks[0]}"',
-            place=place(row),
-            remedy="Name the column to use with --timestamp",
-        )
+        what = f'timestamp {quoted(frame[when][row])} tells a time of day, and the others have theirs from "{clocks[0]}"'
+        raise InputError(what, place=place(row), remedy="Name the column to use with --timestamp")
     for clock in clocks:
         moments += read_clock_times(frame[clock], options, place=place)
     return moments
@@ -277,11 +241,10 @@ def clock_note(clock: str, date: str) -> str:
     return f'The times of day in "{clock}" were added to the dates in "{date}".'
 
 
-def _attributes(frame: pl.DataFrame, columns: Mapping[str, tuple[str, ...]], said: list[str]) -> pl.DataFrame:
+def _attributes(frame: pl.DataFrame, columns: Columns, said: list[str]) -> pl.DataFrame:
     """The columns that play no role, or are joined with others, in the types of an event log."""
-    used = {
-        name for role, names in columns.items() if (len(names) == 1 and role != "individual") or role in _TIMES for name in names
-    }
+    alone = (role for role, names in columns.items() if (len(names) == 1 and role != "individual") or role in _TIMES)
+    used = {name for role in alone for name in columns[role]}
     taken = {ROLE_COLUMN[role] for role in columns if role in ROLE_COLUMN} - used
     pushed_out = [name for name in frame.columns if name in taken]
     if pushed_out:
@@ -291,47 +254,6 @@ def _attributes(frame: pl.DataFrame, columns: Mapping[str, tuple[str, ...]], sai
     return attributes
 
 
-def _with_attributes(
-    events: pl.DataFrame, cases: pl.DataFrame, attributes: pl.DataFrame, split: _Split, said: list[str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Events and cases with their attributes: of the case is what says so in its name and is the same throughout each case."""
-    taken = {CASE_INDEX, *EVENT_ROLES, *attributes.columns}
-    for values in attributes:
-        bare = values.name.removeprefix(CASE_PREFIX)
-        if bare == values.name or not bare:
-            kept = values.name if values.name not in (CASE_INDEX, *EVENT_ROLES) else _free_name(values.name, taken)
-            if kept != values.name:
-                said.append(f'The column "{values.name}" is kept as "{kept}".')
-            events = events.with_columns(values.alias(kept))
-        elif bare not in cases.columns and not split.varies(values).any():
-            cases = cases.with_columns(values[split.firsts].alias(bare))
-        else:
-            kept = bare if bare not in taken else _free_name(bare, taken)
-            said.append(f'"{values.name}" differs within some cases and is kept as the event attribute "{kept}".')
-            events = events.with_columns(values.alias(kept))
-            taken.add(kept)
-    return events, cases
-
-
 def _free_name(name: str, taken: set[str]) -> str:
     name = f"event:{name}"
     return _free_name(name, taken) if name in taken else name
-
-
-def _case_ids(parts: Sequence[pl.Series], said: list[str]) -> pl.Series:
-    """One id a case; different combinations that join to the same id are told apart by a number."""
-    named = pl.DataFrame([part.alias(str(i)) for i, part in enumerate(parts)])
-    ids = named.select(pl.concat_str(pl.all(), separator="+")).to_series()
-    if ids.is_unique().all():
-        return ids
-    said.append("Some case ids became equal when their columns were joined; they are told apart by a number, such as (2).")
-    return told_apart(ids)
-
-
-def _name_of_individual(columns: Mapping[str, tuple[str, ...]]) -> str:
-    """What the column of the cases is called that says whose they are."""
-    source = columns["individual"][0]
-    if (source,) == columns["case_id"]:
-        return CASE_NAME
-    name = source.removeprefix(CASE_PREFIX) or source
-    return f"individual:{name}" if name == CASE_NAME else name

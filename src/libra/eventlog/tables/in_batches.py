@@ -1,15 +1,14 @@
 """Tables larger than memory: rows to events in batches, each read as if all rows were read at once.
 
-How text and numbers are read as times (day or month first, the unit of epochs, the zone) depends on the whole column. It is
-decided from a sample; the few values that tell it are remembered, every batch is read beside them, and a value that would change
-how one of them was read is an `InputError`. Whatever else a row says depends on that row alone.
+How times are read (day or month first, the unit of epochs, the zone) depends on the whole column. A sample decides; the
+few values that tell it are remembered, every batch is read beside them, and a value that would change how one of them was read
+is an `InputError`. Whatever else a row says depends on that row alone.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -18,21 +17,11 @@ from libra.eventlog.log import UTC_MICROSECONDS, FoundRole
 from libra.eventlog.names import unnamed
 from libra.eventlog.options import Place, ReadOptions
 from libra.eventlog.select import Transitions
+from libra.eventlog.tables import timestamps
 from libra.eventlog.tables.dates import telling_dates
 from libra.eventlog.tables.flat import TableRows, clock_note, identity, with_clocks
 from libra.eventlog.tables.roles import DESCRIBED, REQUIRED, find_roles
-from libra.eventlog.tables.timestamps import (
-    ISO_ZONE,
-    Column,
-    epochs,
-    has_zone,
-    iso_timestamps,
-    place_in,
-    quoted,
-    read_moments,
-    stripped,
-    usable_moments,
-)
+from libra.eventlog.tables.timestamps import Beside, Column, has_zone, iso_timestamps, place_in, read_moments
 
 _NEVER_DATES = ((10**9, 10**10), (10**12, 10**13), (10**15, 10**16))  # as many digits as epochs have and no date has
 _REMEDY = "Give the format with --timestamp-format, or say --day-first or --month-first if it is their order that is open"
@@ -41,31 +30,18 @@ _SURE = ("named in the call", DESCRIBED, "its name is the XES standard's")
 
 
 class Times:
-    """One column of times, read as its first values show.
+    """One column of times, read as its first values show."""
 
-    Example:
-        >>> times = Times(pl.Series(["05/13/2024"]), None, ReadOptions(), "when", place="row {}".format)
-        >>> times.read(pl.Series(["05/06/2024"]), None, "row {}".format).dt.month().to_list(), times.has_zone
-        ([5], False)
-        >>> times.read(pl.Series(["05/06/2024", "16/06/2024"]), None, "row {}".format)  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        libra.errors.InputError: row 1: timestamp "16/06/2024" does not fit the way those before it were read. Give the format ...
-    """
-
-    def __init__(
-        self, sample: pl.Series, beside: tuple[str, pl.Series] | None, options: ReadOptions, column: str, *, place: Place
-    ) -> None:
-        """`beside` is another column of times, which may show the order of day and month where this one does not."""
+    def __init__(self, sample: pl.Series, beside: Beside, options: ReadOptions, column: str, *, place: Place) -> None:
         self._options, self._column = options, column
-        self._beside = None if beside is None else (beside[0], unnamed(beside[1]).clear())
-        values = stripped(sample, column, place)
+        values = timestamps.stripped(sample, column, place)
         self._values, self._moments = values.clear(), pl.Series([], dtype=UTC_MICROSECONDS)
+        self._beside = {name: unnamed(others).clear() for name, others in beside.items()}
         self._decided_zone: bool | None = None
-        others = {} if beside is None else {beside[0]: beside[1]}
-        _, self._notes = read_moments(values, options, Column(column, place_in(values, place), others))
+        _, self.notes = read_moments(values, options, Column(column, place_in(values, place), beside))
         if not options.described and not isinstance(values.dtype, pl.Date | pl.Datetime):
-            self._remember(values, None if beside is None else beside[1])
-        self._decided_zone = has_zone(self._notes, options, column)
+            self._remember(values, beside)
+        self._decided_zone = has_zone(self.notes, options, column)
         self._begun = False
 
     @property
@@ -73,39 +49,34 @@ class Times:
         """Whether the times say which zone they are in."""
         return self._decided_zone is not False
 
-    def notes(self) -> list[str]:
-        """What was assumed about all that was read so far."""
-        return list(self._notes)
-
-    def read(self, values: pl.Series, beside: pl.Series | None, place: Place) -> pl.Series:
+    def read(self, values: pl.Series, beside: Beside, place: Place) -> pl.Series:
         """The moments of the next values, null where there is none to be used; `place` says where a row of them stands."""
         continued, self._begun = self._begun, self._begun or len(values) > 0
-        values = stripped(values, self._column, place)
-        if self._options.described or isinstance(values.dtype, pl.Date | pl.Datetime):  # then every value is read by itself
-            read, _ = read_moments(values, self._options, Column(self._column, place_in(values, place)))
-            return usable_moments(read, values, self._options, place, continued=continued)[0]
+        values = timestamps.stripped(values, self._column, place)
         before = (self._values, self._moments, self._beside)
 
         def contradicts(count: int) -> bool:
             self._values, self._moments, self._beside = before
             try:
-                self._remember(values[:count], None if beside is None else beside[:count])
+                self._remember(values[:count], {name: others[:count] for name, others in beside.items()})
             except _ContradictionError:
                 return True
             return False
 
-        try:
-            moments = self._remember(values, beside)
-        except _ContradictionError:
-            row = bisect_left(range(1, len(values)), True, key=contradicts)  # the last of the fewest that contradict
-            what = f"timestamp {quoted(values[row])} does not fit the way those before it were read"
-            raise InputError(what, place=place(row), remedy=_REMEDY) from None
-        return usable_moments(moments, values, self._options, place, continued=continued)[0]
+        if self._options.described or isinstance(values.dtype, pl.Date | pl.Datetime):  # then every value is read by itself
+            moments, _ = read_moments(values, self._options, Column(self._column, place_in(values, place)))
+        else:
+            try:
+                moments = self._remember(values, beside)
+            except _ContradictionError:
+                row = bisect_left(range(1, len(values)), True, key=contradicts)  # the last of the fewest that contradict
+                what = f"timestamp {timestamps.quoted(values[row])} does not fit the way those before it were read"
+                raise InputError(what, place=place(row), remedy=_REMEDY) from None
+        return timestamps.usable_moments(moments, values, self._options, place, continued=continued)[0]
 
-    def _remember(self, values: pl.Series, beside: pl.Series | None) -> pl.Series:
+    def _remember(self, values: pl.Series, beside: Beside) -> pl.Series:
         """The moments of more values; the telling ones among them are kept."""
-        if beside is not None and self._beside is not None:
-            self._beside = (self._beside[0], _merged(self._beside[1], beside))
+        self._beside = {name: _merged(seen, beside.get(name)) for name, seen in self._beside.items()}
         at_once = None if self._options.timestamp_format or self._options.epoch_unit else _at_once(values)
         if at_once is not None and self._keep(values, *at_once):
             return at_once[0]
@@ -121,7 +92,7 @@ class Times:
         if not again.equals(known) or self._decided_zone not in (None, has_zone(notes, self._options, self._column)):
             return False
         few = self._telling(kept, known)
-        self._values, self._moments, self._notes = kept[few], known[few], notes
+        self._values, self._moments, self.notes = kept[few], known[few], notes
         return True
 
     def _telling(self, values: pl.Series, moments: pl.Series) -> pl.Series:
@@ -134,9 +105,8 @@ class Times:
         return pl.concat([telling_dates(text, moments.is_not_null()).cast(pl.UInt32), _extremes(text)]).unique().sort()
 
     def _read(self, values: pl.Series) -> tuple[pl.Series, list[str]]:
-        beside = {} if self._beside is None else {self._beside[0]: self._beside[1]}
         try:
-            return read_moments(values, self._options, Column(self._column, beside=beside))
+            return read_moments(values, self._options, Column(self._column, beside=self._beside))
         except InputError as error:
             if self._options.timestamp_format:
                 raise
@@ -154,104 +124,89 @@ def _at_once(values: pl.Series) -> tuple[pl.Series, pl.Series] | None:
         if moments is None:
             return None
         endings = pl.DataFrame({"ending": values.str.tail(6)}).with_row_index("row").drop_nulls().unique("ending", keep="first")
-        return moments, endings.with_columns(pl.col("ending").str.extract(ISO_ZONE)).unique("ending", keep="any")["row"]
+        zones = endings.with_columns(pl.col("ending").str.extract(timestamps.ISO_ZONE)).unique("ending", keep="any")
+        return moments, zones["row"]
     low, high = (values.min(), values.max()) if values.dtype.is_integer() else (None, None)
     if not isinstance(low, int) or not isinstance(high, int) or not any(lo <= low and high < hi for lo, hi in _NEVER_DATES):
         return None
-    return epochs(values.cast(pl.Float64), values.name)[0], _extremes(values)
+    return timestamps.epochs(values.cast(pl.Float64), values.name)[0], _extremes(values)
 
 
 def _extremes(values: pl.Series) -> pl.Series:
     """The rows of the largest and the smallest number, if there are any."""
-    numbers = values.cast(pl.Float64, strict=False) if values.dtype == pl.String or values.dtype.is_numeric() else None
-    sizes = None if numbers is None else numbers.fill_nan(None).abs()
-    rows = set() if sizes is None else {sizes.arg_max(), sizes.arg_min()}
-    return pl.Series(sorted(row for row in rows if row is not None), dtype=pl.UInt32)
+    if values.dtype != pl.String and not values.dtype.is_numeric():
+        return pl.Series([], dtype=pl.UInt32)
+    sizes = values.cast(pl.Float64, strict=False).fill_nan(None).abs()
+    return pl.Series(sorted({row for row in (sizes.arg_max(), sizes.arg_min()) if row is not None}), dtype=pl.UInt32)
 
 
-def _merged(seen: pl.Series, more: pl.Series) -> pl.Series:
+def _merged(seen: pl.Series, more: pl.Series | None) -> pl.Series:
     """The telling dates of another column, with those of more of its values."""
-    more = unnamed(more)
-    if more.dtype != pl.String or iso_timestamps(more) is not None:
+    if more is None or more.dtype != pl.String or iso_timestamps(unnamed(more)) is not None:
         return seen
-    dates = pl.concat([seen, more]).str.strip_chars().unique(maintain_order=True)
+    dates = pl.concat([seen, unnamed(more)]).str.strip_chars().unique(maintain_order=True)
     return dates[telling_dates(dates, dates.is_null())]
 
 
-class RowsInBatches:
+class RowsInBatches(TableRows):
     """One way through the rows of a table in batches, with times read as a sample of the rows shows.
 
     Out come frames with "case", "activity", "micros" and perhaps "individual", as `EventBatches` has them.
     """
 
     def __init__(
-        self,
-        sample: pl.DataFrame,
-        roles: Sequence[FoundRole],
-        options: ReadOptions,
-        source: str,
-        place: Place,
-        *,
+        self, sample: pl.DataFrame, roles: Sequence[FoundRole], options: ReadOptions, source: str, place: Place,
         may_lack_individual: bool = False,
-    ) -> None:
-        self._by_role, self._options = {role.role: role.columns for role in roles}, options
-        self._rows = TableRows(self._by_role, options, source, self._moments)
+    ) -> None:  # fmt: skip
+        columns = {role.role: role.columns for role in roles}
+        super().__init__(columns, options, source, self._moments)
         self._may_lack_individual = may_lack_individual
-        self._transitions = Transitions(options.lifecycle_keep, "lifecycle" in self._by_role, source)
-        when, start = self._by_role["timestamp"][0], next(iter(self._by_role.get("start_timestamp", ())), None)
+        self._transitions = Transitions(options.lifecycle_keep, "lifecycle" in columns, source)
+        when, starts = columns["timestamp"][0], columns.get("start_timestamp", ())
         settled = options.described or options.day_first is not None or options.timestamp_format or options.epoch_unit
-        may_show = start is not None and not settled and sample[when].dtype == sample[start].dtype == pl.String
-        self._beside = start if may_show else None  # another column of times, which may show if day or month comes first
-        beside = None if self._beside is None else (self._beside, sample[self._beside])
-        self.times = Times(sample[when], beside, options, when, place=place)
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are needed."""
-        roles = [*REQUIRED, "individual", *(["lifecycle"] if self._options.lifecycle_keep else [])]
-        names = [name for role in roles for name in self._by_role.get(role, ())]
-        return list(dict.fromkeys([*names, *([] if self._beside is None else [self._beside])]))
-
-    @property
-    def times_of(self) -> list[str]:
-        """Those of them that hold times."""
-        return [*self._by_role["timestamp"], *([] if self._beside is None else [self._beside])]
+        may_show = not settled and all(sample[name].dtype == pl.String for name in (when, *starts))
+        self._beside = starts if may_show else ()  # another column of times, which may show if day or month comes first
+        self.times = Times(sample[when], {name: sample[name] for name in self._beside}, options, when, place=place)
+        self.times_of = [*columns["timestamp"], *self._beside]  # the columns that hold times
+        read = [*REQUIRED, "individual", *(["lifecycle"] if options.lifecycle_keep else [])]
+        names = [name for role in read for name in columns.get(role, ())]
+        self.needed = list(dict.fromkeys([*names, *self._beside]))  # all columns that are read
 
     def events(self, frame: pl.DataFrame, place: Place) -> pl.DataFrame:
         """The events of the next rows."""
-        required = self._rows.required(frame, place)
-        usable = self._rows.usable(required, place)
+        required = self.required(frame, place)
+        usable = self.usable(required, place)
         case = required["case_id"]
         playing = {"case": case, "activity": required["activity"], "micros": required["timestamp"].to_physical()}
-        if "individual" in self._by_role:
-            playing["individual"] = self._individual(frame, case, usable, place)
+        if "individual" in self._columns:
+            playing["individual"] = self._whose(frame, case, usable, place)
         if self._options.lifecycle_keep:
-            usable = self._transitions.keep(self._rows.joined(frame, "lifecycle", place), usable)
+            usable = self._transitions.keep(self.joined(frame, "lifecycle", place), usable)
         events = pl.DataFrame([values.alias(name) for name, values in playing.items()])
         return events if usable is None else events.filter(usable)
 
     def finish(self) -> None:
         """All rows have come."""
-        self._rows.finish()
-        if self._rows.any_used:
+        super().finish()
+        if self._unusable < self._seen:
             self._transitions.finish()
 
     def notes(self) -> list[str]:
         """What is worth knowing about the rows so far."""
-        when, *clocks = self._by_role["timestamp"]
-        return [*(clock_note(clock, when) for clock in clocks), *self.times.notes(), *self._rows.notes()]
+        when, *clocks = self._columns["timestamp"]
+        return [*(clock_note(clock, when) for clock in clocks), *self.times.notes, *super().notes()]
 
-    def _individual(self, frame: pl.DataFrame, case: pl.Series, usable: pl.Series | None, place: Place) -> pl.Series:
-        if self._by_role["individual"] == self._by_role["case_id"]:
+    def _whose(self, frame: pl.DataFrame, case: pl.Series, usable: pl.Series | None, place: Place) -> pl.Series:
+        if self._columns["individual"] == self._columns["case_id"]:
             return case
         if self._may_lack_individual:
-            return individuals_apart(identity(frame[self._by_role["individual"][0]], place).cast(pl.String), case)
-        whose = self._rows.individual(frame, usable, place)
+            return individuals_apart(identity(frame[self._columns["individual"][0]], place).cast(pl.String), case)
+        whose = self.individual(frame, usable, place)
         return whose.fill_null(0) if whose.dtype.is_integer() else individuals_apart(whose, case)  # null only where left out
 
     def _moments(self, frame: pl.DataFrame, place: Place) -> pl.Series:
-        columns = self._by_role["timestamp"]
-        moments = self.times.read(frame[columns[0]], None if self._beside is None else frame[self._beside], place)
+        columns = self._columns["timestamp"]
+        moments = self.times.read(frame[columns[0]], {name: frame[name] for name in self._beside}, place)
         return with_clocks(moments, frame, columns, self._options, place)
 
 
@@ -267,51 +222,40 @@ def individuals_apart(whose: pl.Series, case: pl.Series) -> pl.Series:
     return whose.zip_with(whose.is_not_null(), own)
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table larger than memory.
-
-    Attributes:
-        source: What it is called in errors.
-        sample: Some rows with all their columns: the roles and forms of columns are found in them.
-        place: Where a row of the sample stands.
-        rows: All rows in order, some at a time, with where a row stands; only these columns are needed.
-        height: How many rows there are, or a guess.
-        individual: The column that is known to say whose cases they are, unless the user names one.
-        notes: What is worth knowing about how the rows are read; complete after the last ones.
-    """
-
-    source: str
-    sample: pl.DataFrame
-    place: Place
-    rows: Callable[[Sequence[str]], Iterator[tuple[pl.DataFrame, Place]]]
-    height: int
-    individual: FoundRole | None = None
-    notes: Callable[[], Sequence[str]] = field(default=tuple)
+Rows = Callable[[Sequence[str]], Iterator[tuple[pl.DataFrame, Place]]]
+"""All rows in order with these columns, some at a time, and where a row stands."""
 
 
 class TableBatches:
-    """The events of a table as `EventBatches`; the roles of its columns are found in the sample."""
+    """The events of a table larger than memory as `EventBatches`: roles and the forms of columns are decided by a sample."""
 
-    def __init__(self, table: Table, options: ReadOptions, roles: tuple[FoundRole, ...] | None = None) -> None:
-        self._table, self._options = table, options
-        self.roles = find_roles(table.sample, options, table.source) if roles is None else roles
+    def __init__(
+        self, source: str, options: ReadOptions, sample: pl.DataFrame, place: Place, rows: Rows, height: int, *,
+        roles: tuple[FoundRole, ...] | None = None, individual: FoundRole | None = None,
+        notes: Callable[[], Sequence[str]] = tuple,
+    ) -> None:  # fmt: skip
+        """Take a table of `height` rows, which may be a guess.
+
+        `sample` has some rows with all their columns, and `place` says where these stand. `roles` are found in it unless they are
+        given; `individual` is what is known to say whose cases they are, unless the user names it. `notes` tells what is worth
+        knowing about how the rows are read; it is complete after the last ones.
+        """
+        self._source, self._options, self._sample, self._place, self._all_rows = source, options, sample, place, rows
+        self.roles, self._more_notes = find_roles(sample, options, source) if roles is None else roles, notes
         named = any(role.role == "individual" for role in self.roles)
-        self._remembered = table.individual is not None and not options.described and not named
-        if table.individual is not None and self._remembered:
-            self.roles = (*self.roles, table.individual)
-        self.has_individual, self.estimated_events = named or self._remembered, table.height
+        self._remembered = individual is not None and not options.described and not named
+        if individual is not None and self._remembered:
+            self.roles = (*self.roles, individual)
+        self.has_individual, self.estimated_events = named or self._remembered, height
         self._rows = self._fresh()
         self.has_zone = self._rows.times.has_zone
 
     def _fresh(self) -> RowsInBatches:
-        table, lacking = self._table, self._remembered
-        return RowsInBatches(table.sample, self.roles, self._options, table.source, table.place, may_lack_individual=lacking)
+        return RowsInBatches(self._sample, self.roles, self._options, self._source, self._place, self._remembered)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        """All events."""
         self._rows = rows = self._fresh()
-        for frame, place in self._table.rows(rows.columns):
+        for frame, place in self._all_rows(rows.needed):
             events = rows.events(frame, place)
             if events.height:
                 yield events
@@ -319,7 +263,7 @@ class TableBatches:
 
     def notes(self) -> tuple[str, ...]:
         """What was found so far."""
-        notes = [*self._table.notes(), *self._rows.notes()]
-        if self._table.height > self._table.sample.height and any(role.reason not in _SURE for role in self.roles):
+        notes = [*self._more_notes(), *self._rows.notes()]
+        if self.estimated_events > self._sample.height and any(role.reason not in _SURE for role in self.roles):
             notes.append("Which column plays which role was found from some of the rows; it can be named in the call.")
         return tuple(dict.fromkeys(notes))

@@ -1,7 +1,7 @@
-"""Columns of times to UTC microseconds, read as all their values together show.
+"""Columns of times to UTC microseconds, read as all their values together show: nowhere else do values decide about others.
 
 What was assumed (the zone, whether day or month comes first, the unit of epochs) is a note; a value that cannot be read is an
-error with its place, or null where invalid events are dropped. Only here do the values of a column decide about each other.
+error with its place, or null where invalid events are dropped.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
-from typing import NamedTuple
 
 import polars as pl
 
@@ -19,24 +18,15 @@ from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import unnamed
 from libra.eventlog.notes import numbers_among_dates, order_is_open, unit_is_open, year_is_open, zone_is_open
 from libra.eventlog.options import ANY, ISO, EpochUnit, Place, ReadOptions, Zone
-from libra.eventlog.tables.dates import (
-    ZONE_OF_ISO,
-    DateReading,
-    as_regex,
-    needs_own_reading,
-    read_dates,
-    read_iso_dates,
-    read_pattern,
-)
+from libra.eventlog.tables import dates
+from libra.eventlog.tables.dates import ZONE_OF_ISO, DateReading, read_dates
 from libra.eventlog.tables.values import as_text, utc_moments
 
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.Z+-]|$)"
 ISO_ZONE = r"(Z|[+-][0-9]{2}:?(?:[0-9]{2})?)$"
 _SMALLEST_EPOCH = 10**8
-_EPOCH_UNITS: dict[
-    EpochUnit, tuple[str, int, float]
-] = {  # its name, the first number beyond it, and how many microseconds it has
-    "s": ("seconds", 10**11, 1_000_000),
+_EPOCH_UNITS: dict[EpochUnit, tuple[str, int, float]] = {
+    "s": ("seconds", 10**11, 1_000_000),  # its name, the first number beyond it, and how many microseconds it has
     "ms": ("milliseconds", 10**14, 1000),
     "us": ("microseconds", 10**17, 1),
     "ns": ("nanoseconds", 10**20, 0.001),
@@ -46,6 +36,11 @@ _FIRST, _LAST = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 f
 _SAMPLE = 300
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
+Beside = Mapping[str, pl.Series]
+"""Other columns of times, which may show whether day or month comes first where one does not."""
+_Read = tuple[pl.Series, pl.Series | bool, list[str]]
+"""Moments, whether each (or all of them) carries a zone as far as the user says something on it, and what was assumed."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -53,7 +48,7 @@ class Column:
 
     name: str
     place_of: Callable[[str], str] = str
-    beside: Mapping[str, pl.Series] = field(default_factory=dict)
+    beside: Beside = field(default_factory=dict)
 
 
 def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tuple[pl.Series, list[str]]:
@@ -61,9 +56,9 @@ def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tup
     dtype = values.dtype
     if isinstance(dtype, pl.Date | pl.Datetime):
         zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
-        return _in_zone(values, _Read(utc_moments(values), zoned, [] if zoned else [naive_note(column.name)]), options, column)
+        return _in_zone(values, (utc_moments(values), zoned, [] if zoned else [naive_note(column.name)]), options, column)
     if dtype.is_float() and (options.epoch_unit or not (options.described or options.timestamp_format)):
-        return _in_zone(values, _Read(*epochs(values, column.name, options.epoch_unit)), options, column)
+        return _in_zone(values, epochs(values, column.name, options.epoch_unit), options, column)
     if dtype.is_numeric():
         values = as_text(values)
     elif dtype != pl.String:
@@ -72,9 +67,8 @@ def read_moments(values: pl.Series, options: ReadOptions, column: Column) -> tup
     if distinct.len() * 2 > values.len():
         return _in_zone(values, _read_text(values, options, column), options, column)
     read, notes = _in_zone(distinct, _read_text(distinct, options, column), options, column)
-    moments = pl.DataFrame({"text": values}).join(
-        pl.DataFrame({"text": distinct, "moment": read}), on="text", how="left", nulls_equal=True, maintain_order="left"
-    )
+    known = pl.DataFrame({"text": distinct, "moment": read})
+    moments = values.alias("text").to_frame().join(known, on="text", how="left", nulls_equal=True, maintain_order="left")
     return moments["moment"], notes
 
 
@@ -88,97 +82,80 @@ def has_zone(notes: Collection[str], options: ReadOptions, column: str) -> bool:
     return naive_note(column) not in notes if options.zone is None else options.zone != "none"
 
 
-class _Read(NamedTuple):
-    """Moments, whether each (or all of them) carries a zone as far as the user says something on it, and what was assumed."""
-
-    moments: pl.Series
-    zoned: pl.Series | bool
-    notes: list[str]
-
-
 def _in_zone(values: pl.Series, read: _Read, options: ReadOptions, column: Column) -> tuple[pl.Series, list[str]]:
     """The moments that carry a zone or do not, as the user says all of them do; others are an error, or null."""
-    zone_notes = (naive_note(column.name), zone_is_open(column.name))
+    moments, zoned, notes = read
     if options.zone is None:
-        return read.moments, read.notes
-    notes = [note for note in read.notes if note not in zone_notes]
-    if options.zone == "utc" or read.zoned is (options.zone == "file"):
-        return read.moments, notes
-    zoned = pl.repeat(read.zoned, values.len(), eager=True) if isinstance(read.zoned, bool) else read.zoned.fill_null(False)
-    misfit = read.moments.is_not_null() & (~zoned if options.zone == "file" else zoned)
-    if misfit.any() and (isinstance(read.zoned, bool) or not options.drop_invalid):
+        return moments, notes
+    notes = [note for note in notes if note not in (naive_note(column.name), zone_is_open(column.name))]
+    if options.zone == "utc" or zoned is (options.zone == "file"):
+        return moments, notes
+    each = pl.repeat(zoned, values.len(), eager=True) if isinstance(zoned, bool) else zoned.fill_null(False)
+    misfit = moments.is_not_null() & (~each if options.zone == "file" else each)
+    if misfit.any() and (isinstance(zoned, bool) or not options.drop_invalid):
         shown = str(values.cast(pl.String)[int(misfit.arg_true()[0])])
         raise zone_misfit(shown, options.zone, column.place_of(shown))
-    return read.moments.set(misfit, None), notes
+    return moments.set(misfit, None), notes
 
 
 def zone_misfit(value: str, zone: Zone, place: str) -> InputError:
     """The error for a time that carries a zone where none does, or none where all do."""
     carries, asked = ("no", "every time carries one") if zone == "file" else ("a", "no time carries one")
-    return InputError(
-        f'timestamp "{value[:60]}" carries {carries} time zone, and --zone says "{zone}": {asked}',
-        place=place,
-        remedy="Write all times in one way, or correct --zone: it is file, none, or utc if times without a zone are in UTC",
-    )
+    what = f'timestamp "{value[:60]}" carries {carries} time zone, and --zone says "{zone}": {asked}'
+    remedy = "Write all times in one way, or correct --zone: it is file, none, or utc if times without a zone are in UTC"
+    return InputError(what, place=place, remedy=remedy)
 
 
 def _read_text(values: pl.Series, options: ReadOptions, column: Column) -> _Read:
     if options.epoch_unit:
-        return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name, options.epoch_unit))
+        return epochs(values.cast(pl.Float64, strict=False), column.name, options.epoch_unit)
     if options.timestamp_format == ISO:
-        moments, naive = read_iso_dates(values)
+        moments, naive = dates.read_iso_dates(values)
         if options.zone is not None:
-            return _Read(moments, ~naive, [])
+            return moments, ~naive, []
         endings = values.str.extract(ZONE_OF_ISO).alias("zone").to_frame().filter(moments.is_not_null()).unique().to_series()
-        return _Read(moments, True, _zone_notes(endings.to_list(), column.name))
+        return moments, True, _zone_notes(endings.to_list(), column.name)
     if options.timestamp_format == ANY:
         return _of_dates(read_dates(values, options.day_first), column)
     if options.timestamp_format:
         return _by_format(values, options.timestamp_format, column)
     if options.described:
-        raise InputError(
-            f'"{column.name}" holds text or numbers, and {options.described} says nothing on how times are written',
-            remedy="Add timestamp_format or epoch_unit there",
-        )
+        what = f'"{column.name}" holds text or numbers, and {options.described} says nothing on how times are written'
+        raise InputError(what, remedy="Add timestamp_format or epoch_unit there")
     read = iso_timestamps(values)
     if read is not None:
         endings = values.drop_nulls().str.tail(6).unique().str.extract(ISO_ZONE).unique()  # a missing time carries no zone
         notes = _zone_notes(endings.to_list(), column.name)
-        return _Read(read, True if options.zone is None else values.str.contains(ZONE_OF_ISO), notes)
+        return read, True if options.zone is None else values.str.contains(ZONE_OF_ISO), notes
     reading = read_dates(values, options.day_first)
     if reading.micros.null_count() == values.len() and values.null_count() < values.len():
-        return _Read(*epochs(values.cast(pl.Float64, strict=False), column.name))
-    order = _order_beside(column) if reading.ambiguous else None
-    more = [numbers_among_dates(column.name)] if _has_epochs(values.filter(reading.micros.is_null())) else []
-    if order is None:
-        found = _of_dates(reading, column)
-        return found._replace(notes=[*found.notes, *more])
-    beside, day_first = order
-    found = _of_dates(read_dates(values, day_first), column)
-    order_note = (
-        f'No date in "{column.name}" shows whether day or month comes first; they were read '
-        f'{"day" if day_first else "month"} first, as in "{beside}".'
-    )
-    return found._replace(notes=[*found.notes, *more, order_note])
+        return epochs(values.cast(pl.Float64, strict=False), column.name)
+    unread = values.filter(reading.micros.is_null()).drop_nulls().cast(pl.Float64, strict=False)
+    more: list[str] = [numbers_among_dates(column.name)] if (unread.abs() >= _SMALLEST_EPOCH).any() else []
+    for name, others in column.beside.items() if reading.ambiguous else ():
+        beside = read_dates(unnamed(others).unique().str.strip_chars()) if others.dtype == pl.String else None
+        if beside is not None and beside.proven is not None and not beside.contradiction:
+            reading, first = read_dates(values, beside.proven), "day" if beside.proven else "month"
+            order = f'No date in "{column.name}" shows whether day or month comes first; they were read {first} first, as in '
+            more.append(f'{order}"{name}".')
+            break
+    moments, zoned, notes = _of_dates(reading, column)
+    return moments, zoned, [*notes, *more]
 
 
 def _of_dates(reading: DateReading, column: Column) -> _Read:
-    return _Read(_micros(reading.micros), reading.offset.is_not_null(), _date_notes(reading, column))
-
-
-def _has_epochs(values: pl.Series) -> bool:
-    """Whether some values are numbers as large as Unix times."""
-    return bool((values.drop_nulls().cast(pl.Float64, strict=False).abs() >= _SMALLEST_EPOCH).any())
-
-
-def _order_beside(column: Column) -> tuple[str, bool] | None:
-    """Another column of times that shows whether the day comes first, and its word."""
-    for name, values in column.beside.items():
-        if values.dtype == pl.String:
-            reading = read_dates(unnamed(values).unique().str.strip_chars())
-            if reading.proven is not None and not reading.contradiction:
-                return name, reading.proven
-    return None
+    if reading.contradiction:
+        one, other = reading.contradiction
+        what = f'the dates in "{column.name}" contradict each other: in "{one}" the day comes first, in "{other}" the month'
+        remedy = "Bring them into one order, or say which with --day-first or --month-first and add --drop-invalid"
+        raise InputError(what, place=column.place_of(other), remedy=remedy)
+    offsets = reading.offset.filter(reading.micros.is_not_null()).unique().to_list()
+    notes = _zone_notes([None if offset is None else str(offset) for offset in offsets], column.name)
+    if reading.ambiguous:
+        notes.append(order_is_open(column.name, reading.ambiguous))
+    if reading.short_year:
+        notes.append(year_is_open(column.name, reading.short_year, year_first=reading.year_first))
+    return reading.micros.cast(UTC_MICROSECONDS), reading.offset.is_not_null(), notes
 
 
 def iso_timestamps(values: pl.Series) -> pl.Series | None:
@@ -197,14 +174,9 @@ def iso_timestamps(values: pl.Series) -> pl.Series | None:
 
 
 def _by_format(values: pl.Series, pattern: str, column: Column) -> _Read:
-    if needs_own_reading(pattern):
-        regex = as_regex(pattern)
-        if regex is None:
-            raise InputError(
-                f'--timestamp-format "{pattern}" cannot be followed',
-                remedy="Beside %f or %Z use %Y or %y, %m or %b, %d, %H or %I, %M, %S, %p and %z, each at most once",
-            )
-        return _of_dates(read_pattern(values, regex), column)
+    reading = dates.read_format(values, pattern)
+    if reading is not None:
+        return _of_dates(reading, column)
     zoned = "%z" in pattern or "%:z" in pattern or "%#z" in pattern
     chrono = pattern.replace(".%f", "%.f").replace("%z", "%#z").replace("%:z", "%#z")
     if ("%H" in pattern or "%I" in pattern) and "%M" not in pattern:  # Polars wants minutes with hours
@@ -215,8 +187,8 @@ def _by_format(values: pl.Series, pattern: str, column: Column) -> _Read:
         remedy = "Use strftime codes, such as %d.%m.%Y %H:%M:%S"
         raise InputError(f'--timestamp-format "{pattern}" does not describe a moment', remedy=remedy) from error
     if zoned:
-        return _Read(read, True, [])
-    return _Read(read.dt.replace_time_zone("UTC"), "%s" in pattern, [] if "%s" in pattern else [naive_note(column.name)])
+        return read, True, []
+    return read.dt.replace_time_zone("UTC"), "%s" in pattern, [] if "%s" in pattern else [naive_note(column.name)]
 
 
 def epochs(numbers: pl.Series, column: str, unit: EpochUnit | None = None) -> tuple[pl.Series, bool, list[str]]:
@@ -224,17 +196,15 @@ def epochs(numbers: pl.Series, column: str, unit: EpochUnit | None = None) -> tu
 
     Small numbers are not taken for times unless the unit is given. The unit is open where some number alone says another one.
     """
-    sizes, notes = numbers.abs(), []
+    notes = []
     if unit is None:
-        largest, smallest = sizes.max(), sizes.min()
-        found = _unit_of(largest)
-        if found is None:
+        unit, smallest = (_unit_of(size) for size in (numbers.abs().max(), numbers.abs().min()))
+        if unit is None:
             return pl.Series(numbers.name, [None] * numbers.len(), UTC_MICROSECONDS), True, []
-        unit, name = found, _EPOCH_UNITS[found][0]
-        agreed = _unit_of(smallest) == unit
-        notes.append(f'The numbers in "{column}" were read as Unix times in {name}.' if agreed else unit_is_open(column, name))
-    micros = (numbers * _EPOCH_UNITS[unit][2]).round().cast(pl.Int64, strict=False)
-    return _micros(micros), True, notes
+        name = _EPOCH_UNITS[unit][0]
+        agreed = f'The numbers in "{column}" were read as Unix times in {name}.'
+        notes.append(agreed if smallest == unit else unit_is_open(column, name))
+    return (numbers * _EPOCH_UNITS[unit][2]).round().cast(pl.Int64, strict=False).cast(UTC_MICROSECONDS), True, notes
 
 
 def _unit_of(size: object) -> EpochUnit | None:
@@ -242,28 +212,6 @@ def _unit_of(size: object) -> EpochUnit | None:
     if not isinstance(size, int | float) or not _SMALLEST_EPOCH <= size < 10**19:
         return None
     return next(unit for unit, (_, limit, _) in _EPOCH_UNITS.items() if size < limit)
-
-
-def _micros(micros: pl.Series) -> pl.Series:
-    return micros.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
-
-
-def _date_notes(reading: DateReading, column: Column) -> list[str]:
-    if reading.contradiction:
-        one, other = reading.contradiction
-        raise InputError(
-            f'the dates in "{column.name}" contradict each other: in "{one}" the day comes first, in "{other}" the month',
-            place=column.place_of(other),
-            remedy="Bring them into one order, or say which with --day-first or --month-first and add --drop-invalid",
-        )
-    read = pl.DataFrame({"offset": reading.offset}).filter(reading.micros.is_not_null())
-    offsets = [None if offset is None else str(offset) for offset in read["offset"].unique().to_list()]
-    notes = _zone_notes(offsets, column.name)
-    if reading.ambiguous:
-        notes.append(order_is_open(column.name, reading.ambiguous))
-    if reading.short_year:
-        notes.append(year_is_open(column.name, reading.short_year, year_first=reading.year_first))
-    return notes
 
 
 def _zone_notes(offsets: list[str | None], column: str) -> list[str]:
@@ -283,25 +231,11 @@ def naive_note(column: str) -> str:
 
 
 def read_timestamps(
-    values: pl.Series,
-    options: ReadOptions,
-    *,
-    column: str,
-    place: Place,
-    optional: bool = False,
-    beside: Mapping[str, pl.Series] | None = None,
+    values: pl.Series, options: ReadOptions, column: str, place: Place, beside: Beside | None = None, optional: bool = False
 ) -> tuple[pl.Series, list[str]]:
     """Read a column as moments in time; `place(row)` says where a row comes from.
 
-    An event may do without an `optional` one. `beside` holds other columns of times, which may show whether day or month comes
-    first where this one does not.
-
-    Example:
-        >>> moments, notes = read_timestamps(
-        ...     pl.Series(["06.05.2024 08:00", "27.05.2024 09:30"]), ReadOptions(), column="when", place=str
-        ... )
-        >>> moments[1].isoformat(), notes
-        ('2024-05-27T09:30:00+00:00', ['The timestamps in "when" carry no time zone and were read as UTC.'])
+    An event may do without an `optional` one.
     """
     name, values = values.name, stripped(values, column, place)
     read, notes = read_moments(values, options, Column(column, place_in(values, place), beside or {}))
@@ -324,13 +258,7 @@ def stripped(values: pl.Series, column: str, place: Place) -> pl.Series:
 
 
 def usable_moments(
-    read: pl.Series,
-    values: pl.Series,
-    options: ReadOptions,
-    place: Place,
-    *,
-    optional: bool = False,
-    continued: bool = False,
+    read: pl.Series, values: pl.Series, options: ReadOptions, place: Place, *, optional: bool = False, continued: bool = False
 ) -> tuple[pl.Series, bool]:
     """The moments that lie in years of ours, and whether all that is not missing could be used; if not, an error by default.
 
@@ -345,31 +273,22 @@ def usable_moments(
     unreadable = read.is_null() & values.is_not_null()
     if values.dtype.is_temporal():  # no clock of ours goes as far
         outside, unreadable = outside | unreadable, unreadable.clear(unreadable.len()).fill_null(False)
-    way_out = "leave such times out" if optional else "drop such events"
-    if unreadable.any() and not options.drop_invalid:
-        row = int(unreadable.arg_true()[0])
-        at_once = row == 0 and not continued  # what is wrong with the first of all is hardly an exception
-        numbers = at_once and _NUMBER.fullmatch(str(values[row])) is not None
-        remedy = _correction(options, numbers=numbers) + ("" if at_once else f", or {way_out} with --drop-invalid")
-        raise InputError(f"timestamp {quoted(values[row])} cannot be read", place=place(row), remedy=remedy)
-    if outside.any() and not options.drop_invalid:
-        row = int(outside.arg_true()[0])
+    bad = unreadable if unreadable.any() else outside
+    if not bad.any() or options.drop_invalid:
+        return read.set(outside, None), not bad.any()
+    row = int(bad.arg_true()[0])
+    remedy = f"or {'leave such times out' if optional else 'drop such events'} with --drop-invalid"
+    if bad is outside:
         shown = "" if read.is_null()[row] else f" {quoted(values[row])}"
-        raise InputError(
-            f"timestamp{shown} is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder",
-            place=place(row),
-            remedy=f"Correct it, or {way_out} with --drop-invalid",
-        )
-    return read.set(outside, None), not (unreadable.any() or outside.any())
-
-
-def _correction(options: ReadOptions, *, numbers: bool) -> str:
-    """How to have times read that cannot be read so; `numbers` if they may be Unix times."""
+        what = f"timestamp{shown} is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder"
+        raise InputError(what, place=place(row), remedy=f"Correct it, {remedy}")
+    correction, at_once = "Give the format with --timestamp-format", row == 0 and not continued
     if options.epoch_unit or options.timestamp_format:
-        return f"Correct {'--epoch-unit' if options.epoch_unit else '--timestamp-format'}"
-    if numbers:
-        return "Say --epoch-unit s, ms, us or ns if all times are Unix times, or give the format with --timestamp-format"
-    return "Give the format with --timestamp-format"
+        correction = f"Correct {'--epoch-unit' if options.epoch_unit else '--timestamp-format'}"
+    elif at_once and _NUMBER.fullmatch(str(values[row])):
+        correction = "Say --epoch-unit s, ms, us or ns if all times are Unix times, or give the format with --timestamp-format"
+    remedy = correction if at_once else f"{correction}, {remedy}"  # the first of all is hardly an exception
+    raise InputError(f"timestamp {quoted(values[row])} cannot be read", place=place(row), remedy=remedy)
 
 
 def are_days(values: pl.Series, options: ReadOptions) -> bool:

@@ -8,6 +8,7 @@ import polars as pl
 
 from libra.eventlog.log import ATTRIBUTE_TYPES, UTC_MICROSECONDS
 from libra.eventlog.names import unnamed
+from libra.eventlog.notes import listed
 
 _MICROSECONDS = {"days": 86_400_000_000, "ms": 1000, "us": 1}
 _CLOCK = "%H:%M:%S%.f"  # as many digits of the fraction as it needs, whatever the unit
@@ -18,17 +19,12 @@ _FIRST_DAY, _LAST_DAY = ((date(*day) - date(1970, 1, 1)).days for day in ((1, 1,
 
 def as_attributes(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """Bring every column into a type of an event log, or leave it out with a note."""
-    kept, notes = dict[str, pl.Series](), list[str]()
-    naive = [f'"{name}"' for name, dtype in frame.schema.items() if dtype == pl.Date or _is_naive(dtype)]
-    if naive:
-        notes.append(f"The dates in {', '.join(naive)} carry no time zone and were read as UTC.")
-    for values in frame:
-        typed, note = _as_attribute(unnamed(values), values.name)
-        if note:
-            notes.append(note)
-        if typed is not None:
-            kept[values.name] = typed
-    return pl.DataFrame(kept), notes
+    dated = {name: dtype for name, dtype in frame.schema.items() if isinstance(dtype, pl.Date | pl.Datetime)}
+    naive = [name for name, dtype in dated.items() if not (isinstance(dtype, pl.Datetime) and dtype.time_zone)]
+    notes = [f"The dates in {listed(naive)} carry no time zone and were read as UTC."] if naive else []
+    found = {values.name: _as_attribute(unnamed(values), values.name) for values in frame}
+    notes.extend(note for _, note in found.values() if note)
+    return pl.DataFrame({name: typed for name, (typed, _) in found.items() if typed is not None}), notes
 
 
 def as_text(values: pl.Series) -> pl.Series:
@@ -37,14 +33,13 @@ def as_text(values: pl.Series) -> pl.Series:
     Whole numbers are their digits, also where they are floats or decimals, so a column of integers that became one of floats
     still says the same. Other numbers are the shortest text that reads back; moments are ISO 8601, in UTC where they have a zone.
     What is not a number, or is outside the years 1 to 9999, is missing.
-
-    Example:
-        >>> as_text(pl.Series([17.0, 0.5, -0.0, None])).to_list()
-        ['17', '0.5', '0', None]
     """
     values, dtype = unnamed(values), values.dtype
     if dtype.is_float():
-        return _float_text(values)
+        numbers = values.fill_nan(None)
+        whole = (numbers.floor() == numbers) & (numbers.abs() < _INT128)
+        digits = numbers.set(~whole, None).cast(pl.Int128).cast(pl.String)
+        return digits.zip_with(whole.fill_null(True), numbers.cast(pl.String))
     if isinstance(dtype, pl.Decimal) and dtype.scale:
         return values.cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
     if dtype == pl.Time:
@@ -55,13 +50,6 @@ def as_text(values: pl.Series) -> pl.Series:
             return values.dt.convert_time_zone("UTC").dt.to_string(f"%Y-%m-%dT{_CLOCK}+00:00")
         return values.dt.to_string("%Y-%m-%d" if dtype == pl.Date else f"%Y-%m-%dT{_CLOCK}")
     return values.cast(pl.String, strict=False)
-
-
-def _float_text(numbers: pl.Series) -> pl.Series:
-    numbers = numbers.fill_nan(None)
-    whole = (numbers.floor() == numbers) & (numbers.abs() < _INT128)
-    digits = numbers.set(~whole, None).cast(pl.Int128).cast(pl.String)
-    return digits.zip_with(whole.fill_null(True), numbers.cast(pl.String))
 
 
 def utc_moments(values: pl.Series) -> pl.Series:
@@ -100,7 +88,3 @@ def _as_attribute(values: pl.Series, name: str) -> tuple[pl.Series | None, str |
     if dtype == pl.Null:
         return None, None
     return None, f'The column "{name}" has a type no event log can hold ({dtype}) and was left out.'
-
-
-def _is_naive(dtype: pl.DataType) -> bool:
-    return isinstance(dtype, pl.Datetime) and dtype.time_zone is None

@@ -1,11 +1,14 @@
-"""From the content of an XES file to an `EventLog`: roles by the standard's keys, unusable events, unique case ids.
+"""From the attributes of an XES file to typed columns, and from these to an `EventLog`.
 
-A user who gives other columns their roles is served by `flat`, as for any table: the frames are then joined in pm4py's form.
+An attribute is of the type it is declared with. Where the declarations differ, or a value is not of its declared type, the whole
+column is text (float, where they are int and float): what is read never depends on where the pieces were cut. Roles are played by
+the standard's keys; a user who gives them to other columns is served by `flat`, with the frames joined in pm4py's form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,21 +17,11 @@ import numpy.typing as npt
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog import names
 from libra.eventlog.ids import told_apart
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import (
-    ACTIVITY,
-    CASE_ID,
-    CASE_INDEX,
-    CASE_NAME,
-    CASE_PREFIX,
-    LIFECYCLE,
-    RESOURCE,
-    ROLE_COLUMN,
-    START_TIMESTAMP,
-    TIMESTAMP,
-)
+from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, ROLE_COLUMN, START_TIMESTAMP, TIMESTAMP
 from libra.eventlog.notes import LeftOut, zone_is_open
 from libra.eventlog.options import Place, ReadOptions, RoleNames
 from libra.eventlog.tables.dates import read_iso_dates
@@ -36,15 +29,164 @@ from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.roles import DESCRIBED, find_roles
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR, zone_misfit
 from libra.eventlog.tables.values import as_text
-from libra.eventlog.xes.columns import NAIVE
 
+NAIVE = "Some timestamps carry no time zone and were read as UTC."
+BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+FLOATS = {"INF": "inf", "+INF": "inf", "-INF": "-inf", "Infinity": "inf", "-Infinity": "-inf", "nan": "NaN"}
+ONE_TYPE = "Declare it with one type throughout the file"
+_EXACT = 2**53
 PLACEHOLDER = f'timestamp "{{:%Y-%m-%d}}" is outside the years {FIRST_YEAR} to {LAST_YEAR}, most likely a placeholder'
 _NAME_AS_INDIVIDUAL = f"{CASE_PREFIX}individual:{CASE_NAME}"
 DROP = "Correct it, or leave such events out with --drop-invalid"
 
 
-Zones = Mapping[str, Mapping[bool, tuple[int, str]]]
-"""For attributes that are dates the first event with a zone and the first one without, and what stands there."""
+@dataclass(frozen=True)
+class Part:
+    """The values of attribute `key`, declared as XES type `type`; `owners` counts traces or events within the piece."""
+
+    key: str
+    type: str
+    owners: npt.NDArray[np.int64]
+    values: pl.Series
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some whole traces of a file: parts of traces and of events, and the trace (within the piece) of every event."""
+
+    n_cases: int
+    case_of_event: npt.NDArray[np.int64]
+    case_parts: Sequence[Part]
+    event_parts: Sequence[Part]
+
+
+class Columns:
+    """The attributes of all cases, or of all events, as they come in."""
+
+    def __init__(self) -> None:
+        self.height = 0
+        self.zones: dict[str, dict[bool, tuple[int, str]]] = defaultdict(dict)  # key to first row and value with and without one
+        self.unreadable: dict[str, str] = {}  # key and declared type of values that are not of that type
+        self.mixed: dict[str, str] = {}  # key and the types it was declared with
+        self.first_unreadable: dict[str, tuple[int, str]] = {}  # key to row and value
+        self._values: dict[tuple[str, str], list[pl.Series]] = defaultdict(list)
+        self._owners: dict[tuple[str, str], list[npt.NDArray[np.uint32]]] = defaultdict(list)
+
+    def add(self, parts: Sequence[Part], height: int) -> None:
+        """Take in the parts of the next `height` cases or events."""
+        for part in parts:
+            self._values[part.key, part.type].append(self.typed(part))
+            self._owners[part.key, part.type].append((part.owners + self.height).astype(np.uint32))
+        self.height += height
+
+    def frame(self) -> pl.DataFrame:
+        """All of them, one row an owner."""
+        by_key: dict[str, dict[str, pl.Series]] = defaultdict(dict)
+        for (key, kind), pieces in self._values.items():
+            by_key[key][kind] = spread(_in_one_type(pieces), self._owners[key, kind], self.height)
+        columns = {key: self._settled(key, kinds) for key, kinds in by_key.items()}
+        return pl.DataFrame(columns) if columns else pl.DataFrame(height=self.height)
+
+    def notes(self) -> list[str]:
+        """What is worth knowing about the types, as sentences; complete once `frame` has been asked for."""
+        notes = [NAIVE] if any(False in found for found in self.zones.values()) else []
+        reasons = {
+            "declared with different types in different places": self.mixed,
+            "with values that are not of their declared type": self.unreadable,
+        }
+        for why, found in reasons.items():
+            if found:
+                listed = ", ".join(f"{key} ({types})" for key, types in sorted(found.items()))
+                notes.append(f"Attributes {why} were read as text: {listed}.")
+        return notes
+
+    def first_declared(self, key: str) -> dict[str, int]:
+        """For every type that a key is declared with the first row that does so."""
+        return {kind: int(owners[0][0]) for (of, kind), owners in self._owners.items() if of == key and len(owners[0])}
+
+    def typed(self, part: Part) -> pl.Series:
+        """The values as declared; as text if any of them is not, the others in the spelling of their type."""
+        values = part.values
+        if part.type == "date":
+            read, naive = read_iso_dates(values)
+            for has_zone, where in ((True, ~naive & read.is_not_null()), (False, naive)):
+                if where.any():
+                    row = int(where.arg_true()[0])
+                    self.zones[part.key].setdefault(has_zone, (self.height + int(part.owners[row]), values[row]))
+        elif part.type == "boolean":
+            read = values.str.to_lowercase().replace_strict(BOOLEANS, default=None, return_dtype=pl.Boolean)
+        elif part.type == "int":
+            read = values.cast(pl.Int64, strict=False)
+        elif part.type == "float":
+            read = values.cast(pl.Float64, strict=False)
+            if read.null_count():
+                read = values.replace(FLOATS).cast(pl.Float64, strict=False)
+        else:
+            return values
+        if not read.null_count():
+            return read
+        self.unreadable[part.key] = part.type
+        row = int(read.is_null().arg_true()[0])
+        self.first_unreadable.setdefault(part.key, (self.height + int(part.owners[row]), values[row]))
+        return as_text(read).zip_with(read.is_not_null(), values)
+
+    def _settled(self, key: str, kinds: dict[str, pl.Series]) -> pl.Series:
+        """One column of those with the same key and different declared types."""
+        columns = list(kinds.values())
+        if {column.dtype for column in columns} == {pl.Int64(), pl.Float64()} and all(map(_is_exact, columns)):
+            columns = [column.cast(pl.Float64) for column in columns]
+        elif len({column.dtype for column in columns}) > 1:
+            self.mixed[key] = ", ".join(sorted(kinds))
+            self.unreadable.pop(key, None)
+        first, *others = _in_one_type(columns)
+        for other in others:
+            first = first.zip_with(first.is_not_null(), other)
+        return first
+
+
+def _is_exact(numbers: pl.Series) -> bool:
+    """Whether floats can hold them all: beyond that, two whole numbers would become one."""
+    return numbers.dtype == pl.Float64 or bool(numbers.is_between(-_EXACT, _EXACT).all())
+
+
+def _in_one_type(columns: Sequence[pl.Series]) -> Sequence[pl.Series]:
+    """The columns as they are if they are of one type, else as text."""
+    return columns if len({column.dtype for column in columns}) == 1 else [as_text(column) for column in columns]
+
+
+def texts(parts: Sequence[Part], key: str, height: int) -> pl.Series:
+    """What stands under a key as labels or ids, null where nothing does: each value by itself, as `as_text` of its column."""
+    found = [part for part in parts if part.key == key]
+    return spread([as_text(Columns().typed(part)) for part in found], [part.owners for part in found], height)
+
+
+def typed_as(dtype: pl.DataType, parts: Sequence[Part], key: str, height: int, place: Place) -> pl.Series:
+    """What stands under a key that had this type so far; an error where it is of another one from here on."""
+    columns, parts = Columns(), [part for part in parts if part.key == key and len(part.owners)]
+    columns.add(parts, height)
+    if not parts:
+        return pl.repeat(None, height, dtype=dtype, eager=True)
+    values = columns.frame()[key]
+    if dtype == pl.String:
+        return as_text(values)
+    if dtype == pl.Float64 and values.dtype == pl.Int64 and _is_exact(values):
+        return values.cast(pl.Float64)
+    if values.dtype != dtype:
+        what = f'the attribute "{key}" is from here on not of the type it had ({dtype})'
+        raise InputError(what, place=place(min(int(part.owners[0]) for part in parts)), remedy=ONE_TYPE)
+    return values
+
+
+def spread(values: Sequence[pl.Series], owners: Sequence[npt.NDArray[np.integer]], height: int) -> pl.Series:
+    """Values, each at its owner; null where there is none."""
+    if not values:
+        return pl.repeat(None, height, dtype=pl.String, eager=True)
+    together, owner = pl.concat(values), np.concatenate(owners)
+    if len(together) == height and (np.diff(owner.astype(np.int64)) > 0).all():  # every owner has one, in order
+        return together
+    source = np.full(height, len(together), np.uint32)  # what lies behind the values: a null
+    source[owner] = np.arange(len(together), dtype=np.uint32)
+    return together.extend_constant(None, 1)[source]
 
 
 @dataclass(frozen=True)
@@ -58,7 +200,7 @@ class Content:
     notes: list[str]
     bad_time: tuple[int, str] | None = None  # the first event whose time cannot be read, and what stands there
     time_types: Mapping[str, int] = field(default_factory=dict)  # how times are declared, and the first event that does so
-    zones: Zones = field(default_factory=dict)
+    zones: Mapping[str, Mapping[bool, tuple[int, str]]] = field(default_factory=dict)  # of dates the first with and without one
 
 
 class XesFrames:
@@ -69,38 +211,69 @@ class XesFrames:
 
     def __init__(self, content: Content, path: Path, options: ReadOptions) -> None:
         """Refuse times that cannot be read, or leave them out where invalid events are dropped."""
-        self.path, self.options, self.notes, self.zones = path, options, list(content.notes), content.zones
+        self.path, self.options, self.notes, self._zones = path, options, list(content.notes), content.zones
         nameless = pl.DataFrame({CASE_NAME: pl.repeat(None, content.cases.height, dtype=pl.String, eager=True)})
         self.cases = content.cases if content.cases.width else nameless
         index = pl.Series(CASE_INDEX, content.case_of_event, pl.UInt32)
-        events = _free_names(content.events, self.notes).insert_column(0, index)
-        self.key_of = dict(zip(events.columns[1:], content.events.columns, strict=True))
-        self.place = placer(events, self.cases, path)
-        self.events = _iso_times(events, content, self.place, options)
-        self.by_standard = _by_standard(self.events, self.cases, options, path)
+        self.events = _free_names(content.events, self.notes).insert_column(0, index)
+        self.key_of = dict(zip(self.events.columns[1:], content.events.columns, strict=True))
+        self.place = placer(index, self.cases.get_column(CASE_NAME, default=None), path)
+        if options.roles.timestamp in (None, TIMESTAMP):
+            if "date" in content.time_types and len(content.time_types) > 1:
+                (before, _), (here, row) = sorted(content.time_types.items(), key=lambda of: of[1])[:2]
+                raise two_types(TIMESTAMP, before, here, self.place(row))
+            if content.bad_time is not None:
+                row, value = content.bad_time
+                if not options.drop_invalid:
+                    raise bad_time(value, self.place(row))
+                self.events = self.events.with_columns(read_iso_dates(self.events[TIMESTAMP])[0])
+        self.by_standard = self._is_by_standard()
 
-    def checked_zone(self, key: str | None) -> bool:
-        """Whether the times under a key say which zone they are in; they do where they are no dates.
+    def _is_by_standard(self) -> bool:
+        """Whether the standard's keys play the roles; an error where a description says so and they cannot."""
+        events, options = self.events, self.options
+        times = (events.schema.get(TIMESTAMP), events.schema.get(START_TIMESTAMP, UTC_MICROSECONDS))
+        typed = ACTIVITY in events.columns and CASE_NAME in self.cases.columns and times == (UTC_MICROSECONDS, UTC_MICROSECONDS)
+        if not options.described:
+            return options.roles == RoleNames() and typed
+        for role in ("clock", "individual", *ROLE_COLUMN):
+            columns, key = getattr(options.roles, role), ROLE_COLUMN.get(role)
+            if columns and (columns not in (key, (key,)) or role == "case_id"):
+                return False
+        find_roles(self.flat_table([]).clear(), options, str(self.path))  # refuses what is not there
+        if not typed:
+            what = f'"{TIMESTAMP}" or "{START_TIMESTAMP}" is not declared as a date throughout'
+            raise InputError(what, place=str(self.path), remedy=ONE_TYPE)
+        return True
 
-        Raises:
-            InputError: They do not as the user says. Where it is open there is a note.
+    def zone_of(self, key: str | None) -> tuple[bool, list[str]]:
+        """Whether the times under a key say which zone they are in (what is no date does), and the notes with what is open.
+
+        It is an error where they do not as the user says.
         """
         if key is None:
-            return True
-        found, notes = self.zones.get(key, {}), [note for note in self.notes if note != NAIVE]
+            return True, self.notes
+        found, notes = self._zones.get(key, {}), [note for note in self.notes if note != NAIVE]
         if self.options.zone is not None:
             misfit = None if self.options.zone == "utc" else found.get(self.options.zone == "none")
             if misfit is not None:
                 raise zone_misfit(misfit[1], self.options.zone, self.place(misfit[0]))
-            self.notes = notes
-            return self.options.zone != "none"
-        if len(found) > 1:
-            self.notes = [zone_is_open(key), *notes]
-        return True in found or not found
+            return self.options.zone != "none", notes
+        return True in found or not found, [zone_is_open(key), *notes] if len(found) > 1 else self.notes
 
     def flat_table(self, notes: list[str]) -> pl.DataFrame:
         """Events and their cases in one table in pm4py's form, for the roles of its columns to be found."""
-        return _flat_table(self.events, self.cases, notes, self.options)
+        own_ids = CASE_NAME in self.cases.columns and not self.options.roles.case_id
+        cases = _unique_ids(self.cases, notes) if own_ids else self.cases
+        of_case = cases.select(pl.all().name.prefix(CASE_PREFIX))[self.events[CASE_INDEX]]
+        return pl.concat([of_case, self.events.drop(CASE_INDEX)], how="horizontal")
+
+    def found_roles(self) -> tuple[pl.DataFrame, tuple[FoundRole, ...], str | None]:
+        """The flat table, the roles of its columns, and the key of the times where they are dates."""
+        table = self.flat_table([])
+        found = roles_of(self.events, self.options) if self.by_standard else None
+        roles = found or find_roles(table, self.options, str(self.path))
+        return table, roles, self.date_key(table, roles)
 
     def date_key(self, table: pl.DataFrame, roles: Iterable[FoundRole]) -> str | None:
         """The key of the times, where they are attributes of events declared as dates, which have been read by now."""
@@ -111,75 +284,27 @@ class XesFrames:
 def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
     """The log that a file holds."""
     if not len(content.case_of_event):
-        return _empty(content.metadata, list(content.notes), path, options)
+        if not options.allow_empty:
+            raise without_events(path)
+        types: dict[str, pl.DataType] = {CASE_INDEX: pl.UInt32(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}
+        events, cases = pl.DataFrame(schema=types), pl.DataFrame(schema={CASE_NAME: pl.String()})
+        return EventLog(events, cases, content.metadata, (), tuple(content.notes))
     frames = XesFrames(content, path, options)
     if frames.by_standard:
-        has_zone = frames.checked_zone(TIMESTAMP)
-        log = _standard(frames.events, frames.cases, content.metadata, frames.notes, frames.place, options)
-        return replace(log, has_zone=has_zone)
-    table, names = frames.flat_table(frames.notes), frames.cases[CASE_NAME] if CASE_NAME in frames.cases.columns else None
+        return _standard(frames, content.metadata)
+    table = frames.flat_table(frames.notes)
     roles = find_roles(table, options, str(path))
-    if _shares_names(roles, options) and names is not None and as_text(names).drop_nulls().is_duplicated().any():
-        table = table.with_columns(as_text(names)[frames.events[CASE_INDEX]].alias(_NAME_AS_INDIVIDUAL))
-        roles = tuple(replace(role, columns=(_NAME_AS_INDIVIDUAL,)) if role.role == "individual" else role for role in roles)
+    columns = {role.role: role.columns for role in roles}
+    if columns["case_id"] == columns.get("individual") == (CASE_ID,) and not options.roles.case_id:
+        ids = as_text(frames.cases[CASE_NAME])  # every trace is a case, and its name says whose it is
+        if ids.drop_nulls().is_duplicated().any():
+            table = table.with_columns(ids[frames.events[CASE_INDEX]].alias(_NAME_AS_INDIVIDUAL))
+            roles = tuple(replace(role, columns=(_NAME_AS_INDIVIDUAL,)) if role.role == "individual" else role for role in roles)
     key = frames.date_key(table, roles)
-    has_zone = frames.checked_zone(key)
+    has_zone, notes = frames.zone_of(key)
     ours = options if key is None else replace(options, zone=None)  # whether they fit is settled
-    notes = frames.notes
     log = from_flat(table, ours, place=frames.place, source=str(path), roles=roles, metadata=content.metadata, notes=notes)
     return log if key is None else replace(log, has_zone=has_zone)
-
-
-def _by_standard(events: pl.DataFrame, cases: pl.DataFrame, options: ReadOptions, path: Path) -> bool:
-    """Whether the standard's keys play the roles; an error where a description says so and they cannot."""
-    if not options.described:
-        return options.roles == RoleNames() and _is_standard(events, cases)
-    named = {role: getattr(options.roles, role) for role in ("clock", "individual", *ROLE_COLUMN)}
-    asked = {role: columns for role, columns in named.items() if columns}
-    if any(
-        columns not in (ROLE_COLUMN.get(role), (ROLE_COLUMN.get(role),)) or role == "case_id" for role, columns in asked.items()
-    ):
-        return False
-    find_roles(_flat_table(events, cases, [], options).clear(), options, str(path))  # refuses what is not there
-    if not _is_standard(events, cases):
-        what = f'"{TIMESTAMP}" or "{START_TIMESTAMP}" is not declared as a date throughout'
-        raise InputError(what, place=str(path), remedy="Declare it with one type throughout the file")
-    return True
-
-
-def _shares_names(roles: Iterable[FoundRole], options: ReadOptions) -> bool:
-    """Whether a trace's name says whose it is while every trace is a case: those that share a name are of one individual."""
-    columns = {role.role: role.columns for role in roles}
-    return columns["case_id"] == columns.get("individual") == (CASE_ID,) and not options.roles.case_id
-
-
-def mixed_zones(value: str, place: str, *, has_zone: bool) -> InputError:
-    """The error for a time with a zone behind times without one, or the other way round."""
-    what = "a time zone, and those before it do not" if has_zone else "no time zone, and those before it do"
-    return InputError(f'timestamp "{value}" carries {what}', place=place, remedy="Write all times with their zone")
-
-
-def _iso_times(events: pl.DataFrame, content: Content, place: Place, options: ReadOptions) -> pl.DataFrame:
-    """The events, where invalid ones are to be dropped without times that cannot be read; else such a time is an error."""
-    if options.roles.timestamp not in (None, TIMESTAMP):
-        return events
-    if "date" in content.time_types and len(content.time_types) > 1:
-        (before, _), (here, row) = sorted(content.time_types.items(), key=lambda of: of[1])[:2]
-        raise two_types(TIMESTAMP, before, here, place(row))
-    if content.bad_time is None:
-        return events
-    row, value = content.bad_time
-    if not options.drop_invalid:
-        raise bad_time(value, place(row))
-    return events.with_columns(read_iso_dates(events[TIMESTAMP])[0])
-
-
-def _flat_table(events: pl.DataFrame, cases: pl.DataFrame, notes: list[str], options: ReadOptions) -> pl.DataFrame:
-    """Events and their cases in one table in pm4py's form, for the roles of its columns to be found."""
-    if CASE_NAME in cases.columns and not options.roles.case_id:
-        cases = _unique_ids(cases, notes)
-    of_case = cases.select(pl.all().name.prefix(CASE_PREFIX))[events[CASE_INDEX]]
-    return pl.concat([of_case, events.drop(CASE_INDEX)], how="horizontal")
 
 
 def without_events(path: Path) -> InputError:
@@ -194,18 +319,17 @@ def bad_time(value: str, place: str) -> InputError:
 
 def two_types(key: str, before: str, here: str, place: str) -> InputError:
     """The error for a time that is declared otherwise than those before it."""
-    what = f'"{key}" is declared as {here} here, and as {before} before'
-    return InputError(what, place=place, remedy="Declare it with one type throughout the file")
+    return InputError(f'"{key}" is declared as {here} here, and as {before} before', place=place, remedy=ONE_TYPE)
 
 
-def placer(events: pl.DataFrame, cases: pl.DataFrame, path: Path, before: int = 0) -> Place:
-    """How to say where a row of `events` is: its case, `before` which that many others stand, and the how manieth event of it."""
+def placer(case_of_event: pl.Series, ids: pl.Series | None, path: Path, before: int = 0) -> Place:
+    """How to say where an event is: its case, `before` which that many others stand, and the number of the event in it."""
 
     def place(row: int) -> str:
-        case = events[CASE_INDEX][row]
-        name = cases[CASE_NAME][case] if CASE_NAME in cases.columns else None
+        case = case_of_event[row]
+        name = None if ids is None else ids[case]
         which = f'case "{name}"' if name else f"trace {before + case + 1}"
-        return f"{path}, {which}, event {row - int(events[CASE_INDEX].search_sorted(case)) + 1}"
+        return f"{path}, {which}, event {row - int(case_of_event.search_sorted(case)) + 1}"
 
     return place
 
@@ -224,28 +348,23 @@ def _free_names(events: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return events.rename(renamed)
 
 
-def _is_standard(events: pl.DataFrame, cases: pl.DataFrame) -> bool:
-    """Whether the standard's keys say all that is needed, each in its type."""
-    times = (events.schema.get(TIMESTAMP), events.schema.get(START_TIMESTAMP, UTC_MICROSECONDS))
-    return ACTIVITY in events.columns and CASE_NAME in cases.columns and times == (UTC_MICROSECONDS, UTC_MICROSECONDS)
-
-
-def _standard(
-    events: pl.DataFrame,
-    cases: pl.DataFrame,
-    metadata: LogMetadata,
-    notes: list[str],
-    place: Place,
-    options: ReadOptions,
-) -> EventLog:
-    texts = [key for key in (ACTIVITY, LIFECYCLE, RESOURCE) if key in events.columns]
-    events = events.with_columns(as_text(events[key]).alias(key) for key in texts)
-    cases = cases.with_columns(no_blank(as_text(cases[CASE_NAME])).alias(CASE_NAME))
+def _standard(frames: XesFrames, metadata: LogMetadata) -> EventLog:
+    """The log whose roles are played by the standard's keys."""
+    has_zone, notes = frames.zone_of(TIMESTAMP)
+    texts = [key for key in (ACTIVITY, names.LIFECYCLE, names.RESOURCE) if key in frames.events.columns]
+    events = frames.events.with_columns(as_text(frames.events[key]).alias(key) for key in texts)
     events = events.with_columns(no_blank(events[ACTIVITY]))
-    events = usable(events, cases, notes, place, options)
-    events, cases = _without_empty_cases(events, cases, notes)
-    ids = _unique_ids(cases, notes)
-    return EventLog(events, ids, metadata, roles_of(events, options), tuple(notes))
+    cases = frames.cases.with_columns(no_blank(as_text(frames.cases[CASE_NAME])).alias(CASE_NAME))
+    events = usable(events, cases[CASE_NAME], notes, frames.place, frames.options)
+    used = np.zeros(cases.height, bool)
+    used[events[CASE_INDEX].to_numpy()] = True
+    if not used.all():
+        notes.append("Cases without events were left out.")
+        row_of = np.cumsum(used, dtype=np.uint32) - 1
+        events = events.with_columns(pl.Series(CASE_INDEX, row_of[events[CASE_INDEX].to_numpy()]))
+        cases = cases.filter(used)
+    cases = _unique_ids(cases, notes)
+    return EventLog(events, cases, metadata, roles_of(events, frames.options), tuple(notes), has_zone=has_zone)
 
 
 def no_blank(text: pl.Series) -> pl.Series:
@@ -253,11 +372,11 @@ def no_blank(text: pl.Series) -> pl.Series:
     return text.set(text.str.strip_chars() == "", None)
 
 
-def usable(events: pl.DataFrame, cases: pl.DataFrame, notes: list[str], place: Place, options: ReadOptions) -> pl.DataFrame:
+def usable(events: pl.DataFrame, ids: pl.Series, notes: list[str], place: Place, options: ReadOptions) -> pl.DataFrame:
     """The events with a case id, an activity and a sensible timestamp. Others are an error, or dropped where the user says so."""
     year = events[TIMESTAMP].dt.year()
     reasons = {
-        "no case id (the trace has no concept:name)": cases[CASE_NAME].is_null()[events[CASE_INDEX]],
+        "no case id (the trace has no concept:name)": ids.is_null()[events[CASE_INDEX]],
         "no activity (the event has no concept:name)": events[ACTIVITY].is_null(),
         "no timestamp (the event has no time:timestamp)": events[TIMESTAMP].is_null(),
         PLACEHOLDER: (year < FIRST_YEAR) | (year > LAST_YEAR),
@@ -277,17 +396,6 @@ def usable(events: pl.DataFrame, cases: pl.DataFrame, notes: list[str], place: P
     return events.filter(~unusable)
 
 
-def _without_empty_cases(events: pl.DataFrame, cases: pl.DataFrame, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    used = np.zeros(cases.height, bool)
-    used[events[CASE_INDEX].to_numpy()] = True
-    if used.all():
-        return events, cases
-    notes.append("Cases without events were left out.")
-    row_of = np.cumsum(used, dtype=np.uint32) - 1
-    renumbered = pl.Series(CASE_INDEX, row_of[events[CASE_INDEX].to_numpy()])
-    return events.with_columns(renumbered), cases.filter(used)
-
-
 def _unique_ids(cases: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Traces that share a name stay cases of their own; one without a name has none."""
     ids = no_blank(as_text(cases[CASE_NAME]))
@@ -302,13 +410,6 @@ def roles_of(events: pl.DataFrame, options: ReadOptions) -> tuple[FoundRole, ...
     """The standard's keys that play a role."""
     present = [role for role, column in ROLE_COLUMN.items() if column == CASE_ID or column in events.columns]
     if options.described:
-        named = [role for role in present if role == "case_id" or getattr(options.roles, role)]
-        return tuple(FoundRole(role, (ROLE_COLUMN[role],), DESCRIBED) for role in named)
-    return tuple(FoundRole(role, (ROLE_COLUMN[role],), "a standard key of XES") for role in present)
-
-
-def _empty(metadata: LogMetadata, notes: list[str], path: Path, options: ReadOptions) -> EventLog:
-    if not options.allow_empty:
-        raise without_events(path)
-    types: dict[str, pl.DataType] = {CASE_INDEX: pl.UInt32(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}
-    return EventLog(pl.DataFrame(schema=types), pl.DataFrame(schema={CASE_NAME: pl.String()}), metadata, (), tuple(notes))
+        present = [role for role in present if role == "case_id" or getattr(options.roles, role)]
+    reason = DESCRIBED if options.described else "a standard key of XES"
+    return tuple(FoundRole(role, (ROLE_COLUMN[role],), reason) for role in present)

@@ -1,9 +1,8 @@
 """Two parsers of XES with the same outcome: a fast one for plain traces, and an exact one for everything else.
 
-A plain trace is nothing but `<trace>`, `<event>`, their ends, and attributes of the form `<type key="…" value="…"/>` with white
-space between them. Taken as a table whose lines end at `<` and whose fields end at `"`, such text has five columns, which Polars'
-CSV parser splits. `read_plain` answers None as soon as anything is not exactly of this form; the same bytes then go to
-`XesParser`, on the standard library's expat, so speed never decides what is read. The exact parser expands no entities from a
+A plain trace is nothing but `<trace>`, `<event>`, their ends, and attributes `<type key="…" value="…"/>`, with space between.
+Taken as a table whose lines end at `<` and whose fields end at `"`, such text has five columns, which Polars' CSV parser splits.
+All else goes to `XesParser`, on the standard library's expat, so speed never decides what is read. It expands no entities from a
 document type declaration and opens no file and no connection: a declaration is refused.
 """
 
@@ -11,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import cast
 from xml.parsers import expat
 
@@ -22,17 +20,14 @@ import polars as pl
 from libra.errors import InputError
 from libra.eventlog.metadata import Attribute, AttributeType, AttributeValue, Classifier, Extension, LogMetadata
 from libra.eventlog.tables.dates import read_iso_dates
-from libra.eventlog.xes.columns import BOOLEANS, FLOATS, Part, Piece
+from libra.eventlog.xes.assemble import BOOLEANS, FLOATS, Part, Piece
 
 ATTRIBUTE, TRACE, TRACE_END, EVENT, EVENT_END, NO_TAG = range(6)
 TAGS = {"": NO_TAG, "trace>": TRACE, "/trace>": TRACE_END, "event>": EVENT, "/event>": EVENT_END}
 SCALARS = ("string", "date", "int", "float", "boolean", "id")
 TYPES = {f"{name} key=": name for name in SCALARS}
 FOLLOWS = np.zeros((6, 6), bool)  # which structural tag may come after which
-for before, after in ((TRACE, EVENT), (TRACE, TRACE_END), (EVENT, EVENT_END), (EVENT_END, EVENT), (EVENT_END, TRACE_END)):
-    FOLLOWS[before, after] = True
-FOLLOWS[TRACE_END, TRACE] = True
-
+FOLLOWS[[TRACE, TRACE, EVENT, EVENT_END, EVENT_END, TRACE_END], [EVENT, TRACE_END, EVENT_END, EVENT, TRACE_END, TRACE]] = True
 WHITE = "\t\n\r"
 SPACE = " " + WHITE
 ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
@@ -48,53 +43,30 @@ class _NotPlainError(Exception):
 
 
 def read_plain(text: bytes) -> Piece | None:
-    """The traces in `text`, or None where it is not of the plain form: whole traces, at most white space before them.
-
-    Example:
-        >>> piece = read_plain(b'<trace><event><string key="concept:name" value="A &amp; B"/></event></trace>')
-        >>> piece.event_parts[0].key, piece.event_parts[0].values.to_list()
-        ('concept:name', ['A & B'])
-        >>> read_plain(b"<trace><!-- not plain --></trace>") is None
-        True
-    """
-    try:
-        tokens = _tokens(text)
-        kinds = _kinds(tokens, text)
-        return _piece(tokens[1:], kinds[1:], b"&" in text)
-    except _NotPlainError:
-        return None
-
-
-def _tokens(text: bytes) -> pl.DataFrame:
-    """One row a tag, after a first row with what stands before the first `<`."""
+    """The traces in `text`, or None where it is not of the plain form: whole traces, at most white space before them."""
     if not text.isascii() and (b"\xef\xbf\xbe" in text or b"\xef\xbf\xbf" in text):  # U+FFFE, U+FFFF: not XML
-        raise _NotPlainError
-    try:
+        return None
+    try:  # one row a tag, after a first row with what stands before the first `<`
         tokens = pl.read_csv(
-            text,
-            has_header=False,
-            separator='"',
-            eol_char="<",
-            quote_char=None,
-            schema=SCHEMA,
-            empty_string_is_null=False,
-            missing_columns="insert",
-            extra_columns="raise",
-        )
-    except pl.exceptions.PolarsError as error:  # more than four quotes in a tag, or bytes that are not UTF-8
-        raise _NotPlainError from error
-    if tokens.height != np.count_nonzero(np.frombuffer(text, np.uint8) == ord("<")) + 1:
-        raise _NotPlainError
-    return tokens
+            text, has_header=False, separator='"', eol_char="<", quote_char=None, schema=SCHEMA, empty_string_is_null=False,
+            missing_columns="insert", extra_columns="raise",
+        )  # fmt: skip
+        if tokens.height != np.count_nonzero(np.frombuffer(text, np.uint8) == ord("<")) + 1:
+            return None
+        return _piece(tokens[1:], _kinds(tokens, text)[1:], b"&" in text)
+    except (_NotPlainError, pl.exceptions.PolarsError):  # more than four quotes in a tag, or bytes that are not UTF-8
+        return None
 
 
 def _kinds(tokens: pl.DataFrame, text: bytes) -> npt.NDArray[np.uint8]:
     """The kind of every tag, after checking the form of all tags by their few distinct beginnings and ends."""
     tags, ends = tokens["tag"].value_counts(), tokens["end"].value_counts()
-    if tokens["tag"][0].strip(SPACE):
+    kind_of_tag = [ATTRIBUTE if tag in TYPES else TAGS.get(tag.rstrip(SPACE)) for tag in tags["tag"]]
+    if tokens["tag"][0].strip(SPACE) or None in kind_of_tag:
         raise _NotPlainError
-    kind_of_tag = np.array([_kind(tag) for tag in tags["tag"]], np.uint8)
-    kinds: npt.NDArray[np.uint8] = kind_of_tag[tokens["tag"].cast(pl.Enum(tags["tag"])).to_physical().to_numpy()]
+    kinds: npt.NDArray[np.uint8] = np.array(kind_of_tag, np.uint8)[
+        tokens["tag"].cast(pl.Enum(tags["tag"])).to_physical().to_numpy()
+    ]
     is_attribute = kinds == ATTRIBUTE
     if not (
         np.array_equal(tokens["between"] == " value=", is_attribute)
@@ -112,24 +84,14 @@ def _kinds(tokens: pl.DataFrame, text: bytes) -> npt.NDArray[np.uint8]:
     return kinds
 
 
-def _kind(tag: str) -> int:
-    kind = ATTRIBUTE if tag in TYPES else TAGS.get(tag.rstrip(SPACE))
-    if kind is None:
-        raise _NotPlainError
-    return kind
-
-
 def _piece(tokens: pl.DataFrame, kinds: npt.NDArray[np.uint8], has_entities: bool) -> Piece:
     structural = np.flatnonzero(kinds)
     order = kinds[structural]
     if not len(order) or order[0] != TRACE or structural[0] != 0 or order[-1] != TRACE_END or structural[-1] != len(kinds) - 1:
         raise _NotPlainError
-    if not FOLLOWS[order[:-1], order[1:]].all():
-        raise _NotPlainError
-
     is_attribute = kinds == ATTRIBUTE
     within = np.repeat(order, np.diff(structural, append=len(kinds)))[is_attribute]  # the structural tag before each
-    if (within == TRACE_END).any():
+    if not FOLLOWS[order[:-1], order[1:]].all() or (within == TRACE_END).any():
         raise _NotPlainError
     of_event = within == EVENT
     case = np.cumsum(kinds == TRACE, dtype=np.uint32) - 1
@@ -138,31 +100,22 @@ def _piece(tokens: pl.DataFrame, kinds: npt.NDArray[np.uint8], has_entities: boo
     attributes = tokens.lazy().filter(pl.Series(is_attribute)).select("tag", "key", "value").collect()
     attributes = attributes.with_columns(pl.Series("of_event", of_event), pl.Series("owner", owner))
     if has_entities:
-        attributes = attributes.with_columns(_unescaped(attributes["value"]))
+        values = attributes["value"]
+        escaped = values.filter(values.str.contains("&", literal=True)).unique().to_list()
+        attributes = attributes.with_columns(values.replace(escaped, [REFERENCE.sub(_character, text) for text in escaped]))
 
     parts: dict[bool, list[Part]] = {True: [], False: []}
     seen: dict[tuple[bool, str], npt.NDArray[np.int64]] = {}
-    for (in_event, tag, raw), rows in attributes.partition_by(
-        "of_event", "tag", "key", as_dict=True, maintain_order=True
-    ).items():
-        key = _unescape(str(raw))
+    by_key = attributes.partition_by("of_event", "tag", "key", as_dict=True, maintain_order=True)
+    for (in_event, tag, raw), rows in by_key.items():
+        key = REFERENCE.sub(_character, str(raw))
         owners = rows["owner"].to_numpy().astype(np.int64)
         taken = seen.get((bool(in_event), key))
         if (np.diff(owners) == 0).any() or (taken is not None and np.isin(owners, taken).any()):
             raise _NotPlainError  # an attribute given twice
         seen[bool(in_event), key] = owners if taken is None else np.concatenate((taken, owners))
         parts[bool(in_event)].append(Part(key, TYPES[str(tag)], owners, rows["value"]))
-    is_event = kinds == EVENT
-    return Piece(int(case[-1]) + 1, case[is_event].astype(np.int64), parts[False], parts[True])
-
-
-def _unescaped(values: pl.Series) -> pl.Series:
-    escaped = values.filter(values.str.contains("&", literal=True)).unique().to_list()
-    return values.replace(escaped, [_unescape(text) for text in escaped]) if escaped else values
-
-
-def _unescape(text: str) -> str:
-    return REFERENCE.sub(_character, text)
+    return Piece(int(case[-1]) + 1, case[kinds == EVENT].astype(np.int64), parts[False], parts[True])
 
 
 def _character(reference: re.Match[str]) -> str:
@@ -179,28 +132,16 @@ class RefusedError(Exception):
     """Something a log must not contain; the text says what."""
 
 
-@dataclass
-class _Collected:
-    """Parts of one kind of owner while they grow."""
+class _Owners:
+    """Traces or events as they come in: how many, and their attributes by key and type."""
 
-    count: int = 0
-    values: dict[tuple[str, str], tuple[list[int], list[str]]] = field(default_factory=lambda: defaultdict(lambda: ([], [])))
+    def __init__(self) -> None:
+        self.count = 0
+        self.values: dict[tuple[str, str], tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
 
     def parts(self) -> list[Part]:
-        return [
-            Part(key, kind, np.array(owners, np.int64), pl.Series(values, dtype=pl.String))
-            for (key, kind), (owners, values) in self.values.items()
-        ]
-
-
-@dataclass
-class _OpenAttribute:
-    """An attribute of the header whose end tag has not come yet."""
-
-    key: str
-    type: AttributeType
-    text: str
-    children: list[Attribute] = field(default_factory=list)
+        found = self.values.items()
+        return [Part(*of, np.array(owners, np.int64), pl.Series(values, dtype=pl.String)) for of, (owners, values) in found]
 
 
 class XesParser:
@@ -218,9 +159,9 @@ class XesParser:
         self._ignoring = 0  # the depth of an unknown element whose content is passed over; 0: none
         self._outer_key = ""  # the attribute of the trace or event that is open or was last
         self._keys: dict[str, set[str]] = {"trace": set(), "event": set()}  # given in the open trace and event
-        self._collected = {"trace": _Collected(), "event": _Collected()}
+        self._collected = {"trace": _Owners(), "event": _Owners()}
         self._case_of_event: list[int] = []
-        self._pending: list[_OpenAttribute] = []  # open attributes of the header, outermost first
+        self._pending: list[tuple[str, str, list[Attribute]]] = []  # key, text and children of open ones, outermost first
         self._attributes: list[Attribute] = []
         self._globals: dict[str, list[Attribute]] = {"trace": [], "event": []}
         self._target = self._attributes  # where a finished attribute of the header goes
@@ -262,29 +203,24 @@ class XesParser:
     @property
     def metadata(self) -> LogMetadata:
         """The header, as far as it has been read."""
-        return LogMetadata(
-            tuple(self._attributes),
-            tuple(self._globals["trace"]),
-            tuple(self._globals["event"]),
-            tuple(self._classifiers),
-            tuple(self._extensions),
-        )
+        of_cases, of_events = map(tuple, self._globals.values())
+        return LogMetadata(tuple(self._attributes), of_cases, of_events, tuple(self._classifiers), tuple(self._extensions))
 
     def notes(self) -> list[str]:
         """What could not be kept, as sentences."""
-        found = (
-            (self.nested - self.lists, "Attributes nested in other attributes were left out, those in: {}."),
-            (self.lists, "List attributes were left out: {}."),
-            (self.repeated, "Attributes given twice to one event or case keep their first value: {}."),
-            (self.unknown, "Elements that XES does not have there were left out: {}."),
-        )
-        return [sentence.format(", ".join(sorted(names))) for names, sentence in found if names]
+        found = {
+            "Attributes nested in other attributes were left out, those in: {}.": self.nested - self.lists,
+            "List attributes were left out: {}.": self.lists,
+            "Attributes given twice to one event or case keep their first value: {}.": self.repeated,
+            "Elements that XES does not have there were left out: {}.": self.unknown,
+        }
+        return [sentence.format(", ".join(sorted(names))) for sentence, names in found.items() if names]
 
     def take(self) -> Piece:
         """The traces read since the last call."""
         traces, events = self._collected["trace"], self._collected["event"]
         piece = Piece(traces.count, np.array(self._case_of_event, np.int64), traces.parts(), events.parts())
-        self._collected = {"trace": _Collected(), "event": _Collected()}
+        self._collected = {"trace": _Owners(), "event": _Owners()}
         self._case_of_event = []
         return piece
 
@@ -298,26 +234,30 @@ class XesParser:
             if name != "log":
                 raise RefusedError(f"its root element is <{qualified}>, not <log>")
         elif name in SCALARS or name in NESTED:
+            key, value = given.get("key", ""), given.get("value", "")
             if self._in_trace:
-                self._collect(name, parent, given.get("key", ""), given.get("value", ""))
+                self._collect(name, parent, key, value)
             else:
-                self._pending.append(_OpenAttribute(given.get("key", ""), cast("AttributeType", name), given.get("value", "")))
+                self._pending.append((key, value, []))
         elif (name, parent) in (("trace", "log"), ("event", "trace")):
-            self._open_owner(name)
-        elif parent == "log" and name in ("global", "classifier", "extension"):
-            self._declaration(name, given)
+            self._in_trace = True
+            self._keys[name].clear()
+            self._collected[name].count += 1
+            if name == "event":
+                self._case_of_event.append(self._collected["trace"].count - 1)
+        elif parent == "log" and name == "global":
+            self._target = self._globals.get(given.get("scope", "event"), [])
+        elif parent == "log" and name == "classifier":  # a key with spaces in it stands between apostrophes
+            stretches = enumerate(given.get("keys", "").split("'"))
+            keys = [key for i, stretch in stretches for key in ([stretch] if i % 2 else stretch.split())]
+            self._classifiers.append(Classifier(given.get("name", ""), tuple(keys)))
+        elif parent == "log" and name == "extension":
+            self._extensions.append(Extension(*(given.get(part, "") for part in ("name", "prefix", "uri"))))
         elif name == PROBE:
             self._probed = True
         elif name != "values":  # which wraps the items of a list
             self.unknown.add(name)
             self._ignoring = len(self._open)
-
-    def _open_owner(self, name: str) -> None:
-        self._in_trace = True
-        self._keys[name].clear()
-        self._collected[name].count += 1
-        if name == "event":
-            self._case_of_event.append(self._collected["trace"].count - 1)
 
     def _collect(self, kind: str, parent: str, key: str, value: str) -> None:
         if parent not in self._collected:
@@ -334,14 +274,6 @@ class XesParser:
             owners.append(self._collected[parent].count - 1)
             values.append(value)
 
-    def _declaration(self, name: str, given: dict[str, str]) -> None:
-        if name == "global":
-            self._target = self._globals.get(given.get("scope", "event"), [])
-        elif name == "classifier":
-            self._classifiers.append(Classifier(given.get("name", ""), _classifier_keys(given.get("keys", ""))))
-        else:
-            self._extensions.append(Extension(given.get("name", ""), given.get("prefix", ""), given.get("uri", "")))
-
     def _end(self, _qualified: str) -> None:
         name = self._open.pop()
         if self._ignoring:
@@ -353,10 +285,10 @@ class XesParser:
         elif name == "global":
             self._target = self._attributes
         elif self._pending and (name in SCALARS or name in NESTED):
-            done = self._pending.pop()
-            value = None if name in NESTED else _header_value(name, done.text)
-            attribute = Attribute(done.key, done.type, value, tuple(done.children))
-            (self._pending[-1].children if self._pending else self._target).append(attribute)
+            key, text, children = self._pending.pop()
+            value = None if name in NESTED else _header_value(name, text)
+            attribute = Attribute(key, cast("AttributeType", name), value, tuple(children))
+            (self._pending[-1][2] if self._pending else self._target).append(attribute)
 
 
 def _refuse_doctype(*_declaration: object) -> None:
@@ -380,21 +312,10 @@ def _header_value(kind: str, text: str) -> AttributeValue:
     return text
 
 
-def _classifier_keys(text: str) -> tuple[str, ...]:
-    """Keys are separated by spaces; a key with spaces in it stands between apostrophes."""
-    keys = []
-    for position, stretch in enumerate(text.split("'")):
-        keys += [stretch] if position % 2 else stretch.split()
-    return tuple(keys)
-
-
 def not_xml(error: expat.ExpatError, place: str) -> InputError:
     """What an error of the parser means to a person."""
     said = expat.errors.messages.get(error.code, str(error))
     if said in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN):
         return InputError("the XML ends before the log does", place=place, remedy="It is cut off: copy or export it again")
-    return InputError(
-        f"this is not well-formed XML ({said})",
-        place=place,
-        remedy="Export the log again, or name its encoding with --encoding if it is not the one the file declares",
-    )
+    remedy = "Export the log again, or name its encoding with --encoding if it is not the one the file declares"
+    return InputError(f"this is not well-formed XML ({said})", place=place, remedy=remedy)

@@ -1,19 +1,15 @@
 """Reading XES at once or in batches: most of it on a fast way, all of it with an XML parser's strictness.
 
-The file is taken in stretches of whole traces. A stretch of the plain form goes through `read_plain`; the header, the end, and
-every stretch that is not plain go through the expat parser `XesParser`, which sees the document as if the plain traces were
-not there, and so still finds what is cut off, wrongly nested or not XML. In batches every trace is a case of its own, roles and
-types are found in the first traces, and what does not fit them further on is an `InputError`.
+The file is taken in stretches of whole traces. Plain ones go through `read_plain`, all else through the expat parser `XesParser`,
+which sees the document as if the plain traces were not there, and so still finds what is cut off, wrongly nested or not XML.
+In batches roles and types are found in the first traces, and what does not fit them further on is an `InputError`.
 """
 
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -23,35 +19,22 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra._system.parallel import in_order
 from libra.errors import InputError
 from libra.eventlog.files import FileFormat, open_input
-from libra.eventlog.log import EventLog
+from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, TIMESTAMP
 from libra.eventlog.notes import OpenChoice
 from libra.eventlog.options import Place, Progress, ReadOptions
 from libra.eventlog.select import Transitions
 from libra.eventlog.tables.dates import read_iso_dates
 from libra.eventlog.tables.in_batches import RowsInBatches
-from libra.eventlog.tables.roles import find_roles
 from libra.eventlog.tables.timestamps import zone_misfit
-from libra.eventlog.xes.assemble import (
-    Content,
-    XesFrames,
-    assemble,
-    bad_time,
-    mixed_zones,
-    no_blank,
-    placer,
-    roles_of,
-    two_types,
-    usable,
-    without_events,
-)
-from libra.eventlog.xes.columns import NAIVE, Columns, Piece, XesColumns, spread, texts
+from libra.eventlog.xes import assemble as assembly
+from libra.eventlog.xes.assemble import Columns, Content, Piece, XesFrames, assemble, no_blank, spread, texts, typed_as
 from libra.eventlog.xes.parsers import RefusedError, XesParser, not_xml, read_plain
 
 STRETCH = 4_000_000  # bytes of text at a time: few enough for the processor's cache, enough to vectorize
-AHEAD = 2  # stretches under way at a time
 TRACE, TRACE_END = b"<trace", b"</trace>"
 DECLARED = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([A-Za-z0-9._-]+)""")
 _TRACE = "@trace"
@@ -90,32 +73,32 @@ def _stretches(stream: BinaryIO) -> Iterator[bytes]:
     yield b"".join(held)
 
 
-def _ahead(stretches: Iterator[bytes], pool: Executor) -> Iterator[tuple[bytes, Future[Piece | None]]]:
-    """Every stretch with the attempt to read it as plain traces, which is under way while the ones before it are taken in."""
-    waiting: deque[tuple[bytes, Future[Piece | None]]] = deque()
-    for stretch in stretches:
-        waiting.append((stretch, pool.submit(read_plain, stretch)))
-        if len(waiting) > AHEAD:
-            yield waiting.popleft()
-    yield from waiting
-
-
 class Document:
     """One reading: the parser, and how many bytes went past it."""
 
     def __init__(self, path: Path, fmt: FileFormat, encoding: str | None) -> None:
         self.path, self.fmt, self.encoding = path, fmt, encoding
-        self.parser = _parser(path, encoding)
+        try:
+            self.parser = XesParser(encoding)
+        except (LookupError, ValueError) as error:
+            raise InputError(f"the encoding {encoding} is not known", place=str(path), remedy="Correct --encoding") from error
         self.skipped = 0
-        self.is_utf8: bool | None = None
+        self.is_utf8: bool | None = None  # then bytes can be cut and taken as they are
         self.at_rest = False  # a trace may stand here
         self.junk_after_log = False
 
     def pieces(self, progress: Progress) -> Generator[Piece]:
-        """All traces, some at a time."""
-        with open_input(self.path, self.fmt.compression, progress) as stream, ThreadPoolExecutor(AHEAD) as pool:
-            for stretch, plain in _ahead(_stretches(stream), pool):
+        """All traces, some at a time; progress tells how far the file was taken in, and more of it is read ahead."""
+        at = [(0, 1)]
+
+        def noted(*step: int) -> None:
+            at[0] = (step[0], step[1])
+
+        with open_input(self.path, self.fmt.compression, noted) as stream:
+            stretches = ((stretch, at[0]) for stretch in _stretches(stream))
+            for stretch, step, plain in in_order(lambda read: (*read, read_plain(read[0])), stretches):
                 piece = self._read(stretch, plain)
+                progress(*step)
                 if piece is not None:
                     yield piece
         self._feed(b"", final=True)  # the file has ended: so must the log
@@ -134,35 +117,27 @@ class Document:
             case_of_event.append(piece.case_of_event + cases.height)
             cases.add(piece.case_parts, piece.n_cases)
             events.add(piece.event_parts, len(piece.case_of_event))
-        of_cases, of_events = cases.frame(), events.frame()
-        return Content(
-            of_events,
-            np.concatenate(case_of_event),
-            of_cases,
-            self.parser.metadata,
-            list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()])),
-            events.first_unreadable.get(TIMESTAMP),
-            events.first_declared(TIMESTAMP),
-            events.zones,
-        )
+        of_events, of_cases = events.frame(), cases.frame()
+        notes = list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()]))
+        times = (events.first_unreadable.get(TIMESTAMP), events.first_declared(TIMESTAMP), events.zones)
+        return Content(of_events, np.concatenate(case_of_event), of_cases, self.parser.metadata, notes, *times)
 
-    def _read(self, stretch: bytes, plain: Future[Piece | None]) -> Piece | None:
+    def _read(self, stretch: bytes, plain: Piece | None) -> Piece | None:
         """Take in the next stretch of the file: as plain traces where it is nothing else and stands where traces may stand."""
-        if self.is_utf8 and self.parser.between_traces and (piece := plain.result()) is not None and self._is_at_rest():
-            self.skipped += len(stretch)
-            return piece
+        if plain is not None and self.is_utf8 and self.parser.between_traces:
+            with self._errors_placed():
+                self.at_rest = self.at_rest or self.parser.at_rest()
+            if self.at_rest:
+                self.skipped += len(stretch)
+                return plain
         if self.is_utf8 is None:
             if not stretch:
                 raise InputError("the file is empty", place=str(self.path), remedy="Export the log again")
-            self.is_utf8 = _is_utf8(stretch, self.encoding)
+            declared = DECLARED.search(stretch[:200])
+            name = self.encoding or (declared[1].decode() if declared else "utf-8")
+            self.is_utf8 = name.lower() in ("utf-8", "utf8") and not stretch.startswith((b"\xfe\xff", b"\xff\xfe"))
         self._feed(stretch)
         return self.parser.take() if self.parser.between_traces else None
-
-    def _is_at_rest(self) -> bool:
-        if not self.at_rest:
-            with self._errors_placed():
-                self.at_rest = self.parser.at_rest()
-        return self.at_rest
 
     def _feed(self, text: bytes, final: bool = False) -> None:
         self.at_rest = False
@@ -195,183 +170,13 @@ class Document:
         return line
 
 
-def _parser(path: Path, encoding: str | None) -> XesParser:
-    try:
-        return XesParser(encoding)
-    except (LookupError, ValueError) as error:
-        raise InputError(f"the encoding {encoding} is not known", place=str(path), remedy="Correct --encoding") from error
-
-
-def _is_utf8(head: bytes, encoding: str | None) -> bool:
-    """Whether the text is UTF-8, as told or as the file declares; then its bytes can be cut and taken as they are."""
-    if head.startswith((b"\xfe\xff", b"\xff\xfe")):
-        return False
-    declared = DECLARED.search(head[:200])
-    name = encoding or (declared[1].decode() if declared else "utf-8")
-    return name.lower() in ("utf-8", "utf8")
-
-
-class _Zone:
-    """Whether the times under a key carry a zone, as the first of them show; None where times are no dates yet."""
-
-    def __init__(self, first: XesFrames, key: str | None) -> None:
-        first = copy(first)
-        first.notes = [note for note in first.notes if note == NAIVE]
-        self.has_zone, self.notes = first.checked_zone(key), first.notes
-        either = first.options.zone == "utc" or any(isinstance(note, OpenChoice) for note in self.notes)
-        self.held = None if either else self.has_zone  # what all times have to be like; None where either will do
-
-
-class StandardTraces:
-    """Traces whose roles are played by the standard's keys."""
-
-    def __init__(self, first: XesFrames) -> None:
-        self._path, self._options = first.path, first.options
-        self.roles = roles_of(first.events, first.options)
-        self._zone = _Zone(first, TIMESTAMP)
-        self.has_zone = self._zone.has_zone
-        self._transitions = Transitions(first.options.lifecycle_keep, LIFECYCLE in first.events.columns, str(first.path))
-        self._notes = dict.fromkeys(self._zone.notes)
-        self._used = False
-
-    def events(self, piece: Piece, before: int) -> pl.DataFrame:
-        """The events of the next traces, `before` which so many stand."""
-        place = _placer(piece, self._path, before)
-        height = len(piece.case_of_event)
-        events = pl.DataFrame(
-            [
-                pl.Series(CASE_INDEX, piece.case_of_event),
-                no_blank(texts(piece.event_parts, ACTIVITY, height)).alias(ACTIVITY),
-                _times(piece, TIMESTAMP, place, self._options, self._zone.held).alias(TIMESTAMP),
-                *([texts(piece.event_parts, LIFECYCLE, height).alias(LIFECYCLE)] if self._options.lifecycle_keep else []),
-            ]
-        )
-        notes: list[str] = []
-        events = usable(events, pl.DataFrame({CASE_NAME: no_blank(_names(piece))}), notes, place, self._options)
-        self._used |= events.height > 0
-        if self._options.lifecycle_keep:
-            events = events.filter(self._transitions.keep(events[LIFECYCLE], None))
-        if len(np.unique(piece.case_of_event)) < piece.n_cases:
-            notes.append("Cases without events were left out.")
-        self._notes.update(dict.fromkeys(notes))
-        return events.select(
-            (pl.col(CASE_INDEX) + before).alias("case"),
-            pl.col(ACTIVITY).alias("activity"),
-            pl.col(TIMESTAMP).to_physical().alias("micros"),
-        )
-
-    def finish(self) -> None:
-        """All traces have come."""
-        if self._used:
-            self._transitions.finish()
-
-    def notes(self) -> list[str]:
-        """What is worth knowing about the traces so far."""
-        return list(self._notes)
-
-
-class FlatTraces:
-    """Traces some of whose roles are played by other attributes, found as in any table."""
-
-    def __init__(self, first: XesFrames, pieces: Sequence[Piece]) -> None:
-        self._path, self._options, self._key_of = first.path, first.options, first.key_of
-        table = first.flat_table([])
-        self.roles = find_roles(table, first.options, str(first.path))
-        by_role = {role.role: role.columns for role in self.roles}
-        self._by_trace = by_role["case_id"] == (CASE_ID,) and not first.options.roles.case_id
-        of_rows = [replace(role, columns=(_TRACE,)) if self._by_trace and role.role == "case_id" else role for role in self.roles]
-        numbers = pl.Series(_TRACE, first.events[CASE_INDEX]).cast(pl.Int64)
-        self._when, self._date_key = by_role["timestamp"][0], first.date_key(table, self.roles)
-        self._zone = _Zone(first, self._date_key)
-        typed = first.options if self._date_key is None else replace(first.options, zone=None)
-        self._rows = RowsInBatches(table.with_columns(numbers), of_rows, typed, str(first.path), first.place)
-        self.has_zone = self._rows.times.has_zone if self._date_key is None else self._zone.has_zone
-        times = [name for name in self._rows.columns if self._is_time(name)]
-        self._of_events = XesColumns(
-            [self._key_of[name] for name in times if name in self._key_of], [piece.event_parts for piece in pieces]
-        )
-        of_cases = [name.removeprefix(CASE_PREFIX) for name in times if name not in self._key_of]
-        self._of_cases = XesColumns(of_cases, [piece.case_parts for piece in pieces])
-
-    def events(self, piece: Piece, before: int) -> pl.DataFrame:
-        """The events of the next traces, `before` which so many stand."""
-        place = _placer(piece, self._path, before)
-        n_events = len(piece.case_of_event)
-        of_events = self._of_events.frame(piece.event_parts, n_events, place)
-        of_cases = self._of_cases.frame(piece.case_parts, piece.n_cases, lambda case: f"{self._path}, trace {before + case + 1}")
-        columns = {}
-        for name in self._rows.columns:
-            key = self._key_of.get(name)
-            if name == _TRACE:
-                named = no_blank(_names(piece)).is_not_null().to_numpy()[piece.case_of_event]
-                values = pl.Series(piece.case_of_event + before).set(pl.Series(~named), None)
-            elif name == self._when and self._date_key is not None:
-                values = _times(piece, self._date_key, place, self._options, self._zone.held)
-            elif key is not None:
-                values = of_events[key] if self._is_time(name) else texts(piece.event_parts, key, n_events)
-            else:
-                bare = name.removeprefix(CASE_PREFIX)
-                of_case = of_cases[bare] if self._is_time(name) else texts(piece.case_parts, bare, piece.n_cases)
-                values = of_case[piece.case_of_event]
-            columns[name] = values
-        return self._rows.events(pl.DataFrame(columns), place)
-
-    def finish(self) -> None:
-        """All traces have come."""
-        self._rows.finish()
-
-    def notes(self) -> list[str]:
-        """What is worth knowing about the traces so far."""
-        return [*self._zone.notes, *self._rows.notes()]
-
-    def _is_time(self, name: str) -> bool:
-        """Whether a column is read as times, by all that stands in it; everything else is text, each value by itself."""
-        return name in self._rows.times_of and not (self._date_key is not None and name == self._when)
-
-
-def _placer(piece: Piece, path: Path, before: int) -> Place:
-    events = pl.DataFrame({CASE_INDEX: piece.case_of_event})
-    return placer(events, pl.DataFrame({CASE_NAME: _names(piece)}), path, before)
-
-
-def _names(piece: Piece) -> pl.Series:
-    """What stands as the name of every trace, null where nothing does."""
-    return texts(piece.case_parts, CASE_NAME, piece.n_cases)
-
-
-def _times(piece: Piece, key: str, place: Place, options: ReadOptions, has_zone: bool | None) -> pl.Series:
-    """The time of every event; null where there is none, or none that can be read and such events are dropped.
-
-    `has_zone` is whether all of them carry a zone, or none does; None where either will do.
-    """
-    parts = [part for part in piece.event_parts if part.key == key]
-    for part in parts:
-        if part.type != "date" and len(part.owners):
-            raise two_types(key, "date", part.type, place(int(part.owners[0])))
-    text = spread([part.values for part in parts], [part.owners for part in parts], len(piece.case_of_event))
-    read, naive = read_iso_dates(text)
-    bad = read.is_null() & text.is_not_null()
-    if bad.any() and not options.drop_invalid:
-        row = int(bad.arg_true()[0])
-        raise bad_time(text[row], place(row))
-    misfits = naive if has_zone else ~naive & read.is_not_null()
-    if has_zone is not None and misfits.any():
-        row = int(misfits.arg_true()[0])
-        if options.zone is not None:
-            raise zone_misfit(text[row], options.zone, place(row))
-        raise mixed_zones(text[row], place(row), has_zone=not has_zone)
-    return read
-
-
 class XesBatches:
-    """The events of an XES file as `EventBatches`."""
+    """The events of an XES file as `EventBatches`: roles, types and the zone of times are as the first traces show."""
 
     def __init__(self, path: Path, fmt: FileFormat, options: ReadOptions) -> None:
-        """Decide on roles and types by the first traces."""
+        """Read the first traces."""
         self._path, self._fmt, self._options = path, fmt, options
-        done: list[tuple[int, int]] = [(0, 1)]
-        pieces: list[Piece] = []
-        seen = 0
+        done, pieces, seen = [(0, 1)], list[Piece](), 0
         with closing(self._pieces(lambda *step: done.append(step))) as all_pieces:
             for piece in all_pieces:
                 pieces.append(piece)
@@ -379,40 +184,134 @@ class XesBatches:
                 if seen >= SAMPLE:
                     break
         read, size = done[-1]
-        under_way = 1 if read == size else 1 + AHEAD / max(len(pieces), 1)  # some more than what was seen has been read
-        self.estimated_events = int(seen * size / max(read, 1) * under_way)
+        self.estimated_events = int(seen * size / max(read, 1))
+        self.roles, self.has_zone = tuple[FoundRole, ...](), True
+        self._first: XesFrames | None = None
         if not seen and not options.allow_empty:
-            raise without_events(path)
-        self._first_pieces = pieces
-        self._first = XesFrames(self._document.content(pieces), path, options) if seen else None  # as they are in memory
-        self._traces = self._fresh()
-        self.roles, self.has_zone = ((), True) if self._traces is None else (self._traces.roles, self._traces.has_zone)
+            raise assembly.without_events(path)
+        if seen:
+            self._first = XesFrames(self._document.content(pieces), path, options)  # as they are in memory
+            self._sample, self.roles, self._date_key = self._first.found_roles()
+            self._key_of = self._first.key_of
+            self.has_zone, notes = self._first.zone_of(self._date_key)
+            self._zone_notes = [note for note in notes if note == assembly.NAIVE or isinstance(note, OpenChoice)]
+            either = options.zone == "utc" or any(isinstance(note, OpenChoice) for note in notes)
+            self._held = None if either else self.has_zone  # what all times have to be like; None where either will do
         self.has_individual = any(role.role == "individual" for role in self.roles)
+        self._begin()
+        if self._rows is not None and self._date_key is None:
+            self.has_zone = self._rows.times.has_zone
+
+    def _begin(self) -> None:
+        """One way through the traces: where other attributes than the standard's keys play roles, as through any table."""
+        self._notes, self._used = dict[str, None](), False
+        self._rows: RowsInBatches | None = None
+        options, first = self._options, self._first
+        if first is None:
+            return
+        self._notes = dict.fromkeys(self._zone_notes)
+        if first.by_standard:
+            self._transitions = Transitions(options.lifecycle_keep, LIFECYCLE in first.events.columns, str(self._path))
+            return
+        of_rows = list(self.roles)
+        for i, role in enumerate(self.roles):
+            if role.role == "case_id" and role.columns == (CASE_ID,) and not options.roles.case_id:
+                of_rows[i] = replace(role, columns=(_TRACE,))  # each trace is a case
+        table = self._sample.with_columns(pl.Series(_TRACE, first.events[CASE_INDEX]).cast(pl.Int64))
+        typed = options if self._date_key is None else replace(options, zone=None)
+        self._rows = RowsInBatches(table, of_rows, typed, str(self._path), first.place)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        """All events."""
-        self._traces = traces = self._fresh()
-        if traces is None:
+        self._begin()
+        if self._first is None:
             return
-        before = 0
+        before, rows = 0, self._rows
         with closing(self._pieces(self._options.progress)) as pieces:
             for piece in pieces:
                 if len(piece.case_of_event):
-                    events = traces.events(piece, before)
+                    ids = texts(piece.case_parts, CASE_NAME, piece.n_cases)
+                    place = assembly.placer(pl.Series(piece.case_of_event), ids, self._path, before)
+                    traces = (piece, before, no_blank(ids), place)
+                    events = self._standard(*traces) if rows is None else self._flat(rows, *traces)
                     if events.height:
                         yield events
                 before += piece.n_cases
-        traces.finish()
+        if self._rows is not None:
+            self._rows.finish()
+        elif self._used:
+            self._transitions.finish()
 
     def notes(self) -> tuple[str, ...]:
         """What was found so far."""
-        return tuple(dict.fromkeys([*self._document.notes(), *([] if self._traces is None else self._traces.notes())]))
+        of_rows = [] if self._rows is None else self._rows.notes()
+        return tuple(dict.fromkeys([*self._document.notes(), *self._notes, *of_rows]))
 
     def _pieces(self, progress: Progress) -> Generator[Piece]:
         self._document = Document(self._path, self._fmt, self._options.encoding)
         return self._document.pieces(progress)
 
-    def _fresh(self) -> StandardTraces | FlatTraces | None:
-        if self._first is None:
-            return None
-        return StandardTraces(self._first) if self._first.by_standard else FlatTraces(self._first, self._first_pieces)
+    def _standard(self, piece: Piece, before: int, ids: pl.Series, place: Place) -> pl.DataFrame:
+        """The events of the next traces, which have these ids; so many stand `before` them."""
+        height, notes = len(piece.case_of_event), list[str]()
+        columns = {
+            CASE_INDEX: pl.Series(piece.case_of_event),
+            ACTIVITY: no_blank(texts(piece.event_parts, ACTIVITY, height)),
+            TIMESTAMP: self._times(piece, TIMESTAMP, place),
+        }
+        if self._options.lifecycle_keep:
+            columns[LIFECYCLE] = texts(piece.event_parts, LIFECYCLE, height)
+        events = assembly.usable(pl.DataFrame(columns), ids, notes, place, self._options)
+        self._used |= events.height > 0
+        if self._options.lifecycle_keep:
+            events = events.filter(self._transitions.keep(events[LIFECYCLE], None))
+        if len(np.unique(piece.case_of_event)) < piece.n_cases:
+            notes.append("Cases without events were left out.")
+        self._notes.update(dict.fromkeys(notes))
+        times = pl.col(TIMESTAMP).to_physical()
+        return events.select(case=pl.col(CASE_INDEX) + before, activity=pl.col(ACTIVITY), micros=times)
+
+    def _flat(self, rows: RowsInBatches, piece: Piece, before: int, ids: pl.Series, place: Place) -> pl.DataFrame:
+        """The same, where other attributes play roles."""
+        n_events, columns = len(piece.case_of_event), {}
+
+        def trace(case: int) -> str:
+            return f"{self._path}, trace {before + case + 1}"
+
+        for name in rows.needed:
+            key, is_time = self._key_of.get(name), name in rows.times_of
+            if name == _TRACE:
+                named = ids.is_not_null().to_numpy()[piece.case_of_event]
+                columns[name] = pl.Series(piece.case_of_event + before).set(pl.Series(~named), None)
+            elif is_time and key is not None and key == self._date_key:
+                columns[name] = self._times(piece, key, place)
+            elif is_time and key is not None:
+                columns[name] = typed_as(self._sample.schema[name], piece.event_parts, key, n_events, place)
+            elif key is not None:
+                columns[name] = texts(piece.event_parts, key, n_events)
+            else:
+                bare, parts = name.removeprefix(CASE_PREFIX), piece.case_parts
+                typed = typed_as(self._sample.schema[name], parts, bare, piece.n_cases, trace) if is_time else None
+                columns[name] = (texts(parts, bare, piece.n_cases) if typed is None else typed)[piece.case_of_event]
+        return rows.events(pl.DataFrame(columns), place)
+
+    def _times(self, piece: Piece, key: str, place: Place) -> pl.Series:
+        """The time of every event; null where there is none, or none that can be read and such events are dropped."""
+        parts = [part for part in piece.event_parts if part.key == key]
+        for part in parts:
+            if part.type != "date" and len(part.owners):
+                raise assembly.two_types(key, "date", part.type, place(int(part.owners[0])))
+        text = spread([part.values for part in parts], [part.owners for part in parts], len(piece.case_of_event))
+        read, naive = read_iso_dates(text)
+        bad = read.is_null() & text.is_not_null()
+        if bad.any() and not self._options.drop_invalid:
+            row = int(bad.arg_true()[0])
+            raise assembly.bad_time(text[row], place(row))
+        misfits = naive if self._held else ~naive & read.is_not_null()
+        if self._held is not None and misfits.any():
+            row = int(misfits.arg_true()[0])
+            if self._options.zone is not None:
+                raise zone_misfit(text[row], self._options.zone, place(row))
+            what = "no time zone, and those before it do" if self._held else "a time zone, and those before it do not"
+            what = f'timestamp "{text[row]}" carries {what}'
+            raise InputError(what, place=place(row), remedy="Write all times with their zone")
+        return read

@@ -22,26 +22,15 @@ from libra.eventlog.metadata import VALUE_TYPES, Attribute, AttributeType, Attri
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, TIMESTAMP, column
 from libra.eventlog.options import Progress, no_progress
 
-STANDARD_EXTENSIONS = tuple(
-    Extension(name, prefix, f"http://www.xes-standard.org/{prefix}.xesext")
-    for name, prefix in (
-        ("Concept", "concept"),
-        ("Time", "time"),
-        ("Lifecycle", "lifecycle"),
-        ("Organizational", "org"),
-        ("Identity", "identity"),
-        ("Cost", "cost"),
-        ("Semantic", "semantic"),
-        ("Micro", "micro"),
-        ("Software_Event", "swevent"),
-        ("Software_Communication", "swcomm"),
-        ("Software_Telemetry", "swtelemetry"),
-    )
-)
+_EXTENSIONS = {
+    "concept": "Concept", "time": "Time", "lifecycle": "Lifecycle", "org": "Organizational", "identity": "Identity",
+    "cost": "Cost", "semantic": "Semantic", "micro": "Micro", "swevent": "Software_Event", "swcomm": "Software_Communication",
+    "swtelemetry": "Software_Telemetry",
+}  # fmt: skip
+NAME_INDIVIDUAL = "Give --individual when you read the file."
 IDENTITY = "identity:id"
 UUID = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
-_ESCAPE_TABLE = {ord(character): reference for character, reference in ESCAPES.items()}
 NOT_XML = "[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
 AWKWARD = '[&<>"\x00-\x1f\ufffe\uffff]'
 
@@ -81,15 +70,18 @@ def plan_header(log: EventLog) -> tuple[LogMetadata, list[str]]:
     event_globals = _true_globals(_expressible(given.event_globals, notes), log.events, "event", notes)
     classifiers = []
     for classifier in given.classifiers:
-        if not set(classifier.keys) <= set(log.events.columns) and log.n_events:
-            notes.append(f'The classifier "{classifier.name}" was left out: it names attributes that no event has.')
-        elif any("'" in key for key in classifier.keys):
-            notes.append(f'The classifier "{classifier.name}" was left out: XES cannot write its keys.')
+        unknown = not set(classifier.keys) <= set(log.events.columns) and log.n_events
+        if unknown or any("'" in key for key in classifier.keys):
+            why = "it names attributes that no event has" if unknown else "XES cannot write its keys"
+            notes.append(f'The classifier "{classifier.name}" was left out: {why}.')
         else:
             classifiers.append(classifier)
     keys = [*log.events.columns, *log.cases.columns, *(a.key for a in (*attributes, *case_globals, *event_globals))]
-    written = LogMetadata(attributes, case_globals, event_globals, tuple(classifiers), _extensions(given.extensions, keys))
-    return written, notes
+    used = {key.partition(":")[0] for key in keys if ":" in key}
+    address = "http://www.xes-standard.org/{}.xesext".format
+    extensions = {prefix: Extension(name, prefix, address(prefix)) for prefix, name in _EXTENSIONS.items() if prefix in used}
+    extensions |= {extension.prefix: extension for extension in given.extensions}
+    return LogMetadata(attributes, case_globals, event_globals, tuple(classifiers), tuple(extensions.values())), notes
 
 
 def _expressible(attributes: Iterable[Attribute], notes: list[str]) -> tuple[Attribute, ...]:
@@ -122,13 +114,6 @@ def _true_globals(stated: tuple[Attribute, ...], frame: pl.DataFrame, level: str
     return tuple(kept)
 
 
-def _extensions(given: tuple[Extension, ...], keys: Iterable[str]) -> tuple[Extension, ...]:
-    used = {key.partition(":")[0] for key in keys if ":" in key}
-    by_prefix = {extension.prefix: extension for extension in STANDARD_EXTENSIONS if extension.prefix in used}
-    by_prefix.update((extension.prefix, extension) for extension in given)
-    return tuple(by_prefix.values())
-
-
 def header_lines(metadata: LogMetadata) -> Iterator[str]:
     """The lines of a file up to its first trace; `metadata` comes from `plan_header`."""
     stated = (*metadata.attributes, *metadata.case_globals, *metadata.event_globals)
@@ -151,19 +136,20 @@ def header_lines(metadata: LogMetadata) -> Iterator[str]:
 
 def _attribute_lines(attributes: Iterable[Attribute], indent: str) -> Iterator[str]:
     for attribute in attributes:
-        opening = f'{indent}<{attribute.type} key="{escape(attribute.key)}"'
+        opening, closing = f'{indent}<{attribute.type} key="{escape(attribute.key)}"', f"{indent}</{attribute.type}>"
         if attribute.type == "list":
             yield f"{opening}>"
             yield f'{indent}\t<values key="values">'  # the schema asks for a key here; nobody reads it
             yield from _attribute_lines(attribute.children, f"{indent}\t\t")
-            yield f"{indent}\t</values>"
-            yield f"{indent}</list>"
-        elif attribute.children:
-            yield f'{opening} value="{escape(_plain(attribute.value))}">'
+            yield from (f"{indent}\t</values>", closing)
+            continue
+        opening = f'{opening} value="{escape(_plain(attribute.value))}"'
+        if attribute.children:
+            yield f"{opening}>"
             yield from _attribute_lines(attribute.children, f"{indent}\t")
-            yield f"{indent}</{attribute.type}>"
+            yield closing
         else:
-            yield f'{opening} value="{escape(_plain(attribute.value))}"/>'
+            yield f"{opening}/>"
 
 
 def _plain(value: AttributeValue) -> str:
@@ -179,31 +165,11 @@ def _plain(value: AttributeValue) -> str:
 
 def escape(text: str) -> str:
     """Text as it stands between the quotes of an XML attribute; what XML 1.0 cannot hold becomes U+FFFD."""
-    return re.sub(NOT_XML, "\ufffd", text).translate(_ESCAPE_TABLE)
+    return re.sub(NOT_XML, "\ufffd", text).translate({ord(letter): reference for letter, reference in ESCAPES.items()})
 
 
 def write_xes(log: EventLog, stream: BinaryIO, progress: Progress = no_progress) -> list[str]:
-    """Write a log as XES and tell what could not be kept. Progress counts events.
-
-    Example:
-        >>> import io
-        >>> from datetime import datetime
-        >>> log = EventLog(
-        ...     pl.DataFrame({"@case": [0], "concept:name": ["a & b"], "time:timestamp": [datetime(2024, 5, 6)]}),
-        ...     pl.DataFrame({"concept:name": ["anna"]}),
-        ... )
-        >>> write_xes(log, stream := io.BytesIO())
-        []
-        >>> print(stream.getvalue().decode()[-211:-1].expandtabs(2))
-          <trace>
-            <string key="concept:name" value="anna"/>
-            <event>
-              <string key="concept:name" value="a &amp; b"/>
-              <date key="time:timestamp" value="2024-05-06T00:00:00.000+00:00"/>
-            </event>
-          </trace>
-        </log>
-    """
+    """Write a log as XES and tell what could not be kept. Progress counts events."""
     notes, of_cases, of_events, done = list[str](), list[_Attribute](), list[_Attribute](), 0
     for part in log.parts():
         if not of_events:
@@ -220,7 +186,7 @@ def write_xes(log: EventLog, stream: BinaryIO, progress: Progress = no_progress)
     lossy = dict.fromkeys(attribute.key for attribute in of_cases + of_events if attribute.lossy)
     notes.extend(f'Characters of "{escape(key)}" that XML cannot hold were replaced.' for key in lossy)
     if log.individual is not None:
-        notes.append(f'XES cannot say that "{log.individual}" names the individual. Give --individual when you read the file.')
+        notes.append(f'XES cannot say that "{log.individual}" names the individual. {NAME_INDIVIDUAL}')
     return notes
 
 
@@ -232,16 +198,16 @@ def _traces(
     bounds = log.case_offsets[first : last + 2] - begin
     cases = log.cases[first : last + 1]
     heads = cases.select(_text(["\t<trace>\n", *_pieces(cases, of_cases)])).to_series()
-    begins = _marked(events.height, bounds[:-1])
-    ends = _marked(events.height, bounds[1:] - 1)
-    text = [
-        pl.when(begins).then(heads.gather(events[CASE_INDEX] - first)),
-        "\t\t<event>\n",
-        *_pieces(events, of_events),
-        "\t\t</event>\n",
-        pl.when(ends).then(pl.lit("\t</trace>\n")),
-    ]
-    written: bytes = events.select(_text(text).str.join("").cast(pl.Binary)).item()
+
+    def marked(positions: npt.NDArray[np.int64]) -> pl.Series:
+        marks = np.zeros(events.height, bool)
+        marks[positions[(positions >= 0) & (positions < events.height)]] = True
+        return pl.Series(marks)
+
+    head = pl.when(marked(bounds[:-1])).then(heads.gather(events[CASE_INDEX] - first))
+    end = pl.when(marked(bounds[1:] - 1)).then(pl.lit("\t</trace>\n"))
+    text = _text([head, "\t\t<event>\n", *_pieces(events, of_events), "\t\t</event>\n", end])
+    written: bytes = events.select(text.str.join("").cast(pl.Binary)).item()
     return written
 
 
@@ -293,10 +259,3 @@ def _pieces(part: pl.DataFrame, attributes: Sequence[_Attribute]) -> Iterator[pl
 def _text(pieces: Iterable[pl.Expr | str], ignore_nulls: bool = True) -> pl.Expr:
     """One text a row, of constants and columns."""
     return pl.concat_str([pl.lit(piece) if isinstance(piece, str) else piece for piece in pieces], ignore_nulls=ignore_nulls)
-
-
-def _marked(height: int, positions: npt.NDArray[np.int64]) -> pl.Series:
-    """True at the positions that lie within the height."""
-    marks = np.zeros(height, bool)
-    marks[positions[(positions >= 0) & (positions < height)]] = True
-    return pl.Series(marks)

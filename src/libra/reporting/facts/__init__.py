@@ -1,1 +1,83 @@
-"""Facts of an anonymized log and, unless the page is public, of its original: plain aggregates, nothing drawn."""
+"""All facts of a report in one call: plain aggregates of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from libra.eventlog.options import Progress, no_progress
+from libra.measures.risk.certified import Certified
+from libra.reporting.facts import distributions, tables
+from libra.reporting.facts.aspects import Aspect, Verdict, aspects_of, overall, summary_of
+from libra.reporting.facts.distributions import Dots, Histogram, HourOfWeek, Series
+from libra.reporting.facts.pair import Pair, Sizes, sizes_of
+from libra.reporting.facts.risk import RiskFacts, risk_of
+from libra.reporting.facts.tables import AttributeRow, EdgeTable, VariantTable
+from libra.reporting.facts.warnings import Caution, warnings_of
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a report says."""
+
+    public: bool  # whether only the anonymized log is shown
+    empty: bool  # whether the anonymized log has no case
+    has_times: bool  # whether its timestamps mean anything; otherwise nothing that is about its times should be shown
+    anonymized: Sizes  # the anonymized log's sizes
+    aspects: tuple[Aspect, ...]  # what is kept, aspect by aspect; none in public mode
+    overall: Verdict  # one verdict for all of it
+    summary: str  # what the log is good for, in a few words; empty in public mode
+    variants: VariantTable
+    lengths: Histogram
+    case_durations: Histogram
+    step_durations: tuple[tuple[str, str, Histogram], ...]  # of the heaviest edges: from which activity to which
+    edges: EdgeTable  # up to a limit
+    arrivals: Series
+    hours: HourOfWeek
+    dots: Dots
+    attributes: tuple[AttributeRow, ...]  # up to a limit
+    attributes_left_out: int  # how many more there are
+    risk: RiskFacts | None  # what an attacker finds; None in public mode and where it was not asked for
+    warnings: tuple[Caution, ...]  # what not to conclude
+
+
+def facts_of(
+    pair: Pair,
+    *,
+    certificate: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
+    has_times: bool = True,
+    time_zone: str | None = None,
+    with_risk: bool = True,
+    certified: Certified | None = None,
+    progress: Progress = no_progress,
+) -> Facts:
+    """Compute all facts.
+
+    `has_times` says whether the anonymized log's timestamps mean anything. The risk takes longer than all else; membership is
+    attacked, which takes minutes, where the mechanism is given (`certified`), and `progress` hears of the rounds of that attack.
+    """
+    aspects = aspects_of(pair, has_times=has_times)
+    attributes = tables.attributes_of(pair)
+    return Facts(
+        public=pair.is_public,
+        empty=not pair.anonymized.n_cases,
+        has_times=has_times,
+        anonymized=sizes_of(pair.anonymized),
+        aspects=aspects,
+        overall=overall(aspects),
+        summary=summary_of(aspects),
+        variants=tables.top_variants(pair),
+        lengths=distributions.trace_lengths(pair),
+        case_durations=distributions.case_durations(pair),
+        step_durations=distributions.step_durations(pair),
+        edges=tables.edge_table(pair, has_times=has_times),
+        arrivals=distributions.arrivals(pair),
+        hours=distributions.hours_of_week(pair, time_zone),
+        dots=distributions.dotted(pair),
+        attributes=attributes,
+        attributes_left_out=len(tables.attribute_names(pair)) - len(attributes),
+        risk=risk_of(pair, certified, progress) if with_risk else None,
+        warnings=warnings_of(pair, aspects, certificate, notes=notes, has_times=has_times),
+    )

@@ -1,24 +1,34 @@
 """What is kept of a log, aspect by aspect: a verdict, a sentence that needs no statistics, and the figures behind both.
 
-There are always the same eight aspects; none in public mode, because all of them compare with the original. Figures of
-`libra measure` carry the name that they have in its JSON (`empty.emd_freq` is `emd_freq` within `empty`).
+There are always the same eight aspects; none in public mode, because all of them compare with the original. Distances are held
+against those of an empty log and of fresh samples of the original: drawn from its cases with replacement and fixed seeds, as many
+as the anonymized log has, they are what the same process might have written, had nothing been anonymized.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Literal
 
 import numpy as np
 
-from libra.eventlog.log import EventLog
+from libra._system.randomness import Randomness
+from libra.eventlog.cases import DAY, cases_of
+from libra.eventlog.log import EventLog, empty_log
+from libra.measures.distances import total_variation
+from libra.measures.utility import FIGURES, Utility, measure
+from libra.mechanisms.fresh_log import log_of
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.yardsticks import Yardsticks
 from libra.reporting.numbers import MISSING, count, duration, number, share
 from libra.reporting.text import listed
 
 Verdict = Literal["kept", "close", "rough", "lost", "unknown"]
+Written = Callable[[float | None], str]
+SEED = 1
+DRAWS = 5  # samples of which the one in the middle counts: one alone may lie anywhere
+MANY_CASES = 20_000  # from which on one is enough, since large samples hardly differ
 BOUNDS: tuple[tuple[Verdict, float], ...] = (("kept", 0.05), ("close", 0.2), ("rough", 0.6))
 NEAR = 1.25  # times the distance of a fresh sample
 FROM_BEST: tuple[Verdict, ...] = ("kept", "close", "rough", "lost")
@@ -30,34 +40,25 @@ MEANINGS: dict[Verdict, str] = {
     "unknown": "cannot be said",
 }
 TIMED = ("step_durations", "case_durations", "arrivals")
-GOOD_FOR = {
-    "cases": "numbers of cases",
-    "activities": "activities",
-    "edges": "process maps",
-    "variants": "variants",
-    "lengths": "trace lengths",
-    "step_durations": "step durations",
-    "case_durations": "case durations",
-    "arrivals": "arrivals",
-}
 SUMMARY: tuple[tuple[str, tuple[Verdict, ...]], ...] = (
     ("Good for", ("kept", "close")),
     ("Rough:", ("rough",)),
     ("Lost:", ("lost",)),
     ("Not measured:", ("unknown",)),
 )
-STEP_FIGURES = ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time")
 PLACEHOLDERS = "The timestamps of the anonymized log are placeholders and say nothing."
 NOT_DEFINED = "There is nothing to compare here."
 NOTHING_LEFT = "The anonymized log has no case, so nothing of it is left."
-OFF_BY = "a fresh sample of {} cases would be off by {}"
-OF_A_SAMPLE = "of a fresh sample of {} cases, {}"
+OFF_BY, OF_A_SAMPLE = "a fresh sample of {} cases would be off by {}", "of a fresh sample of {} cases, {}"
 FEWEST_EVENTS = 0.01  # a difference below which more digits say nothing
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, which is None where it is not defined: its name for programs, how it is written, and what it says."""
+    """A figure, which is None where it is not defined: its name for programs, how it is written, and what it says.
+
+    Figures of `libra measure` carry the name that they have in its JSON (`empty.emd_freq` is `emd_freq` within `empty`).
+    """
 
     name: str
     value: float | None
@@ -69,7 +70,7 @@ class Figure:
 class Aspect:
     """One aspect of a log, judged. Confidential."""
 
-    key: str  # a name for programs, one of those of `GOOD_FOR`
+    key: str  # a name for programs, one of those of `ASPECTS`
     title: str  # a name for people
     verdict: Verdict
     sentence: str  # what that comes to, for somebody who does not know the measure
@@ -77,6 +78,20 @@ class Aspect:
     value: float | None  # the distance that was judged: 0 is equal
     sample: float | None  # that of a fresh sample of the original
     empty: float | None  # that of an empty log
+
+
+@dataclass(frozen=True)
+class Yardsticks:
+    """The figures of `libra measure` for three logs, each against the original, and two that it does not have. Confidential."""
+
+    anonymized: Utility  # of the anonymized log
+    sample: Utility  # of a sample of the original's cases, the median of some
+    empty: Utility  # of a log without cases
+    sample_cases: int  # how many cases the sample has
+    activity_tv: tuple[float, float, float]  # half the summed differences of the activities' shares of events, of the three logs
+    # what stands for an empty log's arrivals, which have no figure: the mean distance of the original's starts from their median,
+    # in days, as if all cases had begun at once. None where the original has no case
+    empty_arrival_days: float | None
 
 
 def events(value: float | None) -> str:
@@ -101,7 +116,7 @@ def factor(decades: float | None) -> str:
     return MISSING if decades is None else f"factor {number(10**decades)}"
 
 
-MEASURED: dict[str, tuple[Callable[[float | None], str], str]] = {
+MEASURED: dict[str, tuple[Written, str]] = {
     "dfg_l1": (share, "differences of all step counts in sum, as a share of the original's steps"),
     "dfg_tv": (share, "share of steps that would have to be others to match the original's proportions"),
     "emd_freq": (number, "EMD Freq of the Libra paper, which does not look at labels"),
@@ -117,24 +132,33 @@ MEASURED: dict[str, tuple[Callable[[float | None], str], str]] = {
     "case_duration_w1_hours": (hours, "mean difference of case durations, matched from shortest to longest"),
     "arrival_w1_days": (days, "mean difference of the cases' starts, matched from first to last"),
 }
+BY_EDGE = ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time")
+ASPECTS: dict[str, tuple[str, str, tuple[str, ...]]] = {  # title, what it is good for, figures of which the first is judged
+    "cases": ("Cases", "numbers of cases", ()),
+    "activities": ("Activities", "activities", ()),
+    "edges": ("Steps", "process maps", ("dfg_l1", "dfg_tv", "emd_freq", "empty.emd_freq")),
+    "variants": ("Variants", "variants", ("variant_tv", "unseen_variant_share")),
+    "lengths": ("Trace lengths", "trace lengths", ("length_w1",)),
+    "step_durations": ("Step durations", "step durations", BY_EDGE),
+    "case_durations": ("Case durations", "case durations", ("case_duration_w1_hours",)),
+    "arrivals": ("Arrivals", "arrivals", ("arrival_w1_days",)),
+}
 
 
-def aspects_of(pair: Pair, yardsticks: Yardsticks | None, *, has_times: bool = True) -> tuple[Aspect, ...]:
+def words_of(aspect: Aspect) -> Written:
+    """How the distance that an aspect is judged by is written."""
+    figures = ASPECTS[aspect.key][2]
+    return MEASURED[figures[0]][0] if figures else share
+
+
+def aspects_of(pair: Pair, *, has_times: bool = True) -> tuple[Aspect, ...]:
     """Judge all aspects; `has_times` says whether the anonymized log's timestamps mean anything."""
-    if pair.original is None or yardsticks is None:
+    if pair.original is None:
         return ()
-    original, by = pair.original, yardsticks
-    judged: tuple[Aspect, ...] = (
-        _cases(original, pair.anonymized),
-        _activities(original, pair.anonymized, by),
-        _measured(by, "edges", "Steps", ("dfg_l1", "dfg_tv", "emd_freq", "empty.emd_freq"), _about_edges(by)),
-        _measured(by, "variants", "Variants", ("variant_tv", "unseen_variant_share"), _about_variants(by)),
-        _measured(by, "lengths", "Trace lengths", ("length_w1",), _about_lengths(original, by)),
-        _measured(by, "step_durations", "Step durations", STEP_FIGURES, _about_step_durations(by)),
-        _measured(by, "case_durations", "Case durations", ("case_duration_w1_hours",), _about_case_durations(by)),
-        _measured(by, "arrivals", "Arrivals", ("arrival_w1_days",), _about_arrivals(by)),
-    )
-    if not original.n_cases:
+    by = yardsticks_of(pair.original, pair.anonymized)
+    measured = (_measured(by, key, sentence) for key, sentence in _sentences(pair.original, by).items())
+    judged = (_cases(pair.original, pair.anonymized), _activities(pair.original, pair.anonymized, by), *measured)
+    if not pair.original.n_cases:
         return tuple(replace(aspect, verdict="unknown") for aspect in judged)
     if not pair.anonymized.n_cases:  # what they measure is as far away as can be, also where that has no figure
         lost = (replace(aspect, verdict="lost", sentence=NOTHING_LEFT, value=aspect.empty) for aspect in judged[1:])
@@ -145,6 +169,44 @@ def aspects_of(pair: Pair, yardsticks: Yardsticks | None, *, has_times: bool = T
     return tuple(replace(one, verdict="unknown", **unknown) if one.key in TIMED else one for one in judged)  # type: ignore[arg-type]
 
 
+def yardsticks_of(original: EventLog, anonymized: EventLog) -> Yardsticks:
+    """Measure the anonymized log, samples of the original and nothing."""
+    cases, nothing = anonymized.n_cases or original.n_cases, empty_log(original)
+    samples = [sample_of(original, cases, seed) for seed in range(SEED, SEED + (DRAWS if cases <= MANY_CASES else 1))]
+    found = [measure(original, sample) for sample in samples]
+    middle: dict[str, float | None] = {}
+    for name in FIGURES:
+        values = [getattr(one, name) for one in found]
+        middle[name] = None if None in values else median(values)
+    of_samples = median(activity_tv(original, sample) for sample in samples)
+    starts = np.sort(original.case_spans[0])
+    return Yardsticks(
+        anonymized=measure(original, anonymized),
+        sample=replace(found[0], **middle),  # type: ignore[arg-type]  # fields that are never None have no None among their values
+        empty=measure(original, nothing),
+        sample_cases=samples[0].n_cases,
+        activity_tv=(activity_tv(original, anonymized), of_samples, activity_tv(original, nothing)),
+        empty_arrival_days=float(np.abs(starts - starts[len(starts) // 2]).mean()) / DAY if len(starts) else None,
+    )
+
+
+def sample_of(log: EventLog, cases: int, seed: int = SEED) -> EventLog:
+    """So many cases of a log, drawn with replacement, under ids of their own."""
+    if not log.n_cases:
+        return empty_log(log)
+    return log_of(cases_of(log).take(Randomness(seed).below(log.n_cases, cases)), log.activities, seeded=True)
+
+
+def activity_tv(original: EventLog, other: EventLog) -> float:
+    """Half the summed differences of the activities' shares of events: 0 for equal ones, 1 where no activity is common."""
+    labels = sorted({*original.activities, *other.activities})
+    by_label = [
+        dict(zip(log.activities, np.bincount(log.activity_codes, minlength=len(log.activities)).tolist(), strict=True))
+        for log in (original, other)
+    ]
+    return total_variation(*(np.array([of.get(label, 0) for label in labels], np.int64) for of in by_label))
+
+
 def verdict_of(value: float | None, sample: float | None, empty: float | None) -> Verdict:
     """Judge a distance by those of a fresh sample and of an empty log.
 
@@ -153,12 +215,6 @@ def verdict_of(value: float | None, sample: float | None, empty: float | None) -
     right, up to three fifths only the coarse shape is, and beyond that one sees more noise than process. But who drew the cases
     of the same process once more would not get equal figures either: what is as near as a fresh sample counts as kept, and what
     is a quarter farther at most as close. If that sample is itself beyond three fifths, the scale alone decides.
-
-    Example:
-        >>> [verdict_of(value, sample=0.3, empty=1.0) for value in (0.0, 0.3, 0.31, 0.4, 0.61)]
-        ['kept', 'kept', 'close', 'rough', 'lost']
-        >>> verdict_of(7.0, sample=7.0, empty=1.0), verdict_of(None, sample=None, empty=1.0)
-        ('lost', 'unknown')
     """
     if value is None or empty is None:
         return "unknown"
@@ -189,7 +245,7 @@ def overall(aspects: Sequence[Aspect]) -> Verdict:
 
 def summary_of(aspects: Sequence[Aspect]) -> str:
     """What the log is good for and what not, in a few words; empty where nothing was judged."""
-    named = ((words, [GOOD_FOR[one.key] for one in aspects if one.verdict in verdicts]) for words, verdicts in SUMMARY)
+    named = ((words, [ASPECTS[one.key][1] for one in aspects if one.verdict in verdicts]) for words, verdicts in SUMMARY)
     return " ".join(f"{words} {listed(names)}." for words, names in named if names)
 
 
@@ -220,7 +276,7 @@ def _activities(original: EventLog, anonymized: EventLog, by: Yardsticks) -> Asp
     kept, of = int(is_kept.sum()), len(labels)
     counts = np.bincount(original.activity_codes, minlength=of)
     carried = int(counts[is_kept].sum()) / original.n_events if original.n_events else None
-    value, sample, empty = by.activity_tv, by.sample_activity_tv, by.empty_activity_tv
+    value, sample, empty = by.activity_tv
     gone, foreign = of - kept, len(released) - kept
     vanished = f"{count(gone)} of {count(of)} vanished" if gone else "none vanished"
     figures = (
@@ -250,8 +306,9 @@ def _sizes(what: str, before: int, after: int) -> tuple[Figure, Figure]:
     )
 
 
-def _measured(by: Yardsticks, key: str, title: str, names: tuple[str, ...], sentence: str) -> Aspect:
+def _measured(by: Yardsticks, key: str, sentence: str) -> Aspect:
     """An aspect that is judged by a figure of `libra measure`."""
+    title, _, names = ASPECTS[key]
     value, sample, empty = (getattr(found, names[0]) for found in (by.anonymized, by.sample, by.empty))
     if key == "arrivals":
         empty = by.empty_arrival_days
@@ -264,48 +321,26 @@ def _measured(by: Yardsticks, key: str, title: str, names: tuple[str, ...], sent
     return Aspect(key, title, verdict_of(value, sample, empty), said, tuple(figures), value, sample, empty)
 
 
-def _about_edges(by: Yardsticks) -> str:
-    off, again = share(by.anonymized.dfg_l1), _again(by, share(by.sample.dfg_l1))
-    return f"The counts of steps from one activity to the next are off by {off} in sum{again}."
-
-
-def _about_variants(by: Yardsticks) -> str:
-    found, again = by.anonymized, _again(by, share(by.sample.variant_tv), OF_A_SAMPLE)
-    return (
-        f"{share(found.variant_tv)} of the cases would have to follow another variant to match the original's proportions"
-        f"{again}. {share(found.unseen_variant_share)} follow a variant that the original never has."
-    )
-
-
-def _about_lengths(original: EventLog, by: Yardsticks) -> str:
-    mean = original.n_events / max(original.n_cases, 1)
-    return (
-        f"Matched from shortest to longest, traces differ by {events(by.anonymized.length_w1)} on average"
-        f"{_again(by, events(by.sample.length_w1))}. The original's have {events(mean)}."
-    )
-
-
-def _about_step_durations(by: Yardsticks) -> str:
-    decades = (by.anonymized.edge_duration_w1_log, by.sample.edge_duration_w1_log)
-    found, again = (number(None if one is None else 10**one) for one in decades)
-    said = _again(by, again, "those of a fresh sample of {} cases by {}")
-    return f"Matched from shortest to longest on each edge, durations of steps differ by a factor of about {found}{said}."
-
-
-def _about_case_durations(by: Yardsticks) -> str:
-    found, again, mean = (hours(one.case_duration_w1_hours) for one in (by.anonymized, by.sample, by.empty))
-    return (
-        f"Matched from shortest to longest, cases differ in duration by {found} on average{_again(by, again)}. "
-        f"The original's take {mean}."
-    )
-
-
-def _about_arrivals(by: Yardsticks) -> str:
-    found, again, spread = map(days, (by.anonymized.arrival_w1_days, by.sample.arrival_w1_days, by.empty_arrival_days))
-    return (
-        f"Matched from first to last, cases begin {found} earlier or later on average{_again(by, again)}. "
-        f"The original's begin {spread} from the middle one."
-    )
+def _sentences(original: EventLog, by: Yardsticks) -> dict[str, str]:
+    """What the measured aspects come to, by their key."""
+    found, sample = by.anonymized, by.sample
+    again = {key: MEASURED[names[0]][0](getattr(sample, names[0])) for key, (_, _, names) in ASPECTS.items() if names}
+    off = {key: _again(by, text) for key, text in again.items()}
+    of_steps = _again(by, again["step_durations"].removeprefix("factor "), "those of a fresh sample of {} cases by {}")
+    return {
+        "edges": f"The counts of steps from one activity to the next are off by {share(found.dfg_l1)} in sum{off['edges']}.",
+        "variants": f"{share(found.variant_tv)} of the cases would have to follow another variant to match the original's "
+        f"proportions{_again(by, again['variants'], OF_A_SAMPLE)}. {share(found.unseen_variant_share)} follow a variant that the "
+        "original never has.",
+        "lengths": f"Matched from shortest to longest, traces differ by {events(found.length_w1)} on average{off['lengths']}. "
+        f"The original's have {events(original.n_events / max(original.n_cases, 1))}.",
+        "step_durations": "Matched from shortest to longest on each edge, durations of steps differ by a factor of about "
+        f"{factor(found.edge_duration_w1_log).removeprefix('factor ')}{of_steps}.",
+        "case_durations": f"Matched from shortest to longest, cases differ in duration by {hours(found.case_duration_w1_hours)} "
+        f"on average{off['case_durations']}. The original's take {hours(by.empty.case_duration_w1_hours)}.",
+        "arrivals": f"Matched from first to last, cases begin {days(found.arrival_w1_days)} earlier or later on average"
+        f"{off['arrivals']}. The original's begin {days(by.empty_arrival_days)} from the middle one.",
+    }
 
 
 def _again(by: Yardsticks, text: str, said: str = OFF_BY) -> str:

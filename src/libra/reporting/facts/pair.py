@@ -11,7 +11,6 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.measures.distances import Integers
 
 SECOND = 1_000_000  # microseconds
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 T = TypeVar("T")
 
 
@@ -57,14 +56,9 @@ class Sizes:
 
 def sizes_of(log: EventLog) -> Sizes:
     """Count a log."""
-    times = log.timestamps
-    ends = (moment(times.min()), moment(times.max())) if len(times) else (None, None)
+    times, epoch = log.timestamps, datetime(1970, 1, 1, tzinfo=UTC)
+    ends = [epoch + timedelta(microseconds=int(one)) for one in (times.min(), times.max())] if len(times) else [None, None]
     return Sizes(log.n_cases, log.n_events, len(log.activities), len(log.directly_follows), len(log.variants), *ends)
-
-
-def moment(micros: int) -> datetime:
-    """A point in time from microseconds since 1970."""
-    return EPOCH + timedelta(microseconds=int(micros))
 
 
 def shares(counts: Integers) -> tuple[float, ...]:

@@ -8,18 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, ReleaseRisk, risk_of_release
+from libra.measures.risk import words
+from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, risk_of_release
 from libra.measures.risk.certified import Certified
-from libra.measures.risk.figures import Estimate, Linkage, SingledOut
+from libra.measures.risk.figures import Linkage, SingledOut
 from libra.measures.risk.membership import Membership
-from libra.measures.risk.words import (
-    KNOWN,
-    what_a_match_tells,
-    what_is_copied,
-    what_singles_out,
-    what_the_attack_found,
-    whose_variant,
-)
 from libra.reporting.facts.pair import Pair
 from libra.reporting.numbers import share
 
@@ -29,19 +22,17 @@ TOLD_BY = ("days", 3)  # the knowledge that the sentence in front is about: what
 
 @dataclass(frozen=True)
 class RiskRow:
-    """What one kind and amount of knowledge does, in shares."""
+    """What one kind ("set", "multiset", "sequence", "days" or "variant") and amount of knowledge (no amount: all) does.
 
-    knowledge: str  # "set", "multiset", "sequence", "days" or "variant"
-    known: str  # the same in words
-    events: int | None  # how many events are known; None where all are
-    singled_out: float  # cases of the original that it singles out
-    once: float  # how often exactly one case of the anonymized log fits
-    # of these single matches, those with all activities of the case that was sought; None where there is no single match, and for
-    # the variant, which is known
-    same_activities: float | None
-    same_activities_by_chance: float | None  # the same for single matches among the other cases of the original
-    same_gaps: float | None  # of the single matches, those with all its times between events as well, to the minute
-    same_gaps_by_chance: float | None  # the same among the other cases of the original
+    The shares are those of the cases of the original that it singles out, and of tries in which exactly one case of the
+    anonymized log fits. Then, of these single matches, those with all activities of the case that was sought, and the same among
+    the other cases of the original, by chance; and likewise those with all its times between events as well, to the minute. None
+    where there is no single match; of activities also where the variant is known.
+    """
+
+    knowledge: str
+    events: int | None
+    shares: tuple[float | None, ...]
 
     @property
     def essential(self) -> bool:
@@ -56,7 +47,6 @@ class RiskFacts:
     headline: str  # the most telling of it in two sentences; empty where the original has no case
     rows: tuple[RiskRow, ...]  # one for each kind and amount of knowledge
     membership: Membership | None  # what an attack on membership found; None where none was played
-    groups: tuple[tuple[str, Estimate], ...]  # its groups of cases, in words, with the advantage in each
     about_singling_out: str  # what the figures before mean
     about_matches: str  # what the figures after mean
     about_copies: str  # what was found about copies
@@ -72,48 +62,35 @@ def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress =
     rows = tuple(_row(*both) for both in zip(found.before.singled_out, found.linkage, strict=True))
     attacked = found.membership
     return RiskFacts(
-        headline=_headline(rows, found),
+        headline=_headline(rows, is_empty=found.copies.to_the_minute is None),
         rows=rows,
         membership=attacked,
-        groups=() if attacked is None else tuple((whose_variant(group), group.advantage) for group in attacked.groups),
-        about_singling_out=what_singles_out(found.before) if rows else "",
-        about_matches=what_a_match_tells(found.before),
-        about_copies=what_is_copied(found.copies, found.before, share),
-        about_membership=None if attacked is None else what_the_attack_found(attacked),
+        about_singling_out=words.what_singles_out(found.before) if rows else "",
+        about_matches=words.what_a_match_tells(found.before),
+        about_copies=words.what_is_copied(found.copies, found.before, share),
+        about_membership=None if attacked is None else words.what_the_attack_found(attacked),
         notes=tuple(note for note in found.notes if note != NO_CERTIFICATE),
     )
 
 
 def _row(before: SingledOut, after: Linkage) -> RiskRow:
     found, chance = after.released, after.by_chance
-    is_variant = before.knowledge == "variant"
-    return RiskRow(
-        knowledge=before.knowledge,
-        known=KNOWN[before.knowledge],
-        events=before.events,
-        singled_out=before.share.value,
-        once=found.once.value,
-        same_activities=None if is_variant else _value(found.same_activities),
-        same_activities_by_chance=None if is_variant else _value(chance.same_activities),
-        same_gaps=_value(found.same_gaps_to_the_minute),
-        same_gaps_by_chance=_value(chance.same_gaps_to_the_minute),
-    )
+    of_activities = (None, None) if before.knowledge == "variant" else (found.same_activities, chance.same_activities)
+    told = (before.share, found.once, *of_activities, found.same_gaps_to_the_minute, chance.same_gaps_to_the_minute)
+    return RiskRow(before.knowledge, before.events, tuple(None if one is None else one.value for one in told))
 
 
-def _value(estimate: Estimate | None) -> float | None:
-    return None if estimate is None else estimate.value
-
-
-def _headline(rows: tuple[RiskRow, ...], found: ReleaseRisk) -> str:
+def _headline(rows: tuple[RiskRow, ...], *, is_empty: bool) -> str:
     """What the same knowledge finds before and after."""
     told = next((row for row in rows if (row.knowledge, row.events) == TOLD_BY), None)
     if told is None:
         return ""
-    said = f"Three events of a case, with their days, single it out in the original in {share(told.singled_out)} of all tries."
-    if found.copies.to_the_minute is None:
+    singled_out, once, same, by_chance, *_ = told.shares
+    said = f"Three events of a case, with their days, single it out in the original in {share(singled_out)} of all tries."
+    if is_empty:
         return f"{said} The anonymized log is empty and shows nobody."
-    after = f"In the anonymized log exactly one case fits in {share(told.once)}"
-    if told.same_activities is None:
+    after = f"In the anonymized log exactly one case fits in {share(once)}"
+    if same is None:
         return f"{said} {after}."
-    chance = "" if told.same_activities_by_chance is None else f"; by chance it would be {share(told.same_activities_by_chance)}"
-    return f"{said} {after}: in {share(told.same_activities)} of these it has all activities of the case that was sought{chance}."
+    chance = "" if by_chance is None else f"; by chance it would be {share(by_chance)}"
+    return f"{said} {after}: in {share(same)} of these it has all activities of the case that was sought{chance}."

@@ -1,12 +1,12 @@
 """Tables of both logs: their edges, their most frequent variants and their attributes.
 
-Rows are ordered by the counts of the original, in public mode by those of the anonymized log.
+Rows are ordered by the counts of the original, in public mode by those of the anonymized log. What is about the original is None
+in public mode.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -15,8 +15,9 @@ import polars as pl
 
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP, column, unnamed
-from libra.measures.distances import Floats, Integers, sort_grouped
-from libra.measures.edges import EdgeUse, PairedEdges, common_codes, pair_edges
+from libra.measures.distances import Floats, Integers
+from libra.measures.edges import EdgeUse, PairedEdges, common_labels, pair_edges
+from libra.measures.utility import log_distances, paired_variants
 from libra.reporting.facts.pair import SECOND, Pair, shares
 from libra.reporting.numbers import number
 
@@ -29,6 +30,7 @@ TOP = 8  # values
 BINS = 10
 FEWEST_CASES = 5  # that share a value
 FEWEST_NUMBERS = 100  # for bins of numbers: some ten in each
+LEVELS: tuple[Level, ...] = ("event", "case")
 NOT_ATTRIBUTES = {"event": (CASE_INDEX, ACTIVITY, TIMESTAMP), "case": (CASE_NAME,)}
 NUMBERS = ("whole number", "number")
 TYPES = {
@@ -42,7 +44,7 @@ TYPES = {
 
 @dataclass(frozen=True)
 class EdgeRow:
-    """One edge in both logs, with None for the original in public mode."""
+    """One edge in both logs."""
 
     source: str
     target: str
@@ -65,67 +67,39 @@ class EdgeTable:
 
 
 @dataclass(frozen=True, eq=False)
-class NamedEdges:
-    """All edges of a pair of logs; in public mode nothing is on the original's side."""
+class ShownEdges:
+    """All edges of a pair of logs: the counts that order them, their places from the heaviest on, and how shown logs use them."""
 
-    pair: Pair
-    use: PairedEdges
-
-    @property
-    def leading(self) -> Integers:
-        """The counts that order them."""
-        return self.use.anonymized.counts if self.pair.is_public else self.use.original.counts
-
-    @cached_property
-    def heaviest(self) -> Integers:
-        """Their places in the list, the heaviest first."""
-        return np.lexsort((-self.use.anonymized.counts, -self.leading))
-
-    @cached_property
-    def names(self) -> list[tuple[str, str]]:
-        """The two activities of each."""
-        logs = (self.pair.compared_with, self.pair.anonymized)
-        labels = sorted({label for log in logs for label in log.activities})
-        keys = {
-            key
-            for log, codes in zip(logs, common_codes(*logs), strict=True)
-            for key in zip(codes[log.directly_follows.source].tolist(), codes[log.directly_follows.target].tolist(), strict=True)
-        }
-        return [(labels[source], labels[target]) for source, target in sorted(keys)]  # in the order of pair_edges
-
-    def counts(self, place: int) -> tuple[int | None, int]:
-        """How often the original, if it is shown, and the anonymized log take an edge."""
-        return self.pair.sides([int(use.counts[place]) for use in (self.use.original, self.use.anonymized)])
+    paired: PairedEdges
+    uses: tuple[EdgeUse, ...]
+    leading: Integers
+    heaviest: Integers
 
 
-def edges_of(pair: Pair) -> NamedEdges:
+def edges_of(pair: Pair) -> ShownEdges:
     """Put the edges of both logs on one list."""
-    return NamedEdges(pair, pair_edges(pair.compared_with, pair.anonymized))
+    paired = pair_edges(pair.compared_with, pair.anonymized)
+    uses = (paired.original, paired.anonymized)[-len(pair.logs) :]
+    return ShownEdges(paired, uses, uses[0].counts, np.lexsort((-uses[-1].counts, -uses[0].counts)))
 
 
 def edge_table(pair: Pair, most: int = 1000, *, has_times: bool = True) -> EdgeTable:
-    """Count and time the heaviest edges; `has_times` says whether the anonymized log's timestamps mean anything.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=50)
-        >>> found = edge_table(Pair(log, log))
-        >>> found.left_out, {row.w1_log for row in found.rows}
-        (0, {0.0})
-    """
+    """Count and time the heaviest edges; `has_times` says whether the anonymized log's timestamps mean anything."""
     edges = edges_of(pair)
-    shown, leading = edges.heaviest[:most], edges.leading
-    nothing = np.full(len(leading), np.nan)
-    before = _middles(edges.use.original)
-    after, apart = (_middles(edges.use.anonymized), _apart(edges.use)) if has_times else ((nothing, nothing), nothing)
-    columns = (_listed(values[shown]) for values in (before[0], after[0], before[1], after[1], apart))
-    rows = tuple(
-        EdgeRow(source, target, *edges.counts(place), *times)
-        for place, *times in zip(shown.tolist(), *columns, strict=True)
-        for source, target in [edges.names[place]]
-    )
-    left_out = leading[edges.heaviest[most:]]
-    return EdgeTable(rows, len(left_out), int(left_out.sum()) / max(int(leading.sum()), 1))
+    uses, shown = edges.uses, edges.heaviest[:most].tolist()
+    means, medians = zip(*(_middles(use) for use in uses), strict=True)
+    apart = log_distances(edges.paired.sorted_steps())
+    apart[(edges.paired.original.counts == 0) | (edges.paired.anonymized.counts == 0)] = np.nan
+    if not has_times:
+        for times in (means[-1], medians[-1], apart):
+            times[:] = np.nan
+    rows = []
+    for place in shown:
+        counts = pair.sides([int(use.counts[place]) for use in uses])
+        mean, median = (pair.sides([_or_none(one[place]) for one in of]) for of in (means, medians))
+        rows.append(EdgeRow(*edges.paired.name(place), *counts, *mean, *median, _or_none(apart[place])))
+    left_out = edges.leading[edges.heaviest[most:]]
+    return EdgeTable(tuple(rows), len(left_out), int(left_out.sum()) / max(int(edges.leading.sum()), 1))
 
 
 def _middles(use: EdgeUse) -> tuple[Floats, Floats]:
@@ -143,24 +117,13 @@ def _middles(use: EdgeUse) -> tuple[Floats, Floats]:
     return means, medians
 
 
-def _apart(use: PairedEdges) -> Floats:
-    """The distance of every edge's durations on log10(1 + seconds); not a number where a log lacks the edge."""
-    original, anonymized = use.original, use.anonymized
-    together = sort_grouped(
-        original.step_edge, original.step_micros, anonymized.step_edge, anonymized.step_micros, len(original.counts)
-    )
-    apart = together.distances(np.log10(1 + together.values.clip(min=0) / SECOND))
-    apart[(original.counts == 0) | (anonymized.counts == 0)] = np.nan
-    return apart
-
-
-def _listed(values: Floats) -> list[float | None]:
-    return [None if np.isnan(value) else value for value in values.tolist()]
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 @dataclass(frozen=True)
 class VariantRow:
-    """A variant: its activities, how many more there are, and the cases that follow it (None for the original: public mode)."""
+    """A variant: its activities, how many more there are, and the cases that follow it."""
 
     trace: tuple[str, ...]
     cut: int
@@ -170,7 +133,7 @@ class VariantRow:
 
 @dataclass(frozen=True)
 class VariantTable:
-    """The most frequent variants, with None for what speaks of the original in public mode."""
+    """The most frequent variants."""
 
     rows: tuple[VariantRow, ...]  # after them the most frequent ones of the anonymized log that the original never has
     unseen_shown: int  # how many of the last rows those are
@@ -184,11 +147,12 @@ class VariantTable:
 
 def top_variants(pair: Pair, most: int = 20) -> VariantTable:
     """The most frequent variants and how often each log has them."""
-    labels, table = _paired(pair)
+    labels = common_labels(pair.compared_with, pair.anonymized)
+    table = paired_variants(pair.compared_with, pair.anonymized)
     before, after = (table[name].to_numpy() for name in ("original", "anonymized"))
-    first = after if pair.is_public else before
-    order = np.lexsort((-after, -first))
     compared = not pair.is_public
+    first = before if compared else after
+    order = np.lexsort((-after, -first))
     unseen = order[before[order] == 0][:MOST_UNSEEN].tolist() if compared else []
     shown = [place for place in order[:most].tolist() if first[place]]
     return VariantTable(
@@ -206,37 +170,14 @@ def top_variants(pair: Pair, most: int = 20) -> VariantTable:
     )
 
 
-def _paired(pair: Pair) -> tuple[list[str], pl.DataFrame]:
-    """The labels of both logs, and every variant as places among them with its cases in each log."""
-    logs = (pair.compared_with, pair.anonymized)
-    labels = sorted({label for log in logs for label in log.activities})
-    codes, other_codes = common_codes(*logs)
-    none = pl.lit(0, pl.Int64)
-    both = pl.concat(
-        (
-            _recoded(logs[0], codes).select("trace", original="count", anonymized=none),
-            _recoded(logs[1], other_codes).select("trace", original=none, anonymized="count"),
-        )
-    )
-    return labels, both.group_by("trace", maintain_order=True).agg(pl.col("original", "anonymized").sum())
-
-
-def _recoded(log: EventLog, codes: Integers) -> pl.DataFrame:
-    if not log.n_cases:
-        return pl.DataFrame(schema={"trace": pl.List(pl.UInt32), "count": pl.Int64})
-    recoded = pl.element().replace_strict(np.arange(len(codes)), codes, return_dtype=pl.UInt32)
-    return log.variants.traces.with_columns(pl.col("trace").list.eval(recoded))
-
-
 def _share(some: Integers, cases: Integers) -> float:
     """0 where there is no case."""
-    total = int(cases.sum())
-    return int(some.sum()) / total if total else 0.0
+    return int(some.sum()) / max(int(cases.sum()), 1)
 
 
 @dataclass(frozen=True)
 class Values:
-    """What values an attribute has: the share of each among all that are filled; None for the original in public mode."""
+    """What values an attribute has: the share of each among all that are filled."""
 
     names: tuple[str, ...]
     original: tuple[float, ...] | None
@@ -250,36 +191,26 @@ class AttributeRow:
     name: str
     level: Level  # whether events or cases have it
     type: str  # "text", "whole number", "number", "yes or no" or "time"
-    filled_original: float | None  # the share that has a value; None in public mode and where only the other log has it
+    filled_original: float | None  # the share that has a value; None where only the other log has it
     filled_anonymized: float | None  # likewise; None where it was not released
     values: Values | None  # None where it was not released, and where too few cases share one
 
 
 def attributes_of(pair: Pair, most: int = MOST) -> tuple[AttributeRow, ...]:
     """At most so many attributes of the logs, released ones first, those of events before those of cases."""
-    return tuple(_attribute(pair, level, name) for level, name in _names(pair)[:most])
+    return tuple(_attribute(pair, level, name) for level, name in attribute_names(pair)[:most])
 
 
-def attribute_count(pair: Pair) -> int:
-    """How many attributes the logs have together."""
-    return len(_names(pair))
+def attribute_names(pair: Pair) -> list[tuple[Level, str]]:
+    """The attributes that the logs have together, released ones first."""
+    columns = ((level, name) for level in LEVELS for log in pair.logs for name in _frame(log, level).columns)
+    found = dict.fromkeys((level, name) for level, name in columns if name not in NOT_ATTRIBUTES[level])
+    return sorted(found, key=lambda one: one[1] not in _frame(pair.anonymized, one[0]).columns)
 
 
 def held_back(pair: Pair) -> tuple[str, ...]:
     """The names of attributes of the original that were not released."""
-    return tuple(name for level, name in _names(pair) if name not in _frame(pair.anonymized, level).columns)
-
-
-def _names(pair: Pair) -> list[tuple[Level, str]]:
-    levels: tuple[Level, ...] = ("event", "case")
-    found = {
-        (level, name): None
-        for level in levels
-        for log in pair.logs
-        for name in _frame(log, level).columns
-        if name not in NOT_ATTRIBUTES[level]
-    }
-    return sorted(found, key=lambda one: one[1] not in _frame(pair.anonymized, one[0]).columns)
+    return tuple(name for level, name in attribute_names(pair) if name not in _frame(pair.anonymized, level).columns)
 
 
 def _frame(log: EventLog, level: Level) -> pl.DataFrame:

@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from libra.eventlog.log import EventLog
 from libra.measures.distances import total_variation
 from libra.privacy.plain_words import TOO_WEAK, strength_of
-from libra.reporting.facts.aspects import Aspect
-from libra.reporting.facts.calendar import week_counts
+from libra.reporting.facts.aspects import Aspect, sample_of
+from libra.reporting.facts.distributions import week_counts
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.tables import attribute_count, edges_of, held_back
-from libra.reporting.facts.yardsticks import sample_of
+from libra.reporting.facts.tables import attribute_names, edges_of, held_back
 from libra.reporting.numbers import count, share
 from libra.reporting.text import shown
+
+Document = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ BLURRED = 0.6  # of the way to an even week: as for verdicts
 MOST_LABELS, MOST_STEPS, MOST_NOTES = 20, 10, 20
 
 
-def of_the_promise(certificate: Mapping[str, Any] | None) -> Iterator[Caution]:
+def of_the_promise(certificate: Document) -> Iterator[Caution]:
     """Whether anything is proved of the log, and whether it is enough."""
     if certificate is None:
         yield UNKNOWN
@@ -113,7 +115,7 @@ def of_the_promise(certificate: Mapping[str, Any] | None) -> Iterator[Caution]:
         yield Caution(TOO_WEAK.removesuffix("."), "Treat the log as if it showed real cases.")
 
 
-def of_mechanism(certificate: Mapping[str, Any] | None, *, has_times: bool) -> Iterator[Caution]:
+def of_mechanism(certificate: Document, *, has_times: bool) -> Iterator[Caution]:
     """What follows from how the log was made; `has_times` says whether its timestamps mean anything."""
     said = certificate or {}
     made_by = said.get("mechanism")
@@ -133,53 +135,41 @@ def of_mechanism(certificate: Mapping[str, Any] | None, *, has_times: bool) -> I
 
 
 def warnings_of(
-    pair: Pair,
-    aspects: Sequence[Aspect] = (),
-    certificate: Mapping[str, Any] | None = None,
-    *,
-    notes: Sequence[str] = (),
-    has_times: bool = True,
+    pair: Pair, aspects: Sequence[Aspect] = (), certificate: Document = None, *, notes: Sequence[str] = (), has_times: bool = True
 ) -> tuple[Caution, ...]:
     """Collect what holds of this log; `has_times` says whether the anonymized log's timestamps mean anything."""
     promise = tuple(of_the_promise(certificate))
-    notes = [note for note in notes if note not in {one.text for one in promise}]
+    notes = [note for note in notes if note not in {one.text for one in promise}][:MOST_NOTES]
+    said = [Caution("What the release says of itself", "These notes came with it.", tuple(notes))] if notes else []
     if not pair.anonymized.n_cases:
-        return (*promise, EMPTY, *_of_notes(notes))
+        return (*promise, EMPTY, *said)
+    original, anonymized = pair.original, pair.anonymized
     return (
-        *_of_another_process(pair),
+        *(() if original is None else _of_another_process(original, anonymized)),
         *promise,
         *_of_what_is_lost(aspects),
-        *_of_activities(pair),
-        *_of_steps(pair),
+        *(() if original is None else _of_activities(original, anonymized)),
+        *(() if original is None else _of_steps(pair)),
         *_of_variants(aspects),
-        *(_of_hours(pair) if has_times else ()),
+        *(() if original is None or not original.n_cases or not has_times else _of_hours(original, anonymized)),
         *of_mechanism(certificate, has_times=has_times),
         *_of_attributes(pair),
-        *_of_notes(notes),
+        *said,
     )
 
 
-def _of_another_process(pair: Pair) -> Iterator[Caution]:
-    if pair.original is None:
-        return
-    foreign = set(pair.anonymized.activities) - set(pair.original.activities)
-    if 2 * len(foreign) > len(pair.anonymized.activities):
-        yield Caution(
-            "Is this the right original?",
-            f"{count(len(foreign))} of the anonymized log's {count(len(pair.anonymized.activities))} activities are not in it.",
-        )
+def _of_another_process(original: EventLog, anonymized: EventLog) -> Iterator[Caution]:
+    foreign, of = len(set(anonymized.activities) - set(original.activities)), len(anonymized.activities)
+    if 2 * foreign > of:
+        text = f"{count(foreign)} of the anonymized log's {count(of)} activities are not in it."
+        yield Caution("Is this the right original?", text)
 
 
-def _of_hours(pair: Pair) -> Iterator[Caution]:
+def _of_hours(original: EventLog, anonymized: EventLog) -> Iterator[Caution]:
     """Hours of the week that came out nearer to an even week than to the original's."""
-    if pair.original is None or not pair.original.n_cases:
-        return
-    of_original, of_anonymized, of_sample = (
-        week_counts(log) for log in (pair.original, pair.anonymized, sample_of(pair.original, pair.anonymized.n_cases))
-    )
-    even = total_variation(of_original, np.ones_like(of_original))
-    found = total_variation(of_original, of_anonymized)
-    if found > max(BLURRED * even, total_variation(of_original, of_sample)):
+    week, sample = week_counts(original), week_counts(sample_of(original, anonymized.n_cases))
+    even, found = total_variation(week, np.ones_like(week)), total_variation(week, week_counts(anonymized))
+    if found > max(BLURRED * even, total_variation(week, sample)):
         yield Caution(
             "Hours of the week are blurred",
             f"{share(found)} of the events would have to happen in another hour of the week to match the original; if all hours "
@@ -194,54 +184,49 @@ def _of_what_is_lost(aspects: Sequence[Aspect]) -> Iterator[Caution]:
         yield Caution("Not to be relied on", text, lost)
 
 
-def _of_activities(pair: Pair) -> Iterator[Caution]:
+def _of_activities(original: EventLog, anonymized: EventLog) -> Iterator[Caution]:
     """Activities that vanished, the most frequent first."""
-    if pair.original is None:
-        return
-    labels, released = pair.original.activities, set(pair.anonymized.activities)
-    gone = np.array([place for place, label in enumerate(labels) if label not in released], np.int64)
-    if not len(gone):
-        return
-    counts = np.bincount(pair.original.activity_codes, minlength=len(labels))
-    order = gone[np.argsort(-counts[gone], kind="stable")]
-    part = share(int(counts[order].sum()) / pair.original.n_events)
-    yield Caution(
-        f"{count(len(order))} {'activity' if len(order) == 1 else 'activities'} vanished",
-        f"Of the original's events, {part} do not come out for this reason. That an activity is missing does not mean that "
-        f"nobody did it.{_and_more(len(order), MOST_LABELS)}",
-        tuple(f"{shown(labels[place])}: {count(int(counts[place]))} events" for place in order[:MOST_LABELS].tolist()),
-    )
+    labels, released = original.activities, set(anonymized.activities)
+    counts = np.bincount(original.activity_codes, minlength=len(labels)).tolist()
+    gone = [place for place, label in enumerate(labels) if label not in released]
+    gone.sort(key=lambda place: -counts[place])
+    if gone:
+        part = share(sum(counts[place] for place in gone) / original.n_events)
+        yield Caution(
+            f"{count(len(gone))} {'activity' if len(gone) == 1 else 'activities'} vanished",
+            f"Of the original's events, {part} do not come out for this reason. That an activity is missing does not mean that "
+            f"nobody did it.{_and_more(len(gone), MOST_LABELS)}",
+            tuple(f"{shown(labels[place])}: {count(counts[place])} events" for place in gone[:MOST_LABELS]),
+        )
 
 
 def _of_steps(pair: Pair) -> Iterator[Caution]:
     """Steps that nobody took, the most frequent first."""
-    if pair.original is None:
-        return
-    edges = edges_of(pair)
-    taken = edges.use.anonymized.counts
-    false = np.flatnonzero((taken > 0) & (edges.use.original.counts == 0))
+    edges = edges_of(pair).paired
+    taken = edges.anonymized.counts
+    false = np.flatnonzero((taken > 0) & (edges.original.counts == 0))
     if not len(false):
         return
     false = false[np.argsort(-taken[false], kind="stable")]
     part = share(int(taken[false].sum()) / int(taken.sum()))
-    listed = [(*edges.names[place], count(int(taken[place]))) for place in false[:MOST_STEPS].tolist()]
+    named = ((" → ".join(map(shown, edges.name(place))), int(taken[place])) for place in false[:MOST_STEPS].tolist())
     yield Caution(
         "Some steps were taken by nobody",
         f"{count(len(false))} of the {count(int((taken > 0).sum()))} different steps from one activity to the next do not occur "
         f"in the original; {part} of all steps are of that kind. Draw no conclusion from a rare step by itself, neither from its "
         f"being there nor from its absence.{_and_more(len(false), MOST_STEPS)}",
-        tuple(f"{shown(source)} → {shown(target)}: {times} times" for source, target, times in listed),
+        tuple(f"{name}: {count(times)} times" for name, times in named),
     )
 
 
 def _of_variants(aspects: Sequence[Aspect]) -> Iterator[Caution]:
-    unseen = [figure for aspect in aspects for figure in aspect.figures if figure.name == "unseen_variant_share" and figure.value]
-    for figure in unseen:
-        yield Caution(
-            "Some variants were followed by nobody",
-            f"{figure.text} of the anonymized cases follow a variant that the original never has. Never look up a single variant "
-            "to learn whether somebody did just that.",
-        )
+    for figure in (figure for aspect in aspects for figure in aspect.figures):
+        if figure.name == "unseen_variant_share" and figure.value:
+            yield Caution(
+                "Some variants were followed by nobody",
+                f"{figure.text} of the anonymized cases follow a variant that the original never has. Never look up a single "
+                "variant to learn whether somebody did just that.",
+            )
 
 
 def _and_more(found: int, most: int) -> str:
@@ -258,10 +243,5 @@ def _of_attributes(pair: Pair) -> Iterator[Caution]:
             + (f" {MOST_LABELS} are listed, {count(more)} more are not." if more > 0 else ""),
             tuple(map(shown, withheld[:MOST_LABELS])),
         )
-    elif not attribute_count(pair):
+    elif not attribute_names(pair):
         yield Caution("There are no attributes", "This log has activities and times, and nothing else of its cases and events.")
-
-
-def _of_notes(notes: Sequence[str]) -> Iterator[Caution]:
-    if notes:
-        yield Caution("What the release says of itself", "These notes came with it.", tuple(notes)[:MOST_NOTES])

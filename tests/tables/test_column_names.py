@@ -14,14 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agreement import Source, in_batches, in_memory, outcome
 from libra.errors import InputError
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
 from libra.eventlog.write import write
+from odd_tables import TABLES
 from strategies import names
-
-from .agreement import Source, in_batches, in_memory, outcome
-from .odd_tables import TABLES
 
 PATTERNS = ("^{}$", "^({}$", "^.*|{}$", "*{}*", "`{}`.*", '{} "\\')
 

@@ -7,10 +7,9 @@ from typing import Any
 import libra
 from libra.example.simulate import simulate
 from libra.reporting.build import report_of
-from libra.reporting.drawn import budget_of, words_of
-from libra.reporting.facts.aspects import aspects_of
+from libra.reporting.facts.aspects import aspects_of, words_of
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.yardsticks import yardsticks_of
+from libra.reporting.words import budget_of
 
 
 def test_hours_are_those_of_the_zone_that_was_asked_for() -> None:
@@ -38,7 +37,7 @@ def test_what_was_not_spent_is_shown() -> None:
 
 def test_figures_are_written_in_units_that_people_read() -> None:
     pair = Pair(simulate(cases=60), simulate(cases=50))
-    aspects = {aspect.key: aspect for aspect in aspects_of(pair, yardsticks_of(pair))}
+    aspects = {aspect.key: aspect for aspect in aspects_of(pair)}
     written = {key: words_of(aspect)(1.0) for key, aspect in aspects.items()}
     assert written == {
         **dict.fromkeys(("cases", "activities", "edges", "variants"), "100 %"),

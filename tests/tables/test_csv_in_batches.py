@@ -10,14 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agreement import ENOUGH, agree, in_batches, outcome, read_little
 from libra.errors import InputError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import batches_of
 from libra.eventlog.write import write
 from strategies import event_logs
-
-from .agreement import ENOUGH, agree, in_batches, outcome, read_little
 
 HEADER = "case,activity,time"
 ROW = "1,register,2024-05-06T08:00:00Z"

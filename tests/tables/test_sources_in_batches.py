@@ -8,13 +8,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from agreement import agree, in_batches
 from libra.errors import InputError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import batches_of, read
 from libra.eventlog.write import write
-
-from .agreement import agree, in_batches
 
 NAMES = ("bpic13", "bpic20", "sepsis", "urineweginfectie")  # all eight go through the streaming engine, in tests/engines
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)

@@ -8,10 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from agreement import ENOUGH, agree, in_batches, read_little
 from libra.eventlog.options import RoleNames
-
-from .agreement import ENOUGH, agree, in_batches, read_little
-from .odd_tables import TABLES
+from odd_tables import TABLES
 
 MORE_IS_READ = {"bytes that are no text", "starts that contradict"}  # the row is named; a start that is not needed is not read
 STRICT = [name for name in TABLES if name not in MORE_IS_READ]
@@ -21,17 +20,12 @@ def fits_csv(frame: pl.DataFrame) -> bool:
     return not any(kind.is_nested() or kind == pl.Binary for kind in frame.schema.values())
 
 
-@pytest.mark.usefixtures("tiny_pieces")
 @pytest.mark.parametrize("name", STRICT)
-def test_frames_are_read_as_in_memory(name: str) -> None:
+def test_frames_and_files_are_read_as_in_memory(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     frame, options = TABLES[name]
+    read_little(monkeypatch, 1, ENOUGH, 7, ENOUGH)
     agree(frame, options)
-
-
-@pytest.mark.parametrize("name", STRICT)
-def test_files_are_read_as_in_memory(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read_little(monkeypatch, 3, ENOUGH, 61, ENOUGH)
-    frame, options = TABLES[name]
     frame.write_parquet(tmp_path / "log.parquet", row_group_size=2)
     agree(tmp_path / "log.parquet", options)
     if fits_csv(frame):

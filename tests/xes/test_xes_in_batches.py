@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agreement import ENOUGH, agree, in_batches, in_memory, outcome, read_little
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import batches_of, read
-
-from .agreement import ENOUGH, agree, in_batches, in_memory, outcome, read_little
 
 TIME = '<date key="time:timestamp" value="2024-05-06T08:00:00.250+02:00"/>'
 NAIVE = '<date key="time:timestamp" value="2024-05-06T08:00:00"/>'
