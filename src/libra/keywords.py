@@ -108,7 +108,7 @@ def described_by(given: str | Path | Description | None) -> Description | None:
     if given is None or isinstance(given, Description):
         return given
     if not isinstance(given, str | Path):
-        raise UsageError(f"description is the path of a file or a Description, not {given!r}.")
+        raise UsageError(f"description has to be the path of a file or a Description, not {given!r}.")
     return Description.read(given)
 
 
@@ -185,14 +185,14 @@ def refuse_other_than_bool(**switches: object) -> None:
     """A `UsageError` for a switch that is neither True nor False."""
     for name, value in switches.items():
         if not isinstance(value, bool):
-            raise UsageError(f"{name} is either True or False, not {value!r}.")
+            raise UsageError(f"{name} has to be True or False, not {value!r}.")
 
 
 def _checked(name: str, value: Any) -> Any:
     """The value of a keyword as the reader wants it."""
     if name == "progress":
         if not callable(value):
-            raise UsageError(f"progress is a function of two numbers, not {value!r}.")
+            raise UsageError(f"progress has to be a function of two numbers, not {value!r}.")
         return value
     if name == "description":
         return described_by(value)
@@ -202,10 +202,10 @@ def _checked(name: str, value: Any) -> Any:
     if name in ONE_OR_SEVERAL:
         several = (value,) if isinstance(value, str) else value
         if not isinstance(several, Sequence) or not all(isinstance(one, str) for one in several):
-            raise UsageError(f"{name} is a name or a list of names, not {value!r}.")
+            raise UsageError(f"{name} has to be a name or a list of names, not {value!r}.")
         return tuple(several)
     if not isinstance(value, str):
-        raise UsageError(f"{name} is text, not {value!r}.")
+        raise UsageError(f"{name} has to be text, not {value!r}.")
     if name in CHOICES and value not in CHOICES[name][0]:
         raise UsageError(CHOICES[name][1].format(value))
     if name == "delimiter":

@@ -53,7 +53,7 @@ def measure(
 
     refuse_other_than_bool(risk=risk)
     if certificate is not None and not risk:
-        raise UsageError("The certificate is for the attack on membership. Ask for the risk as well: --risk, or risk=True.")
+        raise UsageError("The certificate is only used to attack membership. Add --risk (risk=True).")
     named = None if certificate is None else certified(certificate)
     first, second = read_pair(original, anonymized, **keywords)
     pair = (_file_name(original), first), (_file_name(anonymized), second)
@@ -107,7 +107,7 @@ def report(
     if released is None or (not public and (original is None or anonymized is None)):
         raise UsageError("A report compares with the original. Give it, or ask for a page without it: public=True (--public).")
     if attack and (public or certificate is None):
-        raise UsageError("The attack on membership takes both logs and the certificate of the release: no page that is public.")
+        raise UsageError("An attack on membership needs both logs and the certificate, so its page cannot be public.")
     if key is not None and certificate is None:
         raise UsageError("A key checks the signature of a certificate. Give the certificate as well.")
     file, trusted = Path(released) if isinstance(released, str | Path) else None, None if key is None else public_key(key)

@@ -94,7 +94,7 @@ class Release(made.Release):
             True
         """
         if certificate is None and sign_key is not None:
-            raise UsageError("sign_key signs the certificate. Say where it goes: certificate=FILE.")
+            raise UsageError("sign_key needs certificate=FILE.")
         if self.writer is None:
             check_target(self.log, output)
         else:

@@ -47,7 +47,7 @@ class Request:
         from libra.mechanisms.libra import Libra
 
         if not isinstance(self.mechanism, Libra):
-            raise UsageError(f"{self.mechanism.name} has no plan to explain. Leave out --explain, or --mechanism.")
+            raise UsageError(f"{self.mechanism.name} has no plan to explain. Remove --explain or use libra.")
         return (self.mechanism.for_individuals() if self.protects_individuals else self.mechanism).plan.explain()
 
 
@@ -123,7 +123,7 @@ def engine_for(source: Any, engine: str | None, mechanism: str = SOUND, master: 
             raise UsageError(f"{mechanism} supports only in-memory logs. Remove --engine or use libra.")
         return "polars"
     if engine is not None and engine not in ENGINES:
-        raise UsageError(f"engine is one of {', '.join(ENGINES)}, not {engine!r}.")
+        raise UsageError(f"engine has to be one of {', '.join(ENGINES)}, not {engine!r}.")
     if of_spark and engine not in (None, "spark"):
         raise UsageError(f"A Spark data frame needs the engine spark, not {engine}.")
     suits: EngineName = "spark" if of_spark else "polars"

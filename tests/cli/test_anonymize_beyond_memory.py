@@ -140,7 +140,7 @@ def test_nothing_raw_is_left_on_the_disk_whether_it_ends_well_or_not(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--engine", "dask"), "engine is one of polars, polars-streaming, spark"),
+        (("--engine", "dask"), "engine has to be one of polars, polars-streaming, spark"),
         (("--mechanism", "travas", *STREAMING), "travas supports only in-memory logs"),
         (("--master", "local[2]"), "--master is only for Spark"),
         ((*STREAMING, "--report", "page.html"), "compares with the original in memory"),

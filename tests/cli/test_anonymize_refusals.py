@@ -61,7 +61,7 @@ SOUND_PARAMETERS = "epsilon, delta, tail, budget, labels, time_zone, gamma, subs
         (("--subsamples", "paper"), "subsamples has to be a whole number from 1 to"),
         (("--alpha", "2"), f"libra does not take alpha. It takes {SOUND_PARAMETERS}."),
         (("--seed", "-1"), "seed has to be a whole number"),
-        ((*LIBRA2022, "--explain"), "libra2022 has no plan to explain. Leave out --explain, or --mechanism."),
+        ((*LIBRA2022, "--explain"), "libra2022 has no plan to explain. Remove --explain or use libra."),
         ((*LIBRA2022, "--tail", "drop"), "libra2022 does not take tail."),
         ((*LIBRA2022, "--epsilon", "1"), f"libra2022 does not take epsilon. It takes {PARAMETERS}"),
         ((*LIBRA2022, "--alpha", "1"), "alpha has to be a number above 1"),

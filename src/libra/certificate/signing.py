@@ -103,7 +103,7 @@ def signature_text(key: SecretKey, content: bytes, certificate: Path) -> str:
 def public_key(given: str | Path) -> PublicKey:
     """The public key in a file, or in one line as `minisign -P` takes it."""
     if not isinstance(given, str | Path):
-        raise UsageError(f"key is the file of a public key, or its line of text, not {given!r}.")
+        raise UsageError(f"key has to be the file of a public key, or its line of text, not {given!r}.")
     with contextlib.suppress(MalformedError):
         return PublicKey.from_line(str(given))
     try:
@@ -123,7 +123,7 @@ def secret_key(given: str | Path | SecretKey, ask: Callable[[], str] | None = No
     if isinstance(given, SecretKey):
         return given
     if not isinstance(given, str | Path):
-        raise UsageError(f"sign_key is the file of a secret key, not {given!r}.")
+        raise UsageError(f"sign_key has to be the file of a secret key, not {given!r}.")
     path, text = str(given), _text(Path(given))
     try:
         password = os.environ.get(PASSWORD)

@@ -73,7 +73,9 @@ def _from_stdin(file: Path) -> Path:
         with file.open("wb") as stream:
             shutil.copyfileobj(sys.stdin.buffer, stream)
     except OSError as error:
-        raise InputError(f"cannot be read ({reason(error)})", place="stdin", remedy="Is there space in TMPDIR?") from error
+        raise InputError(
+            f"cannot be read ({reason(error)})", place="stdin", remedy="Set TMPDIR to a folder with enough space"
+        ) from error
     return file
 
 

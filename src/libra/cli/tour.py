@@ -39,7 +39,7 @@ def demo(
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError("this folder cannot be made", place=str(output), remedy="Name another one with --output") from error
+        raise InputError("this folder cannot be created", place=str(output), remedy="Name another one with --output") from error
     log = api.read(example.path())
     original, table, anonymized, certificate, report = (output / name for name in FILES)
     notes = [*log.notes, *api.write(log, original), *api.write(log, table)]
