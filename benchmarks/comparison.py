@@ -18,7 +18,7 @@ from pathlib import Path
 
 import libra
 from libra.compared import Comparison
-from libra.comparison import Row
+from libra.comparison.comparison import Row
 from libra.reporting.comparison_files import LEGEND, NO_TIMES, NONE, markdown_table, plots, table_of
 from libra.reporting.numbers import number
 

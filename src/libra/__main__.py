@@ -1,7 +1,5 @@
 """`python -m libra` does what the command `libra` does."""
 
-from __future__ import annotations
-
 import sys
 
 from libra.cli import main

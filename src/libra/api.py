@@ -1,8 +1,7 @@
 """The functions people call: read, write, convert, inspect, anonymize, compare, audit, verify; `pairs` has measure and report.
 
-Thin on purpose. Each takes a path, a data frame or an `EventLog`, turns keyword arguments into the options of the
-reader, and hands over to the module that does the work. The command line calls the same functions, so that a
-notebook and a shell give the same answer.
+Thin on purpose. Each takes a path, a data frame or an `EventLog`, turns keyword arguments into the options of the reader, and
+hands over to the module that does the work. The command line calls the same functions.
 """
 
 from __future__ import annotations
@@ -14,14 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 from libra.errors import UsageError
 from libra.eventlog.options import Progress, no_progress, stage
-from libra.keywords import (
-    AnonymizeKeywords,
-    ReadKeywords,
-    described_by,
-    read_options,
-    refuse_other_than_bool,
-    refuse_unknown,
-)
+from libra.keywords import AnonymizeKeywords, ReadKeywords, described_by, read_options, refuse_other_than_bool, refuse_unknown
 from libra.targets import check_target
 
 if TYPE_CHECKING:
@@ -30,7 +22,7 @@ if TYPE_CHECKING:
 
     from libra.certificate.check import Verification
     from libra.compared import Comparison
-    from libra.comparison import Setting
+    from libra.comparison.setting import Setting
     from libra.eventlog.description import Description
     from libra.eventlog.log import EventLog
     from libra.measures.audit import Audit
@@ -42,34 +34,26 @@ if TYPE_CHECKING:
     Source: TypeAlias = str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFrame
 
 
-SOUND = "libra"
-WRITTEN = "Write both first: release.write(path, certificate=path)."
-
-
 def read(source: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
-    """Read an event log from a file or a data frame.
+    """Read an event log from a file (XES, CSV, TSV or Parquet, also packed), or a pandas or Polars data frame.
+
+    `log.roles` says which column was taken for what and why, `log.notes` what else is worth knowing. Notes and errors use the
+    flags of the command line: --case-id is `case_id`, --day-first is `day_first=True`, --month-first is `day_first=False`.
+    A source that cannot be read is a `LibraError` that names the place and the remedy.
 
     Args:
-        source: A path (XES, CSV, TSV or Parquet, also packed), a pandas or Polars frame, or an `EventLog`.
+        source: A path, a data frame, or an `EventLog`, which is returned as it is.
         **keywords: `case_id`, `activity` (a column or several), `timestamp`, `start_timestamp`, `lifecycle`, `resource`,
-            `individual` name the columns where they are not found by themselves; `lifecycle_keep` keeps only these transitions;
+            `individual` name columns that are otherwise detected; `lifecycle_keep` keeps only these transitions;
             `timestamp_format` (strftime codes, "iso" or "any"), `day_first`, `epoch_unit`, `zone`, `delimiter`, `encoding`,
             `decimal` settle what is otherwise detected; `description` (a file that `describe` proposes, or a `Description`)
             settles all of it, and what does not fit is refused; `sort_by_time` orders each case by time; `drop_invalid` leaves
             out events without a usable case id, activity or timestamp; `allow_empty` accepts a log without events; `progress` is
-            called with the bytes done and the bytes in all. Notes and errors speak of them as the command line does: --case-id
-            is `case_id`, --day-first is `day_first=True`, --month-first is `day_first=False`.
-
-    Returns:
-        The log; `log.roles` says which column was taken for what and why, `log.notes` what else is worth knowing.
-
-    Raises:
-        LibraError: The source cannot be read; the text names the place and the remedy.
+            called with the bytes done and the bytes in all.
 
     Example:
         >>> import libra, libra.example
-        >>> log = libra.read(libra.example.path())
-        >>> log.n_cases
+        >>> libra.read(libra.example.path()).n_cases
         2000
     """
     from libra.eventlog import read as reader
@@ -83,24 +67,13 @@ def describe(source: Source, **keywords: Unpack[ReadKeywords]) -> Description:
     """Describe how a log is read, for `description=` of all functions that read logs; keywords as for `read`.
 
     What is not said is detected, and the description tells what was and why: read it, correct it, keep it beside the log.
-
-    Args:
-        source: A path, or a pandas or Polars frame.
-        **keywords: As for `read`; they are written down as given.
-
-    Returns:
-        The description: `to_toml()`, `Description.read(path)`; docs/description.md has every key.
-
-    Raises:
-        LibraError: The source cannot be read; the text names the place and the remedy.
+    docs/description.md has every key; `to_toml()` writes it, `Description.read(path)` reads it.
 
     Example:
         >>> import libra, libra.example
         >>> found = libra.describe(libra.example.path())
-        >>> found.activity, found.zone
-        (('concept:name',), 'file')
-        >>> libra.read(libra.example.path(), description=found).n_cases
-        2000
+        >>> found.activity, found.zone, libra.read(libra.example.path(), description=found).n_cases
+        (('concept:name',), 'file', 2000)
     """
     from libra.eventlog.describe import describe as found_in
 
@@ -108,27 +81,21 @@ def describe(source: Source, **keywords: Unpack[ReadKeywords]) -> Description:
     if described is not None:
         read(source, **(keywords | {"description": described}))  # refuses what does not fit
         return described
-    given = [name for name, value in keywords.items() if value is not None and value is not False and value != []]
-    if keywords.get("day_first") is False:
-        given.append("day_first")
+    given = [name for name, value in keywords.items() if value not in (None, False, []) or (name, value) == ("day_first", False)]
     options = read_options(**keywords)
     with stage(options.progress, "read", source) as told:
         return found_in(source, replace(options, progress=told), given)
 
 
 def write(log: Source, path: str | Path, *, progress: Progress = no_progress) -> tuple[str, ...]:
-    """Write a log to a file, whole or not at all; the name says the format and the packing.
-
-    Returns:
-        Notes on what that format could not keep.
+    """Write a log to a file, whole or not at all; the name says the format. Returns notes on what that format could not keep.
 
     Example:
         >>> import libra, libra.example, tempfile
-        >>> from pathlib import Path
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> notes = libra.write(libra.read(libra.example.path()), folder / "emergency.parquet")
-        >>> [file.name for file in folder.iterdir()]
-        ['emergency.parquet']
+        >>> target = f"{tempfile.mkdtemp()}/emergency.parquet"
+        >>> notes = libra.write(libra.read(libra.example.path()), target)
+        >>> libra.read(target).n_cases
+        2000
     """
     from libra.eventlog import write as writer
 
@@ -139,18 +106,16 @@ def write(log: Source, path: str | Path, *, progress: Progress = no_progress) ->
 
 
 def convert(source: Source, target: str | Path, **keywords: Unpack[ReadKeywords]) -> tuple[str, ...]:
-    """Read a log and write it under another name and in the format that name says; keywords as for `read`.
+    """Read a log and write it in the format that the name of the target says; keywords as for `read`.
 
-    Returns:
-        Notes on how the log was read and on what the new format could not keep.
+    Returns notes on how the log was read and on what the new format could not keep.
 
     Example:
         >>> import libra, libra.example, tempfile
-        >>> from pathlib import Path
-        >>> target = Path(tempfile.mkdtemp()) / "emergency.csv"
+        >>> target = f"{tempfile.mkdtemp()}/emergency.csv"
         >>> notes = libra.convert(libra.example.path(), target)
-        >>> target.exists()
-        True
+        >>> libra.read(target).n_cases
+        2000
     """
     check_target(source, target)
     log = read(source, **keywords)
@@ -168,29 +133,25 @@ def anonymize(
     master: str | None = None,
     **keywords: Unpack[AnonymizeKeywords],
 ) -> Release:
-    """Anonymize a log.
+    """Anonymize a log: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`, `release.report()`.
+
+    A log that cannot be read or an invalid parameter is a `LibraError`. If the content of a file leaves open how it is to be read
+    (whether day or month comes first, say), that is an error for libra unless it is given.
 
     Args:
         source: A path, a data frame (of Polars, pandas or Spark) or an `EventLog`.
         mechanism: Its name; `libra.mechanisms()` lists all with their parameters.
-        epsilon: Privacy budget epsilon; smaller is more private. If left out: 1, or what the mechanism has as its default.
-        delta: Privacy parameter delta, well below one over the number of cases. If left out: 1e-5, or the mechanism's default.
+        epsilon: Privacy budget epsilon; smaller is more private. Default: 1, or the mechanism's default.
+        delta: Privacy parameter delta, well below one over the number of cases. Default: 1e-5, or the mechanism's default.
         seed: Makes the same draws again, for tests and benchmarks. A release with a seed is not private, and says so.
         engine: Where libra counts: "polars" in memory, "polars-streaming" in batches, for files larger than memory, or "spark"
-            (docs/performance.md). If left out: spark for a data frame of Spark, polars-streaming for a file that would not fit
+            (docs/performance.md). Default: spark for a data frame of Spark, polars-streaming for a file that would not fit
             into memory, else polars.
         master: Where a new Spark session computes, such as "local[2]"; a session that is open already is used as it is.
         **keywords: The other parameters of the mechanism and those of `read`. For libra: `tail`, `budget`, `labels`,
             `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). `progress` is called
             with the parts done and the parts in all, of the reading and then of the anonymizing. A `description` also says
-            `most_cases` and whether labels are private. What the content of a file leaves open about how it is read (whether day
-            or month comes first, say) is an error for libra unless it is said.
-
-    Returns:
-        The release: `release.log`, `release.guarantee`, `release.ledger`, `release.certificate()`, `release.report()`.
-
-    Raises:
-        LibraError: The log cannot be read, or a parameter is invalid.
+            `most_cases` and whether labels are private.
 
     Example:
         >>> import libra, libra.example
@@ -198,11 +159,9 @@ def anonymize(
         >>> release.guarantee.kind, release.guarantee.epsilon
         ('proved', 1.0)
     """
-    from libra.mechanisms.mechanism import parameters_of
     from libra.releasing import released, request_of
 
-    refuse_unknown("libra.anonymize", keywords, AnonymizeKeywords, parameters_of(mechanism))
-    reading, parameters = _split(keywords)
+    reading, parameters = _split("libra.anonymize", mechanism, keywords)
     asked = {"epsilon": epsilon, "delta": delta, **parameters}
     with released(request_of(source, reading, mechanism, asked, seed=seed, engine=engine, master=master)) as release:
         return release
@@ -211,7 +170,7 @@ def anonymize(
 def audit(
     source: Source,
     *,
-    mechanism: str = SOUND,
+    mechanism: str = "libra",
     epsilon: float | None = None,
     delta: float = 1e-2,
     runs: int = 10_000,
@@ -228,28 +187,25 @@ def audit(
     Args:
         source: A path, a pandas or Polars frame in pm4py's column convention, or an `EventLog`.
         mechanism: The name of a mechanism.
-        epsilon: The claim to test. If left out: 1, which is what libra is asked for; of a mechanism whose authors state another
-            figure, what that implies.
+        epsilon: The claim to test. Default: 1, or what the figure that the authors state implies.
         delta: Of the claim. A tiny one cannot be tested by any number of runs.
         runs: How many in all.
         time_limit: After how many seconds to stop, whatever is done by then.
         processes: How many runs at once. More than 1 needs a script that can be imported, as with `multiprocessing`.
-        canary: Which of `libra.measures.audit.NAMES` to try, one or several; all if left out.
+        canary: Which of `libra.measures.audit.NAMES` to try, one or several. Default: all.
         seed: For the same audit again.
         **keywords: Those of `read`, and the other parameters of the mechanism.
 
     Example:
         >>> import libra, libra.example
-        >>> found = libra.audit(libra.example.path(), mechanism="libra2022", runs=300)
-        >>> found.refuted
+        >>> libra.audit(libra.example.path(), mechanism="libra2022", runs=300).refuted
         True
     """
     from libra.measures import audit as audits
     from libra.mechanisms.mechanism import mechanism as make
     from libra.mechanisms.mechanism import parameters_of
 
-    refuse_unknown("libra.audit", keywords, AnonymizeKeywords, parameters_of(mechanism))
-    reading, parameters = _split(keywords)
+    reading, parameters = _split("libra.audit", mechanism, keywords)
     asked = {"epsilon": epsilon, "delta": delta}
     made = make(mechanism, parameters | {name: asked[name] for name in parameters_of(mechanism) if name in asked})
     effort = audits.Effort(runs, time_limit, processes, seed)
@@ -263,7 +219,7 @@ def inspect(source: Source, *, risk: bool = False, **keywords: Unpack[ReadKeywor
     """The figures of a log, its columns, its most frequent variants, and how many cases stand out; keywords as for `read`.
 
     With `risk=True` also how many cases somebody singles out who knows a few events of them, as `summary.risk`: confidential.
-    Where `individual` says whose case is whose, that is if all cases that fit are of one individual.
+    With `individual`, a case is singled out if all cases that fit are of one individual.
 
     Example:
         >>> import libra, libra.example
@@ -273,7 +229,7 @@ def inspect(source: Source, *, risk: bool = False, **keywords: Unpack[ReadKeywor
     """
     from libra.measures.summary import summarize
 
-    refuse_other_than_bool("risk", risk)
+    refuse_other_than_bool(risk=risk)
     log = read(source, **keywords)
     if not risk:
         return summarize(log)
@@ -298,23 +254,21 @@ def compare(
 ) -> Comparison:
     """Run mechanisms on logs at several budgets, each run in a process of its own, and measure what comes out.
 
-    Everything in the result is confidential: it compares with the originals, and the runs are seeded.
+    Everything in the result is confidential: it compares with the originals, and the runs are seeded. The comparison has
+    `rows(log)`, `to_markdown()`, `to_csv()`, `to_dict()`, `plot(log, measure)` and `write(folder)`.
 
     Args:
         sources: A log, several, or several by name.
-        mechanisms: Which, such as "libra,travas" or ["libra", "libra:tail=drop"]; all that there are if left out.
+        mechanisms: Such as "libra,travas" or ["libra", "libra:tail=drop"]. Default: all.
         epsilon: The budgets. `libra2022`, which takes none, gets the noise at which its releases would have it: docs/compare.md.
         delta: Of the budgets.
         seeds: How many runs of each kind, or which seeds.
         parameters: Parameters for all mechanisms that take them.
-        time_limit: How many seconds a run may take.
-        memory_limit: How many GB a run may take.
-        processes: How many runs at once; one a core if left out.
+        time_limit: Seconds that a run may take.
+        memory_limit: GB that a run may take.
+        processes: How many runs at once. Default: one per core.
         cache: A folder for finished runs; True for the user's own, False for none.
         **keywords: Those of `read`, for all logs; `progress` is also called with the runs done and the runs in all.
-
-    Returns:
-        The comparison: `rows(log)`, `to_markdown()`, `to_csv()`, `to_dict()`, `plot(log, measure)`, `write(folder)`.
 
     Example:
         >>> import libra, libra.example
@@ -324,14 +278,16 @@ def compare(
         True
     """
     from libra.compared import Comparison
-    from libra.comparison.compare import cache_of, checked_processes, named
+    from libra.comparison.cache import Cache, user_cache
+    from libra.comparison.compare import checked_processes, named
     from libra.comparison.compare import compare as run_all
     from libra.comparison.comparison import Limits
     from libra.comparison.plan import plan_of
     from libra.comparison.setting import settings_of
 
     refuse_unknown("libra.compare", keywords, ReadKeywords)
-    limits, at_once, kept = Limits(time_limit, memory_limit), checked_processes(processes), cache_of(cache)
+    limits, at_once = Limits(time_limit, memory_limit), checked_processes(processes)
+    kept = None if cache is False else Cache(user_cache() if cache is True else Path(cache))
     plan = plan_of(settings_of(mechanisms, parameters), epsilon, delta, seeds)
     logs = {name: read(source, **keywords) for name, source in named(sources).items()}
     with stage(keywords.get("progress") or no_progress, "compare") as progress:
@@ -352,18 +308,10 @@ def process_map(
     view: Literal["frequency", "duration"] = "frequency",
     **keywords: Unpack[ReadKeywords],
 ) -> ProcessMap:
-    """The process map of a log: which activity directly follows which, how often, and after how long.
+    """The process map of a log, which is as confidential as the log: `save` it as SVG, or let a notebook show it.
 
-    What it shows is as confidential as the log.
-
-    Args:
-        source: A path, a data frame or an `EventLog`.
-        level: How much of it: "overview", "main paths" or "detailed".
-        view: What stands at the edges: counts, or mean durations.
-        **keywords: As for `read`.
-
-    Returns:
-        The map: `save` it as SVG, or let a notebook show it.
+    `level` says how much of it ("overview", "main paths" or "detailed"), `view` what stands at the edges: counts, or mean
+    durations. Keywords as for `read`.
 
     Example:
         >>> import libra, libra.example
@@ -380,43 +328,37 @@ def verify(
 ) -> Verification:
     """Check a certificate against its schema, against itself and against the released file; with a key, also its signature.
 
-    Args:
-        certificate: The certificate that was written with a release.
-        output: The released file.
-        key: The public key of its custodian, a file or its line of text: the certificate has to be signed by it.
-        progress: Called with the bytes done and the bytes in all, of the file.
+    `key` is the public key of its custodian, a file or its line of text. Without it, nothing shows who wrote the certificate:
+    docs/certificate.md. A file that cannot be read, or that is no certificate, is a `LibraError`.
 
     Returns:
         The checks, one by one, whether all of them hold (`ok`), whether certificate and file agree (`consistent`), whether a
         proved guarantee is promised besides (`promised`), whether it is signed by the key (`signed`), and the verdict in a
-        sentence. Without a key it does not show who wrote the certificate: docs/certificate.md.
-
-    Raises:
-        LibraError: One of the two is no file, or cannot be read, or the first is no certificate.
+        sentence.
 
     Example:
         >>> import libra, libra.example, tempfile
-        >>> from pathlib import Path
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> release = libra.anonymize(libra.example.path(), epsilon=1.0)
-        >>> _ = release.write(folder / "log.csv", certificate=folder / "certificate.json")
-        >>> found = libra.verify(folder / "certificate.json", folder / "log.csv")
-        >>> found.consistent, found.promised, found.signed
-        (True, True, False)
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = libra.anonymize(libra.example.path()).write(f"{folder}/log.csv", certificate=f"{folder}/certificate.json")
+        >>> libra.verify(f"{folder}/certificate.json", f"{folder}/log.csv").promised
+        True
     """
     from libra.certificate.signing import public_key
     from libra.certificate.verify import verify as check
 
     for what, given in {"the certificate": certificate, "the released log": output}.items():
         if not isinstance(given, str | Path):
-            found = f"{what} is of type {type(given).__name__}"
-            raise UsageError(f"libra.verify takes the paths of two files, and {found}. {WRITTEN}")
+            found = f"libra.verify takes the paths of two files, and {what} is of type {type(given).__name__}"
+            raise UsageError(f"{found}. Write both first: release.write(path, certificate=path).")
     trusted = None if key is None else public_key(key)
     with stage(progress, "read", output) as told:
         return check(Path(certificate), Path(output), told, trusted)
 
 
-def _split(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The keywords that are about reading, and all others."""
+def _split(function: str, mechanism: str, keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The keywords that are about reading, and those that are parameters of the mechanism; others are a `TypeError`."""
+    from libra.mechanisms.mechanism import parameters_of
+
+    refuse_unknown(function, keywords, AnonymizeKeywords, parameters_of(mechanism))
     reading = {name: value for name, value in keywords.items() if name in ReadKeywords.__annotations__}
     return reading, {name: value for name, value in keywords.items() if name not in reading}

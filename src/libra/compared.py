@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from libra.comparison import comparison as made
+from libra.reporting import comparison_files
 
 if TYPE_CHECKING:
     from libra.reporting.page import Report
@@ -21,20 +22,15 @@ class Comparison(made.Comparison):
         return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
 
     def _repr_markdown_(self) -> str:
-        """The tables, as notebooks show them."""
-        return self.to_markdown()
+        return self.to_markdown()  # as notebooks show it
 
     def to_markdown(self) -> str:
         """A page with one table a log."""
-        from libra.reporting.comparison_files import markdown
-
-        return markdown(self)
+        return comparison_files.markdown(self)
 
     def to_csv(self) -> str:
         """One line a run, with a heading."""
-        from libra.reporting.comparison_files import csv_text
-
-        return csv_text(self)
+        return comparison_files.csv_text(self)
 
     def plot(self, log: str, measure: str) -> str:
         """An SVG image of a measure against epsilon, a line for each setting."""
@@ -49,11 +45,5 @@ class Comparison(made.Comparison):
         return report_of(self)
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Write the tables and plots into a folder, which is made where it is not there.
-
-        Returns:
-            The files that were written.
-        """
-        from libra.reporting.comparison_files import write
-
-        return write(self, Path(folder))
+        """Write the tables and plots into a folder, which is made where it is not there; returns the files written."""
+        return comparison_files.write(self, Path(folder))

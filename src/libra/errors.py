@@ -1,7 +1,7 @@
 """Errors written for the person who reads them: what is wrong, where, and what to do.
 
-Everything the package raises on purpose is a `LibraError`; its text is one line without a traceback's help. The
-command line prints that line and exits with `exit_code` (1 not met, 2 usage, 3 bad input, as the interface promises).
+Everything the package raises on purpose is a `LibraError`; its text is one line. The command line prints that line and exits with
+`exit_code` (1 not met, 2 usage, 3 bad input, as the interface promises).
 """
 
 from __future__ import annotations
@@ -34,15 +34,14 @@ class InputError(LibraError):
     def __init__(self, what: str, *, place: str = "", remedy: str = "") -> None:
         """Compose the line from its three parts; `what` and `remedy` come without a final full stop."""
         self.what, self.place, self.remedy = what, place, remedy
-        line = f"{place}: {what}" if place else what
-        super().__init__(" ".join(f"{line}. {remedy}.".split()) if remedy else " ".join(f"{line}.".split()))
+        line = f"{place}: {what}." if place else f"{what}."
+        super().__init__(" ".join((f"{line} {remedy}." if remedy else line).split()))
 
 
 class MissingColumnError(InputError):
     """Columns that the user named for some roles are not in the log; `lacking` tells them by role, such as `case_id`."""
 
     def __init__(self, what: str, *, lacking: Mapping[str, Sequence[str]], place: str = "", remedy: str = "") -> None:
-        """Compose the line as any `InputError` does."""
         super().__init__(what, place=place, remedy=remedy)
         self.lacking = lacking
 
@@ -63,7 +62,6 @@ class MissingExtraError(LibraError):
     exit_code = 2
 
     def __init__(self, package: str, extra: str) -> None:
-        """Name the package that is missing and the extra that brings it."""
         super().__init__(f"{package} is not installed. Install it with: {pip_install(f'libra-pm[{extra}]')}")
 
 
@@ -74,12 +72,7 @@ class EmptyReleaseError(LibraError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question to put behind an error, where one of the known words is close; otherwise nothing.
-
-    Example:
-        >>> did_you_mean("travsa", ["libra", "travas"])
-        ' Did you mean travas?'
-    """
+    """A question to put behind an error, where one of the known words is close; otherwise nothing."""
     from difflib import get_close_matches
 
     close = get_close_matches(word, list(known), n=1)

@@ -18,28 +18,6 @@ from libra.mechanisms.release import Release
 from libra.mechanisms.variant_queries import Counted, counted_of
 from libra.privacy.guarantee import Guarantee
 
-__all__ = [
-    "DELTA",
-    "EPSILON",
-    "PLACEHOLDERS",
-    "Cases",
-    "Counted",
-    "EventLog",
-    "Guarantee",
-    "InputError",
-    "LibraError",
-    "Mechanism",
-    "Parameter",
-    "Progress",
-    "Randomness",
-    "Release",
-    "UsageError",
-    "cases_of",
-    "checked",
-    "checked_delta",
-    "checked_whole",
-    "counted_of",
-    "fresh_log",
-    "no_progress",
-    "placeholder_times",
-]
+__all__ = ["DELTA", "EPSILON", "PLACEHOLDERS", "Cases", "Counted", "EventLog", "Guarantee", "InputError", "LibraError"]
+__all__ += ["Mechanism", "Parameter", "Progress", "Randomness", "Release", "UsageError", "cases_of", "checked", "checked_delta"]
+__all__ += ["checked_whole", "counted_of", "fresh_log", "no_progress", "placeholder_times"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from libra.certificate.content import content_of_log
 from libra.certificate.document import check_certificate, write_certificate
@@ -22,29 +22,17 @@ from libra.targets import check_target
 
 if TYPE_CHECKING:
     from libra.api import Source
+    from libra.engines.spark.writing import SparkWriter
     from libra.reporting.page import Report
-
-
-class LogWriter(Protocol):
-    """Writes a log somewhere else than in this process."""
-
-    def check(self, output: str | Path) -> None:
-        """Refuse what it cannot write to."""
-
-    def __call__(self, log: EventLog, output: str | Path, progress: Progress) -> tuple[str, ...]:
-        """Write the log, whole or not at all, and say what could not be kept."""
 
 
 @dataclass(frozen=True, eq=False)
 class Release(made.Release):
     """An anonymized log and what is to be said about it; all other attributes are those of `libra.mechanisms.release.Release`.
 
-    Attributes:
-        roles: Which column of the source was taken for what.
-        reading: What is worth knowing about how the source was read, such as a value that was left out. Confidential.
-        writer: Writes the log where it is made, in place of this process.
-        original: The log that it was made from, for `report` alone. Neither it nor how it was read goes along when a release is
-            pickled or copied.
+    `roles` and `reading` say how the source was read (which column was taken for what, a value that was left out): confidential.
+    `original` is the log that it was made from, for `report` alone. None of these goes along when a release is pickled or copied.
+    `writer` writes the log where it is made, in place of this process.
 
     Example:
         >>> import libra, libra.example
@@ -55,7 +43,7 @@ class Release(made.Release):
 
     roles: tuple[FoundRole, ...] = field(default=(), repr=False)
     reading: tuple[str, ...] = field(default=(), repr=False)
-    writer: LogWriter | None = field(default=None, repr=False)
+    writer: SparkWriter | None = field(default=None, repr=False)
     original: EventLog | None = field(default=None, repr=False)
 
     @classmethod
@@ -70,15 +58,12 @@ class Release(made.Release):
     def report(self, original: Source | None = None, *, public: bool = False) -> Report:
         """What was protected and what was lost, on one page: `save` it, or let a notebook show it.
 
-        Args:
-            original: The log that it was made from, where the release does not know it any more.
-            public: Only what is released, for whoever gets the log. Otherwise the page compares with the original and is
-                CONFIDENTIAL.
+        The page compares with the original (give it if the release does not know it any more) and is CONFIDENTIAL; with
+        `public=True` it has only what is released, for whoever gets the log.
 
         Example:
             >>> import libra, libra.example
-            >>> release = libra.anonymize(libra.example.path())
-            >>> page = release.report(public=True)
+            >>> page = libra.anonymize(libra.example.path()).report(public=True)
             >>> "CONFIDENTIAL" in page.html
             False
         """
@@ -95,32 +80,21 @@ class Release(made.Release):
         sign_key: str | Path | SecretKey | None = None,
         progress: Progress = no_progress,
     ) -> tuple[str, ...]:
-        """Write the log and, where a name is given, the certificate that goes with it.
+        """Write the log and, if a name is given, its certificate; returns notes on what the format of the log could not keep.
 
-        Args:
-            output: The file of the log; its name says the format.
-            certificate: The file of the certificate.
-            sign_key: A secret key to sign the certificate with, as `libra keygen` writes it: the signature goes beside the
-                certificate, as certificate.json.minisig. Its password is taken from the variable LIBRA_KEY_PASSWORD.
-            progress: Called with the events written and the events in all.
-
-        Returns:
-            Notes on what the format of the log could not keep.
-
-        Raises:
-            InputError: A file cannot be written, the key cannot be read, or this is no log that the mechanism makes.
-            UsageError: There is a key, and no certificate to sign.
+        `sign_key` is a secret key to sign the certificate with, as `libra keygen` writes it: the signature goes beside it, as
+        certificate.json.minisig. Its password is taken from the variable LIBRA_KEY_PASSWORD. `progress` is called with the
+        events written and the events in all. What cannot be written, or is no log that the mechanism makes, is a `LibraError`.
 
         Example:
             >>> import libra, libra.example, tempfile
-            >>> release = libra.anonymize(libra.example.path(), mechanism="libra2022")
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     _ = release.write(Path(folder) / "log.csv", certificate=Path(folder) / "certificate.json")
-            ...     sorted(file.name for file in Path(folder).iterdir())
-            ['certificate.json', 'log.csv']
+            >>> target = f"{tempfile.mkdtemp()}/log.csv"
+            >>> _ = libra.anonymize(libra.example.path(), mechanism="libra2022").write(target)
+            >>> libra.read(target).n_cases > 0
+            True
         """
         if certificate is None and sign_key is not None:
-            raise UsageError("sign_key signs the certificate. Say where it goes: certificate=FILE.")
+            raise UsageError("sign_key needs certificate=FILE.")
         if self.writer is None:
             check_target(self.log, output)
         else:
@@ -128,19 +102,13 @@ class Release(made.Release):
         key = None if sign_key is None else secret_key(sign_key)
         if certificate is not None:
             check_certificate(self.log, output, certificate, signed=key is not None)
-            self._refuse_other_log(certificate)
+            in_parts = isinstance(self.log, LogInParts)  # made as it is written: nobody could put another in its place
+            problems = [] if in_parts or self.mechanism not in HOMES else list(content_of_log(self.certificate(), self.log))
+            if problems:
+                what = f"this log is not one that {self.mechanism} makes, so it is not certified: {problems[0]}"
+                remedy = "Write the release as it was made, or leave out the certificate"
+                raise InputError(what, place=str(certificate), remedy=remedy)
         notes = (self.writer or write)(self.log, output, progress)
         if certificate is not None:
             write_certificate(self.certificate(), Path(output), Path(certificate), key)
         return notes
-
-    def _refuse_other_log(self, certificate: str | Path) -> None:
-        """Refuse to certify a log that was put in the place of the released one; one in parts is made as it is written."""
-        if self.mechanism not in HOMES or isinstance(self.log, LogInParts):
-            return
-        problems = list(content_of_log(self.certificate(), self.log))
-        if problems:
-            what = f"this log is not one that {self.mechanism} makes, so it is not certified: {problems[0]}"
-            raise InputError(
-                what, place=str(certificate), remedy="Write the release as it was made, or leave out the certificate"
-            )

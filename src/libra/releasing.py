@@ -1,7 +1,4 @@
-"""One release: what was asked for, checked before any file is read; the engine that suits the log; the log in its hands.
-
-In: a source, the keywords of `libra.anonymize`. Out: a `Release`. `libra.anonymize` and the command line both call this.
-"""
+"""One release, for `libra.anonymize` and the command line: what is asked for, the engine that suits the log, the `Release`."""
 
 from __future__ import annotations
 
@@ -9,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from libra._system.randomness import Randomness
-from libra.engines.contract import Engine, Origin
 from libra.errors import UsageError
 from libra.eventlog.description import in_its_words
 from libra.eventlog.notes import refuse_open
@@ -22,8 +18,8 @@ from libra.mechanisms.mechanism import Mechanism, parameters_of
 from libra.mechanisms.mechanism import mechanism as make
 
 if TYPE_CHECKING:
-    from libra.engines.contract import Unit
-    from libra.eventlog.log import FoundRole
+    from libra.engines.polars_streaming import StreamedLog
+    from libra.engines.spark.engine import SparkLog
     from libra.release import Release
 
 EngineName = Literal["polars", "polars-streaming", "spark"]
@@ -51,7 +47,7 @@ class Request:
         from libra.mechanisms.libra import Libra
 
         if not isinstance(self.mechanism, Libra):
-            raise UsageError(f"{self.mechanism.name} has no plan to explain. Leave out --explain, or --mechanism.")
+            raise UsageError(f"{self.mechanism.name} has no plan to explain. Remove --explain or use libra.")
         return list((self.mechanism.for_individuals() if self.protects_individuals else self.mechanism).plan.explain())
 
 
@@ -72,7 +68,7 @@ def request_of(
     if getattr(made, "accepts_empty", False):
         options = replace(options, allow_empty=True)  # whether there is a release must not depend on a single case
     individuals = reading.get("individual") is not None or (described is not None and described.unit == "individual")
-    chosen = engine_of_release(source, mechanism, engine, master)
+    chosen = engine_for(source, engine, mechanism, master)
     return Request(source, options, made, Randomness(seed), chosen, master, individuals)
 
 
@@ -81,9 +77,7 @@ def released(request: Request) -> Iterator[Release]:
     """The release, with what is worth knowing about how the log was read.
 
     Within the block, a Spark session that was opened for it can still write the log; then all raw cases beyond memory are gone.
-
-    Raises:
-        InputError: The log cannot be read, or its content leaves open how it is read and the guarantee would depend on that.
+    A log whose content leaves open how it is to be read is an `InputError` if the guarantee would depend on that.
 
     Example:
         >>> import libra.example
@@ -105,7 +99,7 @@ def released(request: Request) -> Iterator[Release]:
             release = made.anonymize(log, request.random, told)
         yield Release.of(release, original=log, roles=log.roles, reading=log.notes)
         return
-    with opened(source, request.engine, request.options, request.master) as beyond_memory:
+    with _opened(request) as beyond_memory:
         with stage(progress, "anonymize", source) as told:
             spark = request.engine == "spark"
             refuse_open((note for note in beyond_memory.notes if spark or not getattr(note, "may_close", False)), place)
@@ -119,152 +113,83 @@ def released(request: Request) -> Iterator[Release]:
         yield Release.of(release, reading=beyond_memory.notes, roles=beyond_memory.roles, writer=writer)
 
 
-class OpenLog(Origin, Protocol):
-    """A log that an engine has opened and not read yet."""
-
-    @property
-    def roles(self) -> tuple[FoundRole, ...]:
-        """Which column plays which role, and why."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is worth knowing about how it was read; complete when it has been."""
-
-    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> Engine:
-        """The engine of its cases."""
-
-    def close(self) -> None:
-        """Forget what was read."""
-
-
-def engine_for(source: Any, engine: str | None) -> EngineName:
-    """The engine that was asked for, or the one that suits the source.
-
-    Example:
-        >>> import libra.example
-        >>> engine_for(libra.example.path(), None), engine_for("log.parquet", "polars-streaming")
-        ('polars', 'polars-streaming')
-        >>> engine_for("log.parquet", "dask")
-        Traceback (most recent call last):
-        libra.errors.UsageError: engine is one of polars, polars-streaming, spark, not 'dask'.
-    """
-    if engine is not None and engine not in ENGINES:
-        raise UsageError(f"engine is one of {', '.join(ENGINES)}, not {engine!r}.")
-    if is_spark_frame(source):
-        if engine not in (None, "spark"):
-            raise UsageError(f"A data frame of Spark is for the engine spark, not for {engine}.")
-        return "spark"
-    if engine is not None:
-        return engine
-    if isinstance(source, str | Path) and (is_address(source) or not _fits(source)):
-        return "polars-streaming"
-    return "polars"
-
-
-def is_spark_frame(source: Any) -> bool:
-    """Whether this is a data frame of Spark, told without loading Spark.
-
-    Example:
-        >>> is_spark_frame("log.parquet")
-        False
-    """
-    return type(source).__module__.startswith("pyspark.sql") and type(source).__name__ == "DataFrame"
-
-
-def engine_of_release(source: Any, mechanism: str, engine: str | None, master: str | None) -> EngineName:
-    """The engine for a release by this mechanism; all but libra work in memory.
-
-    Example:
-        >>> engine_of_release("log.parquet", "travas", "spark", None)
-        Traceback (most recent call last):
-        libra.errors.UsageError: travas works in memory alone: leave out --engine, or take libra.
-    """
+def engine_for(source: Any, engine: str | None, mechanism: str = SOUND, master: str | None = None) -> EngineName:
+    """The engine that was asked for, or the one that suits the source; all mechanisms but libra work in memory."""
+    of_spark = _is_spark_frame(source)
     if mechanism != SOUND:
-        if is_spark_frame(source):
-            raise UsageError(f"{mechanism} works in memory alone: give it a file or a frame of Polars or pandas, or take libra.")
+        if of_spark:
+            raise UsageError(f"{mechanism} supports only in-memory logs. Pass a file or a Polars or pandas frame, or use libra.")
         if engine not in (None, "polars"):
-            raise UsageError(f"{mechanism} works in memory alone: leave out --engine, or take libra.")
+            raise UsageError(f"{mechanism} supports only in-memory logs. Remove --engine or use libra.")
         return "polars"
-    chosen = engine_for(source, engine)
+    if engine is not None and engine not in ENGINES:
+        raise UsageError(f"engine has to be one of {', '.join(ENGINES)}, not {engine!r}.")
+    if of_spark and engine not in (None, "spark"):
+        raise UsageError(f"A Spark data frame needs the engine spark, not {engine}.")
+    suits: EngineName = "spark" if of_spark else "polars"
+    if isinstance(source, str | Path) and engine is None and (_is_address(source) or not _fits(source)):
+        suits = "polars-streaming"
+    chosen = suits if engine is None else engine
     if master is not None and chosen != "spark":
-        raise UsageError("--master is about Spark. Add --engine spark.")
+        raise UsageError("--master is only for Spark. Add --engine spark.")
     return chosen
 
 
-def is_address(source: str | Path) -> bool:
-    """Whether this names something in a cloud, such as s3://bucket/events.parquet; a path keeps one slash of two.
+def _is_spark_frame(source: Any) -> bool:
+    """Whether this is a data frame of Spark, told without loading Spark."""
+    return type(source).__module__.startswith("pyspark.sql") and type(source).__name__ == "DataFrame"
 
-    Example:
-        >>> is_address("s3://bucket/events.parquet"), is_address(Path("s3://bucket/events.parquet")), is_address("C:/log.csv")
-        (True, True, False)
-    """
+
+def _is_address(source: str | Path) -> bool:
+    """Whether this names something in a cloud, such as s3://bucket/events.parquet; a path keeps one slash of two."""
     scheme, found, _ = str(source).partition(":/")
     return bool(found) and len(scheme) > 1 and scheme.isalnum()
 
 
 @contextmanager
-def opened(source: Any, engine: EngineName, options: ReadOptions, master: str | None = None) -> Iterator[OpenLog]:
+def _opened(request: Request) -> Iterator[StreamedLog | SparkLog]:
     """A log that is too large for memory, for as long as the block lasts."""
-    if isinstance(source, Path) and is_address(source):
-        source = str(source).replace(":/", "://", 1)  # a path keeps one slash of two
+    source, options = request.source, request.options
+    log: StreamedLog | SparkLog
+    if isinstance(source, Path):
+        source = str(source).replace(":/", "://", 1) if _is_address(source) else str(source)  # a path keeps one slash of two
     with in_its_words(options.described):
-        log = _spark(source, options, master) if engine == "spark" else _streamed(source, options)
-    try:
-        with in_its_words(options.described):
+        if request.engine == "spark":
+            from libra.engines.spark.engine import open_log
+
+            if not (isinstance(source, str) or _is_spark_frame(source)):
+                raise UsageError("The engine spark reads files, tables and data frames of Spark.")
+            log = open_log(source, options, request.master)
+        else:
+            import polars as pl
+
+            from libra.engines.polars_streaming import StreamedLog
+            from libra.eventlog.read import batches_of
+
+            if not isinstance(source, str | pl.DataFrame | pl.LazyFrame):
+                raise UsageError("The engine polars-streaming reads files and frames of Polars.")
+            log = StreamedLog(batches_of(source, options), sort_by_time=options.sort_by_time)
+        try:
             yield log
-    finally:
-        log.close()
-
-
-def _spark(source: Any, options: ReadOptions, master: str | None) -> OpenLog:
-    from libra.engines.spark.engine import open_log
-
-    if not (isinstance(source, str | Path) or is_spark_frame(source)):
-        raise UsageError("The engine spark reads files, tables and data frames of Spark.")
-    return open_log(str(source) if isinstance(source, Path) else source, options, master)
-
-
-def _streamed(source: Any, options: ReadOptions) -> OpenLog:
-    import polars as pl
-
-    from libra.engines.polars_streaming import StreamedLog
-    from libra.eventlog.read import batches_of
-
-    if not isinstance(source, str | Path | pl.DataFrame | pl.LazyFrame):
-        raise UsageError("The engine polars-streaming reads files and frames of Polars.")
-    return StreamedLog(batches_of(source, options), sort_by_time=options.sort_by_time)
-
-
-def free_memory() -> int | None:
-    """How many bytes of memory can be had, within what a container allows; None where the system does not say.
-
-    Example:
-        >>> free = free_memory()
-        >>> free is None or free > 0
-        True
-    """
-    limits = []
-    with suppress(OSError, LookupError, ValueError):
-        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
-        limits.append(int(lines["MemAvailable"].split()[0]) * 1024)
-    with suppress(OSError, ValueError):
-        used, most = (int(Path(f"/sys/fs/cgroup/memory.{name}").read_text()) for name in ("current", "max"))
-        limits.append(max(most - used, 1))
-    return min(limits) if limits else None
+        finally:
+            log.close()
 
 
 def _fits(source: str | Path) -> bool:
-    """Whether a file most likely fits into memory; where that cannot be told, it is taken to."""
+    """Whether a file most likely fits into free memory, within what a container allows; True if that cannot be told."""
     from libra.eventlog.files import format_of_name
 
-    path = Path(source)
+    path, free = Path(source), []
+    with suppress(OSError, LookupError, ValueError):
+        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        free.append(int(lines["MemAvailable"].split()[0]) * 1024)
+    with suppress(OSError, ValueError):
+        used, most = (int(Path(f"/sys/fs/cgroup/memory.{name}").read_text()) for name in ("current", "max"))
+        free.append(max(most - used, 1))
     try:
         size = sum(file.stat().st_size for file in path.rglob("*.parquet")) if path.is_dir() else path.stat().st_size
-        free = free_memory()
     except OSError:
-        return True
-    if free is None:
         return True
     form = format_of_name(path)
     growth = GROWTH["parquet"] if form is None else GROWTH[form.kind] * (1 if form.compression == "none" else PACKED)
-    return size * growth < SHARE * free
+    return not free or size * growth < SHARE * min(free)

@@ -303,7 +303,7 @@ def test_a_password_comes_from_the_environment_or_from_a_person(tmp_path: Path, 
 
 def test_nothing_is_written_where_a_release_cannot_be_signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release = libra.anonymize(example.path(), cases=50)
-    with pytest.raises(UsageError, match="Say where it goes"):
+    with pytest.raises(UsageError, match="sign_key needs certificate=FILE"):
         release.write(tmp_path / "log.csv", sign_key=tmp_path / "hospital")
     with pytest.raises(InputError):
         release.write(tmp_path / "log.csv", certificate=tmp_path / "c.json", sign_key=tmp_path / "hospital")

@@ -140,9 +140,9 @@ def test_nothing_raw_is_left_on_the_disk_whether_it_ends_well_or_not(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--engine", "dask"), "engine is one of polars, polars-streaming, spark"),
-        (("--mechanism", "travas", *STREAMING), "travas works in memory alone"),
-        (("--master", "local[2]"), "--master is about Spark"),
+        (("--engine", "dask"), "engine has to be one of polars, polars-streaming, spark"),
+        (("--mechanism", "travas", *STREAMING), "travas supports only in-memory logs"),
+        (("--master", "local[2]"), "--master is only for Spark"),
         ((*STREAMING, "--report", "page.html"), "compares with the original in memory"),
         (("--mechanism", "travas", "--model", "model.json"), "no model to write"),
     ],
@@ -168,7 +168,7 @@ def test_a_file_that_would_not_fit_is_streamed_by_itself(lake: Path, monkeypatch
     monkeypatch.setattr(releasing, "SHARE", 1e-9)
     assert releasing.engine_for(lake, None) == "polars-streaming"
     assert releasing.engine_for(lake, "polars") == "polars"
-    assert releasing.engine_of_release(lake, "travas", None, None) == "polars"
+    assert releasing.engine_for(lake, None, "travas") == "polars"
 
 
 def test_frames_are_streamed_too_and_other_things_are_not(lake: Path) -> None:

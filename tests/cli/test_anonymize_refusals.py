@@ -26,7 +26,7 @@ SOUND_PARAMETERS = "epsilon, delta, tail, budget, labels, time_zone, gamma, subs
     ("words", "told"),
     [
         (("--mechanism", "lapras"), f'There is no mechanism "lapras". There is: {", ".join(HOMES)}.'),
-        (("--set", "tail"), '"tail" is no parameter. Say it as --set NAME=VALUE'),
+        (("--set", "tail"), '"tail" is not a parameter. Write it as --set NAME=VALUE'),
         (("--set", "sides=6"), "libra does not take sides."),
         (("--epsilon", "0"), "epsilon has to be a number above 0"),
         (("--epsilon", "-1"), "epsilon has to be a number above 0"),
@@ -61,7 +61,7 @@ SOUND_PARAMETERS = "epsilon, delta, tail, budget, labels, time_zone, gamma, subs
         (("--subsamples", "paper"), "subsamples has to be a whole number from 1 to"),
         (("--alpha", "2"), f"libra does not take alpha. It takes {SOUND_PARAMETERS}."),
         (("--seed", "-1"), "seed has to be a whole number"),
-        ((*LIBRA2022, "--explain"), "libra2022 has no plan to explain. Leave out --explain, or --mechanism."),
+        ((*LIBRA2022, "--explain"), "libra2022 has no plan to explain. Remove --explain or use libra."),
         ((*LIBRA2022, "--tail", "drop"), "libra2022 does not take tail."),
         ((*LIBRA2022, "--epsilon", "1"), f"libra2022 does not take epsilon. It takes {PARAMETERS}"),
         ((*LIBRA2022, "--alpha", "1"), "alpha has to be a number above 1"),
@@ -92,7 +92,7 @@ def test_what_cannot_be_meant_is_a_usage_error_before_anything_is_read(
 def test_without_a_name_to_write_to_and_nothing_to_explain_that_is_asked_for(tmp_path: Path, run: Run) -> None:
     answer = run("anonymize", tmp_path / "missing.csv")
     assert (answer.code, answer.out) == (2, "")
-    assert "Say where the anonymized log goes: -o OUT." in answer.err
+    assert "Name the file to write: -o OUT." in answer.err
 
 
 def _linked(table: Path) -> Path:

@@ -217,4 +217,4 @@ def test_what_is_said_of_epochs_and_zones_is_said_of_the_original(tmp_path: Path
     assert run("convert", original, anonymized, "--epoch-unit", "s", "--zone", "file").code == 0
     measured = run("measure", original, anonymized, "--epoch-unit", "s", "--zone", "file", "--json")
     assert json.loads(measured.out)["dfg_l1"] == 0
-    assert "clean.csv: --epoch-unit and --zone did not count for this log, whose form is known." in measured.err
+    assert "clean.csv: --epoch-unit and --zone did not apply to this log, whose form is known." in measured.err

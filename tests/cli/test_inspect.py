@@ -49,6 +49,10 @@ def test_sentences_are_true_of_cases_that_take_no_time_and_all_differ(tmp_path: 
     assert "more cases apart" not in answer.out
 
 
+def test_lengths_of_traces_are_told_with_their_median(table: Path, run: Run) -> None:
+    assert "2 to 3 events a case, median 3; median case duration" in run("inspect", table).out
+
+
 def test_flags_override_the_roles_and_may_be_repeated(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "odd.csv"
     path.write_text("A;B;C;D\n1;x;go;06.05.2024 08:00\n1;y;go;06.05.2024 09:00\n1;x;stop;14.05.2024 10:00\n", encoding="utf-8")

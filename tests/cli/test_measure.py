@@ -73,7 +73,7 @@ def test_columns_that_the_anonymized_log_lacks_are_found_there_with_a_note(odd_t
     document = json.loads(answer.out)
     assert document["dfg_l1"] == 0
     assert document["notes"] == [
-        f'visits.csv: There is no column "{name}" here, so {flag} did not count for this log.'
+        f'visits.csv: There is no column "{name}" here, so {flag} did not apply to this log.'
         for flag, name in zip(FLAGS[::2], FLAGS[1::2], strict=True)
     ]
     assert answer.err.splitlines() == [f"note: {note}" for note in document["notes"]]
@@ -88,7 +88,7 @@ def test_an_odd_table_compares_with_what_it_was_converted_to(name: str, odd_tabl
     answer = run("measure", odd_table, odd_table.parent / name, *flags, "--json")
     assert answer.code == 0, answer.err
     assert {json.loads(answer.out)[key] for key in KEYS} == {0}
-    assert "--encoding, --delimiter and --timestamp-format did not count for this log" in answer.err
+    assert "--encoding, --delimiter and --timestamp-format did not apply to this log" in answer.err
 
 
 def test_a_timestamp_format_does_not_empty_a_log_of_our_own_writing(tmp_path: Path, run: Run) -> None:
@@ -105,7 +105,7 @@ def test_a_lifecycle_that_the_copy_lacks_is_noted(tmp_path: Path, run: Run) -> N
     original.write_text(f"case,activity,timestamp,lifecycle\n{row},complete\n", encoding="utf-8")
     copy.write_text(f"case,activity,timestamp\n{row}\n", encoding="utf-8")
     answer = run("measure", original, copy, "--lifecycle-keep", "complete", "--json")
-    assert any("--lifecycle-keep did not count" in note for note in json.loads(answer.out)["notes"])
+    assert any("--lifecycle-keep did not apply" in note for note in json.loads(answer.out)["notes"])
 
 
 def test_only_the_missing_column_is_left_aside(tmp_path: Path, run: Run) -> None:
@@ -116,7 +116,7 @@ def test_only_the_missing_column_is_left_aside(tmp_path: Path, run: Run) -> None
     flags = ("--case-id", "Patient", "--case-id", "Visit", "--resource", "Ward", "--json")
     document = json.loads(run("measure", original, without, *flags).out)
     assert {document[key] for key in KEYS} == {0}
-    assert document["notes"] == ['noward.csv: There is no column "Ward" here, so --resource did not count for this log.']
+    assert document["notes"] == ['noward.csv: There is no column "Ward" here, so --resource did not apply to this log.']
 
 
 def test_a_value_that_cannot_be_read_is_an_error_of_the_second_log_too(tmp_path: Path, run: Run) -> None:

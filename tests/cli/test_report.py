@@ -192,3 +192,8 @@ def test_a_plain_error_where_something_is_missing(table: Path, released: Path, t
 def test_quiet_is_quiet(table: Path, released: Path, tmp_path: Path, run: Run) -> None:
     answer = run("report", table, released, "-o", tmp_path / "report.html", "--quiet")
     assert (answer.code, answer.out, answer.err) == (0, "", "")
+
+
+def test_a_page_that_is_no_html_is_refused(table: Path, run: Run) -> None:
+    answer = run("report", table, table, "-o", "report.pdf")
+    assert (answer.code, answer.err) == (2, "libra: report.pdf: the page is written as HTML. End its name in .html.\n")

@@ -170,9 +170,9 @@ def test_an_edited_certificate_is_refused_with_what_to_do(run: Run, released: Pa
 
 @pytest.mark.parametrize("risk", ["no", 1, None])
 def test_risk_is_asked_for_by_yes_or_no(table: Path, risk: Any) -> None:
-    with pytest.raises(UsageError, match="risk is either True or False"):
+    with pytest.raises(UsageError, match="risk has to be True or False"):
         libra.inspect(table, risk=risk)
-    with pytest.raises(UsageError, match="risk is either True or False"):
+    with pytest.raises(UsageError, match="risk has to be True or False"):
         libra.measure(table, table, risk=risk)
 
 

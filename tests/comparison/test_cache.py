@@ -67,7 +67,7 @@ def test_another_log_is_not_served(cache: Cache, result: Result) -> None:
 
 def test_another_version_or_changed_code_is_not_served(cache: Cache, result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.keep(RUN, "content", result, LIMITS)
-    for name, value in (("source_fingerprint", lambda: "changed"), ("__version__", "99"), ("_version", lambda _name: "99")):
+    for name, value in (("source_fingerprint", lambda: "changed"), ("__version__", "99"), ("distributions", lambda name: [])):
         with monkeypatch.context() as patch:
             patch.setattr(cache_module, name, value)
             assert Cache(cache.folder).found(RUN, "content", LIMITS) is None
@@ -76,10 +76,10 @@ def test_another_version_or_changed_code_is_not_served(cache: Cache, result: Res
 
 def test_a_limit_counts_for_runs_that_ran_into_it_only(cache: Cache) -> None:
     slow, large = replace(RUN, seed=1), replace(RUN, seed=2)
-    cache.keep(slow, "content", LIMITS.of_time, LIMITS)
-    cache.keep(large, "content", LIMITS.of_memory, LIMITS)
-    assert cache.found(slow, "content", Limits(200, 8)) == Limits(200, 8).of_time
-    assert cache.found(large, "content", Limits(600, 3)) == Limits(600, 3).of_memory
+    cache.keep(slow, "content", LIMITS.exceeded("time"), LIMITS)
+    cache.keep(large, "content", LIMITS.exceeded("memory"), LIMITS)
+    assert cache.found(slow, "content", Limits(200, 8)) == Limits(200, 8).exceeded("time")
+    assert cache.found(large, "content", Limits(600, 3)) == Limits(600, 3).exceeded("memory")
     assert cache.found(slow, "content", Limits(301, 4)) is None
     assert cache.found(large, "content", Limits(300, 5)) is None
 

@@ -103,14 +103,14 @@ def test_a_mistake_of_the_caller_is_refused_for_all_mechanisms_too() -> None:
 
 @pytest.mark.parametrize("name", ["epsilon", "delta"])
 def test_the_budget_is_not_set_twice(name: str) -> None:
-    with pytest.raises(UsageError, match=f"Say --{name} for all mechanisms, or NAME:{name}=VALUE for one"):
+    with pytest.raises(UsageError, match=f"Use --{name} for all mechanisms, or NAME:{name}=VALUE for one"):
         settings_of("libra,travas", {name: 0.5})
 
 
 def test_a_shared_parameter_is_explained_by_its_own_flag() -> None:
-    with pytest.raises(UsageError, match="Say it as --set NAME=VALUE"):
+    with pytest.raises(UsageError, match="Write it as --set NAME=VALUE"):
         parsed_parameters(["nope"])
-    with pytest.raises(UsageError, match="Say it as NAME:PARAMETER=VALUE"):
+    with pytest.raises(UsageError, match="Write it as NAME:PARAMETER=VALUE"):
         settings_of("libra:nope")
 
 

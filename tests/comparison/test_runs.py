@@ -89,7 +89,7 @@ def test_a_run_beyond_the_time_limit_is_killed_and_not_tried_with_other_seeds(
     _hours_pass_when(mark, monkeypatch)
     found = _compare(log, f"sleeping:mark={mark},copying", seeds=3, processes=1)
     gone = [outcome for outcome in found.outcomes if outcome.run.setting.mechanism == "sleeping"]
-    assert [outcome.missing for outcome in gone] == [Limits().of_time] * 3
+    assert [outcome.missing for outcome in gone] == [Limits().exceeded("time")] * 3
     (process,) = mark.read_text(encoding="utf-8").split()
     assert not _alive(int(process))
     assert [outcome.result is not None for outcome in found.outcomes] == [False] * 3 + [True] * 3
@@ -102,7 +102,7 @@ def test_what_a_run_started_ends_with_it_at_the_limit(
     mark = tmp_path / "mark"
     _hours_pass_when(mark, monkeypatch)
     (outcome,) = _compare(log, f"forking:seconds=600:mark={mark}").outcomes
-    assert outcome.missing == Limits().of_time
+    assert outcome.missing == Limits().exceeded("time")
     both = [int(process) for process in mark.read_text(encoding="utf-8").split()]
     assert len(both) == 2
     assert _until(lambda: not any(map(_alive, both)))
@@ -120,7 +120,7 @@ def test_a_run_that_leaves_a_process_behind_has_its_result_and_the_process_ends(
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell")
 def test_a_run_beyond_the_memory_limit_is_killed(log: EventLog, odd: Path) -> None:
     (outcome,) = _compare(log, "greedy", memory_limit=0.6).outcomes
-    assert outcome.missing == Limits(gigabytes=0.6).of_memory  # it would have slept until the limit of time
+    assert outcome.missing == Limits(gigabytes=0.6).exceeded("memory")  # it would have slept until the limit of time
 
 
 @pytest.mark.parametrize(

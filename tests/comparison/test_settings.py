@@ -58,7 +58,7 @@ def test_shared_parameters_go_to_whoever_takes_them_and_do_not_replace_what_was_
     [
         ("no-such", 'There is no mechanism "no-such"'),
         ("libra:nope=1", "libra does not take nope"),
-        ("libra:tail", '"tail" is no parameter'),
+        ("libra:tail", '"tail" is not a parameter'),
         (",", "There is no mechanism to compare"),
         ([], "There is no mechanism to compare"),
     ],

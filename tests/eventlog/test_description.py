@@ -257,7 +257,7 @@ def test_the_comment_on_individuals_leads_to_a_file_that_is_read(tmp_path: Path)
 
 
 def test_it_is_a_file_or_a_description() -> None:
-    with pytest.raises(UsageError, match="description is the path of a file or a Description, not 3"):
+    with pytest.raises(UsageError, match="description has to be the path of a file or a Description, not 3"):
         read_options(description=3)  # type: ignore[arg-type]  # the mistake
 
 

@@ -1,7 +1,6 @@
-"""What is installed and what is missing, step by step, each with the command that gets it.
+"""What is installed and what is missing, each with the command that gets it.
 
-`examine` looks and changes nothing. Required parts are loaded to see that they work; optional ones are only looked up,
-because some take seconds to load.
+Required parts are loaded to see that they work; optional ones are only looked up, because some take seconds to load.
 """
 
 from __future__ import annotations
@@ -13,11 +12,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from libra._system.shell import libra_command, pip_install
 from libra._version import __version__
@@ -37,28 +34,18 @@ class Check:
 
     name: str
     ok: bool
-    required: bool
     found: str
     purpose: str
     remedy: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready copy."""
-        return asdict(self)
+    required: bool = False
 
 
 def examine() -> tuple[Check, ...]:
-    """Look for everything Libra uses or can use.
-
-    Example:
-        >>> from libra._system.doctor import examine
-        >>> [check.name for check in examine() if check.required and not check.ok]
-        []
-    """
+    """Look for everything Libra uses or can use."""
     python = sys.version_info[:2] >= OLDEST_PYTHON
     return (
-        Check("Python", python, True, platform.python_version(), "runs Libra", "install Python 3.11 or newer from python.org"),
-        Check("libra", True, True, __version__, "this package", ""),
+        Check("Python", python, platform.python_version(), "runs Libra", "install Python 3.11 or newer from python.org", True),
+        Check("libra", True, __version__, "this package", "", True),
         _required("polars", "polars", "holds the log"),
         _required("numpy", "numpy", "counts and measures"),
         _required("dp-accounting", "dp_accounting.pld.privacy_loss_distribution", "accounts for noise"),
@@ -70,9 +57,9 @@ def examine() -> tuple[Check, ...]:
         _optional("pandas", ("pandas", "pyarrow"), "data frames of pandas", pip_install("libra-pm[pandas]")),
         _optional("pm4py", ("pm4py",), "process discovery and conformance", pip_install("libra-pm[pm4py]")),
         _pyspark(),
-        _found("Java", find_java, "the Spark engine", JAVA_REMEDY),
-        _found("browser", _browser, "shows reports", "install Chromium, Chrome or Firefox"),
-        _found("completion", _completion, "the shell completes commands and options", f"{libra_command()} --install-completion"),
+        Check("Java", *find_java(), "the Spark engine", JAVA_REMEDY),
+        Check("browser", *_browser(), "shows reports", "install Chromium, Chrome or Firefox"),
+        Check("completion", *_completion(), "the shell completes commands", f"{libra_command()} --install-completion"),
     )
 
 
@@ -80,18 +67,17 @@ def _required(name: str, module: str, purpose: str) -> Check:
     remedy = pip_install("--force-reinstall", name)
     try:
         importlib.import_module(module)
-        return Check(name, True, True, metadata.version(name), purpose, remedy)
+        return Check(name, True, metadata.version(name), purpose, remedy, True)
     except (ImportError, OSError) as error:
-        return Check(name, False, True, f"does not load: {error}", purpose, remedy)
+        return Check(name, False, f"does not load: {error}", purpose, remedy, True)
 
 
 def _optional(name: str, packages: tuple[str, ...], purpose: str, remedy: str) -> Check:
     try:
-        versions = [metadata.version(package) for package in packages]
+        found = ", ".join(f"{package} {metadata.version(package)}" for package in packages)
     except metadata.PackageNotFoundError as error:
-        return Check(name, False, False, f"{error.name} is not installed", purpose, remedy)
-    found = ", ".join(f"{package} {version}" for package, version in zip(packages, versions, strict=True))
-    return Check(name, True, False, found, purpose, remedy)
+        return Check(name, False, f"{error.name} is not installed", purpose, remedy)
+    return Check(name, True, found, purpose, remedy)
 
 
 def _pyspark() -> Check:
@@ -100,11 +86,6 @@ def _pyspark() -> Check:
     if old is None or int(old[1]) >= OLDEST_PYSPARK:
         return check
     return replace(check, ok=False, found=f"{old[0]} is too old")
-
-
-def _found(name: str, look: Callable[[], tuple[bool, str]], purpose: str, remedy: str) -> Check:
-    ok, found = look()
-    return Check(name, ok, False, found, purpose, remedy)
 
 
 def find_java() -> tuple[bool, str]:
@@ -125,7 +106,6 @@ def judge_java(answer: str) -> tuple[bool, str]:
     """Whether what `java -version` says is new enough, and the version in it.
 
     Example:
-        >>> from libra._system.doctor import judge_java
         >>> judge_java('openjdk version "17.0.15" 2025-04-15'), judge_java('java version "1.8.0_202"')
         ((True, '17.0.15'), (False, '1.8.0_202 is too old'))
     """
@@ -137,17 +117,11 @@ def judge_java(answer: str) -> tuple[bool, str]:
 
 
 def _browser() -> tuple[bool, str]:
-    for name in BROWSERS:
-        if path := shutil.which(name):
-            return True, path
-    for name in MAC_BROWSERS:
-        if (app := Path("/Applications") / f"{name}.app").exists():
-            return True, str(app)
-    return False, "not found"
+    apps = (Path("/Applications") / f"{name}.app" for name in MAC_BROWSERS)
+    found = [*filter(None, map(shutil.which, BROWSERS)), *(str(app) for app in apps if app.exists())]
+    return bool(found), found[0] if found else "not found"
 
 
 def _completion() -> tuple[bool, str]:
-    for name in COMPLETION_FILES:
-        if (Path.home() / name).exists():
-            return True, f"~/{name}"
-    return False, "not set up"
+    found = [name for name in COMPLETION_FILES if (Path.home() / name).exists()]
+    return bool(found), f"~/{found[0]}" if found else "not set up"

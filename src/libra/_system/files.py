@@ -1,8 +1,4 @@
-"""Output that appears whole or not at all.
-
-`atomic_output` writes beside the target and renames at the end, so that a full disk, an error or an interrupt leaves nothing
-behind.
-"""
+"""Output that appears whole or not at all: a full disk, an error or an interrupt leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -23,14 +19,6 @@ def atomic_output(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """A stream whose bytes become the file `path` when the block ends well, and vanish when it does not.
 
     A private file is for its owner alone to read.
-
-    Example:
-        >>> import tempfile
-        >>> target = Path(tempfile.mkdtemp()) / "log.csv"
-        >>> with atomic_output(target) as stream:
-        ...     _ = stream.write(b"case,activity")
-        >>> target.read_bytes()
-        b'case,activity'
     """
     target = Path(os.path.realpath(path))
     try:

@@ -22,10 +22,6 @@ def stable_order(values: Integers | Floats | Words) -> Integers:
 
     Every number is turned into a word whose lowest bits make room for its position: then sorting words, which is fast, is all.
     Where the bits that were given up decide, the few numbers that are concerned are sorted again.
-
-    Example:
-        >>> stable_order(np.array([0.5, -1.0, 0.5, 0.0])).tolist()
-        [1, 3, 0, 2]
     """
     if len(values) < FEW:
         return np.argsort(values, kind="stable")
@@ -62,12 +58,7 @@ def _words(values: Integers | Floats | Words) -> Words:
 
 
 class Ladder:
-    """Ascending numbers, in which others are looked up.
-
-    Example:
-        >>> Ladder(np.array([0.25, 0.5, 1.0])).places(np.array([0.1, 0.5, 0.9, 1.0])).tolist()
-        [0, 2, 2, 3]
-    """
+    """Ascending numbers, in which others are looked up."""
 
     def __init__(self, steps: Floats) -> None:
         """Remember, for each of many buckets of equal width, which step comes first from there on."""

@@ -21,7 +21,6 @@ def pip_install(*what: str) -> str:
     """The command that installs packages, or extras such as `libra-pm[pandas]`, beside this Libra.
 
     Example:
-        >>> from libra._system.shell import pip_install
         >>> pip_install("libra-pm[pandas]").partition(" -m ")[2]
         'pip install "libra-pm[pandas]"'
     """

@@ -34,9 +34,8 @@ Result = TypeVar("Result")
 def end_with_parent(parent: int, wait: Callable[[], object] | None = None) -> None:
     """End this process when its parent ends, however that happens: Linux sees to it even in the middle of a long computation.
 
-    Args:
-        parent: The number of the process that started this one; if that has ended already, so does this one.
-        wait: Returns when the parent has ended; for systems other than Linux, which have no other way.
+    `parent` is its process id; if it has ended already, so does this process. `wait` returns when it has ended, for systems
+    other than Linux, which have no other way.
     """
     if sys.platform == "linux":
         import ctypes
@@ -61,14 +60,8 @@ def start_child(command: Sequence[str], stderr: int | IO[bytes]) -> subprocess.P
     """
     found_here = os.pathsep.join(dict.fromkeys(folder or os.getcwd() for folder in sys.path))  # noqa: PTH109  # text is wanted
     apart: dict[str, Any] = {"process_group": 0} if hasattr(os, "killpg") else {}
-    return subprocess.Popen(  # noqa: S603  # our own interpreter
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        env=os.environ | ONE_THREAD | {"PYTHONPATH": found_here},
-        **apart,
-    )
+    variables, pipe = os.environ | ONE_THREAD | {"PYTHONPATH": found_here}, subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, env=variables, **apart)  # noqa: S603  # our own
 
 
 def kill(child: subprocess.Popen[bytes]) -> None:
@@ -89,25 +82,22 @@ def pooled(work: Callable[[Job], Result], jobs: Iterator[Job], processes: int) -
     if processes == 1:
         yield (work(job) for job in jobs)
         return
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
     from multiprocessing import get_context
 
     with _environment(ONE_THREAD), ProcessPoolExecutor(processes, get_context("spawn"), _prepare, (work, os.getpid())) as pool:
+
+        def results() -> Iterator[Result]:
+            waiting = _begun(pool, islice(jobs, 2 * processes))
+            while waiting:
+                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in finished)
+                waiting |= _begun(pool, islice(jobs, len(finished)))
+
         try:
-            yield _from_pool(pool, jobs, 2 * processes)
+            yield results()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _from_pool(pool: ProcessPoolExecutor, jobs: Iterator[Job], ahead: int) -> Iterator[Any]:
-    from concurrent.futures import FIRST_COMPLETED, wait
-
-    waiting = _begun(pool, islice(jobs, ahead))
-    while waiting:
-        finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        for future in finished:
-            yield future.result()
-        waiting |= _begun(pool, islice(jobs, len(finished)))
 
 
 def _begun(pool: ProcessPoolExecutor, jobs: Iterator[Job]) -> set[Future[Any]]:

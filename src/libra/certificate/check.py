@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,38 +16,23 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at.
+    """One thing that was looked at."""
 
-    Attributes:
-        name: What it is about, in a word.
-        ok: Whether it holds.
-        found: What was found, in a sentence: what holds, or what does not.
-        meaning: Where it does not hold, what that means for whoever relies on it.
-    """
-
-    name: str
+    name: str  # what it is about, in a word
     ok: bool
-    found: str
-    meaning: str = ""
+    found: str  # what holds, or what does not, in a sentence
+    meaning: str = ""  # if it does not hold, what that means for whoever relies on it
 
 
 @dataclass(frozen=True)
 class Verification:
-    """Whether a certificate holds for a file.
+    """Whether a certificate holds for a file."""
 
-    Attributes:
-        checks: What was looked at, in order; with a key, its signature as well.
-        verdict: The result in a sentence.
-        promised: Whether a proved guarantee is promised, and every check holds. Unless it is signed, anyone may have promised it.
-        signed: Whether it is signed by the key that was given.
-        key_id: Of the key that the signature beside it says it is by; None where there is no signature.
-    """
-
-    checks: tuple[Check, ...]
-    verdict: str
-    promised: bool
-    signed: bool = False
-    key_id: str | None = None
+    checks: tuple[Check, ...]  # in order; with a key, its signature as well
+    verdict: str  # in a sentence
+    promised: bool  # a proved guarantee, and every check holds; unless it is signed, anyone may have promised it
+    signed: bool = False  # by the key that was given
+    key_id: str | None = None  # of the key that the signature beside it says it is by; None if there is no signature
 
     @property
     def ok(self) -> bool:
@@ -61,15 +46,15 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
-        checks = [asdict(check) for check in self.checks]
-        known = {"consistent": self.consistent, "signed": self.signed, "key_id": self.key_id}
-        return {"ok": self.ok, "promised": self.promised} | known | {"verdict": self.verdict, "checks": checks}
+        found = {"ok": self.ok, "promised": self.promised, "consistent": self.consistent, "signed": self.signed}
+        return found | {"key_id": self.key_id, "verdict": self.verdict, "checks": [asdict(check) for check in self.checks]}
 
 
-def judged(name: str, problems: Iterable[str], *, holds: str, fails: str, meaning: str) -> Check:
+def judged(name: str, problems: Iterable[str], holds: str, fails: str, meaning: str) -> Check:
     """A check that holds if there is no problem; otherwise `fails` begins the sentence that lists them."""
     found = list(problems)
-    return Check(name, False, f"{fails}: {listed(found)}.", meaning) if found else Check(name, True, holds)
+    listed = "; ".join(found[:SHOWN] + ([f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []))
+    return Check(name, False, f"{fails}: {listed}.", meaning) if found else Check(name, True, holds)
 
 
 def differences(found: Any, expected: Any, place: str = "", close: float = DIGITS) -> Iterator[str]:
@@ -94,12 +79,6 @@ def differences(found: Any, expected: Any, place: str = "", close: float = DIGIT
     elif not _equal(found, expected, close):
         words = isinstance(found, str) and isinstance(expected, str) and " " in found + expected
         yield f"{place} says something else" if words else f"{place} is {_short(found)}, not {_short(expected)}"
-
-
-def listed(places: Sequence[str]) -> str:
-    """A few of them in a sentence."""
-    more = [f"and {len(places) - SHOWN} more"] if len(places) > SHOWN else []
-    return "; ".join([*places[:SHOWN], *more])
 
 
 def _equal(found: Any, expected: Any, close: float) -> bool:

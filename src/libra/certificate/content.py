@@ -1,10 +1,8 @@
 """Whether a released log looks like what its certificate says of it: what can be seen in the log itself.
 
-In: a certificate of the right form and the file it names, or the log of a release. Out: one `Check`. A released log has the
-columns that are promised and no other, ids that are counted from 1, and no header; where its guarantee is proved, cases are in
-the order in which they start, and no time falls within a case. A log that was drawn with a seed says so in its case ids, one that
-has events has times, which a ledger has to count or which are placeholders, and there are traces that some queries cannot give.
-Whoever brings a raw log into this form passes: only a signature shows who vouches for it.
+A released log has the columns that are promised and no other, ids that are counted from 1, and no header; if its guarantee is
+proved, cases are in the order in which they start, and no time falls within a case. Whoever brings a raw log into this form
+passes: only a signature shows who vouches for it.
 """
 
 from __future__ import annotations
@@ -67,32 +65,31 @@ def content(document: Mapping[str, Any], output: Path) -> Check:
 
 def content_check(problems: Iterable[str]) -> Check:
     """The check that has found these problems."""
-    return judged(
-        CONTENT,
-        problems,
-        holds="The log in the file is one that such a run writes.",
-        fails="The log in the file does not go with the certificate",
-        meaning="The certificate was made up, or belongs to another run.",
-    )
+    holds, fails = "The log in the file is one that such a run writes.", "The log in the file does not go with the certificate"
+    return judged(CONTENT, problems, holds, fails, "The certificate was made up, or belongs to another run.")
 
 
 def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
     """How a log differs from what a run with this certificate makes."""
-    seeded = bool(log.cases[CASE_NAME].str.starts_with(SEEDED_PREFIX).any())
-    if seeded and not document["guarantee"]["seeded"]:
+    if log.cases[CASE_NAME].str.starts_with(SEEDED_PREFIX).any() and not document["guarantee"]["seeded"]:
         yield "its case ids say that it was drawn with a seed, and the certificate does not"
     elif document["mechanism"] in HOMES:  # what other packages write is not known here
         yield from _other_form(document, log)
     if "cases" in document and log.n_cases != document["cases"]:
         yield f"it has {log.n_cases:,} cases, and the certificate says {document['cases']:,}"
-    yield from _other_control_flow(document, log)
+    ledger = document.get("ledger", ())
+    bounds = [entry["bound"] for entry in ledger if entry["purpose"] == VARIANT_COUNTS and "bound" in entry]
+    if len(bounds) == 1 and log.n_cases and log.variants.counts.min() <= bounds[0]:
+        yield f"it has a variant of {bounds[0]} cases or fewer, and with this noise none is released"
+    levels = sum(entry["purpose"] == PrefixLevel.purpose for entry in ledger)
+    if levels and log.n_cases and np.diff(log.case_offsets).max() >= levels:
+        yield f"it has a trace of {levels} events or more, and {levels} levels of prefixes give shorter ones"
     if document["contents"] == PLACEHOLDERS:
         if not np.array_equal(log.timestamps, placeholder_times(log.case_offsets)):
             yield "its timestamps are other than the placeholders that the certificate speaks of"
         return
-    purposes = [entry["purpose"] for entry in document.get("ledger", ())]
-    timed = any(purpose in RELEASES and RELEASES[purpose].topic in TIMES for purpose in purposes)
-    if purposes and log.n_events and not timed:
+    timed = any(entry["purpose"] in RELEASES and RELEASES[entry["purpose"]].topic in TIMES for entry in ledger)
+    if ledger and log.n_events and not timed:
         yield "it has times, and the ledger counts none"
 
 
@@ -121,70 +118,48 @@ def _other_form(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
 
 
 def _named(columns: list[str]) -> str:
-    return ", ".join(name[:LONGEST] for name in columns[:SHOWN]) + (
-        f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
-    )
-
-
-def _other_control_flow(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
-    """What the noise or the levels of a sound query by others rule out."""
-    ledger = document.get("ledger", ())
-    bounds = [entry["bound"] for entry in ledger if entry["purpose"] == VARIANT_COUNTS and "bound" in entry]
-    if len(bounds) == 1 and log.n_cases and log.variants.counts.min() <= bounds[0]:
-        yield f"it has a variant of {bounds[0]} cases or fewer, and with this noise none is released"
-    levels = sum(entry["purpose"] == PrefixLevel.purpose for entry in ledger)
-    if levels and log.n_cases and np.diff(log.case_offsets).max() >= levels:
-        yield f"it has a trace of {levels} events or more, and {levels} levels of prefixes give shorter ones"
+    more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
+    return ", ".join(name[:LONGEST] for name in columns[:SHOWN]) + more
 
 
 def departures_of_file(output: Path, log: EventLog, *, seeded: bool) -> Iterator[str]:
-    """What a file holds besides this log, which was read from it."""
-    files = list(data_files(output).values()) if output.is_dir() else [output]
-    for file in files:
+    """What a file, or a folder of files, holds besides this log, which was read from it."""
+    names = [CASE_ID, *log.events.columns[1:]]
+    for file in data_files(output).values() if output.is_dir() else [output]:
         form = input_format(file)
         if output.is_dir() and form.kind not in ("csv", "parquet"):
             yield f"the folder holds {file.name}, which is no part of the log"
             continue
-        yield from _of_packing(file, form)
+        if form.compression == "gz":
+            with open_input(file, "none") as stream:
+                if stream.read(len(GZIP_HEAD)) != GZIP_HEAD:
+                    yield "its packing says more than that it is packed"
+        if form.compression == "zip":
+            with zipfile.ZipFile(file) as archive:
+                if len(archive.namelist()) != 1 or archive.comment:
+                    yield "the archive holds more than the log"
         if form.kind == "parquet":
-            yield from _of_parquet(file, log, seeded)
+            yield from _of_parquet(file, names, [LogMetadata(), fresh_metadata(log, seeded=seeded)])
         elif form.kind == "xes":
             yield from _of_xes(file, form, log, seeded)
         else:
-            yield from _of_csv(file, form, log)
+            separator = "\t" if form.kind == "tsv" else ","
+            expected = f"{separator.join(map(header_of, names))}\n".encode()
+            with open_input(file, form.compression) as stream:
+                if stream.read(len(expected)) != expected:
+                    yield f"its columns are not exactly {', '.join(names)}"
 
 
-def _of_packing(file: Path, form: FileFormat) -> Iterator[str]:
-    if form.compression == "gz":
-        with open_input(file, "none") as stream:
-            if stream.read(len(GZIP_HEAD)) != GZIP_HEAD:
-                yield "its packing says more than that it is packed"
-    if form.compression == "zip":
-        with zipfile.ZipFile(file) as archive:
-            if len(archive.namelist()) != 1 or archive.comment:
-                yield "the archive holds more than the log"
-
-
-def _of_csv(file: Path, form: FileFormat, log: EventLog) -> Iterator[str]:
-    names = [CASE_ID, *log.events.columns[1:]]
-    separator = "\t" if form.kind == "tsv" else ","
-    expected = f"{separator.join(map(header_of, names))}\n".encode()
-    with open_input(file, form.compression) as stream:
-        if stream.read(len(expected)) != expected:
-            yield f"its columns are not exactly {', '.join(names)}"
-
-
-def _of_parquet(file: Path, log: EventLog, seeded: bool) -> Iterator[str]:
+def _of_parquet(file: Path, names: list[str], known: list[LogMetadata]) -> Iterator[str]:
     with file.open("rb") as stream:
         schema = pl.read_parquet_schema(stream)
         stream.seek(0)
         remembered = pl.read_parquet_metadata(stream)
-    names = [CASE_ID, *log.events.columns[1:]]
-    types = {name: schema.get(name) for name in (CASE_ID, ACTIVITY, TIMESTAMP)}
-    timed = isinstance(times := types.pop(TIMESTAMP), pl.Datetime) and times.time_unit == "us"
-    if list(schema) != names or set(types.values()) != {pl.String()} or not timed:
+    times = schema.get(TIMESTAMP)
+    timed = isinstance(times, pl.Datetime) and times.time_unit == "us"
+    if list(schema) != names or {schema[CASE_ID], schema[ACTIVITY]} != {pl.String()} or not timed:
         yield f"its columns are not exactly {', '.join(names)}, text and times"
-    ours = [remembering(metadata)[KEY] for metadata in (LogMetadata(), fresh_metadata(log, seeded=seeded))]
+    ours = [remembering(metadata)[KEY] for metadata in known]
     others = [key for key in remembered if key not in (KEY, OF_ARROW) and not key.startswith(OF_SPARK)]
     if others or remembered.get(KEY, ours[0]) not in ours:
         yield "it remembers more than its rows"

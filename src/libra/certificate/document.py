@@ -1,8 +1,7 @@
 """The certificate as a file: written whole or not at all, read with suspicion.
 
-In: what a release says about itself and the file that was written; or a path. Out: one JSON file; or the document in it. Nothing
-that is written was computed from the original: size and fingerprint are those of the anonymized file. What is read is a Libra
-certificate of the format that this version knows, in which every field stands once; anything else is an error for people.
+Nothing that is written was computed from the original: size and fingerprint are those of the anonymized file. What is read is a
+Libra certificate of the format that this version knows, in which every field stands once; anything else is an error for people.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from libra._system.files import atomic_output
 from libra.certificate.minisign import SecretKey
 from libra.certificate.signing import signature_of, signature_text
-from libra.errors import InputError, UsageError
+from libra.errors import InputError
 from libra.eventlog.files import open_input
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.release import DOCUMENT
@@ -39,22 +38,10 @@ NAMED = "Name the file that --certificate wrote"
 CHECKSUM = "checksum"
 WIDEST = 21  # digits before the point, from which on numbers are written with an exponent
 SMALLEST = -6  # zeros behind the point, likewise
-KINDS = {
-    "array": "a list",
-    "boolean": "true or false",
-    "integer": "a whole number",
-    "null": "null",
-    "number": "a number",
-    "object": "an object",
-    "string": "text",
-}
-BOUNDS = {
-    "minimum": "has to be {} or more",
-    "maximum": "has to be {} or less",
-    "exclusiveMinimum": "has to be more than {}",
-    "exclusiveMaximum": "has to be less than {}",
-    "maxItems": "has more than {} items",
-}
+KINDS = {"array": "a list", "boolean": "true or false", "integer": "a whole number", "null": "null", "number": "a number"}
+KINDS |= {"object": "an object", "string": "text"}
+BOUNDS = {"minimum": "has to be {} or more", "maximum": "has to be {} or less", "maxItems": "has more than {} items"}
+BOUNDS |= {"exclusiveMinimum": "has to be more than {}", "exclusiveMaximum": "has to be less than {}"}
 LONGEST = 40  # characters of a name that is not ours
 
 
@@ -74,15 +61,14 @@ def write_certificate(statement: Mapping[str, Any], released: Path, path: Path, 
 
 def check_certificate(source: object, output: str | Path, certificate: str | Path, *, signed: bool = False) -> None:
     """Refuse a certificate that cannot be written, or that would replace the source or the output; likewise its signature."""
-    files = {"certificate": Path(certificate), **({"signature": signature_of(certificate)} if signed else {})}
-    for what, file in files.items():
-        check_writable(source, file, what=what)
-        if file.resolve() == Path(output).resolve():
-            raise UsageError(f"{file}: the {what} would replace the output. Name another file.")
-    if not signed and signature_of(certificate).exists():
+    signature = signature_of(certificate)
+    check_writable(source, certificate, "certificate", {"output": output})
+    if signed:
+        check_writable(source, signature, "signature", {"output": output})
+    elif signature.exists():
         what = "there is a signature by this name, which would not fit the new certificate"
         remedy = "Sign it as well (--sign-key), remove the old signature, or name another certificate"
-        raise InputError(what, place=str(signature_of(certificate)), remedy=remedy)
+        raise InputError(what, place=str(signature), remedy=remedy)
 
 
 def fingerprint(released: Path, progress: Progress = no_progress) -> dict[str, Any]:
@@ -121,52 +107,32 @@ def data_files(folder: Path) -> dict[str, Path]:
     return {name: names[name] for name in sorted(names) if not any(part[0] in "_." for part in name.split("/"))}
 
 
-def read_certificate(path: Path, *, remedy: str = NAMED) -> dict[str, Any]:
-    """The document of a certificate; whether it holds is for `verify` to say.
+def read_certificate(path: Path, remedy: str = NAMED) -> tuple[bytes, dict[str, Any]]:
+    """What stands in the file of a certificate, which is what a signature is over, and the document in it.
 
-    Args:
-        path: The file.
-        remedy: What to do where this is another kind of file.
-
-    Raises:
-        InputError: It is no JSON, or no certificate, or one of another format; the text names the place.
+    Whether it holds is for `verify` to say. What is no certificate, or one of another format, is an `InputError`; `remedy` says
+    what to do about it.
     """
-    return parsed_certificate(path, certificate_bytes(path, remedy=remedy), remedy=remedy)
 
+    def refused(what: str, remedy: str = remedy) -> InputError:
+        return InputError(what, place=str(path), remedy=remedy)
 
-def certificate_bytes(path: Path, *, remedy: str = NAMED) -> bytes:
-    """What stands in the file of a certificate: what a signature is over.
-
-    Raises:
-        InputError: It cannot be read, or is too large.
-    """
     with open_input(path, "none") as stream:
         raw = stream.read(LARGEST + 1)
     if len(raw) > LARGEST:
-        raise InputError("this file is too large to be a certificate", place=str(path), remedy=remedy)
-    return raw
-
-
-def parsed_certificate(path: Path, raw: bytes, *, remedy: str = NAMED) -> dict[str, Any]:
-    """The document in the bytes of a certificate, as `read_certificate` gives it; the path is its name in errors."""
+        raise refused("this file is too large to be a certificate")
     document = _parsed(path, raw, remedy)
     if not isinstance(document, dict) or document.get("document") != DOCUMENT:
         if isinstance(document, dict) and document.get("document") == "Libra release":
-            raise InputError("this is what --json prints for the custodian, not a certificate", place=str(path), remedy=remedy)
-        raise InputError("this is JSON, but no Libra certificate", place=str(path), remedy=remedy)
+            raise refused("this is what --json prints for the custodian, not a certificate")
+        raise refused("this is JSON, but no Libra certificate")
     if "format" not in document:
-        raise InputError(
-            'this certificate has no field "format": it is from a version of Libra before certificates could be verified',
-            place=str(path),
-            remedy="Compare the sha256 in it with that of the file by hand, or ask for a new release",
-        )
+        old = 'this certificate has no field "format": it is from a version of Libra before certificates could be verified'
+        raise refused(old, "Compare the sha256 in it with that of the file by hand, or ask for a new release")
     if document["format"] != FORMAT:
-        raise InputError(
-            f"this certificate is of format {json.dumps(document['format'])[:40]}, and this version of Libra knows {FORMAT}",
-            place=str(path),
-            remedy="Use the version of Libra that issued it, or a later one",
-        )
-    return document
+        other = f"this certificate is of format {json.dumps(document['format'])[:40]}, and this version of Libra knows {FORMAT}"
+        raise refused(other, "Use the version of Libra that issued it, or a later one")
+    return raw, document
 
 
 def _parsed(path: Path, raw: bytes, remedy: str) -> Any:
@@ -241,8 +207,7 @@ def _number(value: float) -> str:
 
 def schema() -> dict[str, Any]:
     """The schema, a JSON-ready document of its own."""
-    document: dict[str, Any] = json.loads(files("libra.certificate").joinpath("schema.json").read_text(encoding="utf-8"))
-    return document
+    return cast("dict[str, Any]", json.loads(files("libra.certificate").joinpath("schema.json").read_text(encoding="utf-8")))
 
 
 def why_invalid(document: Mapping[str, Any]) -> str | None:
@@ -278,5 +243,4 @@ def _departure(error: JsonSchemaValueException) -> str:
 def _validator() -> Callable[[Mapping[str, Any]], object]:
     from fastjsonschema import compile as compiled
 
-    made: Callable[[Mapping[str, Any]], object] = compiled(schema(), use_default=False)
-    return made
+    return cast("Callable[[Mapping[str, Any]], object]", compiled(schema(), use_default=False))

@@ -1,9 +1,8 @@
 """Signatures in the format of minisign: Ed25519 keys, and detached signatures of a file with a comment that is signed as well.
 
-In: bytes and keys. Out: the text of key and signature files that minisign 0.6 and later read; and the other way round, files that
-minisign wrote. A signature is over the BLAKE2b hash of the bytes ("ED"); the older form over the bytes themselves ("Ed") is
-accepted. Text that is not exactly of the format is refused: but for the first line, a comment that nobody signs, a signature
-file cannot be changed by a byte and still hold. See https://jedisct1.github.io/minisign/.
+A signature is over the BLAKE2b hash of the bytes ("ED"); the older form over the bytes themselves ("Ed") is accepted. Text that
+is not exactly of the format is refused: but for the first line, a comment that nobody signs, a signature file cannot be changed
+by a byte and still hold. See https://jedisct1.github.io/minisign/.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import io
 import secrets
 from dataclasses import dataclass, field
 
@@ -39,13 +39,7 @@ class WrongPasswordError(Exception):
 
 @dataclass(frozen=True)
 class PublicKey:
-    r"""What checks signatures; it may be published. `number` are eight random bytes that tell keys apart.
-
-    Example:
-        >>> text = "untrusted comment: minisign public key\nRWTjFHyRw1iUzN1rPEtW1GmH4cUhvfQXbOWGg1bXVJoaGZC4F3v5eKGR\n"
-        >>> PublicKey.from_text(text).id
-        'CC9458C3917C14E3'
-    """
+    """What checks signatures; it may be published. `number` are eight random bytes that tell keys apart."""
 
     number: bytes
     key: bytes
@@ -53,7 +47,7 @@ class PublicKey:
     @property
     def id(self) -> str:
         """The number as minisign shows it."""
-        return shown_id(self.number)
+        return _shown(self.number)
 
     @property
     def line(self) -> str:
@@ -103,15 +97,9 @@ class SecretKey:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         key = Ed25519PrivateKey.from_private_bytes(self.seed)
-        signature = key.sign(_hashed(content))
-        everything = key.sign(signature + comment.encode())
-        lines = (
-            f"{UNTRUSTED}signature by key {self.public.id}",
-            _encoded(PREHASHED + self.number + signature),
-            f"{TRUSTED}{comment}",
-            _encoded(everything),
-        )
-        return "".join(f"{line}\n" for line in lines)
+        signature = key.sign(hashlib.blake2b(content).digest())
+        first = f"{UNTRUSTED}signature by key {self.public.id}\n{_encoded(PREHASHED + self.number + signature)}\n"
+        return f"{first}{TRUSTED}{comment}\n{_encoded(key.sign(signature + comment.encode()))}\n"
 
     def to_text(self, password: str | None) -> str:
         """The text of its file, encrypted with a password unless that is None."""
@@ -126,12 +114,7 @@ class SecretKey:
 
     @classmethod
     def from_text(cls, text: str, password: str | None) -> SecretKey:
-        """The key in a file; `needs_password` says whether it takes a password.
-
-        Raises:
-            MalformedError: The text is no secret key.
-            WrongPasswordError: It takes another password.
-        """
+        """The key in a file; `needs_password` says whether it takes a password. Another one is a `WrongPasswordError`."""
         kind, salt, operations, memory, locked = _parts(text)
         if kind == NO_PASSWORD:
             return cls._checked(locked[:-CHECKSUM])
@@ -165,15 +148,11 @@ class Signature:
     @property
     def id(self) -> str:
         """The number of the key as minisign shows it. Only a check with the key tells whether it is by that key."""
-        return shown_id(self.number)
+        return _shown(self.number)
 
     @classmethod
     def from_text(cls, text: str) -> Signature:
-        """The signature in a file.
-
-        Raises:
-            MalformedError: The text is no signature.
-        """
+        """The signature in a file; text that is none is a `MalformedError`."""
         line, comment, everything = _lines(text, 3, "a signature")
         raw = _decoded(line, 2 + NUMBER + SIGNATURE, "a signature")
         if raw[:2] not in (ED25519, PREHASHED):
@@ -193,7 +172,7 @@ class Signature:
             return f"the signature names key ID {self.id}, and the key given is {key.id}"
         try:
             checking = Ed25519PublicKey.from_public_bytes(key.key)
-            checking.verify(self.signature, _hashed(content) if self.prehashed else content)
+            checking.verify(self.signature, hashlib.blake2b(content).digest() if self.prehashed else content)
         except (InvalidSignature, ValueError):
             return "the signature is of other content, or by another key that has the same ID"
         try:
@@ -208,21 +187,19 @@ def needs_password(text: str) -> bool:
     return _parts(text)[0] == SCRYPT
 
 
-def shown_id(number: bytes) -> str:
-    """The number of a key as minisign shows it."""
+def _shown(number: bytes) -> str:
     return f"{int.from_bytes(number, 'little'):016X}"
 
 
 def _parts(text: str) -> tuple[bytes, bytes, int, int, bytes]:
     """Of a secret key: how it is encrypted, salt, the two limits, and what is encrypted."""
     (line,) = _lines(text, 1, "a secret key")
-    raw = _decoded(line, 6 + SALT + 2 * LIMIT + LOCKED, "a secret key")
-    kind, rest = raw[2:4], raw[6:]
-    if raw[:2] != ED25519 or raw[4:6] != BLAKE2B or kind not in (SCRYPT, NO_PASSWORD):
+    stream = io.BytesIO(_decoded(line, 6 + SALT + 2 * LIMIT + LOCKED, "a secret key"))
+    algorithm, kind, checksum, salt = (stream.read(size) for size in (2, 2, 2, SALT))
+    operations, memory = (int.from_bytes(stream.read(LIMIT), "little") for _ in range(2))
+    if algorithm != ED25519 or checksum != BLAKE2B or kind not in (SCRYPT, NO_PASSWORD):
         raise MalformedError("a key of another kind than Ed25519, or encrypted in another way than with scrypt")
-    limits = rest[SALT : SALT + 2 * LIMIT]
-    operations, memory = (int.from_bytes(half, "little") for half in (limits[:LIMIT], limits[LIMIT:]))
-    return kind, rest[:SALT], operations, memory, rest[SALT + 2 * LIMIT :]
+    return kind, salt, operations, memory, stream.read()
 
 
 def _lines(text: str, count: int, what: str) -> list[str]:
@@ -247,10 +224,6 @@ def _encoded(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
 
-def _hashed(content: bytes) -> bytes:
-    return hashlib.blake2b(content).digest()
-
-
 def _checksum(unlocked: bytes) -> bytes:
     return hashlib.blake2b(ED25519 + unlocked, digest_size=CHECKSUM).digest()
 
@@ -272,7 +245,5 @@ def scrypt_parameters(operations: int, memory: int) -> tuple[int, int]:
     operations = max(operations, FEWEST_OPERATIONS)
     few = operations < memory // 32
     most_n = operations // (4 * BLOCK) if few else memory // (128 * BLOCK)
-    log_n = 1
-    while log_n < 63 and 1 << log_n <= most_n // 2:
-        log_n += 1
+    log_n = min(max(most_n.bit_length() - 1, 1), 63)
     return log_n, 1 if few else max(1, min((operations // 4) >> log_n, 0x3FFFFFFF) // BLOCK)

@@ -1,8 +1,6 @@
 """A certificate on one page, as plain data: what it says, in the order in which a person asks.
 
-In: a document of the right form, and what checking it against itself gave. Out: a `Page`, which the command line prints and
-`html` draws. The page repeats the certificate and adds only what follows from its figures; where they do not hold, it begins
-with that.
+The page repeats the certificate and adds only what follows from its figures; if they do not hold, it begins with that.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ WHO_WROTE_IT = (
 NOT_CHECKED = "This certificate cannot be checked here. Do not rely on it."
 UNSIGNED = Vouched()
 INDIVIDUAL = Unit(most_cases=1)  # how many of their cases counted makes no difference to these words
-OTHER = "other releases"
+OTHER, SPENT = "other releases", "How the budget was spent"
 
 
 @dataclass(frozen=True)
@@ -81,13 +79,12 @@ class Page:
 
 def page_of(document: Mapping[str, Any], checks: Sequence[Check], certificate: str, signature: Vouched = UNSIGNED) -> Page:
     """The page of a certificate, given its checks against itself, the name of its file and what is known of its signature."""
-    failed = [f"{check.name.capitalize()}. {check.found} {check.meaning}" for check in checks if not check.ok]
-    unknown = [check.name for check in checks if not check.ok] == [MECHANISM]
-    issued = f"Issued on {document['issued']} by Libra {document['version']}, mechanism {document['mechanism']}. {ABOUT}"
+    failed = [check for check in checks if not check.ok]
+    unknown = [check.name for check in failed] == [MECHANISM]
     return Page(
         title="Certificate of an anonymized event log",
-        issued=issued,
-        warnings=tuple(failed),
+        issued=f"Issued on {document['issued']} by Libra {document['version']}, mechanism {document['mechanism']}. {ABOUT}",
+        warnings=tuple(f"{check.name.capitalize()}. {check.found} {check.meaning}" for check in failed),
         sentence=document["in_plain_words"],
         sections=tuple(_sections(document, certificate, signature)),
         signature=f"{signature.said[0].upper()}{signature.said[1:]}. {signature.meaning}".rstrip(),
@@ -103,14 +100,17 @@ def _sections(document: Mapping[str, Any], certificate: str, signature: Vouched)
     else:
         yield Section("What is claimed", (guarantee["statement"],))
     if proved and not guarantee["seeded"]:
-        unit = CASE if guarantee["unit"] == CASE.statement() else INDIVIDUAL
-        yield _meaning(guarantee["epsilon"], guarantee["delta"], str(unit))
+        who = str(CASE if guarantee["unit"] == CASE.statement() else INDIVIDUAL)
+        before, after = zip(*beliefs(guarantee["epsilon"]), strict=True)
+        table = (("before seeing the log", *before), ("after it, at most", *after))
+        likely = odds(guarantee["epsilon"], guarantee["delta"], who)
+        yield Section(f"How likely it may seem that {who} was there", (likely,), table=table)
         worth = strength_of(document)
         if worth is not None and worth.protects:
             yield Section("Who is protected", (protected(guarantee),))
     yield Section("What has to hold", points=(*guarantee["assumptions"], TRUSTED))
     yield Section("What is not promised", points=tuple(guarantee["caveats"]))
-    yield _spent(document) if proved else Section("How the budget was spent", (NO_LEDGER,))
+    yield _spent(document) if proved else Section(SPENT, (NO_LEDGER,))
     cases = f", {document['cases']:,} cases" if proved else ""
     facts = (
         ("file", f"{output['file']}, {output['bytes']:,} bytes{cases}"),
@@ -120,9 +120,7 @@ def _sections(document: Mapping[str, Any], certificate: str, signature: Vouched)
         ("randomness", document["randomness"]),
     )
     yield Section("The file", table=facts)
-    command = (
-        f"libra verify {shlex.quote(certificate)} {shlex.quote(output['file'])}{' --key KEY.pub' if signature.key_id else ''}"
-    )
+    command = f"libra verify {shlex.join((certificate, output['file']))}{' --key KEY.pub' if signature.key_id else ''}"
     yield Section("How to check it", (RECOMPUTED if proved else COMPARED, WHO_WROTE_IT), command=command)
 
 
@@ -132,48 +130,27 @@ def protected(guarantee: Mapping[str, Any]) -> str:
     return f"{said} {NOT_NAMES}" if NAMES_PUBLIC in guarantee.get("assumptions", ()) else said
 
 
-def _meaning(epsilon: float, delta: float, who: str) -> Section:
-    before, after = zip(*beliefs(epsilon), strict=True)
-    table = (("before seeing the log", *before), ("after it, at most", *after))
-    return Section(f"How likely it may seem that {who} was there", (odds(epsilon, delta, who),), table=table)
-
-
 def _spent(document: Mapping[str, Any]) -> Section:
-    parts = spent_by_topic(document)
-    if parts is None:
-        return _entries(document)
-    spent, runs = document["spent"], document["subsampling"]
-    total = (
-        f"Together {100 * spent['share']:.1f} % of what may be spent; by the accountant epsilon {spent['epsilon']:.4g} at delta "
-        f"{spent['delta']:g}."
-    )
+    spent, runs, parts = document["spent"], document["subsampling"], spent_by_topic(document)
+    accounted = f"epsilon {spent['epsilon']:.4g} at delta {spent['delta']:g}."
+    if parts is None:  # noise is not all Gaussian and has no common share: a line for every kind of release
+        costs: dict[tuple[str, bool], list[float]] = {}
+        for entry in document["ledger"]:
+            kind = topic_of(entry["purpose"], otherwise=entry["purpose"]), "mu" in entry
+            costs.setdefault(kind, []).append(entry["sensitivity"] / entry["noise"])
+        rows = []
+        for (topic, gaussian), values in costs.items():
+            total = f"{math.hypot(*values) if gaussian else sum(values):.3g}"
+            several = f" in {len(values)} releases" if len(values) > 1 else ""
+            rows.append((f"{topic} ({'mu' if gaussian else 'epsilon'})", total + several))
+        return Section(SPENT, (f"By the accountant, all together: {accounted}",), table=tuple(rows))
+    total = f"Together {100 * spent['share']:.1f} % of what may be spent; by the accountant {accounted}"
     if runs["rate"] < 1 or runs["times"] > 1:
         total += (
             f" Shares are those of one of {runs['times']:,} runs, on a subsample of {100 * runs['rate']:g} % of the cases; "
             "epsilon is that of the whole."
         )
-    return Section("How the budget was spent", (TWO_GROUPS, total), bars=tuple((part.topic, part.share) for part in parts))
-
-
-def _entries(document: Mapping[str, Any]) -> Section:
-    """A line for every kind of release, where noise is not all Gaussian and has no common share."""
-    costs: dict[str, list[float]] = {}
-    for entry in document["ledger"]:
-        topic = topic_of(entry["purpose"], otherwise=entry["purpose"])
-        told = f"{topic} (mu)" if "mu" in entry else f"{topic} (epsilon)"
-        costs.setdefault(told, []).append(entry["sensitivity"] / entry["noise"])
-    rows = tuple((told, _together(told, values)) for told, values in costs.items())
-    spent = document["spent"]
-    return Section(
-        "How the budget was spent",
-        (f"By the accountant, all together: epsilon {spent['epsilon']:.4g} at delta {spent['delta']:g}.",),
-        table=rows,
-    )
-
-
-def _together(told: str, values: list[float]) -> str:
-    total = math.hypot(*values) if told.endswith("(mu)") else sum(values)
-    return f"{total:.3g}" if len(values) == 1 else f"{total:.3g} in {len(values)} releases"
+    return Section(SPENT, (TWO_GROUPS, total), bars=tuple((part.topic, part.share) for part in parts))
 
 
 def parameters_of(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -183,14 +160,12 @@ def parameters_of(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         >>> list(parameters_of({"most_cases": None, "labels": "private", "budget": {"control": 0.55, "times": 0.45}}))
         [('labels', 'private'), ('budget', 'control=0.55,times=0.45')]
     """
-    for name, value in parameters.items():
-        if value is not None:
-            shares = isinstance(value, dict)
-            told = ",".join(f"{inner}={_value(share)}" for inner, share in value.items()) if shares else _value(value)
-            yield name.replace("_", " "), told
+    return ((name.replace("_", " "), _value(value)) for name, value in parameters.items() if value is not None)
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return ",".join(f"{name}={_value(share)}" for name, share in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

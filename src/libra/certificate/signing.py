@@ -1,8 +1,7 @@
 """Who vouches for a certificate: key files and their passwords, and the signature that lies beside a certificate.
 
-In: paths. Out: keys, signature files, and `Vouched`, what is known of a signature. A signature is by whoever has the secret key.
-It says that they vouch for the certificate, and through the SHA-256 in it for the released file. It does not say how the file was
-made.
+A signature is by whoever has the secret key. It says that they vouch for the certificate, and through the SHA-256 in it for the
+released file. It does not say how the file was made.
 """
 
 from __future__ import annotations
@@ -16,16 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from libra._system.files import atomic_output
+from libra.certificate import minisign
 from libra.certificate.check import SIGNATURE, Check
-from libra.certificate.minisign import (
-    LONGEST_COMMENT,
-    MalformedError,
-    PublicKey,
-    SecretKey,
-    Signature,
-    WrongPasswordError,
-    needs_password,
-)
+from libra.certificate.minisign import MalformedError, PublicKey, SecretKey, Signature, WrongPasswordError, needs_password
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import open_input
 from libra.targets import check_writable
@@ -42,17 +34,11 @@ NOT_FROM_CUSTODIAN = "Nothing shows that this certificate is from whoever has th
 
 @dataclass(frozen=True)
 class Vouched:
-    """What is known of the signature of a certificate.
+    """What is known of the signature of a certificate."""
 
-    Attributes:
-        key_id: Of the key that the signature says it is by; None where there is no signature.
-        check: What checking it with a key gave; None where no key was given.
-        stray: The name of a file that lies where the signature should, and is none; empty where there is no such file.
-    """
-
-    key_id: str | None = None
-    check: Check | None = None
-    stray: str = ""
+    key_id: str | None = None  # of the key that the signature says it is by; None if there is no signature
+    check: Check | None = None  # what checking it with a key gave; None if no key was given
+    stray: str = ""  # the name of a file that lies where the signature should, and is none
 
     @property
     def signed(self) -> bool:
@@ -111,17 +97,13 @@ def signature_text(key: SecretKey, content: bytes, certificate: Path) -> str:
     """The signature file of a certificate with this content; its comment has the day and the name of the file."""
     name = "".join(letter if letter.isprintable() else "?" for letter in certificate.name)
     said = f"date:{datetime.now(UTC).date().isoformat()}\tfile:{name.encode(errors='replace').decode()}"
-    return key.sign(content, said.encode()[:LONGEST_COMMENT].decode(errors="ignore"))
+    return key.sign(content, said.encode()[: minisign.LONGEST_COMMENT].decode(errors="ignore"))
 
 
 def public_key(given: str | Path) -> PublicKey:
-    """The public key in a file, or in one line as `minisign -P` takes it.
-
-    Raises:
-        InputError: It cannot be read, or is no public key.
-    """
+    """The public key in a file, or in one line as `minisign -P` takes it."""
     if not isinstance(given, str | Path):
-        raise UsageError(f"key is the file of a public key, or its line of text, not {given!r}.")
+        raise UsageError(f"key has to be the file of a public key, or its line of text, not {given!r}.")
     with contextlib.suppress(MalformedError):
         return PublicKey.from_line(str(given))
     try:
@@ -137,29 +119,18 @@ def public_key(given: str | Path) -> PublicKey:
 
 
 def secret_key(given: str | Path | SecretKey, ask: Callable[[], str] | None = None) -> SecretKey:
-    """The secret key in a file, its password taken from LIBRA_KEY_PASSWORD or asked for.
-
-    Args:
-        given: The file; a key that was read already is given back as it is.
-        ask: Asks a person for the password; None where there is nobody to ask.
-
-    Raises:
-        InputError: It cannot be read, is no secret key, or takes another password.
-        UsageError: It takes a password, and there is none.
-    """
+    """The secret key in a file, its password from LIBRA_KEY_PASSWORD or asked for by `ask`; a key is given back as it is."""
     if isinstance(given, SecretKey):
         return given
     if not isinstance(given, str | Path):
-        raise UsageError(f"sign_key is the file of a secret key, not {given!r}.")
+        raise UsageError(f"sign_key has to be the file of a secret key, not {given!r}.")
     path, text = str(given), _text(Path(given))
     try:
-        password = None
-        if needs_password(text):
-            password = os.environ.get(PASSWORD)
-            if password is None and ask is None:
+        password = os.environ.get(PASSWORD)
+        if needs_password(text) and password is None:
+            if ask is None:
                 raise UsageError(f"{path}: this key is encrypted with a password. {NO_PASSWORD}.")
-            if password is None and ask is not None:
-                password = ask()
+            password = ask()
         return SecretKey.from_text(text, password)
     except WrongPasswordError as error:
         raise InputError("the password is not the one of this key", place=path, remedy="Try again") from error
@@ -175,15 +146,11 @@ def others_may_read(path: Path) -> bool:
 
 
 def check_new_keys(path: Path) -> None:
-    """Refuse a name under which keys cannot be written, or are already.
-
-    Raises:
-        InputError: The text names the place and the remedy.
-    """
+    """Refuse a name under which keys cannot be written, or are already."""
     for target in (path, public_name(path)):
         if os.path.lexists(target):
             raise InputError("this file exists, and keys are never overwritten", place=str(target), remedy="Name another one")
-        check_writable("", target, what="key")
+        check_writable("", target, "key")
 
 
 def public_name(path: Path) -> Path:

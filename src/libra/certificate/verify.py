@@ -1,9 +1,8 @@
 """Whether a certificate holds: for itself, and for the file that it is about.
 
-In: a certificate and a released file. Out: a `Verification`. The mechanism is made anew from the parameters: what it promises or
-claims follows from them, and the accountant counts the ledger once more. So a figure that was changed is found by the checksum;
-if that was computed anew, a single figure that the guarantee rests on is found all the same, as it is made again from the others.
-What nobody can see from here is whether the certificate was made up as a whole, unless it is signed by a key that they trust.
+The mechanism is made anew from the parameters: what it promises or claims follows from them, and the accountant counts the ledger
+once more. A figure that was changed is found even if the checksum was computed anew. What nobody can see from here is whether
+the certificate was made up as a whole, unless it is signed by a key that they trust.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from libra._system.randomness import SEEDED
 from libra._version import __version__
 from libra.certificate.check import MECHANISM, RANDOMNESS, Check, Verification, differences, judged
 from libra.certificate.content import content
-from libra.certificate.document import CHECKSUM, certificate_bytes, checksum, fingerprint, parsed_certificate, why_invalid
+from libra.certificate.document import CHECKSUM, checksum, fingerprint, read_certificate, why_invalid
 from libra.certificate.minisign import PublicKey
 from libra.certificate.signing import Vouched, vouched
 from libra.errors import LibraError
@@ -26,11 +25,12 @@ from libra.mechanisms.mechanism import HOMES, of_certificate
 from libra.mechanisms.peers import CertifiedMechanism
 from libra.mechanisms.release import SYSTEM, counted
 from libra.privacy.accounting import UnknownReleaseError
-from libra.privacy.guarantee import NAMES_PUBLIC, Guarantee
+from libra.privacy.guarantee import NAMES_PUBLIC
 from libra.privacy.ledger import Ledger
 from libra.privacy.plain_words import NAMES_NOT_PROTECTED, TOO_WEAK, in_plain_words, strength_of
 
 STRUCTURE = "structure"
+MISCOUNTED = "Somebody miscounted, or changed a figure."
 NAMED = "Name the file that --certificate wrote, and the released log after it"
 CLAIMED = (
     "Nothing is proved: the file is the one certified and the certificate is what it says, but it promises nothing. It repeats "
@@ -41,11 +41,9 @@ CLAIMED = (
 def verify(certificate: Path, output: Path, progress: Progress = no_progress, key: PublicKey | None = None) -> Verification:
     """Check a certificate against the schema, against itself and against the released file; with a key, also its signature.
 
-    Raises:
-        InputError: One of the two cannot be read, or the first is no certificate.
+    What cannot be read, or is no certificate, is an `InputError`.
     """
-    raw = certificate_bytes(certificate, remedy=NAMED)
-    document = parsed_certificate(certificate, raw, remedy=NAMED)
+    raw, document = read_certificate(certificate, NAMED)
     return verify_document(document, output, vouched(raw, certificate, key), progress)
 
 
@@ -65,25 +63,22 @@ def verify_document(document: dict[str, Any], output: Path, signature: Vouched, 
 def self_checks(document: dict[str, Any]) -> Iterator[Check]:
     """What can be checked without the file; after a document of the wrong form, nothing more."""
     wrong = why_invalid(document)
-    yield judged(
-        STRUCTURE,
-        [wrong] if wrong else [],
-        holds="It has every field of a certificate of this format, and no other.",
-        fails="It does not have the form of a certificate",
-        meaning="It is damaged, or was made by something else. Nothing more can be checked.",
-    )
+    holds, fails = "It has every field of a certificate of this format, and no other.", "It is not in the form of a certificate"
+    meaning = "It is damaged, or was made by something else. Nothing more can be checked."
+    yield judged(STRUCTURE, [wrong] if wrong else [], holds, fails, meaning)
     if wrong:
         return
-    sums = document[CHECKSUM], checksum(document)
-    yield judged(
-        "checksum",
-        [] if sums[0] == sums[1] else [f"it says {sums[0][:12]}…, and the content gives {sums[1][:12]}…"],
-        holds="Nothing in it was changed since the checksum was computed.",
-        fails="It does not agree with the content",
-        meaning="Something in it was changed after it was written. Ask for the certificate again.",
-    )
+    stated, computed = document[CHECKSUM], checksum(document)
+    problems = [] if stated == computed else [f"it says {stated[:12]}…, and the content gives {computed[:12]}…"]
+    holds, fails = "Nothing in it was changed since the checksum was computed.", "It does not agree with the content"
+    meaning = "Something in it was changed after it was written. Ask for the certificate again."
+    yield judged("checksum", problems, holds, fails, meaning)
     yield from map(_of_other_version(document["version"]), _of_mechanism(document))
-    yield _drawn(document)
+    if not document["guarantee"]["seeded"] and document["randomness"] == SYSTEM:
+        yield Check(RANDOMNESS, True, "The noise came from the operating system, not from a seed.")
+    else:
+        meaning = "Whoever knows or guesses the seed can undo the noise. It is for tests, and must not be released."
+        yield Check(RANDOMNESS, False, f"The release is {SEEDED}.", meaning)
 
 
 def _of_mechanism(document: dict[str, Any]) -> Iterator[Check]:
@@ -109,10 +104,13 @@ def _of_mechanism(document: dict[str, Any]) -> Iterator[Check]:
     if guarantee["kind"] != promised.kind:
         problems.append(f"with these parameters the guarantee is {promised.kind}")
     elif promised.kind == "proved":
-        problems += _not_as_asked(document, promised, made.planned_ledger)
+        planned, asked = made.planned_ledger, {"epsilon": promised.epsilon, "delta": promised.delta}
+        problems += differences({name: guarantee[name] for name in asked}, asked, "guarantee")
+        problems += differences(document["subsampling"], planned.to_dict()["subsampling"], "subsampling")
+        problems += differences(document["spent"]["asked"], planned.asked, "spent.asked")
         holds = f"What is promised is what was asked for: epsilon {promised.epsilon:g}, delta {promised.delta:g}."
     fails = "They do not go with the rest of the certificate"
-    yield judged("parameters", problems, holds=holds, fails=fails, meaning=no_such_run)
+    yield judged("parameters", problems, holds, fails, no_such_run)
     if guarantee["kind"] != promised.kind:
         return
     if promised.kind == "proved":
@@ -121,40 +119,42 @@ def _of_mechanism(document: dict[str, Any]) -> Iterator[Check]:
         holds = "What is claimed is what its authors claim with these parameters."
         fails = "Some are not what its authors claim with these parameters"
         wrong = differences(document["claimed"], claimed, "claimed", claim.tolerance)
-        yield judged("figures", wrong, holds=holds, fails=fails, meaning="Somebody miscounted, or changed a figure.")
-    yield _said(document, possible, made.contents)
-
-
-def _not_as_asked(document: dict[str, Any], promised: Guarantee, planned: Ledger) -> Iterator[str]:
-    stated = {name: document["guarantee"][name] for name in ("epsilon", "delta")}
-    yield from differences(stated, {"epsilon": promised.epsilon, "delta": promised.delta}, "guarantee")
-    yield from differences(document["subsampling"], planned.to_dict()["subsampling"], "subsampling")
-    yield from differences(document["spent"]["asked"], planned.asked, "spent.asked")
+        yield judged("figures", wrong, holds, fails, MISCOUNTED)
+    stated = {name: document[name] for name in ("guarantee", "in_plain_words", "contents", "randomness")}
+    seeded, cases = guarantee["seeded"], document.get("cases")
+    others = {"contents": made.contents, "randomness": SEEDED if seeded else SYSTEM}
+    expected = (
+        {"guarantee": one.to_dict() | {"seeded": seeded}, "in_plain_words": in_plain_words(one, seeded=seeded, cases=cases)}
+        for one in possible  # which one may depend on the log (individuals, say)
+    )
+    nearest = min((list(differences(stated, one | others)) for one in expected), key=len)
+    holds = "The sentences are the ones that belong to these figures, with all assumptions and caveats."
+    fails = "Some sentences are not the ones that belong to these figures"
+    yield judged("words", nearest, holds, fails, "What people read in it is not what the figures say.")
 
 
 def _counted(document: dict[str, Any], made: CertifiedMechanism) -> Iterator[Check]:
     """Whether the ledger is one that the mechanism writes, and what follows from it is as stated and within the promise."""
-    ledger = Ledger.from_dict(document)
+    ledger, planned, promised = Ledger.from_dict(document), made.planned_ledger, document["guarantee"]
     problems = list(made.departures(ledger.entries))
-    holds = (
-        f"Each of the {len(ledger.entries)} releases is one that {made.name} makes, with the noise that these parameters give it."
-    )
+    holds = f"Each of the {len(ledger.entries)} releases is one that {made.name} makes, with the noise planned for it."
     fails = f"It is not what {made.name} releases with these parameters"
     meaning = "The ledger is not that of a run of this version with these parameters, so its total proves nothing."
-    yield judged("ledger", problems, holds=holds, fails=fails, meaning=meaning)
-    promised = document["guarantee"]
+    yield judged("ledger", problems, holds, fails, meaning)
+    other_runs = (ledger.rate, ledger.times, ledger.most_cases) != (planned.rate, planned.times, planned.most_cases)
     try:
-        if problems and any(entry.mu is None for entry in ledger.entries):  # to add up anything else may take for ever
-            raise UnknownReleaseError(f"The ledger has noise that {made.name} does not draw with these parameters.")
-        expected = counted(replace(ledger, asked=made.planned_ledger.asked), promised["delta"])
+        if any(entry.mu is None for entry in ledger.entries):  # to add up other noise than planned may take for ever
+            if problems:
+                raise UnknownReleaseError(f"The ledger has noise that {made.name} does not draw with these parameters.")
+            if other_runs:
+                raise UnknownReleaseError(f"The ledger is of other subsamples than {made.name} draws with these parameters.")
+        expected = counted(replace(ledger, asked=planned.asked), promised["delta"])
     except UnknownReleaseError as error:
         yield Check("total", False, str(error), "Its total proves nothing.")
         return
-    stated = {name: document[name] for name in ("ledger", "subsampling", "spent")}
+    wrong = differences({name: document[name] for name in ("ledger", "subsampling", "spent")}, expected)
     holds = "All shares, mu and what was spent follow from the noise in the ledger."
-    fails = "Some do not follow from the noise in the ledger"
-    meaning = "Somebody miscounted, or changed a figure."
-    yield judged("figures", differences(stated, expected), holds=holds, fails=fails, meaning=meaning)
+    yield judged("figures", wrong, holds, "Some do not follow from the noise in the ledger", MISCOUNTED)
     epsilon = expected["spent"]["epsilon"]
     total = f"Everything in the ledger together has epsilon {epsilon:.6g} at delta {promised['delta']:g}"
     if epsilon <= promised["epsilon"]:
@@ -164,43 +164,10 @@ def _counted(document: dict[str, Any], made: CertifiedMechanism) -> Iterator[Che
         yield Check("total", False, f"{total}, more than the {promised['epsilon']:g} promised.", meaning)
 
 
-def _said(document: dict[str, Any], possible: list[Guarantee], contents: str) -> Check:
-    """Whether all sentences are those of one of these guarantees; which one may depend on the log (individuals, say)."""
-    seeded = document["guarantee"]["seeded"]
-    stated = {name: document[name] for name in ("guarantee", "in_plain_words", "contents", "randomness")}
-    expected = [
-        {
-            "guarantee": one.to_dict() | {"seeded": seeded},
-            "in_plain_words": in_plain_words(one, seeded=seeded, cases=document.get("cases")),
-            "contents": contents,
-            "randomness": SEEDED if seeded else SYSTEM,
-        }
-        for one in possible
-    ]
-    nearest = min((list(differences(stated, one)) for one in expected), key=len)
-    holds = "The sentences are the ones that belong to these figures, with all assumptions and caveats."
-    fails = "Some sentences are not the ones that belong to these figures"
-    return judged("words", nearest, holds=holds, fails=fails, meaning="What people read in it is not what the figures say.")
-
-
-def _drawn(document: dict[str, Any]) -> Check:
-    """Whether the noise came from the operating system: a release from a seed is not private."""
-    if not document["guarantee"]["seeded"] and document["randomness"] == SYSTEM:
-        return Check(RANDOMNESS, True, "The noise came from the operating system, not from a seed.")
-    meaning = "Whoever knows or guesses the seed can undo the noise. It is for tests, and must not be released."
-    return Check(RANDOMNESS, False, f"The release is {SEEDED}.", meaning)
-
-
 def _of_other_version(version: str) -> Callable[[Check], Check]:
     """Adds to what does not hold that another version of Libra may say it otherwise."""
-    other = (
-        f" It was issued by Libra {version}, and this is {__version__}: check it with that version before you conclude anything."
-    )
-
-    def told(check: Check) -> Check:
-        return check if check.ok or version == __version__ else replace(check, meaning=check.meaning + other)
-
-    return told
+    other = f" It was issued by Libra {version}, and this is {__version__}: check it with that version first."
+    return lambda check: check if check.ok or version == __version__ else replace(check, meaning=check.meaning + other)
 
 
 def _same_file(certified: dict[str, Any], found: dict[str, Any]) -> Check:
@@ -209,35 +176,24 @@ def _same_file(certified: dict[str, Any], found: dict[str, Any]) -> Check:
         problems.append(f"it has {found['bytes']:,} bytes, and the one certified has {certified['bytes']:,}")
     if found["sha256"] != certified["sha256"]:
         problems.append(f"its SHA-256 is {found['sha256'][:12]}…, and the one certified has {certified['sha256'][:12]}…")
-    return judged(
-        "file",
-        problems,
-        holds=f"It is the file certified: {found['bytes']:,} bytes, SHA-256 {found['sha256'][:12]}….",
-        fails="It is another file",
-        meaning="It is not what was released, or not all of it. The certificate says nothing about it.",
-    )
+    holds = f"It is the file certified: {found['bytes']:,} bytes, SHA-256 {found['sha256'][:12]}…."
+    meaning = "It is not what was released, or not all of it. The certificate says nothing about it."
+    return judged("file", problems, holds, "It is another file", meaning)
 
 
 def _verdict(document: dict[str, Any], checks: list[Check], signature: Vouched) -> str:
     failed = [SEEDED if check.name == RANDOMNESS else check.name for check in checks if not check.ok]
     if failed:
         return f"Not verified: {', '.join(failed)}."
-    guarantee = document["guarantee"]
+    guarantee, worth = document["guarantee"], strength_of(document)
     if guarantee["kind"] == "claimed":
         return CLAIMED.format(signature.said)
     figures = f"({guarantee['epsilon']:g}, {guarantee['delta']:g})"
     unit = guarantee["unit"].partition(",")[0]
-    standing = f"Consistent, {signature.said}" if not signature.signed else f"{signature.said[0].upper()}{signature.said[1:]}"
+    standing = f"{signature.said[0].upper()}{signature.said[1:]}" if signature.signed else f"Consistent, {signature.said}"
     said = f"the file is the one certified, and its ledger stays within {figures}-differential privacy for {unit}"
-    return " ".join((f"{standing}: {said}. {signature.meaning}", *_against(document)))
-
-
-def _against(document: dict[str, Any]) -> Iterator[str]:
-    """What is to be said against a guarantee that holds: names are public, delta is large, all of it is too weak."""
-    if NAMES_PUBLIC in document["guarantee"]["assumptions"]:
-        yield NAMES_NOT_PROTECTED
-    worth = strength_of(document)
-    if worth is not None and worth.warning:
-        yield worth.warning
-    if worth is not None and worth.level == "void":
-        yield TOO_WEAK
+    against = [NAMES_NOT_PROTECTED] if NAMES_PUBLIC in guarantee["assumptions"] else []
+    if worth is not None:
+        against += [worth.warning] if worth.warning else []
+        against += [TOO_WEAK] if worth.level == "void" else []
+    return " ".join((f"{standing}: {said}. {signature.meaning}", *against))

@@ -16,10 +16,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
-INTERNAL_ERROR = 70
-BROKEN_PIPE = 141
-INTERRUPTED = 130
-BAD_INPUT = 3
+BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, BROKEN_PIPE = 3, 70, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,9 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _ended_in_order() -> Iterator[None]:
     """Turn the signals that end a process into exceptions, so that `finally` blocks clean up; those ignored (nohup) stay so."""
     ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    if threading.current_thread() is not threading.main_thread():
-        ends = []
-    ours = [end for end in ends if signal.getsignal(end) is signal.SIG_DFL]
+    in_main = threading.current_thread() is threading.main_thread()
+    ours = [end for end in ends if in_main and signal.getsignal(end) is signal.SIG_DFL]
 
     def stop(number: int, _frame: FrameType | None) -> NoReturn:
         for end in ours:
@@ -87,7 +83,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         return _leave_pipe()
     except OSError as error:  # what a log's files do is a LibraError: this is our own output
-        _drop_output()
+        _leave_pipe()
         return _fail(f"the result cannot be written ({error.strerror or error})", BAD_INPUT)
     except SystemExit as stop:  # typer's answer to a broken pipe, and the end of its completion commands
         if isinstance(stop.__context__, BrokenPipeError):
@@ -109,29 +105,21 @@ def _fail(line: str, code: int) -> int:
 
 
 def _usage_hint(error: Exception) -> str:
-    """What typer has to say, as one line that ends with where to read on."""
+    """What typer has to say, as one line that ends with where to read on; an unknown option has moved, or another is meant."""
     from libra._system.shell import libra_command
-
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context else "libra"
-    line = " ".join((_other_option(error, context) or getattr(error, "format_message", error.__str__)()).split())
-    again = libra_command() + command.removeprefix("libra")
-    return f"{line}{'' if line.endswith(('.', '?')) else '.'} Try: {again} --help"
-
-
-def _other_option(error: Exception, context: Any) -> str:
-    """What to say of an option that a command does not have: where it went, or which one may be meant."""
     from libra.cli.options import MOVED
     from libra.errors import did_you_mean
 
-    name = getattr(error, "option_name", None)
-    if name is None or not hasattr(error, "possibilities"):
-        return ""
-    flags = [flag for parameter in context.command.params for flag in (*parameter.opts, *parameter.secondary_opts)]
-    if name in MOVED and MOVED[name].split()[0] in flags:
-        return f"{name} is now {MOVED[name]}."
-    hint = did_you_mean(name.lstrip("-"), [flag.removeprefix("--") for flag in flags if flag.startswith("--")])
-    return f"No such option: {name}.{hint.replace('mean ', 'mean --')}"
+    context, name = getattr(error, "ctx", None), getattr(error, "option_name", None)
+    line = " ".join(getattr(error, "format_message", error.__str__)().split())
+    if context is not None and name is not None and hasattr(error, "possibilities"):
+        flags = [flag for parameter in context.command.params for flag in (*parameter.opts, *parameter.secondary_opts)]
+        hint = did_you_mean(name.lstrip("-"), [flag.removeprefix("--") for flag in flags if flag.startswith("--")])
+        line = f"No such option: {name}.{hint.replace('mean ', 'mean --')}"
+        if name in MOVED and MOVED[name].split()[0] in flags:
+            line = f"{name} is now {MOVED[name]}."
+    again = libra_command() + (context.command_path if context else "libra").removeprefix("libra")
+    return f"{line}{'' if line.endswith(('.', '?')) else '.'} Try: {again} --help"
 
 
 def _hide_types_of_switches(command: Any) -> None:
@@ -146,11 +134,6 @@ def _hide_types_of_switches(command: Any) -> None:
 
 
 def _leave_pipe() -> int:
-    """Whoever read our output has gone: say nothing."""
-    _drop_output()
-    return BROKEN_PIPE
-
-
-def _drop_output() -> None:
-    """Let what is still to be printed go nowhere, so that Python has nothing to complain about when it closes the stream."""
+    """Let what is still to be printed go nowhere, so that Python does not complain when it closes a stream that nobody reads."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BROKEN_PIPE

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from libra._system.shell import libra_command
 from libra.cli.certificates import opened
 from libra.cli.measure import told
-from libra.cli.options import (
-    ENGINE,
-    GUARANTEE,
-    Json,
-    LogPath,
-    MechanismName,
-    Quiet,
-    SecretKeyFile,
-    examples,
-    option,
-    takes_log_options,
-    takes_mechanism_options,
-)
-from libra.cli.output import Stages, columns_taken, print_json, print_notes, printable, say
+from libra.cli.options import ENGINE, GUARANTEE, Json, LogPath, MechanismName, Quiet, command, option, output_option, switch
+from libra.cli.output import Stages, columns_taken, print_json, print_notes, say
 from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.keywords import OtherParameters, ReadKeywords
 
 if TYPE_CHECKING:
     from libra.release import Release
-    from libra.reporting.build import Draft
-    from libra.reporting.page import Report
+
+DELTA_HELP = "Privacy parameter delta. Default: 1e-5. For libra2022, delta of the clipping. Default: 1e-4."
+ENGINE_HELP = "Where libra counts: polars (in memory), polars-streaming (larger than memory), spark. Default: what fits."
+MASTER_HELP = "Where Spark computes, such as local[2]. Default: a session that is open, or all cores of this machine."
+SIGN_HELP = "Sign the certificate with this secret key; the signature goes beside it, as FILE.minisig. See libra keygen."
+REPORT_HELP = "Write a page on what was protected and what was lost. CONFIDENTIAL: it compares with the original."
+MODEL_HELP = "Write the released figures, from which libra simulate makes logs of any size. As private as the log."
 
 
-@examples(
+@command(
     "libra anonymize log.xes.gz -o anonymized.xes.gz",
     "libra anonymize visits.csv -o anonymized.csv --epsilon 0.5 --delta 1e-6 --time-zone Europe/Amsterdam",
     "libra anonymize log.xes --epsilon 0.1 --explain",
@@ -42,101 +35,58 @@ if TYPE_CHECKING:
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
     "libra anonymize lake/events.parquet -o anonymized.parquet --engine polars-streaming",
     "libra anonymize lake/events.parquet -o anonymized.parquet --engine spark --master 'local[2]'",
+    "gunzip -c log.csv.gz | libra anonymize - -o - --input-format csv --output-format csv > anonymized.csv",
     "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --set times=model",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
 )
-@takes_log_options
-@takes_mechanism_options
 def anonymize(
     log: LogPath,
     options: ReadKeywords,
     parameters: OtherParameters,
     *,
-    output: Annotated[Path | None, option("--output -o", "The file to write; its name says the format.", "OUT")] = None,
+    output: Annotated[Path | None, output_option("The file to write; its name says the format; - for stdout.", "OUT")] = None,
     mechanism: MechanismName = "libra",
     epsilon: Annotated[
-        float | None, option("--epsilon", "Privacy budget epsilon; smaller is more private. Default: 1.", panel=GUARANTEE)
+        float | None, option("Privacy budget epsilon; smaller is more private. Default: 1.", panel=GUARANTEE)
     ] = None,
-    delta: Annotated[
-        float | None,
-        option(
-            "--delta",
-            "Privacy parameter delta. Default: 1e-5. For libra2022, delta of the clipping. Default: 1e-4.",
-            panel=GUARANTEE,
-        ),
-    ] = None,
+    delta: Annotated[float | None, option(DELTA_HELP, panel=GUARANTEE)] = None,
     explain: Annotated[
-        bool, option("--explain", "Say what is released and what survives; without -o, only that.", panel=GUARANTEE)
+        bool, switch("--explain", "Say what is released and what survives; without -o, only that.", GUARANTEE)
     ] = False,
     seed: Annotated[
-        int | None, option("--seed", "Seed for a repeatable release, for tests only: it is not private.", panel=GUARANTEE)
+        int | None, option("Seed for a repeatable release, for tests only: it is not private.", panel=GUARANTEE)
     ] = None,
     certificate: Annotated[
-        Path | None,
-        option("--certificate", "Write a publishable statement of what is promised and what is not.", "FILE"),
+        Path | None, option("Write a publishable statement of what is promised and what is not.", "FILE")
     ] = None,
-    sign_key: SecretKeyFile = None,
-    report: Annotated[
-        Path | None,
-        option(
-            "--report",
-            "Write a page that shows what was protected and what was lost. CONFIDENTIAL: it compares with the original.",
-            "FILE",
-        ),
-    ] = None,
-    public: Annotated[
-        bool,
-        option("--public", "The page has only what is released, and may go along with it."),
-    ] = False,
-    model: Annotated[
-        Path | None,
-        option(
-            "--model",
-            "Write the released figures, from which libra simulate makes logs of any size. As private as the log.",
-            "FILE",
-        ),
-    ] = None,
-    engine: Annotated[
-        str | None,
-        option(
-            "--engine",
-            "Where libra counts: polars (in memory), polars-streaming (larger than memory), spark. Default: what fits.",
-            "NAME",
-            ENGINE,
-        ),
-    ] = None,
-    master: Annotated[
-        str | None,
-        option(
-            "--master",
-            "Where Spark computes, such as local[2]. Default: a session that is open, or all cores of this machine.",
-            "URL",
-            ENGINE,
-        ),
-    ] = None,
+    sign_key: Annotated[Path | None, option(SIGN_HELP, "KEY")] = None,
+    report: Annotated[Path | None, option(REPORT_HELP, "FILE")] = None,
+    public: Annotated[bool, switch("--public", "The page has only what is released, and may be published with it.")] = False,
+    model: Annotated[Path | None, option(MODEL_HELP, "FILE")] = None,
+    engine: Annotated[str | None, option(ENGINE_HELP, "NAME", ENGINE)] = None,
+    master: Annotated[str | None, option(MASTER_HELP, "URL", ENGINE)] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Anonymize a log, and say what is promised of the result.
 
     libra, the default, makes a log that is (epsilon, delta)-differentially private for adding or removing one case. libra2022 is
-    Libra as published, for research; where it leaves nothing of a log the exit code is 1, and the text says what would have kept
+    Libra as published, for research; if it leaves nothing of a log, the exit code is 1 and the text says what would have kept
     something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md says what each is worth.
     """
-    from libra.certificate.document import check_certificate
+    from libra.certificate.document import check_certificate, fingerprint
     from libra.certificate.signing import signature_of
     from libra.eventlog.log import role_columns
     from libra.releasing import released, request_of
-    from libra.targets import check_model, check_report, check_target
+    from libra.targets import check_target, check_writable
 
     stages = Stages(quiet=quiet)
-    asked = {**parameters, "epsilon": epsilon, "delta": delta}
-    reading = {**options, "progress": stages}
+    asked, reading = {**parameters, "epsilon": epsilon, "delta": delta}, {**options, "progress": stages}
     request = request_of(log, reading, mechanism, asked, seed=seed, engine=engine, master=master)
     explained = request.explain() if explain else []
     if output is None:
         if not explain or report is not None or public:
-            raise UsageError("Say where the anonymized log goes: -o OUT.")
+            raise UsageError("Name the file to write: -o OUT.")
         _show_explained(explained, as_json=as_json)
         return
     if request.engine == "spark":
@@ -148,60 +98,56 @@ def anonymize(
     if certificate is not None:
         check_certificate(log, output, certificate, signed=sign_key is not None)
     elif sign_key is not None:
-        raise UsageError("--sign-key signs the certificate. Say where it goes: --certificate FILE.")
+        raise UsageError("--sign-key needs --certificate FILE.")
     if report is not None:
-        check_report(log, output, certificate, report)
+        check_writable(log, report, "report", {"output": output, "certificate": certificate})
         if request.engine != "polars" and not public:
-            raise UsageError("A report compares with the original in memory. Add --public, or take --engine polars.")
+            raise UsageError("A report compares with the original in memory. Add --public or use --engine polars.")
     elif public:
         raise UsageError("--public needs --report FILE.")
     if model is not None:
-        check_model(log, output, (certificate, report), model)
+        check_writable(log, model, "model", {"output": output, "certificate": certificate, "report": report})
         if mechanism != "libra":
             raise UsageError(f"{mechanism} has no model to write: its logs are not generated from released figures.")
     signing = None if sign_key is None else opened(sign_key)  # not when hours have gone into it
-    if explain and not as_json:
+    if not as_json:
         _show_explained(explained, as_json=False)
     with released(request) as release:
         with stages.stage("account"):
             document = release.to_dict() if as_json else {}
-        draft = None
+        draft, page = None, None
         if report is not None:
             from libra.reporting.build import draft_of_release
             from libra.reporting.commands import Names, reading_flags
 
+            names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))
+            said: dict[str, Any] = {"public": public, "reading": release.reading, "names": names}
             with stages.stage("report", output.name) as progress:
-                names = Names(log.name, output.name, "" if certificate is None else certificate.name, reading_flags(options))
                 key_id = None if signing is None else signing.public.id
-                draft = draft_of_release(
-                    release,
-                    release.original,
-                    public=public,
-                    reading=release.reading,
-                    names=names,
-                    key_id=key_id,
-                    progress=progress,
-                )
+                draft = draft_of_release(release, release.original, key_id=key_id, progress=progress, **said)
         with stages.stage("write", output.name) as progress:
             left_out = release.write(output, certificate=certificate, sign_key=signing, progress=progress)
             if model is not None:
                 from libra.mechanisms.libra.model_file import write_model
 
                 write_model(release, model)
-            page = None if draft is None or report is None else _saved(draft, report, output)
+            if draft is not None and report is not None:
+                page = draft.report({"file": output.name} | fingerprint(output))
+                try:
+                    page.save(report)
+                except InputError as error:
+                    what = error.what.removesuffix(", nothing was written")
+                    remedy = f"{output} is written, the page is not: libra report writes it from the logs"
+                    raise InputError(what, place=str(report), remedy=remedy) from error
     notes = (*release.reading, *release.notes, *left_out)
     print_notes((*(() if as_json else columns_taken(release.roles, options)), *notes), quiet=quiet)
     if as_json:
         signature = None if certificate is None or signing is None else signature_of(certificate)
-        pages = {"certificate": certificate, "signature": signature, "report": report, "model": model}
-        files = {"output": str(output)} | {name: None if path is None else str(path) for name, path in pages.items()}
-        found = {
-            "engine": request.engine,
-            "columns": role_columns(release.roles),
-            "seconds": stages.seconds | dict(release.seconds),
-            "notes": list(notes),
-        }
-        print_json(document | files | found | ({"plan": explained} if explain else {}))
+        files = {"output": output, "certificate": certificate, "signature": signature, "report": report, "model": model}
+        document |= {name: None if path is None else str(path) for name, path in files.items()}
+        document |= {"engine": request.engine, "columns": role_columns(release.roles)}
+        document |= {"seconds": stages.seconds | dict(release.seconds), "notes": list(notes)}
+        print_json(document | ({"plan": explained} if explain else {}))
     elif not quiet:
         show_release(release, output, certificate, sign_key)
         if page is not None and report is not None:
@@ -209,20 +155,6 @@ def anonymize(
                 say(line)
     if release.shortfall:
         raise EmptyReleaseError(f"{output}: this log is empty. {release.shortfall}")
-
-
-def _saved(draft: Draft, report: Path, output: Path) -> Report:
-    """Write the page; where that fails, say that the log is there all the same."""
-    from libra.certificate.document import fingerprint
-
-    page = draft.report({"file": output.name} | fingerprint(output))
-    try:
-        page.save(report)
-        return page
-    except InputError as error:
-        what = error.what.removesuffix(", nothing was written")
-        remedy = f"{output} is written, the page is not: libra report writes it from the logs"
-        raise InputError(what, place=str(report), remedy=remedy) from error
 
 
 def _show_explained(explained: list[str], *, as_json: bool) -> None:
@@ -239,7 +171,7 @@ def show_release(release: Release, output: Path, certificate: Path | None, sign_
 
     beside = f" and {certificate}{', signed,' if sign_key else ''}" if certificate else ""
     if release.shortfall:
-        print(printable(f"Wrote {output}, an empty log{',' if beside else ''}{beside}"))
+        say(f"Wrote {output}, an empty log{',' if beside else ''}{beside}", wrapped=False)
         return
     sizes = release.to_dict()["released"].items()
     counted = ", ".join(f"{size:,} {things.removesuffix('s') if size == 1 else things}" for things, size in sizes)

@@ -35,24 +35,19 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-app = typer.Typer(
-    name="libra", rich_markup_mode="rich", pretty_exceptions_enable=False, context_settings={"max_content_width": 110}
-)
+CONTEXT = {"max_content_width": 110}
+app = typer.Typer(name="libra", rich_markup_mode="rich", pretty_exceptions_enable=False, context_settings=CONTEXT)
+Version = Annotated[bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)]
 
 
 @app.callback(invoke_without_command=True, epilog=_examples("libra demo", "libra inspect log.csv --case-id Patient"))
-def root(
-    context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Event logs for process mining: look into them, convert them, anonymize them, see what a copy lost."""
+def root(context: typer.Context, version: Version = False) -> None:
+    """Inspect, convert and anonymize event logs for process mining, and measure what an anonymized copy lost."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 
 
-for command in COMMANDS:
-    paragraphs = (getdoc(command) or "").split("\n\n")
+for one in COMMANDS:
+    paragraphs = (getdoc(one) or "").split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)  # wrapped where the terminal ends
-    app.command(help=text, epilog=_examples(*EXAMPLES[command.__name__]))(command)
+    app.command(help=text, epilog=_examples(*EXAMPLES[one.__name__]))(one)

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from libra.cli.options import (
-    GUARANTEE,
-    Json,
-    LogPath,
-    MechanismName,
-    Quiet,
-    argument,
-    examples,
-    flag_of,
-    option,
-    takes_log_options,
-    takes_mechanism_options,
-)
+from libra.cli.options import GUARANTEE, Json, LogPath, MechanismName, Quiet, argument, command, flag_of, option
 from libra.cli.output import Stages, print_json, print_notes, say, table
 from libra.keywords import OtherParameters, ReadKeywords
 
 if TYPE_CHECKING:
-    from libra.measures.audit import Audit, Finding
-    from libra.mechanisms.parameters import Described
+    from libra.measures.audit import Audit
 
 
-REFUTED = 1
-
-
-@examples("libra mechanisms", "libra mechanisms travas", "libra mechanisms --json")
+@command("libra mechanisms", "libra mechanisms travas", "libra mechanisms --json")
 def mechanisms(
-    name: Annotated[str | None, argument("NAME", "Show the parameters of this mechanism.")] = None,
-    *,
-    as_json: Json = False,
+    name: Annotated[str | None, argument("NAME", "Show the parameters of this mechanism.")] = None, *, as_json: Json = False
 ) -> None:
     """List the mechanisms, or the parameters of one: meaning, default and range.
 
@@ -43,36 +25,30 @@ def mechanisms(
     from libra.mechanisms.mechanism import description_of
     from libra.mechanisms.mechanism import mechanisms as listed
 
-    if name is not None:
-        show_mechanism(description_of(name), as_json=as_json)
+    if name is None:
+        found = listed().values()
+        if as_json:
+            print_json({"mechanisms": [one.to_dict() for one in found]})
+            return
+        table("Mechanisms", ("name", "what it does"), [(one.name, one.summary) for one in found])
+        say("libra mechanisms NAME shows the parameters of one.")
         return
-    found = listed().values()
+    one = description_of(name)
     if as_json:
-        print_json({"mechanisms": [one.to_dict() for one in found]})
+        print_json(one.to_dict())
         return
-    table("Mechanisms", ("name", "what it does"), [(one.name, one.summary) for one in found])
-    say("libra mechanisms NAME shows the parameters of one.")
-
-
-def show_mechanism(found: Described, *, as_json: bool) -> None:
-    """The parameters of a mechanism, one a row."""
-    if as_json:
-        print_json(found.to_dict())
-        return
-    rows = [(one.name, one.shown_default, one.allowed, one.meaning) for one in found.parameters]
-    say(f"{found.name}: {found.summary}")
+    rows = [(parameter.name, parameter.shown_default, parameter.allowed, parameter.meaning) for parameter in one.parameters]
+    say(f"{one.name}: {one.summary}")
     table("Parameters", ("name", "default", "values", "meaning"), rows)
-    flags = ", ".join(flag_of(one.name) for one in found.parameters if flag_of(one.name))
+    flags = ", ".join(filter(None, (flag_of(parameter.name) for parameter in one.parameters)))
     say(f"Flags: {flags}. Set the others with --set NAME=VALUE." if flags else "Set them with --set NAME=VALUE.")
 
 
-@examples(
+@command(
     "libra audit log.xes.gz",
     "libra audit log.xes.gz --mechanism libra2022 --alpha 10 --epsilon 1",
     "libra audit log.csv --tail nearest --runs 100000 --time-limit 1800 --json",
 )
-@takes_log_options
-@takes_mechanism_options
 def audit(
     log: LogPath,
     options: ReadKeywords,
@@ -80,17 +56,14 @@ def audit(
     *,
     mechanism: MechanismName = "libra",
     epsilon: Annotated[
-        float | None,
-        option("--epsilon", "Claimed epsilon to test. Default: 1, or as the authors claim.", panel=GUARANTEE),
+        float | None, option("Claimed epsilon to test. Default: 1, or as the authors claim.", panel=GUARANTEE)
     ] = None,
-    delta: Annotated[float, option("--delta", "Claimed delta to test, not too small. Default: 0.01.", panel=GUARANTEE)] = 1e-2,
-    runs: Annotated[int, typer.Option("--runs", help="How many runs in all, of both sides and all canaries.")] = 10_000,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", metavar="SECONDS", help="When to stop, once some hundred runs are done.")
-    ] = 240.0,
-    processes: Annotated[int | None, option("--processes", "How many runs at once. Default: one a core.")] = None,
-    canary: Annotated[list[str] | None, option("--canary", "Try this one only. May be repeated. Default: all.", "NAME")] = None,
-    seed: Annotated[int | None, option("--seed", "The same audit again.")] = None,
+    delta: Annotated[float, option("Claimed delta to test, not too small. Default: 0.01.", panel=GUARANTEE)] = 1e-2,
+    runs: Annotated[int, option("Number of runs in all, of both sides and all canaries.", shown=True)] = 10_000,
+    time_limit: Annotated[float, option("When to stop, once some hundred runs are done.", "SECONDS", shown=True)] = 240.0,
+    processes: Annotated[int | None, option("Number of runs at once. Default: one per core.")] = None,
+    canary: Annotated[list[str] | None, option("Try only this canary. May be repeated. Default: all.", "NAME")] = None,
+    seed: Annotated[int | None, option("Seed, to repeat an audit.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -103,26 +76,17 @@ def audit(
     from libra import api
 
     options["progress"] = Stages(quiet=quiet)
-    found = api.audit(
-        log,
-        mechanism=mechanism,
-        epsilon=epsilon,
-        delta=delta,
-        runs=runs,
-        time_limit=time_limit,
-        processes=(os.cpu_count() or 1) if processes is None else processes,
-        canary=canary or None,
-        seed=seed,
-        **options,
-        **parameters,
-    )
+    claim: dict[str, Any] = {"mechanism": mechanism, "epsilon": epsilon, "delta": delta, "canary": canary or None}
+    at_once = (os.cpu_count() or 1) if processes is None else processes
+    effort: dict[str, Any] = {"runs": runs, "time_limit": time_limit, "processes": at_once, "seed": seed}
+    found = api.audit(log, **claim, **effort, **options, **parameters)
     if as_json:
         print_json(found.to_dict())
     else:
         show_audit(found)
     print_notes(found.notes, quiet=quiet)
     if found.refuted:
-        raise typer.Exit(REFUTED)
+        raise typer.Exit(1)
 
 
 def show_audit(found: Audit) -> None:
@@ -130,15 +94,14 @@ def show_audit(found: Audit) -> None:
     claim = found.claim
     unit = "individual" if claim.of_individuals else "case"
     title = f"{found.mechanism}, at ({claim.epsilon:.4g}, {claim.delta:.4g}) for one {unit}, {claim.source}"
+    rows = []
+    for one in found.findings:
+        proved = f"{one.epsilon_low:.2f}" + (" !" if one.refutes else "")
+        rows.append((one.canary, proved, f"{one.claim.epsilon:.4g}", one.event, *one.times))
     header = ("a canary that", "epsilon at least", "claim", "told by", "with it", "without")
-    table(title, header, [_row(finding) for finding in found.findings], right=(1, 2, 4, 5))
+    table(title, header, rows, right=(1, 2, 4, 5))
     for sentence in verdict(found):
         say(sentence)
-
-
-def _row(finding: Finding) -> tuple[str, ...]:
-    proved = f"{finding.epsilon_low:.2f}" + (" !" if finding.refutes else "")
-    return finding.canary, proved, f"{finding.claim.epsilon:.4g}", finding.event, *finding.times
 
 
 def verdict(found: Audit) -> list[str]:

@@ -5,55 +5,39 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from libra._system.shell import libra_command
 from libra.cli.measure import show_log_risk
-from libra.cli.options import Json, LogPath, Quiet, argument, examples, option, takes_log_options
-from libra.cli.output import (
-    Stages,
-    columns_taken,
-    people_console,
-    percent,
-    print_json,
-    print_notes,
-    print_result,
-    printable,
-    roles_of,
-    table,
-)
-from libra.errors import UsageError
+from libra.cli.options import Json, LogPath, Quiet, argument, command, option, output_option, switch
+from libra.cli.output import Stages, columns_taken, percent, print_json, print_notes, print_result, say, table
+from libra.errors import InputError, UsageError
 from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
-    from libra.measures.summary import Summary, TraceLength
+    from libra.measures.summary import Summary
 
-
-LONG_TRACE = 12
-MANY_ATTRIBUTES = 30
-MANY_LABELS = 10
+LONG_TRACE, MANY_ATTRIBUTES, MANY_LABELS = 12, 30, 10  # of which more are not shown
+MODEL_HELP = "Generate from a released model, which libra anonymize --model writes. Default: an emergency department."
 PLURALS = {"case": "cases", "event": "events", "activity": "activities", "variant": "variants"}
 
 
-@examples(
+@command(
     "libra inspect log.xes.gz",
     "libra inspect visits.csv --case-id Patient --case-id Visit",
     "libra inspect log.xes.gz --risk",
     "libra inspect log.csv --json",
 )
-@takes_log_options
 def inspect(
     log: LogPath,
     options: ReadKeywords,
     *,
-    risk: Annotated[bool, typer.Option("--risk", help="Also how many cases stand out to those who know some events.")] = False,
+    risk: Annotated[bool, switch("--risk", "Also how many cases stand out to those who know some of their events.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show what is in a log: its figures, the columns found, and how many cases stand out."""
+    """Show what is in a log: its figures, the detected columns, and how many cases stand out."""
     from libra import api
     from libra.eventlog.notes import with_loss
 
@@ -66,41 +50,50 @@ def inspect(
         if "description" not in options:
             from libra.reporting.commands import reading_flags
 
-            command = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
-            print()
-            print(printable(f"Write down how it is read, for a release: {command}"))
+            describing = f"{libra_command()} describe {shlex.join((str(log), '-o', 'log.toml', *reading_flags(options)))}"
+            say()
+            say(f"Before a release, write down how it is read: {describing}", wrapped=False)
     print_notes(with_loss(read.notes), quiet=quiet)
+
+
+def roles_of(log: EventLog) -> list[dict[str, Any]]:
+    """The roles as scripts read them: columns, reason, and the flag that overrides the choice."""
+    from libra.eventlog.tables.roles import FLAGS
+
+    return [vars(found) | {"columns": list(found.columns), "flag": FLAGS[found.role]} for found in log.roles]
 
 
 def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     """Figures, columns, attributes, frequent variants, and what stands out."""
     from libra.measures.summary import FEW
 
-    console = people_console()
-    console.print(printable(str(path)), style="bold")
+    say(str(path), bold=True)
     counts = ((summary.cases, "case"), (summary.events, "event"), (summary.activities, "activity"), (summary.variants, "variant"))
-    console.print(", ".join(f"{count:,} {word if count == 1 else PLURALS[word]}" for count, word in counts))
-    console.print(f"from {summary.start} to {summary.end}")
-    if summary.trace_length is not None and summary.median_case_duration_hours is not None:
-        console.print(f"{_lengths(summary.trace_length)}; median case duration {_duration(summary.median_case_duration_hours)}")
-    roles = (
-        (role["role"].replace("_", " "), " + ".join(role["columns"]), role["reason"], role["flag"]) for role in roles_of(log)
-    )
+    say(", ".join(f"{count:,} {word if count == 1 else PLURALS[word]}" for count, word in counts))
+    say(f"from {summary.start} to {summary.end}")
+    length = summary.trace_length
+    if length is not None and summary.median_case_duration_hours is not None:
+        events = f"{length.min:,} to {length.max:,} events a case, median {length.median:g}"
+        if length.min == length.max:
+            events = f"{length.min:,} {'event' if length.min == 1 else 'events'} in every case"
+        say(f"{events}; median case duration {_duration(summary.median_case_duration_hours)}")
+    roles = ((one["role"].replace("_", " "), " + ".join(one["columns"]), one["reason"], one["flag"]) for one in roles_of(log))
     table("Columns", ("role", "column", "why", "override with"), roles)
     attributes = ((a.name, a.level, a.type, percent(a.filled_share)) for a in summary.attributes[:MANY_ATTRIBUTES])
     table("Attributes", ("name", "of the", "type", "filled"), attributes, right=(3,))
     if len(summary.attributes) > MANY_ATTRIBUTES:
-        console.print(f"… and {len(summary.attributes) - MANY_ATTRIBUTES} more attributes; --json lists them all\n")
+        say(f"… and {len(summary.attributes) - MANY_ATTRIBUTES} more attributes; --json lists them all")
+        say()
     variants = ((f"{v.cases:,}", percent(v.cases / summary.cases), _trace(v.trace)) for v in summary.top_variants)
     table("Most frequent variants", ("cases", "share", "trace"), variants, right=(0, 1))
-    rare = [(f"{label.cases:,}", label.label) for label in summary.rare_labels[:MANY_LABELS]]
-    if rare:
+    if rare := [(f"{label.cases:,}", label.label) for label in summary.rare_labels[:MANY_LABELS]]:
         table(f"Activities that fewer than {FEW} cases have", ("cases", "activity"), rare, right=(0,))
     if len(summary.rare_labels) > MANY_LABELS:
-        console.print(f"… and {len(summary.rare_labels) - MANY_LABELS:,} more; --json lists them all\n")
-    console.print(_hint(summary))
+        say(f"… and {len(summary.rare_labels) - MANY_LABELS:,} more; --json lists them all")
+        say()
+    say(_hint(summary))
     if summary.risk is not None:
-        console.print()
+        say()
         show_log_risk(summary.risk)
 
 
@@ -117,20 +110,6 @@ def _hint(summary: Summary) -> str:
     )
 
 
-def _lengths(length: TraceLength) -> str:
-    """How many events a case has.
-
-    Example:
-        >>> from libra.cli.logs import _lengths
-        >>> from libra.measures.summary import TraceLength
-        >>> _lengths(TraceLength(1, 1.0, 1)), _lengths(TraceLength(2, 3.5, 1200))
-        ('1 event in every case', '2 to 1,200 events a case, median 3.5')
-    """
-    if length.min == length.max:
-        return f"{length.min:,} {'event' if length.min == 1 else 'events'} in every case"
-    return f"{length.min:,} to {length.max:,} events a case, median {length.median:g}"
-
-
 def _trace(trace: Sequence[str]) -> str:
     return " > ".join(trace if len(trace) <= LONG_TRACE else (*trace[:LONG_TRACE], f"… ({len(trace) - LONG_TRACE} more)"))
 
@@ -139,7 +118,6 @@ def _duration(hours: float) -> str:
     """A duration in the unit people would choose.
 
     Example:
-        >>> from libra.cli.logs import _duration
         >>> _duration(0), _duration(1 / 60), _duration(0.25), _duration(30), _duration(400), _duration(100_000)
         ('0 minutes', '1 minute', '15 minutes', '30 hours', '16.7 days', '4,167 days')
     """
@@ -148,30 +126,26 @@ def _duration(hours: float) -> str:
     return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
 
 
-@examples(
+@command(
     "libra describe visits.csv -o log.toml",
     "libra describe visits.csv --case-id Patient --case-id Visit --day-first -o log.toml",
     "libra anonymize visits.csv -o anonymized.csv --description log.toml",
 )
-@takes_log_options
 def describe(
     log: LogPath,
     options: ReadKeywords,
     *,
-    output: Annotated[
-        Path | None, option("--output -o", "The file to write. Not one that is there. Default: print it.", "FILE")
-    ] = None,
+    output: Annotated[Path | None, output_option("The file to write; it must not exist yet. Default: print it.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write down how a log is read: columns, times, text, and what a release of it protects.
 
-    Each line of the file says whether it was given, detected (by name or by content) or is a default. Read and correct it; with
-    --description all commands read the log exactly so, whatever its content is on the day, and refuse what does not fit.
+    Each line of the file says whether it was given, detected (by name or by content) or is a default. Review and correct it. With
+    --description, all commands read the log exactly as it says, whatever its content, and refuse what does not fit.
     """
     from libra import api
     from libra._system.files import atomic_output
-    from libra.errors import InputError
     from libra.targets import check_writable
 
     if output is not None:
@@ -192,24 +166,23 @@ def describe(
         print(text, end="")
     elif not quiet:
         files = " ".join(map(shlex.quote, (str(log), "-o", "OUT", "--description", str(output))))
-        lines = (f"Wrote {output}. Read it, and correct what is wrong. Then:", f"  {libra_command()} anonymize {files}")
-        print("\n".join(map(printable, lines)))
+        say(f"Wrote {output}. Review it and correct what is wrong. Then:", wrapped=False)
+        say(f"  {libra_command()} anonymize {files}", wrapped=False)
     open_keys = (f"{key} is commented out: {why}. Settle it before the log is read." for key, why in found.unsettled.items())
     print_notes((*open_keys, *found.notes), quiet=quiet)
 
 
-@examples("libra convert log.xes.gz log.csv", "libra convert export.csv log.xes --case-id Order --activity Step --timestamp Done")
-@takes_log_options
+@command("libra convert log.xes.gz log.csv", "libra convert export.csv log.xes --case-id Order --activity Step --timestamp Done")
 def convert(
-    source: Annotated[Path, argument("IN", "The log to read.")],
+    source: Annotated[Path, argument("IN", "The log to read; - for stdin.")],
     options: ReadKeywords,
     *,
-    target: Annotated[Path | None, argument("OUT", "The file to write; its name says the format.")] = None,
-    output: Annotated[Path | None, option("--output -o", "The file to write, instead of OUT.", "OUT")] = None,
+    target: Annotated[Path | None, argument("OUT", "The file to write; its name says the format; - for stdout.")] = None,
+    output: Annotated[Path | None, output_option("The file to write, instead of OUT.", "OUT")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a log in another format: XES, CSV, TSV or Parquet, packed where the name ends in .gz or .zip."""
+    """Write a log in another format: XES, CSV, TSV or Parquet, compressed if the name ends in .gz or .zip."""
     from libra import api
     from libra.eventlog.notes import with_loss
     from libra.targets import check_target
@@ -226,32 +199,25 @@ def convert(
     print_result(document, [f"Wrote {target}"], as_json=as_json, quiet=quiet)
 
 
-@examples(
+@command(
     "libra simulate --cases 1_000_000 -o large.parquet",
     "libra simulate --cases 20000 -o log.xes.gz --seed 7",
     "libra simulate --cases 500000 -o like-ours.parquet --model model.json",
 )
 def simulate(
     *,
-    cases: Annotated[int, option("--cases", "How many cases to make.")],
-    output: Annotated[Path, option("--output -o", "The file to write; its name says the format.", "OUT")],
-    seed: Annotated[int | None, option("--seed", "Another seed makes another log; the same one the same.")] = None,
-    model: Annotated[
-        Path | None,
-        option(
-            "--model",
-            "Generate from a released model, which libra anonymize --model writes. Default: an emergency department.",
-            "FILE",
-        ),
-    ] = None,
+    cases: Annotated[int, option("How many cases to generate.")],
+    output: Annotated[Path, output_option("The file to write; its name says the format.", "OUT")],
+    seed: Annotated[int | None, option("Seed: the same seed gives the same log.")] = None,
+    model: Annotated[Path | None, option(MODEL_HELP, "FILE")] = None,
     order: Annotated[
         Literal["time", "case"] | None,
-        option("--order", "By time cases are interleaved, as in a data lake. Default: time; case for XES and models."),
+        option("Order of events: by time, cases are interleaved, as in a data lake. Default: time; case for XES and models."),
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a realistic log of any size, in memory that does not grow with it: of no real patient and no real hospital."""
+    """Write a realistic log of any size, in constant memory. It describes no real patient and no real hospital."""
     from libra.example.stream import simulate
 
     stages = Stages(quiet=quiet)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from libra.cli.options import Json, PublicKeyFile, Quiet, argument, examples, option, takes_log_options
+from libra.cli.options import Json, PublicKeyFile, Quiet, argument, command, option, output_option, switch
 from libra.cli.output import Stages, figure, percent, print_json, print_notes, print_result, say, table
 from libra.errors import UsageError
 from libra.keywords import ReadKeywords
@@ -15,8 +16,7 @@ from libra.keywords import ReadKeywords
 if TYPE_CHECKING:
     from libra.measures import Utility
     from libra.measures.risk.assess import LogRisk, ReleaseRisk
-    from libra.measures.risk.figures import Estimate, Linkage
-    from libra.measures.risk.membership import Membership
+    from libra.measures.risk.figures import Estimate
     from libra.reporting.page import Report
 
 
@@ -36,31 +36,27 @@ MEANINGS = {
 }
 
 
-@examples(
+@command(
     "libra measure log.xes.gz anonymized.xes.gz",
     "libra measure log.csv anonymized.csv --json",
     "libra measure log.xes.gz anonymized.xes.gz --risk --certificate certificate.json",
 )
-@takes_log_options
 def measure(
-    original: Annotated[Path, argument("ORIGINAL", "The log as it was.")],
-    anonymized: Annotated[Path, argument("ANONYMIZED", "The log to judge; may be empty.")],
+    original: Annotated[Path, argument("ORIGINAL", "The original log; - for stdin.")],
+    anonymized: Annotated[Path, argument("ANONYMIZED", "The anonymized log, which may be empty; - for stdin.")],
     options: ReadKeywords,
     *,
-    risk: Annotated[bool, typer.Option("--risk", help="Also what an attacker gets from the anonymized log.")] = False,
+    risk: Annotated[bool, switch("--risk", "Also measure what an attacker gets from the anonymized log.")] = False,
     certificate: Annotated[
-        Path | None,
-        option(
-            "--certificate", "With --risk: attack the mechanism that this certificate names, on halves of the original.", "FILE"
-        ),
+        Path | None, option("With --risk: attack the mechanism named in this certificate, on halves of the original.", "FILE")
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare a log with its original: frequencies, variants, lengths, durations, arrivals.
 
-    All flags apply to both logs, but --description to the original alone. Where the anonymized one lacks a column that is named,
-    that role is found there by itself.
+    All flags apply to both logs, except --description, which is for the original. If the anonymized log lacks a named column,
+    that column is detected there.
     """
     from libra import pairs
 
@@ -81,162 +77,126 @@ def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
     title = f"{anonymized.name} against {original.name}: 0 is equal, lower is closer"
     table(title, ("figure", "value", "empty log", "meaning"), rows, right=(1, 2))
     if utility.risk is not None:
-        show_release_risk(anonymized, utility.risk)
-
-
-Cells: TypeAlias = dict[tuple[str, int | None], str]  # by kind of knowledge and number of events
+        _show_release_risk(anonymized, utility.risk)
 
 
 def show_log_risk(risk: LogRisk) -> None:
     """Who stands alone in a log as it is."""
-    from libra.measures.risk.words import CONFIDENTIAL
+    from libra.measures.risk import words
 
     _show_singled_out(risk)
-    _say(CONFIDENTIAL)
+    _say(words.CONFIDENTIAL)
 
 
-def show_release_risk(anonymized: Path, risk: ReleaseRisk) -> None:
-    """Who stands alone before, what is found after, and what an attack on membership found."""
-    from libra.measures.risk.words import CONFIDENTIAL, what_a_match_tells, what_is_copied
+def _show_release_risk(anonymized: Path, risk: ReleaseRisk) -> None:
+    """Who stands alone before, how often one released case fits and what it tells, and what an attack on membership found."""
+    from libra.measures.risk import words
 
     _show_singled_out(risk.before)
     if risk.linkage:
-        _show_linkage(anonymized, risk.linkage)
-        _say(what_a_match_tells(risk.before))
-    _say(what_is_copied(risk.copies, risk.before, percent))
-    if risk.membership is not None:
-        _show_membership(risk.membership)
-    _say(CONFIDENTIAL)
+        cells = {(one.knowledge, one.events): percent(one.released.once.value) for one in risk.linkage}
+        _show_by_knowledge(f"The same knowledge in {anonymized.name}: how often exactly one released case fits", cells)
+        rows = []
+        for kind, one in {one.knowledge: one for one in risk.linkage}.items():  # the last of a kind knows most
+            both = (one.released, one.by_chance)
+            activities = ("", "") if kind == "variant" else tuple(_share(found.same_activities) for found in both)
+            rows.append((words.KNOWN[kind], *activities, *(_share(found.same_gaps_to_the_minute) for found in both)))
+        columns = ("most known", "same activities", "by chance", "same gaps", "by chance")
+        table("What that one tells", columns, rows, right=range(1, 5))
+        _say(words.what_a_match_tells(risk.before))
+    _say(words.what_is_copied(risk.copies, risk.before, percent))
+    if (found := risk.membership) is not None:
+        groups = (("all", found.advantage), *((words.whose_variant(group), group.advantage) for group in found.groups))
+        shown = [(who, f"{one.value:.3f}", f"{one.lowest:.3f} to {one.highest:.3f}") for who, one in groups]
+        table(f"An attack on membership in {found.mechanism}", ("cases", "advantage", "95 %"), shown, right=(1, 2))
+        _say(words.what_the_attack_found(found))
+    _say(words.CONFIDENTIAL)
 
 
 def _show_singled_out(risk: LogRisk) -> None:
-    from libra.measures.risk.words import what_singles_out
+    from libra.measures.risk import words
 
-    if not risk.singled_out:
-        return
-    found = risk.singled_out
-    cells: Cells = {(one.knowledge, one.events): f"{percent(one.share.value)} ({one.crowd_median:,g})" for one in found}
-    _show_by_knowledge(f"Cases singled out by what somebody knows (in brackets: median {risk.crowds_of} that fit)", cells)
-    _say(what_singles_out(risk))
+    if risk.singled_out:
+        cells = {(one.knowledge, one.events): f"{percent(one.share.value)} ({one.crowd_median:,g})" for one in risk.singled_out}
+        _show_by_knowledge(f"Cases singled out by what somebody knows (in brackets: median {risk.crowds_of} that fit)", cells)
+        _say(words.what_singles_out(risk))
 
 
-def _show_linkage(anonymized: Path, linkage: tuple[Linkage, ...]) -> None:
-    """How often one released case fits, and what that one tells."""
-    from libra.measures.risk.words import KNOWN
-
-    cells: Cells = {(one.knowledge, one.events): percent(one.released.once.value) for one in linkage}
-    _show_by_knowledge(f"The same knowledge in {anonymized.name}: how often exactly one released case fits", cells)
-    most = {one.knowledge: one for one in linkage}  # the last of a kind knows most
-    columns = ("most known", "same activities", "by chance", "same gaps", "by chance")
-    table("What that one tells", columns, [(KNOWN[kind], *_told(one)) for kind, one in most.items()], right=range(1, 5))
-
-
-def _show_by_knowledge(title: str, cells: Cells) -> None:
-    """A table with a row for each kind of knowledge and a column for each amount."""
-    from libra.measures.risk.words import KNOWN
+def _show_by_knowledge(title: str, cells: Mapping[Any, str]) -> None:
+    """A table of cells by kind of knowledge, one a row, and number of events known, one a column."""
+    from libra.measures.risk import words
 
     amounts = sorted({events for _, events in cells if events is not None})
-    header = [f"{k} event{'s' if k > 1 else ''}" for k in amounts]
-    rows = ((text, *(cells.get((kind, k), "") for k in (*amounts, None))) for kind, text in KNOWN.items())
-    columns = ("known", *header, "all")
+    columns = ("known", *(f"{k} event{'s' if k > 1 else ''}" for k in amounts), "all")
+    rows = ((text, *(cells.get((kind, k), "") for k in (*amounts, None))) for kind, text in words.KNOWN.items())
     table(title, columns, rows, right=range(1, len(columns)))
-
-
-def _told(one: Linkage) -> tuple[str, str, str, str]:
-    """What single matches tell, and beside it what they would tell by chance."""
-    found, chance = one.released, one.by_chance
-    activities = ("", "") if one.knowledge == "variant" else (_share(found.same_activities), _share(chance.same_activities))
-    return *activities, _share(found.same_gaps_to_the_minute), _share(chance.same_gaps_to_the_minute)
 
 
 def _share(estimate: Estimate | None) -> str:
     return "-" if estimate is None else percent(estimate.value)
 
 
-def _show_membership(found: Membership) -> None:
-    """The advantage of the attack, all in all and by how common a case's variant is, against the bound."""
-    from libra.measures.risk.words import what_the_attack_found, whose_variant
-
-    rows = [
-        ("all", *_interval(found.advantage)),
-        *((whose_variant(group), *_interval(group.advantage)) for group in found.groups),
-    ]
-    table(f"An attack on membership in {found.mechanism}", ("cases", "advantage", "95 %"), rows, right=(1, 2))
-    _say(what_the_attack_found(found))
+def _say(line: str) -> None:
+    say(line)
+    say()
 
 
-def _interval(estimate: Estimate) -> tuple[str, str]:
-    return f"{estimate.value:.3f}", f"{estimate.lowest:.3f} to {estimate.highest:.3f}"
-
-
-def _say(*lines: str) -> None:
-    for line in (*lines, ""):
-        say(line)
-
-
-TWO = "Name both logs: libra report ORIGINAL ANONYMIZED -o report.html. With --public the anonymized one is enough."
-
-
-@examples(
+@command(
     "libra report log.xes.gz anonymized.xes.gz --certificate certificate.json -o report.html",
     "libra report anonymized.xes.gz --certificate certificate.json --public -o public.html",
     "libra report anonymized.xes.gz --certificate certificate.json --key hospital.pub --public -o public.html",
 )
-@takes_log_options
 def report(
     logs: Annotated[
-        list[Path],
-        argument("ORIGINAL ANONYMIZED", "The log as it was, and the anonymized one; with --public the latter alone will do."),
+        list[Path], argument("ORIGINAL ANONYMIZED", "The original and the anonymized log; with --public, the latter is enough.")
     ],
     options: ReadKeywords,
     *,
-    output: Annotated[Path | None, option("--output -o", "The page to write, an .html file.", "FILE")] = None,
-    certificate: Annotated[Path | None, option("--certificate", "That of the release: it is verified first.", "FILE")] = None,
-    public: Annotated[bool, typer.Option("--public", help="Only what is released; the original is not even opened.")] = False,
+    output: Annotated[Path | None, output_option("The page to write, an .html file.")] = None,
+    certificate: Annotated[Path | None, option("Certificate of the release; it is verified first.", "FILE")] = None,
+    public: Annotated[bool, switch("--public", "Only what is released; the original is not even opened.")] = False,
     key: PublicKeyFile = None,
     attack: Annotated[
-        bool, typer.Option("--attack", help="Also attack membership, which runs the mechanism ten times. Needs --certificate.")
+        bool, switch("--attack", "Also attack membership, which runs the mechanism ten times. Needs --certificate.")
     ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write a page that shows what was protected and what was lost: one file, to read, print and keep.
 
-    It answers first whether the log may be handed out and whether it is any good; then come process maps side by side,
-    variants, durations, arrivals, risk, and what not to conclude. It compares with the original and is CONFIDENTIAL;
-    --public writes what may go along with the log. If the certificate does not hold the page says so, and the exit code is 1.
+    It first answers whether the log may be released and whether it is useful. Then come process maps side by side, variants,
+    durations, arrivals, risk, and what not to conclude. It compares with the original and is CONFIDENTIAL; --public writes a
+    page that may be published with the log. If the certificate does not hold, the page says so and the exit code is 1.
     """
     from libra import pairs
-    from libra.targets import check_page
+    from libra.targets import check_writable
 
     if len(logs) > 2 or (len(logs) < 2 and not public):
-        raise UsageError(TWO)
+        both = "libra report ORIGINAL ANONYMIZED -o report.html"
+        raise UsageError(f"Name both logs: {both}. With --public, the anonymized one is enough.")
     if output is None:
-        raise UsageError("Say where the page goes: -o report.html.")
-    original, anonymized = (logs[0] if len(logs) == 2 else None), logs[-1]
-    for source in (*logs, *([certificate] if certificate is not None else [])):
-        check_page(source, output, what="report")
+        raise UsageError("Name the page to write: -o report.html.")
+    for source in (*logs, certificate):
+        check_writable(source, output, "report")
     options["progress"] = Stages(quiet=quiet)
-    page = pairs.report(original, anonymized, certificate=certificate, key=key, public=public, attack=attack, **options)
+    original = logs[0] if len(logs) == 2 else None
+    page = pairs.report(original, logs[-1], certificate=certificate, key=key, public=public, attack=attack, **options)
     page.save(output)
     print_result({"output": str(output)} | page.to_dict(), told(page, output), as_json=as_json, quiet=quiet)
     if page.standing == "broken":
         raise typer.Exit(1)
 
 
+STAMPS = {
+    "proved": "public: it holds released figures alone",
+    "unsigned": "as its certificate says: no signature was checked",
+    "weak": "NOT FOR RELEASE: the guarantee is too weak",
+}
+
+
 def told(page: Report, output: Path) -> list[str]:
-    """What was written, and what it says first."""
-    return [f"Wrote {output} ({stamp_of(page)})", *(f"{question} {answer}" for question, answer in page.answers)]
-
-
-def stamp_of(page: Report) -> str:
-    """Who may see a page."""
+    """What was written, who may see it, and what it says first."""
+    stamp = STAMPS.get(page.standing, "NOT FOR RELEASE: nothing is proved of this log")
     if not page.public:
-        return "CONFIDENTIAL: it compares with the original"
-    if page.standing == "proved":
-        return "public: it holds released figures alone"
-    if page.standing == "unsigned":
-        return "as its certificate says: no signature was checked"
-    if page.standing == "weak":
-        return "NOT FOR RELEASE: the guarantee is too weak"
-    return "NOT FOR RELEASE: nothing is proved of this log"
+        stamp = "CONFIDENTIAL: it compares with the original"
+    return [f"Wrote {output} ({stamp})", *(f"{question} {answer}" for question, answer in page.answers)]

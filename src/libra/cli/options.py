@@ -1,7 +1,7 @@
 """The options that several commands share, each defined once: about reading a log, about the mechanism, about the output.
 
-`input_flags` and `mechanism_flags` are never called: their signatures are the definition. `takes` gives such options to a
-command, which receives those in use as one dictionary of keywords for the functions of `libra.api`.
+`input_flags` and `mechanism_flags` are never called: their signatures are the definition. `command` gives them to a
+function, which receives those in use as one dictionary of keywords for the functions of `libra.api`.
 """
 
 from __future__ import annotations
@@ -10,34 +10,43 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_type_hints
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
 from libra.errors import UsageError
 from libra.eventlog.files import labels_in
-from libra.keywords import OtherParameters
 from libra.mechanisms.parameters import ALPHA, BUDGET, CASES, GAMMA, MOST_CASES, SUBSAMPLES, TAIL, TIME_ZONE, B
 
 COLUMNS = "Columns (detected automatically unless given)"
 GUARANTEE, KEEP, MECHANISM, READING, ENGINE = "Guarantee", "What to keep", "Mechanism", "Reading", "Engine"
 PANELS = (None, GUARANTEE, KEEP, MECHANISM, COLUMNS, READING, ENGINE)  # in the order of the help; input and output come first
 LONG_NUMBER = 20  # digits
+SET_NOW = ("times", "prune", "max_length", "guessing_advantage", "query", "repeats", "omega", "anonymizer")
+SWITCHED_NOW = ("split_budget", "signed_times", "trace_noise")
 MOVED = {
-    **{
-        f"--{name}": f"--set {name.replace('-', '_')}=VALUE"
-        for name in ("times", "prune", "max-length", "guessing-advantage", "query", "repeats", "omega", "anonymizer")
-    },
-    **{f"--{name}": f"--set {name.replace('-', '_')}=true" for name in ("split-budget", "signed-times", "trace-noise")},
+    **{f"--{name.replace('_', '-')}": f"--set {name}=VALUE" for name in SET_NOW},
+    **{f"--{name.replace('_', '-')}": f"--set {name}=true" for name in SWITCHED_NOW},
     "--no-trace-noise": "--set trace_noise=false",
     "--out": "--output",
 }
 EXAMPLES: dict[str, tuple[str, ...]] = {}  # by command
+Command: TypeAlias = Callable[..., None]
 
 
-def option(flags: str, text: str, metavar: str | None = None, panel: str | None = None) -> Any:
-    """An option by its flags, separated by spaces, and its help; its default is not shown."""
-    return typer.Option(*flags.split(), help=text, metavar=metavar, rich_help_panel=panel, show_default=False)
+def option(text: str, metavar: str | None = None, panel: str | None = None, flags: str = "", *, shown: bool = False) -> Any:
+    """An option by its help. Its flag is the name of the parameter unless given; its default is `shown` or in the text."""
+    return typer.Option(*flags.split(), help=text, metavar=metavar, rich_help_panel=panel, show_default=shown)
+
+
+def switch(flag: str, text: str, panel: str | None = None) -> Any:
+    """An option without a value."""
+    return option(text, panel=panel, flags=flag)
+
+
+def output_option(text: str, metavar: str = "FILE", *, shown: bool = False) -> Any:
+    """The option that says where a command writes."""
+    return option(text, metavar, flags="--output -o", shown=shown)
 
 
 def argument(metavar: str, text: str) -> Any:
@@ -45,151 +54,83 @@ def argument(metavar: str, text: str) -> Any:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
-LogPath = Annotated[Path, argument("LOG", "An event log: XES, CSV, TSV or Parquet; .gz and .zip too.")]
-Json = Annotated[bool, option("--json", "Print one JSON document on stdout and nothing else there.")]
-Quiet = Annotated[bool, option("--quiet -q", "No notes, no progress, no closing words; errors stay.")]
-PublicKeyFile = Annotated[
-    str | None,
-    option(
-        "--key", "Public key of the custodian, a file or its line of text: the certificate has to be signed by it.", "KEY.pub"
-    ),
-]
-SecretKeyFile = Annotated[
-    Path | None,
-    option(
-        "--sign-key",
-        "Sign the certificate with this secret key; the signature goes beside it, as FILE.minisig. See libra keygen.",
-        "KEY",
-    ),
-]
+KEY_HELP = "Public key of the custodian, a file or its line of text: the certificate has to be signed by it."
+LogPath = Annotated[Path, argument("LOG", "An event log: XES, CSV, TSV or Parquet; .gz and .zip too; - for stdin.")]
+Json = Annotated[bool, switch("--json", "Print one JSON document on stdout and nothing else there.")]
+Quiet = Annotated[bool, switch("--quiet -q", "Print no notes, no progress and no summary; errors are still printed.")]
+PublicKeyFile = Annotated[str | None, option(KEY_HELP, "KEY.pub")]
 MechanismName = Annotated[
-    str,
-    option("--mechanism -m", "How to anonymize. Default: libra. libra mechanisms lists all.", "NAME", MECHANISM),
+    str, option("How to anonymize. Default: libra. libra mechanisms lists all.", "NAME", MECHANISM, "--mechanism -m")
 ]
 
 
-def examples(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the examples that its help shows."""
-
-    def gives(command: Callable[..., None]) -> Callable[..., None]:
-        EXAMPLES[command.__name__] = lines
-        return command
-
-    return gives
+def _column(text: str) -> Any:
+    return option(text, "COLUMN", COLUMNS)
 
 
-def _column(flag: str, text: str) -> Any:
-    return option(flag, text, "COLUMN", COLUMNS)
-
-
-def _reading(flag: str, text: str, metavar: str | None = None) -> Any:
-    return option(flag, text, metavar, READING)
+def _reading(text: str, metavar: str | None = None, flags: str = "") -> Any:
+    return option(text, metavar, READING, flags)
 
 
 def input_flags(
-    case_id: Annotated[list[str] | None, _column("--case-id", "The case an event belongs to. Repeat it to join several.")] = None,
-    activity: Annotated[list[str] | None, _column("--activity", "What happened. Repeat it to join several.")] = None,
-    timestamp: Annotated[str | None, _column("--timestamp", "When it happened, or was complete.")] = None,
-    start_timestamp: Annotated[str | None, _column("--start-timestamp", "When it started.")] = None,
-    lifecycle: Annotated[str | None, _column("--lifecycle", "The transition: start, complete, …")] = None,
-    resource: Annotated[str | None, _column("--resource", "Who or what did it.")] = None,
-    individual: Annotated[str | None, _column("--individual", "Whose case it is, where a person has several.")] = None,
+    case_id: Annotated[list[str] | None, _column("The case an event belongs to. Repeat it to join several.")] = None,
+    activity: Annotated[list[str] | None, _column("What happened. Repeat it to join several.")] = None,
+    timestamp: Annotated[str | None, _column("When it happened, or was complete.")] = None,
+    start_timestamp: Annotated[str | None, _column("When it started.")] = None,
+    lifecycle: Annotated[str | None, _column("The transition: start, complete, …")] = None,
+    resource: Annotated[str | None, _column("Who or what did it.")] = None,
+    individual: Annotated[str | None, _column("The person a case belongs to, if a person has several cases.")] = None,
     lifecycle_keep: Annotated[
-        list[str] | None,
-        _reading("--lifecycle-keep", "Keep only events in this transition, such as complete. May be repeated.", "NAME"),
+        list[str] | None, _reading("Keep only events in this transition, such as complete. May be repeated.", "NAME")
     ] = None,
-    timestamp_format: Annotated[
-        str | None, _reading("--timestamp-format", "How times are written, in strftime codes: '%d.%m.%Y %H:%M'.", "FORMAT")
-    ] = None,
+    timestamp_format: Annotated[str | None, _reading("Format of times in strftime codes: '%d.%m.%Y %H:%M'.", "FORMAT")] = None,
     day_first: Annotated[
-        bool | None, _reading("--day-first/--month-first", "Whether 03/04/2024 is the third of April or the fourth of March.")
+        bool | None,
+        _reading("Whether 03/04/2024 is the third of April or the fourth of March.", flags="--day-first/--month-first"),
     ] = None,
-    epoch_unit: Annotated[str | None, _reading("--epoch-unit", "What Unix times count: s, ms, us or ns.", "UNIT")] = None,
+    epoch_unit: Annotated[str | None, _reading("Unit of Unix times: s, ms, us or ns.", "UNIT")] = None,
     zone: Annotated[
         str | None,
-        _reading(
-            "--zone", "file if every time carries its zone, none if no time does, utc if those without are in UTC.", "WHICH"
-        ),
+        _reading("file if every time has a zone, none if no time has one, utc if those without are in UTC.", "WHICH"),
     ] = None,
-    delimiter: Annotated[str | None, _reading("--delimiter", "What separates the fields of a CSV file.", "CHARACTER")] = None,
-    encoding: Annotated[str | None, _reading("--encoding", "The encoding of a CSV file, such as cp1252.", "NAME")] = None,
-    decimal: Annotated[str | None, _reading("--decimal", "The decimal sign of a CSV file: . or ,", "CHARACTER")] = None,
+    delimiter: Annotated[str | None, _reading("What separates the fields of a CSV file.", "CHARACTER")] = None,
+    encoding: Annotated[str | None, _reading("The encoding of a CSV file, such as cp1252.", "NAME")] = None,
+    decimal: Annotated[str | None, _reading("The decimal sign of a CSV file: . or ,", "CHARACTER")] = None,
     sort_by_time: Annotated[
-        bool, _reading("--sort-by-time", "Order the events of each case by time; ties keep the order of the file.")
+        bool, switch("--sort-by-time", "Order the events of each case by time; ties keep the order of the file.", READING)
     ] = False,
     drop_invalid: Annotated[
-        bool, _reading("--drop-invalid", "Leave out events without a usable case id, activity or timestamp.")
+        bool, switch("--drop-invalid", "Leave out events without a usable case id, activity or timestamp.", READING)
     ] = False,
-    description: Annotated[
-        Path | None, _reading("--description", "Read the log exactly as this file says (libra describe writes one).", "FILE")
-    ] = None,
+    description: Annotated[Path | None, _reading("Read the log as this file says (libra describe writes one).", "FILE")] = None,
 ) -> None:
     """The definition of the flags; each is a keyword of `libra.read` as well."""
 
 
-def takes_log_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the shared input options; it receives those in use as `options`."""
-    return takes(input_flags, "options")(command)
-
-
-def takes(flags: Callable[..., None], receiver: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that the signature of `flags` defines; it receives those in use as a dictionary."""
-
-    def gives(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True).parameters
-        shared = inspect.signature(flags, eval_str=True).parameters
-        positional = [p for p in own.values() if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != receiver]
-        keyword = [p for p in own.values() if p.kind is p.KEYWORD_ONLY]
-        named = [*keyword, *(p.replace(kind=p.KEYWORD_ONLY) for p in shared.values())]
-        parameters = [*positional, *sorted(named, key=lambda p: PANELS.index(p.annotation.__metadata__[0].rich_help_panel))]
-
-        @functools.wraps(command)
-        def wrapped(*args: Any, **given: Any) -> None:
-            options = {name: given.pop(name) for name in shared}
-            said = {name: value for name, value in options.items() if value is not None and value != []}
-            command(*args, **{receiver: said}, **given)
-
-        wrapped.__annotations__ = get_type_hints(command, include_extras=True) | get_type_hints(flags, include_extras=True)
-        wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # how inspect is told
-        return wrapped
-
-    return gives
+LABELS = (
+    "File with the activity names that may be released, one per line; the list must not come from this log. Events with other "
+    "names are dropped. Default: names are selected privately."
+)
+PAPER = f"{SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept."
 
 
 def mechanism_flags(
-    tail: Annotated[str | None, option("--tail", f"{TAIL} Default: model.", "HOW", KEEP)] = None,
-    budget: Annotated[str | None, option("--budget", f"{BUDGET} Default: control=0.55,times=0.45.", "SHARES", KEEP)] = None,
-    labels: Annotated[
-        Path | None,
-        option(
-            "--labels",
-            "File with the activity names that may be released, one per line; the list must not come from this log. Events with "
-            "other names are dropped. Default: names are selected privately.",
-            "FILE",
-            KEEP,
-        ),
-    ] = None,
+    tail: Annotated[str | None, option(f"{TAIL} Default: model.", "HOW", KEEP)] = None,
+    budget: Annotated[str | None, option(f"{BUDGET} Default: control=0.55,times=0.45.", "SHARES", KEEP)] = None,
+    labels: Annotated[Path | None, option(LABELS, "FILE", KEEP)] = None,
     public_labels: Annotated[
-        bool | None, option("--public-labels", "Treat activity names as public: release all of them.", panel=KEEP)
+        bool | None, switch("--public-labels", "Treat activity names as public: release all of them.", KEEP)
     ] = None,
-    time_zone: Annotated[str | None, option("--time-zone", f"{TIME_ZONE} Default: UTC.", "ZONE", KEEP)] = None,
-    cases: Annotated[int | None, option("--cases", f"{CASES} Default: about as many as in the log.", panel=KEEP)] = None,
-    most_cases: Annotated[int | None, option("--most-cases", f"{MOST_CASES} Default: 1.", panel=KEEP)] = None,
-    gamma: Annotated[float | None, option("--gamma", f"{GAMMA} Default: 1; of libra2022: 0.05.", panel=MECHANISM)] = None,
-    subsamples: Annotated[
-        str | None,
-        option(
-            "--subsamples",
-            f"{SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept.",
-            "N|paper",
-            MECHANISM,
-        ),
-    ] = None,
-    alpha: Annotated[float | None, option("--alpha", f"libra2022: {ALPHA} Default: 10.", panel=MECHANISM)] = None,
-    b: Annotated[float | None, option("--b", f"libra2022: {B} Default: 2.", panel=MECHANISM)] = None,
+    time_zone: Annotated[str | None, option(f"{TIME_ZONE} Default: UTC.", "ZONE", KEEP)] = None,
+    cases: Annotated[int | None, option(f"{CASES} Default: about as many as in the log.", panel=KEEP)] = None,
+    most_cases: Annotated[int | None, option(f"{MOST_CASES} Default: 1.", panel=KEEP)] = None,
+    gamma: Annotated[float | None, option(f"{GAMMA} Default: 1; of libra2022: 0.05.", panel=MECHANISM)] = None,
+    subsamples: Annotated[str | None, option(PAPER, "N|paper", MECHANISM)] = None,
+    alpha: Annotated[float | None, option(f"libra2022: {ALPHA} Default: 10.", panel=MECHANISM)] = None,
+    b: Annotated[float | None, option(f"libra2022: {B} Default: 2.", panel=MECHANISM)] = None,
     others: Annotated[
         list[str] | None,
-        option("--set", "Set any parameter that libra mechanisms NAME lists. May be repeated.", "NAME=VALUE", MECHANISM),
+        option("Set any parameter that libra mechanisms NAME lists. May be repeated.", "NAME=VALUE", MECHANISM, "--set"),
     ] = None,
 ) -> None:
     """The definition of the flags; each is a keyword of `libra.anonymize` as well."""
@@ -201,28 +142,59 @@ def flag_of(parameter: str) -> str:
     return f"--{parameter.replace('_', '-')}" if has_flag else ""
 
 
-def takes_mechanism_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the parameters of the mechanisms; it receives those in use as `parameters`."""
+def command(*examples: str) -> Callable[[Command], Command]:
+    """Make a function a command: the examples of its help, and shared flags, which it receives as `options` and `parameters`."""
+
+    def made(function: Command) -> Command:
+        from libra.cli.streams import with_streams
+
+        EXAMPLES[function.__name__] = examples
+        own = inspect.signature(function).parameters
+        if "options" not in own:
+            return function
+        function = with_streams(function)
+        if "parameters" in own:
+            function = _taking(mechanism_flags, "parameters", _with_values(function))
+        return _taking(input_flags, "options", function)
+
+    return made
+
+
+def _taking(flags: Command, receiver: str, command: Command) -> Command:
+    """A command that has the options that the signature of `flags` defines; it receives those in use as a dictionary."""
+    own, shared = (inspect.signature(one, eval_str=True).parameters for one in (command, flags))
+    positional = [p for p in own.values() if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != receiver]
+    named = [p for p in own.values() if p.kind is p.KEYWORD_ONLY]
+    named += [p.replace(kind=p.KEYWORD_ONLY) for p in shared.values()]
+    named.sort(key=lambda p: PANELS.index(p.annotation.__metadata__[0].rich_help_panel))
 
     @functools.wraps(command)
-    def with_numbers(*args: Any, parameters: OtherParameters, **given: Any) -> None:
+    def wrapped(*args: Any, **given: Any) -> None:
+        options = {name: given.pop(name) for name in shared}
+        said = {name: value for name, value in options.items() if value is not None and value != []}
+        command(*args, **{receiver: said}, **given)
+
+    wrapped.__annotations__ = get_type_hints(command, include_extras=True) | get_type_hints(flags, include_extras=True)
+    wrapped.__signature__ = inspect.Signature([*positional, *named])  # type: ignore[attr-defined]  # how inspect is told
+    return wrapped
+
+
+def _with_values(command: Command) -> Command:
+    """A command whose `parameters` are what flags say, as the values that mechanisms take."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, parameters: dict[str, Any], **given: Any) -> None:
         from libra.comparison.setting import parsed_parameters
 
-        if "subsamples" in parameters:
-            parameters["subsamples"] = _number(cast("str", parameters["subsamples"]))
+        if (said := parameters.get("subsamples", "")).isdecimal() and len(said) < LONG_NUMBER:
+            parameters["subsamples"] = int(said)  # the mechanism refuses words other than paper
         if "labels" in parameters:
-            parameters["labels"] = labels_in(cast("Path", parameters["labels"]))
-        said = cast("dict[str, Any]", parameters)
-        if said.pop("public_labels", None):
+            parameters["labels"] = labels_in(parameters["labels"])
+        if parameters.pop("public_labels", None):
             if "labels" in parameters:
-                raise UsageError("--labels and --public-labels contradict each other. Leave out one of them.")
+                raise UsageError("--labels and --public-labels contradict each other. Remove one of them.")
             parameters["labels"] = "public"
-        others = parsed_parameters(said.pop("others", None) or ())
+        others = parsed_parameters(parameters.pop("others", ()))
         command(*args, parameters={**others, **parameters}, **given)
 
-    return takes(mechanism_flags, "parameters")(with_numbers)
-
-
-def _number(said: str) -> int | Literal["paper"]:
-    """What was said, as a number where it is one; the mechanism refuses other words."""
-    return int(said) if said.isdecimal() and len(said) < LONG_NUMBER else cast('Literal["paper"]', said)
+    return wrapped

@@ -20,24 +20,15 @@ from libra.keywords import ReadKeywords
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
-    from rich.progress import TaskID
 
-    from libra.eventlog.log import EventLog, FoundRole
-
+    from libra.eventlog.log import FoundRole
 
 PIPE_WIDTH = 120
 NARROWEST = 20  # columns that a paragraph has at least, whatever stands before it
 PATIENCE_SECONDS = 0.5  # before a bar shows
-DOING = {
-    "read": "reading",
-    "write": "writing",
-    "anonymize": "anonymizing",
-    "audit": "auditing",
-    "attack": "attacking",
-    "compare": "comparing",
-    "report": "reporting on",
-    "simulate": "writing",
-}
+HIDDEN: list[str] = []  # folders that do not show: of temporary files
+DOING = {"read": "reading", "write": "writing", "simulate": "writing", "anonymize": "anonymizing", "audit": "auditing"}
+DOING |= {"attack": "attacking", "compare": "comparing", "report": "reporting on"}
 
 
 def printable(text: str) -> str:
@@ -47,8 +38,8 @@ def printable(text: str) -> str:
         >>> print(printable("red: \x1b[31m"))
         red: \x1b[31m
     """
-    if text.isprintable():
-        return text
+    for folder in HIDDEN:
+        text = text.replace(folder, "")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -79,7 +70,7 @@ def print_result(document: dict[str, Any], lines: Iterable[str], *, as_json: boo
     if as_json:
         print_json(document)
     elif not quiet:
-        print("\n".join(printable(line) for line in lines))
+        print("\n".join(map(printable, lines)))
 
 
 def table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> None:
@@ -108,7 +99,6 @@ def percent(share: float) -> str:
     """A share to a tenth of a percent; all and nothing are said only where they are meant.
 
     Example:
-        >>> from libra.cli.output import percent
         >>> percent(1 / 3), percent(1), percent(0.9999), percent(0.0001), percent(0)
         ('33.3 %', '100.0 %', 'over 99.9 %', 'under 0.1 %', '0.0 %')
     """
@@ -117,7 +107,7 @@ def percent(share: float) -> str:
     return "under 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"
 
 
-def say(told: str, *, lead: str = "", bold: bool = False) -> None:
+def say(told: str = "", *, lead: str = "", bold: bool = False, wrapped: bool = True) -> None:
     """Print a paragraph; `lead` stands before its first line, and spaces of that width before the others.
 
     Example:
@@ -131,36 +121,20 @@ def say(told: str, *, lead: str = "", bold: bool = False) -> None:
     lead, style = printable(lead), "bold" if bold else ""
     whole = Text(printable(told))
     margin = cell_len(lead)
-    lines = whole.wrap(console, max(console.width - margin, NARROWEST)) if console.is_terminal else [whole]
+    lines = whole.wrap(console, max(console.width - margin, NARROWEST)) if console.is_terminal and wrapped else [whole]
     for number, line in enumerate(lines):
         line.rstrip()
         console.print(Text(" " * margin if number else lead) + line, style=style, soft_wrap=True)
 
 
-def say_command(command: str) -> None:
-    """Print something to type, never broken, so that it can be copied."""
-    people_console().print(printable(f"  {command}"), soft_wrap=True)
-
-
-def roles_of(log: EventLog) -> list[dict[str, Any]]:
-    """The roles as scripts read them: columns, reason, and the flag that overrides the choice."""
-    from libra.eventlog.tables.roles import FLAGS
-
-    return [
-        {"role": found.role, "columns": list(found.columns), "reason": found.reason, "flag": FLAGS[found.role]}
-        for found in log.roles
-    ]
-
-
 def columns_taken(roles: Sequence[FoundRole], options: ReadKeywords) -> list[str]:
-    """A line on the columns that play a role, where any of them was found rather than named or called as the standard has it."""
+    """A line on the columns that play a role, if any of them was found rather than named or called as the standard has it."""
     from libra.eventlog.names import ROLE_COLUMN
 
-    if "description" in options or all(
-        found.role in options or found.columns == (ROLE_COLUMN.get(found.role),) for found in roles
-    ):
+    found = [one for one in roles if one.role not in options and one.columns != (ROLE_COLUMN.get(one.role),)]
+    if "description" in options or not found:
         return []
-    taken = ((found.role.replace("_", " "), " + ".join(f'"{name}"' for name in found.columns)) for found in roles)
+    taken = ((one.role.replace("_", " "), " + ".join(f'"{name}"' for name in one.columns)) for one in roles)
     return [f"Columns taken: {', '.join(f'{role} {columns}' for role, columns in taken)}."]
 
 
@@ -168,7 +142,6 @@ class Stages:
     """What the commands hand to `progress=` of the API: a bar for every stage, and how long each took."""
 
     def __init__(self, *, quiet: bool) -> None:
-        """Nothing is done yet."""
         self._quiet = quiet
         self.seconds: dict[str, float] = {}
 
@@ -180,18 +153,16 @@ class Stages:
         """Show and time a stage."""
         begin = time.perf_counter()
         try:
-            if name in DOING:
-                with progress_bar(f"{DOING[name]} {what}".strip(), quiet=self._quiet) as progress:
-                    yield progress
-            else:
-                yield no_progress
+            shown = progress_bar(f"{DOING[name]} {what}".strip(), quiet=self._quiet) if name in DOING else None
+            with shown or contextlib.nullcontext(no_progress) as progress:
+                yield progress
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
 
 @contextlib.contextmanager
 def progress_bar(text: str, *, quiet: bool) -> Iterator[Progress]:
-    """A callback for readers and writers that draws a bar where somebody is watching."""
+    """A callback for readers and writers that draws a bar if somebody is watching."""
     if quiet or not sys.stderr.isatty():
         yield no_progress
         return
@@ -199,7 +170,8 @@ def progress_bar(text: str, *, quiet: bool) -> Iterator[Progress]:
     try:
         yield late_bar
     finally:
-        late_bar.close()
+        if late_bar.bar is not None:
+            late_bar.bar.stop()
 
 
 class _LateBar:
@@ -208,35 +180,28 @@ class _LateBar:
     def __init__(self, text: str) -> None:
         self._text = self._said = text
         self._begin = time.monotonic()
-        self._bar: Bar | None = None
-        self._task: TaskID | None = None
+        self.bar: Bar | None = None
 
     def __call__(self, done: int, total: int) -> None:
-        if self._bar is None:
-            if time.monotonic() - self._begin < PATIENCE_SECONDS:
-                return
-            self._open(total)
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=done, total=total)
+        if self.bar is None and time.monotonic() - self._begin >= PATIENCE_SECONDS:
+            self.bar = self._opened(total)
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], completed=done, total=total)
 
     def describe(self, text: str) -> None:
         """Say before the bar what is under way."""
         self._said = f"{self._text}: {text}" if text else self._text
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, description=printable(self._said))
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], description=printable(self._said))
 
-    def _open(self, total: int) -> None:
+    def _opened(self, total: int) -> Bar:
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
         from rich.table import Column
 
         words = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
         columns = (words, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        self._bar = Bar(*columns, console=people_console(stderr=True), transient=True)
-        self._task = self._bar.add_task(printable(self._said), total=total)
-        self._bar.start()
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
+        bar = Bar(*columns, console=people_console(stderr=True), transient=True)
+        bar.add_task(printable(self._said), total=total)
+        bar.start()
+        return bar

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from libra.cli.options import Json, Quiet, examples, option
+from libra.cli.options import Json, Quiet, command, option, output_option
 from libra.cli.output import Stages, figure, print_json, print_notes, printable, table
 from libra.reproduce import settings_named
 
-if TYPE_CHECKING:
-    from libra.mechanisms.libra2022.claim import Accounting
-
-
+SETTING_HELP = (
+    "How to read the paper: printed (what fits its tables best), text (with trace noise), or stated (with its delta too). May be "
+    "repeated. Default: all three."
+)
 MEANINGS = {
     "laplace_epsilon": "Laplace noise of scale b: Renyi at order alpha (paper, Eq. 2). It sets noise_scale.",
     "noise_scale": "Scale of the noise that libra2022 draws: 1 / laplace_epsilon.",
@@ -38,18 +38,18 @@ NOTES = (
 )
 
 
-@examples("libra epsilon --alpha 10 --b 2 --gamma 0.05 --delta 1e-4", "libra epsilon --alpha 2 --subsamples 50 --json")
+@command("libra epsilon --alpha 10 --b 2 --gamma 0.05 --delta 1e-4", "libra epsilon --alpha 2 --subsamples 50 --json")
 def epsilon(
     *,
-    alpha: Annotated[float, typer.Option("--alpha", help="The Renyi order, above 1.")] = 10,
-    b: Annotated[float, typer.Option("--b", help="The scale of the Laplace noise.")] = 2,
-    gamma: Annotated[float, typer.Option("--gamma", help="The share of cases in a subsample, up to 1.")] = 0.05,
-    delta: Annotated[float, typer.Option("--delta", help="The delta to convert at, below 0.5.")] = 1e-4,
-    subsamples: Annotated[int | None, option("--subsamples", "How many subsamples are released; 1/gamma if not said.")] = None,
+    alpha: Annotated[float, option("The Renyi order, above 1.", shown=True)] = 10,
+    b: Annotated[float, option("The scale of the Laplace noise.", shown=True)] = 2,
+    gamma: Annotated[float, option("The share of cases in a subsample, up to 1.", shown=True)] = 0.05,
+    delta: Annotated[float, option("The delta to convert at, below 0.5.", shown=True)] = 1e-4,
+    subsamples: Annotated[int | None, option("Number of subsamples that are released. Default: 1/gamma.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say what alpha, b, gamma and delta of the published algorithm (libra2022) amount to, beside the true (epsilon, delta)."""
+    """Show what alpha, b, gamma and delta of the published algorithm (libra2022) amount to, and the true (epsilon, delta)."""
     from libra.mechanisms.libra2022.claim import accounting, default_subsamples
 
     times = default_subsamples(gamma) if subsamples is None else subsamples
@@ -57,44 +57,28 @@ def epsilon(
     if as_json:
         print_json(found.to_dict() | {"notes": list(NOTES)})
     else:
-        show_accounting(found)
+        figures, rows = found.to_dict(), []
+        for name, text in MEANINGS.items():
+            value = figures[name] if isinstance(figures[name], dict) else {"epsilon": figures[name]}
+            rows.append((name, figure(value["epsilon"]), text.format(**value)))
+        given = f"alpha {alpha:g}, b {b:g}, gamma {gamma:g}, delta {delta:g}"
+        title = f"{given}: {times:,} subsample{'' if times == 1 else 's'} (none is a guarantee of libra2022)"
+        table(title, ("figure", "value", "meaning"), rows, right=(1,))
     print_notes(NOTES, quiet=quiet)
 
 
-def show_accounting(found: Accounting) -> None:
-    """One line a figure: its name, its value, and what it says."""
-    figures = found.to_dict()
-    rows = []
-    for name, text in MEANINGS.items():
-        value = figures[name] if isinstance(figures[name], dict) else {"epsilon": figures[name]}
-        rows.append((name, figure(value["epsilon"]), text.format(**value)))
-    given = f"alpha {found.alpha:g}, b {found.b:g}, gamma {found.gamma:g}, delta {found.delta:g}"
-    title = f"{given}: {found.subsamples:,} subsample{'' if found.subsamples == 1 else 's'} (none is a guarantee of libra2022)"
-    table(title, ("figure", "value", "meaning"), rows, right=(1,))
-
-
-@examples("libra reproduce --logs logs", "libra reproduce --logs logs --setting printed --seeds 3 -o tables.md")
+@command("libra reproduce --logs logs", "libra reproduce --logs logs --setting printed --seeds 3 -o tables.md")
 def reproduce(
     *,
-    logs: Annotated[Path, option("--logs", "A folder with event logs; names such as sepsis.xes.gz tell the paper's.", "DIR")],
-    alpha: Annotated[
-        list[float] | None, option("--alpha", "An order to try. May be said several times; 2, 10 and 100 if not said.")
-    ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many runs of each kind; their seeds are 0, 1, 2, …")] = 5,
-    setting: Annotated[
-        list[str] | None,
-        option(
-            "--setting",
-            "How to read the paper: printed (what fits its tables best), text (with trace noise), or stated (with "
-            "its delta too). May be said several times; all three if not said.",
-            "NAME",
-        ),
-    ] = None,
-    output: Annotated[Path | None, option("--output -o", "Write the Markdown to this file.", "FILE.md")] = None,
+    logs: Annotated[Path, option("A folder with event logs; names such as sepsis.xes.gz identify the paper's.", "DIR")],
+    alpha: Annotated[list[float] | None, option("An order to try. May be repeated. Default: 2, 10 and 100.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of runs of each kind; their seeds are 0, 1, 2, …")] = 5,
+    setting: Annotated[list[str] | None, option(SETTING_HELP, "NAME")] = None,
+    output: Annotated[Path | None, output_option("Write the Markdown to this file.", "FILE.md")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compute the tables of the paper anew with libra2022, and print them as Markdown."""
+    """Compute the tables of the paper again with libra2022, and print them as Markdown."""
     from libra._system.arguments import checked_order
     from libra._system.files import atomic_output
     from libra.reproduce import run

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from libra._system.shell import libra_command
-from libra.cli.options import Json, Quiet, examples
+from libra.cli.options import Json, Quiet, command, output_option
 from libra.cli.output import people_console, print_json, print_notes, print_result, table
-
-if TYPE_CHECKING:
-    from libra._system.doctor import Check
-
+from libra.errors import InputError
 
 FILES = ("emergency.xes.gz", "emergency.csv", "anonymized.xes.gz", "certificate.json", "report.html")
 
 
-@examples("libra demo", "libra demo -o tour")
+@command("libra demo", "libra demo -o tour")
 def demo(
     *,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write to; created if missing.")
-    ] = Path("libra-demo"),
+    output: Annotated[Path, output_option("Folder to write to; created if missing.", "FOLDER", shown=True)] = Path("libra-demo"),
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -36,7 +31,6 @@ def demo(
     from libra.cli.certificates import show_verification
     from libra.cli.logs import show_summary
     from libra.cli.measure import show_utility
-    from libra.errors import InputError
     from libra.measures import measure
     from libra.measures.summary import summarize
     from libra.reporting.build import draft_of_release
@@ -45,10 +39,10 @@ def demo(
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError("this folder cannot be made", place=str(output), remedy="Name another one with --output") from error
+        raise InputError("this folder cannot be created", place=str(output), remedy="Name another one with --output") from error
     log = api.read(example.path())
     original, table, anonymized, certificate, report = (output / name for name in FILES)
-    notes = list(dict.fromkeys(note for file in (original, table) for note in (*log.notes, *api.write(log, file))))
+    notes = [*log.notes, *api.write(log, original), *api.write(log, table)]
     release = api.anonymize(log)
     release.write(anonymized, certificate=certificate)
     notes = list(dict.fromkeys((*notes, *release.notes)))
@@ -65,15 +59,9 @@ def demo(
         print()
         show_utility(original, anonymized, utility)
     print_notes(notes, quiet=quiet)
-    document = {
-        "files": [str(output / name) for name in FILES],
-        "inspect": summary.to_dict(),
-        "anonymize": release.to_dict(),
-        "verify": verification.to_dict(),
-        "measure": utility.to_dict(),
-        "report": page.to_dict(),
-        "notes": notes,
-    }
+    files, described = [str(output / name) for name in FILES], {"inspect": summary.to_dict(), "anonymize": release.to_dict()}
+    checked = {"verify": verification.to_dict(), "measure": utility.to_dict(), "report": page.to_dict()}
+    document = {"files": files, **described, **checked, "notes": notes}
     print_result(document, next_steps(original, table, certificate, report), as_json=as_json, quiet=quiet)
 
 
@@ -98,27 +86,21 @@ def next_steps(packed: Path, table: Path, certificate: Path, report: Path) -> li
     ]
 
 
-@examples("libra doctor", "libra doctor --json")
+@command("libra doctor", "libra doctor --json")
 def doctor(*, as_json: Json = False) -> None:
-    """Say step by step what is installed, what is missing, and how to get it."""
+    """Show what is installed, what is missing, and how to get it."""
     from libra._system.doctor import examine
 
     checks = examine()
-    ok = all(check.ok for check in checks if check.required)
-    if as_json:
-        print_json({"ok": ok, "checks": [check.to_dict() for check in checks]})
-    else:
-        show_checks(checks)
-    if not ok:
-        raise typer.Exit(1)
-
-
-def show_checks(checks: Sequence[Check]) -> None:
-    """One line a check, then the commands that install what is missing."""
-    rows = [
-        ("ok" if check.ok else "missing", check.name, check.found, check.purpose, "" if check.ok else check.remedy)
-        for check in checks
-    ]
-    table("What Libra found", ("", "part", "found", "for", "get it with"), rows)
     lacking = [check.name for check in checks if check.required and not check.ok]
-    people_console().print(f"Missing: {', '.join(lacking)}." if lacking else "Everything that is required is there.")
+    if as_json:
+        print_json({"ok": not lacking, "checks": [asdict(check) for check in checks]})
+    else:
+        rows = [
+            ("ok" if check.ok else "missing", check.name, check.found, check.purpose, "" if check.ok else check.remedy)
+            for check in checks
+        ]
+        table("What Libra found", ("", "part", "found", "for", "get it with"), rows)
+        people_console().print(f"Missing: {', '.join(lacking)}." if lacking else "Everything that is required is there.")
+    if lacking:
+        raise typer.Exit(1)

@@ -1,8 +1,8 @@
 """Finished runs on disk, so that an interrupted comparison goes on where it was.
 
-In: a run and the content of its log. Out: what was found of it before, or nothing. A file a run, named by a SHA-256 of all that
-decides the outcome: the log as read, the mechanism and its parameters, the seed, and the code that computes it. It holds
-measures, no log, and is confidential: only the user may read it. Whatever cannot be read or does not fit is as good as absent.
+A file a run, named by a SHA-256 of all that decides the outcome: the log as read, the mechanism and its parameters, the seed, and
+the code that computes it. It holds measures, no log, and is confidential: only the user may read it. Whatever cannot be read or
+does not fit is as good as absent.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from importlib import metadata
+from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,19 +28,15 @@ from libra.errors import InputError
 
 FORM = 1  # of the files; a change of it makes all of them old
 ROOMS = ("_system", "engines", "eventlog", "measures", "mechanisms", "privacy")  # what decides the outcome of a run
-MODULES = ("comparison/child.py", "errors.py", "seeds.py")
+MODULES = ("comparison/child.py", "errors.py")
 LIBRARIES = ("numpy", "polars", "scipy")
 
 
 def user_cache() -> Path:
     """Where this user's caches are kept, by the custom of the system."""
-    if sys.platform == "win32":
-        home = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    elif sys.platform == "darwin":
-        home = Path.home() / "Library" / "Caches"
-    else:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "libra" / "compare"
+    homes = {"win32": os.environ.get("LOCALAPPDATA") or "~/AppData/Local", "darwin": "~/Library/Caches"}
+    home = homes.get(sys.platform) or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(home).expanduser() / "libra" / "compare"
 
 
 @dataclass
@@ -62,11 +58,10 @@ class Cache:
             before = Limits(**plain["limits"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
-        if missing.why == "time":
-            return limits.of_time if limits.seconds <= before.seconds else None
-        if missing.why == "memory":
-            return limits.of_memory if limits.gigabytes <= before.gigabytes else None
-        return missing
+        if missing.why not in ("time", "memory"):
+            return missing
+        no_wider = limits.seconds <= before.seconds if missing.why == "time" else limits.gigabytes <= before.gigabytes
+        return limits.exceeded(missing.why) if no_wider else None
 
     def keep(self, run: Run, content: str, found: Result | Missing, limits: Limits) -> None:
         """Write down what was found, whole or not at all; a failure is not kept, since trying again may help."""
@@ -90,29 +85,20 @@ class Cache:
 
     def _identity(self, run: Run, content: str) -> str:
         """All that decides the outcome, in one text; the name of the log plays no part."""
-        return json.dumps(
-            {
-                "content": content,
-                "mechanism": run.setting.mechanism,
-                "parameters": dict(run.parameters),
-                "seed": run.seed,
-                "code": self._code | _plug_ins(run),
-            },
-            sort_keys=True,
-        )
+        asked = {"mechanism": run.setting.mechanism, "parameters": dict(run.parameters), "seed": run.seed}
+        return json.dumps(asked | {"content": content, "code": self._code | _plug_ins(run)}, sort_keys=True)
 
     @cached_property
     def _code(self) -> dict[str, str]:
-        return {"libra": __version__, "source": source_fingerprint(), "python": sys.version.split()[0]} | {
-            name: _version(name) for name in LIBRARIES
-        }
+        libraries = {name: " ".join(one.version for one in distributions(name=name)) for name in LIBRARIES}
+        return libraries | {"libra": __version__, "source": source_fingerprint(), "python": sys.version.split()[0]}
 
 
 def source_fingerprint() -> str:
     """A SHA-256 of the source files that decide what a run gives: a changed mechanism is not served from an old cache."""
     home = Path(__file__).resolve().parents[1]
     files = [*(home / module for module in MODULES), *(file for room in ROOMS for file in (home / room).rglob("*.py"))]
-    return _hash_of((file.relative_to(home).as_posix(), file) for file in sorted(files))
+    return _hash_of(files, home)
 
 
 def _plug_ins(run: Run) -> dict[str, str]:
@@ -130,28 +116,19 @@ def _plug_ins(run: Run) -> dict[str, str]:
 
 def _source_of(package: str) -> str:
     """A SHA-256 of the source files of a module or of a whole package; of what cannot be found, that of nothing."""
-    try:
+    spec = None
+    with contextlib.suppress(ImportError, ValueError):
         spec = find_spec(package)
-    except (ImportError, ValueError):
-        spec = None
     if spec is None or spec.origin is None:
-        return _hash_of(iter(()))
+        return _hash_of((), Path())
     origin = Path(spec.origin)
-    files = sorted(origin.parent.rglob("*.py")) if spec.submodule_search_locations else [origin]
-    return _hash_of((file.relative_to(origin.parent).as_posix(), file) for file in files)
+    return _hash_of(origin.parent.rglob("*.py") if spec.submodule_search_locations else [origin], origin.parent)
 
 
-def _hash_of(files: Iterator[tuple[str, Path]]) -> str:
+def _hash_of(files: Iterable[Path], home: Path) -> str:
     digest = sha256()
-    for name, file in files:
+    for file in sorted(files):
         with contextlib.suppress(OSError):
             data = file.read_bytes()
-            digest.update(f"{name} {len(data)}\n".encode() + data)
+            digest.update(f"{file.relative_to(home).as_posix()} {len(data)}\n".encode() + data)
     return digest.hexdigest()
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "none"

@@ -1,8 +1,7 @@
 """The process that one run has to itself, `python -m libra.comparison.child`, and logs as bytes on their way to it.
 
-In, through stdin: a line of JSON with the mechanism, its parameters and the seed, then the log. Out, on stdout: one JSON
-document, a result or why there is none. The parent keeps stdin open for as long as it lives; when it ends, so does this process.
-No copy of a confidential log is left in a folder, whoever ends the program and however.
+In, through stdin: a line of JSON with the mechanism, its parameters and the seed, then the log. No copy stays in a folder.
+Out, on stdout: one JSON document, a result or why there is none. When the parent ends, its end of stdin closes, and so do we.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
 from hashlib import sha256
 from io import BytesIO
 from time import perf_counter
@@ -51,52 +49,39 @@ def main() -> None:
 
 def _found(job: dict[str, Any], data: bytes) -> dict[str, Any]:
     try:
-        return {"result": _result(job, data)}
+        return {"result": _result(job, data).to_dict()}
     except BrokenMechanismError as error:
-        return _broken_by(error.__cause__ or error)
-    except MissingExtraError as error:
-        return _missing("failed", str(error))
+        why, reason = _broken_by(error.__cause__ or error)
     except LibraError as error:
-        return _missing("refused", str(error))
+        why, reason = "failed" if isinstance(error, MissingExtraError) else "refused", str(error)
     except (Exception, SystemExit) as error:  # a plug-in's mistake is a result as well
-        return _broken_by(error)
-
-
-def _broken_by(error: BaseException) -> dict[str, Any]:
-    if isinstance(error, MemoryError):
-        return _missing("memory", "it asked for more memory than there is")
-    told = " ".join(str(error).split())
-    return _missing("failed", f"{type(error).__name__}: {told}" if told else type(error).__name__)
-
-
-def _result(job: dict[str, Any], data: bytes) -> dict[str, Any]:
-    made = mechanism(job["mechanism"], job["parameters"])
-    log = unpacked(data)
-    reading = peak_megabytes()
-    begin = perf_counter()
-    release = made.anonymize(log, Randomness(job["seed"]), no_progress)
-    seconds, peak = perf_counter() - begin, peak_megabytes()
-    guarantee = release.guarantee
-    utility = measure(log, release.log)
-    cases, times = release.log.n_cases, release.has_times
-    promised = (guarantee.kind, guarantee.statement, guarantee.unit)
-    return Result(utility, cases, times, seconds, peak, reading, *promised).to_dict()
-
-
-def _missing(why: str, reason: str) -> dict[str, Any]:
+        why, reason = _broken_by(error)
     return {"missing": {"why": why, "reason": reason}}
 
 
-def packed(log: EventLog) -> bytes:
-    """A log as bytes; `unpacked` gives it back.
+def _broken_by(error: BaseException) -> tuple[str, str]:
+    if isinstance(error, MemoryError):
+        return "memory", "it asked for more memory than there is"
+    told = " ".join(str(error).split())
+    return "failed", f"{type(error).__name__}: {told}" if told else type(error).__name__
 
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> log = simulate(cases=20)
-        >>> unpacked(packed(log)).equals(log)
-        True
-    """
-    frames = [_packed_frame(frame) for frame in (log.events, log.cases)]
+
+def _result(job: dict[str, Any], data: bytes) -> Result:
+    made, log = mechanism(job["mechanism"], job["parameters"]), unpacked(data)
+    reading, begin = peak_megabytes(), perf_counter()
+    release = made.anonymize(log, Randomness(job["seed"]), no_progress)
+    seconds, peak, promised = perf_counter() - begin, peak_megabytes(), release.guarantee
+    figures = (measure(log, release.log), release.log.n_cases, release.has_times, seconds, peak, reading)
+    return Result(*figures, promised.kind, promised.statement, promised.unit)
+
+
+def packed(log: EventLog) -> bytes:
+    """A log as bytes; `unpacked` gives it back."""
+    frames = []
+    for frame in (log.events, log.cases):
+        stream = BytesIO()
+        frame.write_ipc(stream, compression="zstd")
+        frames.append(stream.getvalue())
     header = _header(log) | {"roles": [[role.role, list(role.columns), role.reason] for role in log.roles]}
     first = json.dumps(header | {"sizes": [len(frame) for frame in frames]}).encode()
     return b"\n".join((first, b"".join(frames)))
@@ -134,25 +119,15 @@ def _header(log: EventLog) -> dict[str, object]:
     return {"metadata": log.metadata.to_dict(), "individual": log.individual, "has_zone": log.has_zone, "case_id": of_case}
 
 
-def _packed_frame(frame: pl.DataFrame) -> bytes:
-    stream = BytesIO()
-    frame.write_ipc(stream, compression="zstd")
-    return stream.getvalue()
-
-
 def _feed(digest: _Hash, part: pl.Series) -> None:
     """Which values are missing, and the others: the same bytes for the same values, however Polars holds them."""
+    values = part.drop_nulls()
     digest.update(part.is_null().to_numpy().tobytes())
-    for data in _bytes_of(part.drop_nulls()):
-        digest.update(data)
-
-
-def _bytes_of(values: pl.Series) -> Iterable[bytes]:
     if values.dtype == pl.String:
-        yield values.str.len_bytes().to_numpy().tobytes()
-        yield (values.str.join("").item() or "").encode()
+        digest.update(values.str.len_bytes().to_numpy().tobytes())
+        digest.update((values.str.join("").item() or "").encode())
     else:
-        yield values.to_physical().to_numpy().tobytes()
+        digest.update(values.to_physical().to_numpy().tobytes())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """From a plan to a comparison: what is known already is taken from the cache, the rest is run.
 
-In: logs by name, the plan, limits, and where finished runs are kept. Out: a `Comparison`. A run that went beyond a limit is not
-tried again with other seeds: they would take the time and fail alike.
+A run that went beyond a limit is not tried again with other seeds: they would take the time and fail alike.
 """
 
 from __future__ import annotations
@@ -9,13 +8,14 @@ from __future__ import annotations
 import os.path
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache as remembered
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from libra._system.arguments import checked_whole
-from libra.comparison.cache import Cache, user_cache
+from libra.comparison.cache import Cache
 from libra.comparison.child import content_hash, packed
 from libra.comparison.comparison import LIMITS, ComparedLog, Comparison, Limits, Missing, Outcome, Result
 from libra.comparison.plan import Plan, Run, in_our_words
@@ -28,13 +28,7 @@ if TYPE_CHECKING:
     from libra.api import Source
 
 MOST_PROCESSES = 1_000
-
-Told = Callable[[int, int, str], None]
-"""Called with the runs done, the runs in all, and what is running."""
-
-
-def nobody_told(_done: int, _total: int, _running: str) -> None:
-    """The progress of those who do not want to know."""
+Told = Callable[[int, int, str], None]  # called with the runs done, the runs in all, and what is running
 
 
 def checked_processes(said: int | None) -> int:
@@ -44,32 +38,29 @@ def checked_processes(said: int | None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def cache_of(said: str | Path | bool) -> Cache | None:
-    """Where finished runs are kept: a folder, the user's own (True) or nowhere (False)."""
-    if isinstance(said, bool):
-        return Cache(user_cache()) if said else None
-    return Cache(Path(said))
-
-
 def compare(
-    logs: Mapping[str, EventLog],
-    plan: Plan,
-    limits: Limits,
-    processes: int,
-    cache: Cache | None = None,
-    told: Told = nobody_told,
+    logs: Mapping[str, EventLog], plan: Plan, limits: Limits, processes: int, cache: Cache | None, told: Told
 ) -> Comparison:
     """Run all that is planned on all logs."""
     runs = list(plan.runs(logs))
     contents = {name: content_hash(log) for name, log in logs.items()} if cache is not None else {}
-    settled = _Settled()
-    for run in runs:
-        if run.refusal is not None:
-            settled.settle(run, Missing("refused", run.refusal))
-        elif cache is not None:
-            kept = cache.found(run, contents[run.log], limits)
-            if kept is not None:
-                settled.settle(run, kept, cached=True)
+    outcomes: dict[Run, Outcome] = {}
+    beyond: dict[tuple[object, ...], Missing] = {}  # the kinds of runs that went beyond a limit
+
+    def settle(run: Run, found: Result | Missing, *, cached: bool = False) -> None:
+        if isinstance(found, Missing) and found.why == "refused":
+            found = replace(found, reason=in_our_words(found.reason, run.setting, run.parameters))
+        elif isinstance(found, Missing) and found.why in LIMITS:
+            beyond.setdefault(_but_for_seed(run), found)
+        outcomes[run] = Outcome(run, found, cached)
+
+    def wanted() -> Iterator[Run]:
+        """The runs that are still to be made; those that another seed has shown to be hopeless are settled here."""
+        for run in runs:
+            if run not in outcomes and (hopeless := beyond.get(_but_for_seed(run))) is not None:
+                settle(run, hopeless)
+            elif run not in outcomes:
+                yield run
 
     @remembered
     def data_of(name: str) -> bytes:
@@ -77,49 +68,27 @@ def compare(
 
     def watch(under_way: Sequence[Run]) -> None:
         others = f" and {len(under_way) - 1} more" if len(under_way) > 1 else ""
-        told(len(settled.outcomes), len(runs), f"{under_way[0]}{others}" if under_way else "")
+        told(len(outcomes), len(runs), f"{under_way[0]}{others}" if under_way else "")
 
-    with closing(found_by_processes(_wanted(runs, settled), data_of, limits, processes, watch)) as finished:
+    for run in runs:
+        if run.refusal is not None:
+            settle(run, Missing("refused", run.refusal))
+        elif cache is not None and (kept := cache.found(run, contents[run.log], limits)) is not None:
+            settle(run, kept, cached=True)
+    with closing(found_by_processes(wanted(), data_of, limits, processes, watch)) as finished:
         for run, found in finished:
-            settled.settle(run, found)
+            settle(run, found)
             if cache is not None:
                 cache.keep(run, contents[run.log], found, limits)
-    told(len(settled.outcomes), len(runs), "")
+    watch([])
     compared = tuple(
         ComparedLog(name, measure(log, empty_log(log)), log.notes, has_individuals=log.individual is not None)
         for name, log in logs.items()
     )
     notes = (*plan.notes, *((cache.trouble,) if cache is not None and cache.trouble else ()))
     place = {key: i for i, key in enumerate(dict.fromkeys(map(_but_for_seed, runs)))}
-    outcomes = tuple(settled.outcomes[run] for run in sorted(runs, key=lambda run: place[_but_for_seed(run)]))  # then by seed
-    return Comparison(compared, outcomes, plan.epsilons, plan.delta, plan.seeds, limits, notes)
-
-
-@dataclass
-class _Settled:
-    """What is known so far: the outcomes, and which kinds of runs went beyond a limit."""
-
-    outcomes: dict[Run, Outcome] = field(default_factory=dict)
-    beyond: dict[tuple[object, ...], Missing] = field(default_factory=dict)
-
-    def settle(self, run: Run, found: Result | Missing, *, cached: bool = False) -> None:
-        if isinstance(found, Missing) and found.why == "refused":
-            found = replace(found, reason=in_our_words(found.reason, run.setting, run.parameters))
-        elif isinstance(found, Missing) and found.why in LIMITS:
-            self.beyond.setdefault(_but_for_seed(run), found)
-        self.outcomes[run] = Outcome(run, found, cached)
-
-
-def _wanted(runs: Sequence[Run], settled: _Settled) -> Iterator[Run]:
-    """The runs that are still to be made, one at a time; those that another seed has shown to be hopeless are settled here."""
-    for run in runs:
-        if run in settled.outcomes:
-            continue
-        beyond = settled.beyond.get(_but_for_seed(run))
-        if beyond is None:
-            yield run
-        else:
-            settled.settle(run, beyond)
+    ordered = tuple(outcomes[run] for run in sorted(runs, key=lambda run: place[_but_for_seed(run)]))  # then by seed
+    return Comparison(compared, ordered, plan.epsilons, plan.delta, plan.seeds, limits, notes)
 
 
 def _but_for_seed(run: Run) -> tuple[object, ...]:
@@ -130,10 +99,6 @@ def named(sources: Source | Sequence[Source] | Mapping[str, Source]) -> dict[str
     """The logs by name, no name twice: a file by its name up to the first dot, others by their own name or by a number.
 
     Files that would be called alike are told apart by the folders above them, or by the rest of their names.
-
-    Example:
-        >>> named(["logs/sepsis.xes.gz", "old/sepsis.csv", "sales.csv"])
-        {'logs/sepsis': 'logs/sepsis.xes.gz', 'old/sepsis': 'old/sepsis.csv', 'sales': 'sales.csv'}
     """
     if isinstance(sources, Mapping):
         found = {str(name): source for name, source in sources.items()}
@@ -142,34 +107,32 @@ def named(sources: Source | Sequence[Source] | Mapping[str, Source]) -> dict[str
         files = _names_of_files([_whole(source) for source in several if isinstance(source, str | Path)])
         found = {}
         for source in several:
-            found[_free(files[_whole(source)] if isinstance(source, str | Path) else _own_name(source), found)] = source
+            own = getattr(getattr(source, "metadata", None), "name", None)
+            name = files[_whole(source)] if isinstance(source, str | Path) else own if own and isinstance(own, str) else "log"
+            found[next(free for free in chain([name], (f"{name} {n}" for n in count(2))) if free not in found)] = source
     if not found:
         raise UsageError("There is no log to compare on. Name one or more.")
     return found
 
 
 def _names_of_files(files: Sequence[Path]) -> dict[Path, str]:
+    """Names by which no two files are called alike: with as many folders as it takes, and with endings if that is not enough."""
     alike: dict[str, list[Path]] = {}
     for file in dict.fromkeys(files):
         alike.setdefault(_stem(file), []).append(file)
-    return {file: name for several in alike.values() for file, name in zip(several, _apart(several), strict=True)}
+    names: dict[Path, str] = {}
+    for group in alike.values():
+        depths = range(max(len(file.parts) for file in group))
+        ends = [[_stem(file) for file in group], [file.name for file in group]]
+        tried = ([_below(file, end, depth) for file, end in zip(group, last, strict=True)] for last in ends for depth in depths)
+        names |= zip(group, next((names for names in tried if len(set(names)) == len(group)), ends[1]), strict=True)
+    return names
 
 
-def _apart(files: Sequence[Path]) -> list[str]:
-    """Names for files that are called alike: with as many folders as it takes, and with endings where that is not enough."""
-    ends = [[_stem(file) for file in files], [file.name for file in files]]
-    for end in ends:
-        for folders in range(max(len(file.parts) for file in files)):
-            names = ["/".join((*_last(file, folders), last)) for file, last in zip(files, end, strict=True)]
-            if len(set(names)) == len(files):
-                return names
-    return ends[1]
-
-
-def _last(file: Path, folders: int) -> tuple[str, ...]:
-    """The folders next to a file; the root of the disk is none."""
+def _below(file: Path, end: str, folders: int) -> str:
+    """The end of a name after so many of the folders next to the file; the root of the disk is none."""
     above = file.parent.relative_to(file.anchor).parts
-    return above[len(above) - folders :] if folders < len(above) else above
+    return "/".join((*above[max(len(above) - folders, 0) :], end))
 
 
 def _whole(file: str | Path) -> Path:
@@ -178,15 +141,3 @@ def _whole(file: str | Path) -> Path:
 
 def _stem(file: Path) -> str:
     return file.name.partition(".")[0] or file.name or "log"
-
-
-def _own_name(source: Source) -> str:
-    own = getattr(getattr(source, "metadata", None), "name", None)
-    return own if isinstance(own, str) and own else "log"
-
-
-def _free(name: str, taken: Mapping[str, Source]) -> str:
-    number = 1
-    while (name if number == 1 else f"{name} {number}") in taken:
-        number += 1
-    return name if number == 1 else f"{name} {number}"

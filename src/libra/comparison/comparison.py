@@ -1,7 +1,6 @@
 """A comparison: what came of every run, its measures or why there are none, and rows of means over the seeds.
 
-Plain data from here on: tables, plots and files are made of it. Everything in it was computed from the originals, with seeds
-that anybody can draw from again: it is confidential, and says so.
+Everything in it was computed from the originals, with seeds that anybody can draw from again: it is confidential, and says so.
 """
 
 from __future__ import annotations
@@ -40,48 +39,27 @@ MEASURES = {
 
 Why = Literal["time", "memory", "refused", "failed"]
 LIMITS: tuple[Why, ...] = ("time", "memory")
-OF_TIMES = (
-    "emd_time",
-    "case_duration_w1_hours",
-    "edge_duration_w1_hours",
-    "edge_duration_w1_relative",
-    "edge_duration_w1_log",
-    "arrival_w1_days",
-)
+OF_TIMES: tuple[str, ...] = ("emd_time", "case_duration_w1_hours", "arrival_w1_days")
+OF_TIMES += ("edge_duration_w1_hours", "edge_duration_w1_relative", "edge_duration_w1_log")
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a finished run gave.
+    """What a finished run gave; where the system does not tell how much memory it had, that is None."""
 
-    Attributes:
-        utility: How far the release is from the original.
-        cases: How many cases were released.
-        has_times: Whether its timestamps say anything; if not, the measures of times do not either.
-        seconds: How long anonymizing took, without reading and measuring.
-        peak_megabytes: The most memory that its process had by then; None where the system does not tell.
-        reading_megabytes: The most that it had before, with the log read and nothing begun.
-        guarantee: "proved" or "claimed".
-        statement: The promise in words.
-        unit: What it protects: one case, or one individual.
-    """
-
-    utility: Utility
-    cases: int
-    has_times: bool
-    seconds: float
-    peak_megabytes: float | None
-    reading_megabytes: float | None
+    utility: Utility  # how far the release is from the original
+    cases: int  # how many were released
+    has_times: bool  # whether its timestamps say anything; if not, the measures of times do not either
+    seconds: float  # how long anonymizing took, without reading and measuring
+    peak_megabytes: float | None  # the most memory that its process had by then
+    reading_megabytes: float | None  # the most that it had before, with the log read and nothing begun
     guarantee: Literal["proved", "claimed"]
-    statement: str
-    unit: str
+    statement: str  # the promise in words
+    unit: str  # what it protects: one case, or one individual
 
     def figure(self, name: str) -> float | None:
         """A measure by its name; None where it is not defined, or where no times were released."""
-        if name in OF_TIMES and not self.has_times:
-            return None
-        value: float | None = getattr(self.utility, name)
-        return value
+        return None if name in OF_TIMES and not self.has_times else getattr(self.utility, name)
 
     def to_dict(self) -> dict[str, Any]:
         """The result, JSON-ready; `from_dict` is its inverse."""
@@ -89,15 +67,13 @@ class Result:
 
     def shown(self) -> dict[str, Any]:
         """The same for people: where no times were released, measures of times are None."""
-        utility = self.utility.to_dict()
-        return self.to_dict() | {"utility": utility | {name: self.figure(name) for name in OF_TIMES}}
+        return self.to_dict() | {"utility": self.utility.to_dict() | {name: self.figure(name) for name in OF_TIMES}}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Result:
         """The result that `to_dict` described."""
         figures = dict(plain["utility"])
-        utility = Utility(**figures | {"empty": Baseline(**figures["empty"])})
-        return cls(**dict(plain) | {"utility": utility})
+        return cls(**dict(plain) | {"utility": Utility(**figures | {"empty": Baseline(**figures["empty"])})})
 
 
 @dataclass(frozen=True)
@@ -116,24 +92,13 @@ class Limits:
     gigabytes: float = 4.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no limit."""
         checked("the time limit", self.seconds, lambda seconds: seconds > 0, "of seconds above 0")
         checked("the memory limit", self.gigabytes, lambda gigabytes: gigabytes > 0, "of GB above 0")
 
-    @property
-    def megabytes(self) -> float:
-        """The limit of memory in the unit that systems tell it in."""
-        return 1024 * self.gigabytes
-
-    @property
-    def of_time(self) -> Missing:
-        """What is said of a run that took too long."""
-        return Missing("time", f"it took more than {self.seconds:g} seconds")
-
-    @property
-    def of_memory(self) -> Missing:
-        """What is said of a run that took too much memory."""
-        return Missing("memory", f"it took more than {self.gigabytes:g} GB of memory")
+    def exceeded(self, why: Literal["time", "memory"]) -> Missing:
+        """What is said of a run that took too long, or too much memory."""
+        limit = f"{self.seconds:g} seconds" if why == "time" else f"{self.gigabytes:g} GB of memory"
+        return Missing(why, f"it took more than {limit}")
 
 
 @dataclass(frozen=True)
@@ -157,18 +122,11 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """One run for a JSON document."""
         run = self.run
-        return {
-            "log": run.log,
-            "mechanism": run.setting.mechanism,
-            "setting": run.setting.label,
-            "parameters": dict(run.parameters),
-            "epsilon": run.epsilon,
-            "delta": run.delta,
-            "seed": run.seed,
-            "cached": self.cached,
-            "result": None if self.result is None else self.result.shown(),
-            "missing": None if self.missing is None else asdict(self.missing),
-        }
+        asked = {"log": run.log, "mechanism": run.setting.mechanism, "setting": run.setting.label}
+        budget = {"parameters": dict(run.parameters), "epsilon": run.epsilon, "delta": run.delta, "seed": run.seed}
+        result = None if self.result is None else self.result.shown()
+        missing = None if self.missing is None else asdict(self.missing)
+        return asked | budget | {"cached": self.cached, "result": result, "missing": missing}
 
 
 @dataclass(frozen=True)
@@ -263,22 +221,14 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """The row, JSON-ready."""
-        measures = {name: self.measure(name) for name in MEASURES}
-        return {
-            "log": self.log,
-            "setting": self.setting.label,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "runs": len(self.results),
-            "measures": {name: None if found is None else asdict(found) for name, found in measures.items()},
-            "has_times": self.has_times if self.results else None,
-            "seconds": None if self.seconds is None else asdict(self.seconds),
-            "peak_megabytes": self.peak_megabytes,
-            "guarantee": self.guarantee,
-            "unit": self.unit,
-            "audit": self.audit,
-            "missing": [asdict(missing) for missing in self.missing],
-        }
+        means = {name: self.measure(name) for name in MEASURES} | {"seconds": self.seconds}
+        measures = {name: None if mean is None else asdict(mean) for name, mean in means.items()}
+        seconds, has_times = measures.pop("seconds"), self.has_times if self.results else None
+        of = {"log": self.log, "setting": self.setting.label, "epsilon": self.epsilon, "delta": self.delta}
+        found = {"runs": len(self.results), "measures": measures, "has_times": has_times, "seconds": seconds}
+        promised = {"guarantee": self.guarantee, "unit": self.unit, "audit": self.audit}
+        missing = {"missing": [asdict(missing) for missing in self.missing]}
+        return of | found | {"peak_megabytes": self.peak_megabytes} | promised | missing
 
 
 @dataclass(frozen=True, repr=False)
@@ -290,10 +240,6 @@ class Comparison:
         >>> found = libra.compare(libra.example.path(), mechanisms="libra", epsilon=1.0, seeds=1, cache=False)
         >>> found
         <Comparison: 1 log, 1 setting, 1 of 1 runs with a result; rows(log) and plot(log, measure) know emergency>
-        >>> found.rows("emergency")[0].guarantee
-        'proved'
-        >>> print(found.to_markdown().splitlines()[0])
-        # A comparison of mechanisms
     """
 
     logs: tuple[ComparedLog, ...]
@@ -315,10 +261,10 @@ class Comparison:
 
     def log(self, name: str) -> ComparedLog:
         """A log by its name."""
-        for log in self.logs:
-            if log.name == name:
-                return log
-        raise UsageError(f'There is no log "{name}" in this comparison. There is: {", ".join(log.name for log in self.logs)}.')
+        by_name = {log.name: log for log in self.logs}
+        if name not in by_name:
+            raise UsageError(f'There is no log "{name}" in this comparison. There is: {", ".join(by_name)}.')
+        return by_name[name]
 
     def rows(self, log: str) -> list[Row]:
         """The rows of a log, in the order in which the settings were named."""
@@ -344,22 +290,11 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-ready: the rows of each log, then each run."""
-        return {
-            "document": DOCUMENT,
-            "version": __version__,
-            "confidential": CONFIDENTIAL,
-            "delta": self.delta,
-            "epsilons": list(self.epsilons),
-            "seeds": list(self.seeds),
-            "limits": asdict(self.limits),
-            "logs": [
-                {
-                    "name": log.name,
-                    "has_individuals": log.has_individuals,
-                    "empty_log": {name: getattr(log.empty, name) for name in MEASURES},
-                    "rows": [row.to_dict() for row in self.rows(log.name)],
-                }
-                for log in self.logs
-            ],
-            "runs": [outcome.to_dict() for outcome in self.outcomes],
-        }
+        head = {"document": DOCUMENT, "version": __version__, "confidential": CONFIDENTIAL, "delta": self.delta}
+        asked = {"epsilons": list(self.epsilons), "seeds": list(self.seeds), "limits": asdict(self.limits)}
+        logs = []
+        for log in self.logs:
+            empty = {name: getattr(log.empty, name) for name in MEASURES}
+            rows = [row.to_dict() for row in self.rows(log.name)]
+            logs.append({"name": log.name, "has_individuals": log.has_individuals, "empty_log": empty, "rows": rows})
+        return head | asked | {"logs": logs, "runs": [outcome.to_dict() for outcome in self.outcomes]}

@@ -1,18 +1,21 @@
-"""The plan of a comparison: which runs there are and with which parameters, before anything runs.
+"""The plan of a comparison: a `Run` for every log, setting, epsilon and seed, with its parameters, before anything runs.
 
-In: settings, budgets and seeds, as people say them. Out: a `Plan`, and from it a `Run` for every log, setting, epsilon and seed.
 A setting that is refused at every epsilon is a mistake of the caller, and told at once; one that is refused at some is a result.
 Of mechanisms that nobody named, those of other packages that cannot be made are passed over with a note.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from typing import Any
 
+from libra._system.arguments import checked, checked_delta, checked_rate, checked_times, checked_whole, delta_of_guarantee
+from libra._system.randomness import LARGEST_SEED
 from libra.comparison.setting import PASSED_OVER, Setting, Settings
 from libra.errors import LibraError, UsageError
 from libra.mechanisms.mechanism import HOMES, mechanism, parameters_of
@@ -32,23 +35,14 @@ Asked = tuple[Setting, float | None, Mapping[str, Any], str | None]  # with the 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one mechanism on one log.
-
-    Attributes:
-        log: The name of the log.
-        setting: What runs.
-        epsilon: Of the guarantee asked for; None where the setting decides.
-        seed: What it draws from.
-        parameters: All that it is asked with.
-        refusal: Why it cannot be made at all; None where it can.
-    """
+    """One run of one mechanism on one log, which is told by its name."""
 
     log: str
     setting: Setting
-    epsilon: float | None
+    epsilon: float | None  # of the guarantee asked for; None if the setting decides
     seed: int
-    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    refusal: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)  # all that it is asked with
+    refusal: str | None = None  # why it cannot be made at all
 
     @property
     def delta(self) -> float | None:
@@ -73,22 +67,12 @@ class Plan:
 
     def runs(self, logs: Iterable[str]) -> Iterator[Run]:
         """All runs, those of the first seed first: who is too slow for one is not tried with the others."""
-        names = list(logs)
-        for seed in self.seeds:
-            for log in names:
-                for setting, epsilon, parameters, refusal in self.asked:
-                    yield Run(log, setting, epsilon, seed, parameters, refusal)
+        for seed, log, (setting, epsilon, parameters, refusal) in product(self.seeds, logs, self.asked):
+            yield Run(log, setting, epsilon, seed, parameters, refusal)
 
 
 def plan_of(settings: Sequence[Setting], epsilon: float | Sequence[float], delta: float, seeds: int | Sequence[int]) -> Plan:
-    """The plan for these settings at these budgets; `seeds` is how many, or which.
-
-    Example:
-        >>> plan_of([Setting("libra2022", {"b": 2})], [0.1, 1.0], 1e-4, 3).asked[0][1:]
-        (None, {'delta': 0.0001, 'b': 2}, None)
-    """
-    from libra._system.arguments import delta_of_guarantee
-
+    """The plan for these settings at these budgets; `seeds` is how many, or which."""
     epsilons, delta, which = _epsilons(epsilon), delta_of_guarantee(delta), _seeds(seeds)
     tried: list[Asked] = []
     notes = list(settings.notes) if isinstance(settings, Settings) else []
@@ -127,23 +111,18 @@ def _tried(setting: Setting, epsilons: Sequence[float | None], delta: float) -> 
 
 
 def _epsilons(said: float | Sequence[float]) -> tuple[float, ...]:
-    from libra._system.arguments import checked
-
     several = said if isinstance(said, Sequence) else [said]
     if not several:
-        raise UsageError("There is no epsilon to compare at. Say some, such as 0.1,1,4.7.")
+        raise UsageError("There is no epsilon to compare at. Give some, such as 0.1,1,4.7.")
     return tuple(dict.fromkeys(checked("epsilon", epsilon, lambda epsilon: epsilon > 0, "above 0") for epsilon in several))
 
 
 def _seeds(said: int | Sequence[int]) -> tuple[int, ...]:
-    from libra._system.arguments import checked_whole
-    from libra._system.randomness import LARGEST_SEED
-
     if not isinstance(said, Sequence):
         return tuple(range(checked_whole("seeds", said, 1, MOST_SEEDS)))
     which = tuple(dict.fromkeys(checked_whole("a seed", seed, 0, LARGEST_SEED) for seed in said))
     if not which:
-        raise UsageError("There is no seed. Say how many, or which.")
+        raise UsageError("There is no seed. Give how many, or which.")
     return which
 
 
@@ -170,16 +149,13 @@ def asked(setting: Setting, epsilon: float | None, delta: float) -> dict[str, An
 
 
 def _scale_of(setting: Setting, epsilon: float, parameters: dict[str, Any]) -> float:
-    from libra._system.arguments import checked_delta, checked_rate, checked_times
     from libra.mechanisms.libra2022 import Libra2022
     from libra.mechanisms.libra2022.claim import default_subsamples
 
-    defaults = {field.name: field.default for field in fields(Libra2022)}
-    gamma = parameters.get("gamma", defaults["gamma"])
-    subsamples = parameters.get("subsamples")
+    gamma, subsamples = parameters.get("gamma", Libra2022.gamma), parameters.get("subsamples")
     if subsamples == "paper":
         where = f"{setting.label}: the number of subsamples follows from the log"
-        raise UsageError(f"{where}, so no b can be found for an epsilon. Say b, or how many subsamples.")
+        raise UsageError(f"{where}, so no b can be found for an epsilon. Give b, or how many subsamples.")
     times = default_subsamples(gamma) if subsamples is None else checked_times(subsamples, "subsamples")
     return subsampled_laplace_scale(epsilon, checked_rate(gamma, "gamma"), times, checked_delta(parameters["delta"]))
 
@@ -210,14 +186,11 @@ def in_our_words(reason: str, setting: Setting, parameters: Mapping[str, Any]) -
 
     It says `--set b=7` for `--b 7`. A parameter that the setting fixes is said as `b=7`, and one that is spoken of in
     general by its name alone. Flags that are no parameter of the mechanism, and those that the comparison has too, stay.
-
-    Example:
-        >>> in_our_words("Ask for --b 7 or for a larger --delta.", Setting("libra2022"), {})
-        'Ask for --set b=7 or for a larger --delta.'
-        >>> in_our_words("Ask for --set prune=7 or a larger prune.", Setting("sacofa", {"prune": 0.01}), {})
-        'Ask for prune=7 or a larger prune.'
     """
-    known, switches = parameters_of(setting.mechanism), _switches(setting, parameters)
+    known, switches = parameters_of(setting.mechanism), set()
+    with contextlib.suppress(LibraError):  # of a mechanism that cannot be made, nothing is known
+        made = mechanism(setting.mechanism, parameters)
+        switches = {name for name in known if isinstance(getattr(made, name, None), bool)}
 
     def said(flag: re.Match[str]) -> str:
         name = flag[1].replace("-", "_")
@@ -229,12 +202,3 @@ def in_our_words(reason: str, setting: Setting, parameters: Mapping[str, Any]) -
         return f"{name}={value}" if name in setting.parameters else f"--set {name}={value}"
 
     return FLAG.sub(said, SET.sub(lambda found: found[1] if found[2] in setting.parameters else found[0], reason))
-
-
-def _switches(setting: Setting, parameters: Mapping[str, Any]) -> set[str]:
-    """The parameters that are true or false; none are known of a mechanism that cannot be made."""
-    try:
-        made = mechanism(setting.mechanism, parameters)
-    except LibraError:
-        return set()
-    return {name for name in parameters_of(setting.mechanism) if isinstance(getattr(made, name, None), bool)}

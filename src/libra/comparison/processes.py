@@ -1,7 +1,6 @@
 """Runs, each in a process of its own, several at once, within limits of time and memory.
 
-In: jobs, and the bytes of the log that each is about. Out: what each found, as it ends. A process beyond a limit is killed, and
-that is what was found. However this ends, by an error or an interrupt too, no process stays behind.
+A process beyond a limit is killed. However this ends, by an error or an interrupt too, no process stays behind.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ from libra.comparison.plan import Run
 
 PAUSE = 0.05  # seconds between looks at the processes
 LAST_WORDS = 2_000  # bytes of what a process said before it broke down
-
-
-Watch = Callable[[Sequence[Run]], None]
+Watch = Callable[[Sequence[Run]], None]  # called with the runs that are under way
 
 
 def found_by_processes(
@@ -59,7 +56,7 @@ class _Process:
     """One run under way."""
 
     def __init__(self, run: Run, data: bytes, limits: Limits) -> None:
-        self.run, self._limits = run, limits
+        self.run, self._limits, self._megabytes = run, limits, 1024 * limits.gigabytes
         job = {"mechanism": run.setting.mechanism, "parameters": dict(run.parameters), "seed": run.seed}
         asked = json.dumps(job | {"size": len(data), "parent": os.getpid()}).encode() + b"\n" + data
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  # closed when the process has ended
@@ -82,22 +79,16 @@ class _Process:
     def found(self) -> Result | Missing | None:
         """What was found; None while it is under way."""
         if self._process.poll() is None:
-            over = self._beyond_limits()
-            if over is not None:
+            late = time.monotonic() > self._deadline
+            if late or (megabytes_of(self._process.pid) or 0) > self._megabytes:
                 self.end()
-            return over
+                return self._limits.exceeded("time" if late else "memory")
+            return None
         kill(self._process)  # what it started may hold the pipe open
         self._talk.join()
         found = self._parsed()
         self.end()
         return found
-
-    def _beyond_limits(self) -> Missing | None:
-        if time.monotonic() > self._deadline:
-            return self._limits.of_time
-        if (megabytes_of(self._process.pid) or 0) > self._limits.megabytes:
-            return self._limits.of_memory
-        return None
 
     def _parsed(self) -> Result | Missing:
         if self._process.returncode != 0:
@@ -109,7 +100,7 @@ class _Process:
             result = Result.from_dict(found["result"])
         except (ValueError, KeyError, TypeError, RecursionError):
             return Missing("failed", "its process ended without an answer that can be read; perhaps the mechanism ended it")
-        return self._limits.of_memory if (result.peak_megabytes or 0) > self._limits.megabytes else result
+        return self._limits.exceeded("memory") if (result.peak_megabytes or 0) > self._megabytes else result
 
     def _last_words(self) -> str:
         code = self._process.returncode

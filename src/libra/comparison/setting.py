@@ -1,7 +1,6 @@
-"""What is compared: a mechanism and the parameters that are said of it, as people write them.
+"""What is compared: a mechanism with parameters, written as `travas`, `libra:tail=drop` or `libra:gamma=0.05:subsamples=20`.
 
-In: `travas`, `libra:tail=drop`, `libra:gamma=0.05:subsamples=20`. Out: a `Setting`, whose `label` is the same text again. A wrong
-name of a mechanism or of a parameter is a `UsageError` here, before any log is read.
+An unknown mechanism or parameter is a `UsageError` here, before any log is read.
 """
 
 from __future__ import annotations
@@ -14,30 +13,20 @@ from typing import Any
 from libra.errors import UsageError
 from libra.mechanisms.mechanism import names, parameters_of
 
-OF_ONE = "Say it as NAME:PARAMETER=VALUE, such as libra:tail=drop"
-OF_ALL = "Say it as --set NAME=VALUE, such as --set prune=0.01"
+OF_ONE = "Write it as NAME:PARAMETER=VALUE, such as libra:tail=drop"
+OF_ALL = "Write it as --set NAME=VALUE, such as --set prune=0.01"
 PASSED_OVER = "Not compared:"
 BUDGET = ("epsilon", "delta")  # said for all mechanisms by arguments of their own
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A mechanism with some of its parameters.
-
-    Attributes:
-        mechanism: Its name.
-        parameters: Those that differ from its defaults; what epsilon and delta decide is left out.
-
-    Example:
-        >>> Setting("libra", {"gamma": 0.05, "subsamples": 20}).label
-        'libra:gamma=0.05:subsamples=20'
-    """
+    """A mechanism, by its name, with those of its parameters that differ from the defaults, without epsilon and delta."""
 
     mechanism: str
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        """Refuse names that no mechanism and no parameter has, and values that cannot be handed to another process."""
         known = parameters_of(self.mechanism)
         for name, value in self.parameters.items():
             if name not in known:
@@ -58,11 +47,6 @@ class Setting:
         """Its parameters, each as it is said."""
         return tuple(f"{name}={_text(value)}" for name, value in self.parameters.items())
 
-    def with_shared(self, shared: Mapping[str, Any]) -> Setting:
-        """The same with those of the shared parameters that the mechanism takes and that are not said of it already."""
-        known = parameters_of(self.mechanism)
-        return Setting(self.mechanism, {name: shared[name] for name in shared if name in known} | dict(self.parameters))
-
 
 class Settings(tuple[Setting, ...]):
     """Settings, whether somebody named them, and a note on every mechanism that was passed over since it cannot be loaded."""
@@ -72,28 +56,27 @@ class Settings(tuple[Setting, ...]):
 
 
 def settings_of(said: str | Iterable[str | Setting] | None, shared: Mapping[str, Any] | None = None) -> Settings:
-    """The settings that were asked for, each once; all mechanisms that can be loaded where nothing was said.
-
-    Example:
-        >>> [setting.label for setting in settings_of("libra,libra:tail=drop,libra", {"labels": "public"})]
-        ['libra:labels=public', 'libra:labels=public:tail=drop']
-        >>> settings_of("libra:budget=control=0.7,times=0.3,libra2022")[0].parameters
-        {'budget': 'control=0.7,times=0.3'}
-    """
+    """The settings that were asked for, each once, or all mechanisms that can be loaded; with the shared parameters they take."""
     found: list[Setting] = []
     notes: list[str] = []
-    if said is None:
-        found, notes = _all()
-    else:
-        for one in (said,) if isinstance(said, str) else said:
-            found += [one] if isinstance(one, Setting) else [_parsed(text) for text in _separated(one)]
-    for name in shared or {}:
+    for one in names() if said is None else (said,) if isinstance(said, str) else said:
+        try:
+            found += [one] if isinstance(one, Setting) else map(_parsed, _separated(one))
+        except UsageError as error:
+            if said is not None:
+                raise
+            notes.append(f"{PASSED_OVER} {error}")  # it is of another package
+    for name in (shared := shared or {}):
         if name in BUDGET:
-            own = f"Say --{name} for all mechanisms, or NAME:{name}=VALUE for one"
-            raise UsageError(f"{name} is no parameter to set for all: the comparison has its own. {own}.")
+            own = f"Use --{name} for all mechanisms, or NAME:{name}=VALUE for one"
+            raise UsageError(f"{name} cannot be set for all with --set. {own}.")
         if not any(name in parameters_of(setting.mechanism) for setting in found):
             raise UsageError(f"None of the mechanisms takes {name}.")
-    different = {setting.label: setting for setting in (setting.with_shared(shared or {}) for setting in found)}
+    different = {}
+    for one in found:
+        taken = {name: shared[name] for name in shared if name in parameters_of(one.mechanism)}
+        setting = Setting(one.mechanism, taken | dict(one.parameters))
+        different[setting.label] = setting
     if not different:
         raise UsageError("There is no mechanism to compare. Name some, such as libra,travas.")
     settings = Settings(different.values())
@@ -101,29 +84,13 @@ def settings_of(said: str | Iterable[str | Setting] | None, shared: Mapping[str,
     return settings
 
 
-def _all() -> tuple[list[Setting], list[str]]:
-    """All mechanisms, and why some of other packages are not among them."""
-    found, notes = [], []
-    for name in names():
-        try:
-            found.append(Setting(name))
-        except UsageError as error:
-            notes.append(f"{PASSED_OVER} {error}")
-    return found, notes
-
-
 def parsed_parameters(said: Sequence[str], remedy: str = OF_ALL) -> dict[str, Any]:
-    """Parameters from texts such as `prune=0.01`: JSON where it is that, and text otherwise.
-
-    Example:
-        >>> parsed_parameters(["prune=0.01", "tail=drop", "labels=public"])
-        {'prune': 0.01, 'tail': 'drop', 'labels': 'public'}
-    """
+    """Parameters from texts such as `prune=0.01`: JSON where it is that, and text otherwise."""
     parameters = {}
     for text in said:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
-            raise UsageError(f'"{text}" is no parameter. {remedy}.')
+            raise UsageError(f'"{text}" is not a parameter. {remedy}.')
         parameters[name.strip().replace("-", "_")] = _value(value)
     return parameters
 

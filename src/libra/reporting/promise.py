@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from libra.certificate.check import MECHANISM, RANDOMNESS, Check, Verification
 from libra.certificate.content import content_check, content_of_log
-from libra.certificate.document import CHECKSUM, FORMAT, certificate_bytes, checksum, parsed_certificate
+from libra.certificate.document import CHECKSUM, FORMAT, checksum, read_certificate
 from libra.certificate.minisign import PublicKey
 from libra.certificate.signing import Vouched, vouched
 from libra.certificate.verify import self_checks, verify_document
@@ -84,8 +84,8 @@ def certificate_of(certificate: str | Path | Mapping[str, Any], released: Path |
         if document.get("document") != DOCUMENT:
             raise InputError("this is not a certificate: it does not say that it is one", place=place, remedy=REMEDY)
     else:
-        place, raw = str(certificate), certificate_bytes(Path(certificate))
-        document, signature = parsed_certificate(Path(certificate), raw), vouched(raw, Path(certificate), key)
+        place, (raw, document) = str(certificate), read_certificate(Path(certificate))
+        signature = vouched(raw, Path(certificate), key)
     tied = released is not None and CHECKSUM in document
     try:
         if released is not None and tied:

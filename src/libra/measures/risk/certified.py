@@ -58,7 +58,7 @@ def certified(certificate: str | Path | Mapping[str, Any]) -> Certified:
     """
     if not isinstance(certificate, str | Path | Mapping):
         raise UsageError(f"certificate is a file or what release.certificate() gives, not {certificate!r}.")
-    document = certificate if isinstance(certificate, Mapping) else read_certificate(Path(certificate))
+    document = certificate if isinstance(certificate, Mapping) else read_certificate(Path(certificate))[1]
     place = "" if isinstance(certificate, Mapping) else str(certificate)
     name, parameters, output = document.get("mechanism"), document.get("parameters"), document.get("output")
     if not isinstance(name, str) or not isinstance(parameters, Mapping):
