@@ -38,7 +38,7 @@ ABSENT = len(LABELS)  # no test
 _SHARES = np.cumsum([complaint.share for complaint in COMPLAINTS])
 _ACUITIES = np.cumsum([complaint.acuity for complaint in COMPLAINTS], axis=1)
 _INSURANCE = np.cumsum(list(process.INSURANCE.values()))
-_BILLED = np.isin(INSURANCE, process.BILLED)
+_BILLED = np.array([name in process.BILLED for name in INSURANCE])
 _ADMITTED = np.array([complaint.admitted for complaint in COMPLAINTS])
 _LETTER = np.array([complaint.letter for complaint in COMPLAINTS])
 _TREATMENT = np.array([CODES[complaint.treatment] if complaint.treatment else ABSENT for complaint in COMPLAINTS])
