@@ -35,7 +35,7 @@ MODEL_HELP = "Write the released figures, from which libra simulate makes logs o
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
     "libra anonymize lake/events.parquet -o anonymized.parquet --engine polars-streaming",
     "libra anonymize lake/events.parquet -o anonymized.parquet --engine spark --master 'local[2]'",
-    "gunzip -c log.csv.gz | libra anonymize - -o - --input-format csv --output-format csv > anonymized.csv",
+    "libra anonymize - -o - --input-format csv --output-format csv",
     "libra anonymize log.xes -o out.xes --mechanism travas --epsilon 1 --delta 1e-5 --set times=model",
     "libra anonymize log.xes -o out.xes --mechanism libra2022 --alpha 2 --b 2 --gamma 0.05 --delta 1e-4",
 )
