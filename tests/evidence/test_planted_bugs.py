@@ -1,4 +1,4 @@
-"""The audits have teeth: three bugs, each planted in a copy of the code, are caught, and the copy without them is not.
+"""The audits have teeth: three bugs, each planted in a copy of the code, are caught, and the code without them is not.
 
 Everything is seeded, so a bug that is caught once is caught always.
 """

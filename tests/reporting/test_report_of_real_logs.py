@@ -14,7 +14,7 @@ import libra
 from libra import example
 from libra.measures import Utility
 
-LOGS = ("bpic12", "bpic13", "bpic14f", "bpic20", "hospital", "roadtraffic", "sepsis", "urineweginfectie")
+LOGS = ("bpic13", "bpic20", "hospital", "sepsis", "urineweginfectie")
 SIZES = ("cases", "events", "activities", "variants")
 
 
@@ -27,7 +27,7 @@ def flat(utility: Utility) -> dict[str, float | None]:
 
 def check_report_of(source: Path, folder: Path) -> None:
     released, certificate = folder / "released.xes.gz", folder / "certificate.json"
-    release = libra.anonymize(source, epsilon=1.0, delta=1e-7)  # fit for the largest of them
+    release = libra.anonymize(source, epsilon=1.0, delta=1e-7)
     release.write(released, certificate=certificate)
     made = libra.report(source, released, certificate=certificate)
     page = check_policy(made.html)

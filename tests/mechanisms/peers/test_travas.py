@@ -41,7 +41,8 @@ def test_the_known_figures_come_out(name: str, shared_logs: Path) -> None:
 
 def test_a_variant_is_released_as_often_as_its_noise_passes_and_never_without_cases() -> None:
     made = Travas(epsilon=1.0, delta=0.01)
-    noise, counted = made.noise, counted_of(cases_of(simulate(cases=30)))
+    cases = cases_of(simulate(cases=30))
+    noise, counted = made.noise, counted_of(cases)
     bound = -noise.first
     chances = noise.pmf()
     random = Randomness(seed=3)
@@ -49,7 +50,7 @@ def test_a_variant_is_released_as_often_as_its_noise_passes_and_never_without_ca
     seen = np.zeros(len(counted))
     row = {trace: number for number, trace in enumerate(counted.traces.as_bytes())}
     for _ in range(runs):
-        released = made.variants(cases_of(simulate(cases=30)), random)
+        released = made.variants(cases, random)
         assert bool((released.counts > bound).all())
         for trace in released.traces.as_bytes():
             seen[row[trace]] += 1

@@ -81,13 +81,6 @@ def audit(
 
     `claim` says what to test of a release: by default the guarantee that it states. `canaries` are the names of those to try: by
     default all. `progress` is called with the runs done and the runs in all.
-
-    Example:
-        >>> from libra.example.simulate import simulate
-        >>> from libra.mechanisms.mechanism import mechanism
-        >>> made = mechanism("libra", {"epsilon": 1.0, "delta": 0.01})
-        >>> audit(simulate(cases=200), made, effort=Effort(runs=200), canaries=["joins a frequent variant"]).refuted
-        False
     """
     begin, effort = time.monotonic(), effort or Effort()
     names = list(NAMES) if canaries is None else [canaries] if isinstance(canaries, str) else list(dict.fromkeys(canaries))

@@ -78,14 +78,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """The outcome of an audit: what claim was tested, what each canary proved, and how much would be needed to prove more.
-
-    Example:
-        >>> import libra, libra.example
-        >>> threshold = "sits at the threshold of a variant"
-        >>> libra.audit(libra.example.path(), mechanism="libra2022", runs=400, canary=threshold).refuted
-        True
-    """
+    """The outcome of an audit: what claim was tested, what each canary proved, and how much would be needed to prove more."""
 
     mechanism: str
     parameters: Mapping[str, Any]
