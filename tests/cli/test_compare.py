@@ -210,24 +210,24 @@ def test_the_page_tells_every_flag_and_its_default() -> None:
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="signals")
 def test_a_comparison_that_is_killed_goes_on_without_repeating_a_finished_run(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    words = ["compare", str(example.path()), "-m", "libra,travas", "--epsilon", "0.5,1,2", "--seeds", "2", "--json"]
+    words = ["compare", str(example.path()), "-m", "libra,travas", "--epsilon", "0.5,1,2", "--seeds", "1", "--json"]
     command = [sys.executable, "-m", "libra", *words, "--cache", str(cache), "--processes", "1", "--quiet"]
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=tmp_path, start_new_session=True)
     end = time.monotonic() + 600
-    while not cache.exists() or len(list(cache.glob("*.json"))) < 3:
+    while not cache.exists() or len(list(cache.glob("*.json"))) < 2:
         assert first.poll() is None
         assert time.monotonic() < end
         time.sleep(0.02)
     os.kill(first.pid, signal.SIGKILL)
     first.wait()
     finished = {path: path.stat().st_mtime_ns for path in cache.glob("*.json")}
-    assert len(finished) >= 3  # more, if nobody let this process look for a while
+    assert len(finished) >= 2  # more, if nobody let this process look for a while
     again = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
     runs = json.loads(again.stdout)["runs"]
-    assert len(runs) == 12
+    assert len(runs) == 6
     assert all(run["result"] for run in runs)
-    assert sum(not run["cached"] for run in runs) == 12 - len(finished)
+    assert sum(not run["cached"] for run in runs) == 6 - len(finished)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
-    assert len(list(cache.glob("*.json"))) == 12
+    assert len(list(cache.glob("*.json"))) == 6
     third = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
     assert all(run["cached"] for run in json.loads(third.stdout)["runs"])

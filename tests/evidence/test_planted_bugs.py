@@ -47,9 +47,12 @@ def _run(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("planted", [True, False], ids=["planted", "not planted"])
-@pytest.mark.parametrize("bug", BLACK_BOX)
+@pytest.mark.parametrize(
+    ("bug", "planted"),
+    [("the clip is ignored", True), ("the exact number of cases", True), ("the exact number of cases", False)],
+)
 def test_a_planted_bug_is_caught_from_the_outside(bug: str, planted: bool, tmp_path: Path) -> None:
+    """The code without an ignored clip is audited from the inside below, and from the outside in test_audit_outcomes.py."""
     copy = _copy(tmp_path, bug if planted else None)
     limits = ["--seed", "1", "--time-limit", "3000", "--json"]
     done = _run(copy, "-m", "libra", "audit", str(example.path()), *BLACK_BOX[bug], *limits)
