@@ -208,4 +208,4 @@ def test_what_spark_cannot_write_is_refused_before_spark_starts(lake: Path, tmp_
     (tmp_path / "out.parquet" / "something").touch()
     there = run("anonymize", lake, "-o", tmp_path / "out.parquet", "--engine", "spark")
     assert there.code == 3
-    assert "something already" in there.err
+    assert "it already exists. Name a folder" in there.err

@@ -140,8 +140,14 @@ def test_the_help_of_anonymize_shows_output_guarantee_and_what_to_keep_first(run
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("anonymize", "log.csv", "--prune", "3"), "--prune is now --set prune=VALUE."),
-        (("audit", "log.csv", "--no-trace-noise"), "--no-trace-noise is now --set trace_noise=false."),
+        (
+            ("anonymize", "log.csv", "--prune", "3"),
+            "prune=VALUE (with --mechanism pripel or prefix-laplace or sacofa).",
+        ),
+        (
+            ("audit", "log.csv", "--no-trace-noise"),
+            "is now --set trace_noise=false (with --mechanism libra2022).",
+        ),
         (("demo", "--out", "tour"), "--out is now --output."),
         (("anonymize", "log.csv", "--epslion", "1"), "No such option: --epslion. Did you mean --epsilon?"),
         (("anonymize", "log.csv", "-o", "out.csv", "-m", "travsa"), 'There is no mechanism "travsa". Did you mean travas?'),

@@ -43,7 +43,7 @@ def test_a_release_through_a_pipe_is_the_release_of_the_file(tmp_path: Path, run
     words = ("anonymize", "-", "-o", "-", *AS_CSV, "--seed", "3", "--certificate", certificate)
     code, released, told = piped(tmp_path, log.read_bytes(), *words)
     assert (code, released) == (0, out.read_bytes())
-    assert "Wrote stdout.csv and" in told
+    assert "Wrote the log to stdout and" in told
     assert str(tmp_path / "tmp") not in told
     assert json.loads(certificate.read_text())["output"]["bytes"] == len(released)
 

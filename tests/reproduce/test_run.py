@@ -58,7 +58,7 @@ def test_where_some_runs_are_empty_the_mean_is_still_that_of_all(monkeypatch: py
 
 
 def test_settings_differ_in_delta_and_trace_noise() -> None:
-    found = reproduce({"emergency": simulate(cases=400)}, alphas=[2], seeds=[0])
+    found = reproduce({"emergency": simulate()}, alphas=[100], seeds=[0])
     printed, text, stated = (row.emd_freq.mean for row in found.rows)
     assert printed != text
     assert text != stated

@@ -107,19 +107,30 @@ def _fail(line: str, code: int) -> int:
 def _usage_hint(error: Exception) -> str:
     """What typer has to say, as one line that ends with where to read on; an unknown option has moved, or another is meant."""
     from libra._system.shell import libra_command
-    from libra.cli.options import MOVED
+    from libra.cli.options import MOVED, PLAIN
     from libra.errors import did_you_mean
 
     context, name = getattr(error, "ctx", None), getattr(error, "option_name", None)
     line = " ".join(getattr(error, "format_message", error.__str__)().split())
+    for theirs, ours in PLAIN.items():
+        line = line.replace(theirs, ours)
     if context is not None and name is not None and hasattr(error, "possibilities"):
         flags = [flag for parameter in context.command.params for flag in (*parameter.opts, *parameter.secondary_opts)]
         hint = did_you_mean(name.lstrip("-"), [flag.removeprefix("--") for flag in flags if flag.startswith("--")])
         line = f"No such option: {name}.{hint.replace('mean ', 'mean --')}"
         if name in MOVED and MOVED[name].split()[0] in flags:
-            line = f"{name} is now {MOVED[name]}."
+            line = f"{name} is now {MOVED[name]}{_for_which(MOVED[name])}."
     again = libra_command() + (context.command_path if context else "libra").removeprefix("libra")
     return f"{line}{'' if line.endswith(('.', '?')) else '.'} Try: {again} --help"
+
+
+def _for_which(flag: str) -> str:
+    """The mechanisms that take what is set with a flag, in brackets."""
+    from libra.mechanisms.mechanism import names, parameters_of
+
+    parameter = flag.removeprefix("--set ").split("=")[0]
+    takers = [name for name in names() if parameter in parameters_of(name)]
+    return f" (with --mechanism {' or '.join(takers)})" if flag.startswith("--set ") else ""
 
 
 def _hide_types_of_switches(command: Any) -> None:

@@ -30,6 +30,10 @@ MOVED = {
     "--no-trace-noise": "--set trace_noise=false",
     "--out": "--output",
 }
+PLAIN = {  # what typer says of a value, and what we say
+    "Input should be a valid number, unable to parse string as a number": "not a number. Write it like 0.5",
+    "Input should be a valid integer, unable to parse string as an integer": "not a whole number",
+}
 EXAMPLES: dict[str, tuple[str, ...]] = {}  # by command
 Command: TypeAlias = Callable[..., None]
 

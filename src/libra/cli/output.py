@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 120
 NARROWEST = 20  # columns that a paragraph has at least, whatever stands before it
 PATIENCE_SECONDS = 0.5  # before a bar shows
-HIDDEN: list[str] = []  # folders that do not show: of temporary files
+SHOWN_AS: dict[str, str] = {}  # how temporary files and their folders show
 DOING = {"read": "reading", "write": "writing", "simulate": "writing", "anonymize": "anonymizing", "audit": "auditing"}
 DOING |= {"attack": "attacking", "compare": "comparing", "report": "reporting on"}
 
@@ -38,8 +38,8 @@ def printable(text: str) -> str:
         >>> print(printable("red: \x1b[31m"))
         red: \x1b[31m
     """
-    for folder in HIDDEN:
-        text = text.replace(folder, "")
+    for path, shown in SHOWN_AS.items():
+        text = text.replace(path, shown)
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

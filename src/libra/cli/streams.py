@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_type_hints
 
 from libra._system.files import reason
 from libra.cli.options import READING, Command, option
-from libra.cli.output import HIDDEN
+from libra.cli.output import SHOWN_AS
 from libra.errors import EmptyReleaseError, InputError, UsageError
 
 RECEIVED = ("options", "parameters")  # what is no argument of the command line
@@ -53,7 +53,7 @@ def with_streams(command: Command) -> Command:
         with contextlib.ExitStack() as until_then:
             if read or write:
                 folder = Path(until_then.enter_context(tempfile.TemporaryDirectory(prefix="libra-")))
-                HIDDEN.append(f"{folder}{os.sep}")
+                SHOWN_AS.update({f"{folder}{os.sep}stdout.{output_format}": "the log to stdout", f"{folder}{os.sep}": ""})
                 given |= {name: _from_stdin(folder / (f"stdin.{input_format}" if input_format else "stdin")) for name in read}
                 given |= {name: until_then.enter_context(_to_stdout(folder / f"stdout.{output_format}")) for name in write}
             command(**given)
