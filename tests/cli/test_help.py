@@ -142,11 +142,11 @@ def test_the_help_of_anonymize_shows_output_guarantee_and_what_to_keep_first(run
     [
         (
             ("anonymize", "log.csv", "--prune", "3"),
-            "prune=VALUE (with --mechanism pripel or prefix-laplace or sacofa).",
+            "--prune is now --set prune=VALUE (with --mechanism pripel or prefix-laplace or sacofa).",
         ),
         (
             ("audit", "log.csv", "--no-trace-noise"),
-            "is now --set trace_noise=false (with --mechanism libra2022).",
+            "--no-trace-noise is now --set trace_noise=false (with --mechanism libra2022).",
         ),
         (("demo", "--out", "tour"), "--out is now --output."),
         (("anonymize", "log.csv", "--epslion", "1"), "No such option: --epslion. Did you mean --epsilon?"),
