@@ -201,7 +201,7 @@ def test_parameters_that_cannot_be_meant_are_refused(name: str, value: Any) -> N
 
 @pytest.mark.parametrize("flag", [{"trace_noise": False}, {"signed_times": True}])
 def test_flags_of_the_papers_anonymizer_do_not_go_with_another_one(flag: dict[str, bool]) -> None:
-    with pytest.raises(UsageError, match="another one was given"):
+    with pytest.raises(UsageError, match="apply to the paper's anonymizer only"):
         Libra2022(anonymizer=lambda cases, epsilon, random: cases, **flag)
 
 
@@ -351,7 +351,7 @@ def test_no_cases_or_no_traces_are_no_error(traces: list[list[int]]) -> None:
 
 @pytest.mark.parametrize("name", ["libra", "libra2022", "lapras"])
 def test_what_cannot_anonymize_a_subsample_is_refused_before_anything_is_read(name: str) -> None:
-    with pytest.raises(UsageError, match=f'"{name}" cannot anonymize a subsample. There is: amun, pripel'):
+    with pytest.raises(UsageError, match=f'"{name}" cannot anonymize a subsample. Available: amun, pripel'):
         Libra2022(anonymizer=name)
 
 

@@ -72,7 +72,7 @@ def anonymize(
 
     libra, the default, makes a log that is (epsilon, delta)-differentially private for adding or removing one case. libra2022 is
     Libra as published, for research; if it leaves nothing of a log, the exit code is 1 and the text says what would have kept
-    something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md says what each is worth.
+    something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md assesses each.
     """
     from libra.certificate.document import check_certificate, fingerprint
     from libra.certificate.signing import signature_of

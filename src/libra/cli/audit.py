@@ -40,8 +40,12 @@ def mechanisms(
     rows = [(parameter.name, parameter.shown_default, parameter.allowed, parameter.meaning) for parameter in one.parameters]
     say(f"{one.name}: {one.summary}")
     table("Parameters", ("name", "default", "values", "meaning"), rows)
-    flags = ", ".join(filter(None, (flag_of(parameter.name) for parameter in one.parameters)))
-    say(f"Flags: {flags}. Set the others with --set NAME=VALUE." if flags else "Set them with --set NAME=VALUE.")
+    flags = [flag_of(parameter.name) for parameter in one.parameters]
+    with_flag = [flag for flag in flags if flag]
+    if with_flag:
+        say(f"Flags: {', '.join(with_flag)}.{' Set the others with --set NAME=VALUE.' if len(with_flag) < len(flags) else ''}")
+    elif flags:
+        say("Set them with --set NAME=VALUE.")
 
 
 @command(

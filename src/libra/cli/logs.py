@@ -98,7 +98,7 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
 
 
 def _hint(summary: Summary) -> str:
-    """The risk of being recognised, in words that need no course in privacy."""
+    """The risk of being recognized, in words that need no course in privacy."""
     share, other, out = summary.cases_unique_share, "case", "case"
     if summary.cases_of_one_individual_share is not None:
         share, other, out = summary.cases_of_one_individual_share, "individual", "person"

@@ -29,17 +29,17 @@ LABELS_LISTED = (
     "The labels are those of a list that was given and does not come from this log; events of all others are left out."
 )
 NOTHING_ELSE = (
-    "The parameters, the time zone and the code are public. Neither they nor this release, among several, were chosen by what "
-    "they give on this log. Nothing else of the log is public: not its size, not its time range."
+    "The parameters, the time zone and the code are public. Neither the parameters nor this release was selected "
+    "by looking at results on this log. Nothing else about the log is public, neither its size nor its time range."
 )
 AS_READ = (
-    "The logs that are compared are logs as read. Which column is what, encoding, delimiter, the order of day and month, the "
-    "unit of epochs and whether times have a zone are settled from the file, where no description and no flag names them, and "
-    "taken as public."
+    "The guarantee applies to the log as Libra reads it. Whatever no description or flag specifies of the following is detected "
+    "from the file and treated as public: the role of each column, encoding, delimiter, order of day and month, unit of epochs, "
+    "and whether times have a time zone."
 )
 INDIVIDUALS = (
-    "Which case is whose is as the custodian's column says; a case without an entry there is somebody's only one. Of each "
-    "individual, {} counted, drawn at random; all others are left out."
+    "The custodian's column says which cases belong to which person; a case with no entry is treated as belonging to a person "
+    "with no other case. Of each individual, {} counted, drawn at random; all others are left out."
 )
 PERSONS = "A person may have several cases in this log. They are not protected together."
 NO_GUARANTEE = "does not have the privacy claimed. Do not release personal data on its strength."
