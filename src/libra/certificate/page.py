@@ -30,7 +30,7 @@ EACH_INDIVIDUAL = (
     "Each individual by themselves, with all their cases: that they were in the original at all, and with that everything their "
     "cases say. The unit of the promise: {unit}."
 )
-NOT_NAMES = "Not protected are names of activities: one that a single case has may show."
+NOT_NAMES = "Names of activities are not protected: a name that occurs in only one case may appear."
 NO_LEDGER = "Nothing was counted: there is no ledger, so nobody can say what this release reveals."
 TWO_GROUPS = (
     "Shares of what may be spent. Counts of kept variants are about other cases than the choice of activity names and the model "
