@@ -130,19 +130,19 @@ def test_notes_of_reading_releasing_and_writing_are_told_and_in_json(crowd: Path
     for part in (NO_ZONE, SEEDED, NOT_IN_XML):
         assert sum(part in note for note in notes) == 1
     assert answer.err.splitlines() == [f"note: {note}" for note in notes]
-    assert [line for line in told if "Columns taken" not in line] == answer.err.splitlines()
+    assert [line for line in told if "Columns used" not in line] == answer.err.splitlines()
 
 
 def test_columns_that_were_found_are_shown_to_people_and_always_in_json(crowd: Path, run: Run) -> None:
     words = ("anonymize", crowd, "-o", crowd.parent / "out.csv", *LIBRA2022)
-    line = 'note: Columns taken: case id "case", activity "activity", timestamp "timestamp".'
+    line = 'note: Columns used: case id "case", activity "activity", timestamp "timestamp".'
     assert line in run(*words).err.splitlines()
     named = ("--case-id", "case", "--activity", "activity", "--timestamp", "timestamp")
-    assert "Columns taken" not in run(*words, *named).err
+    assert "Columns used" not in run(*words, *named).err
     for said in ((), named):
         document = json.loads(run(*words, *said, "--json").out)
         assert document["columns"] == {"case_id": "case", "activity": "activity", "timestamp": "timestamp"}
-        assert not any("Columns taken" in note for note in document["notes"])
+        assert not any("Columns used" in note for note in document["notes"])
 
 
 def test_quiet_says_nothing_and_json_stays(crowd: Path, run: Run) -> None:

@@ -34,7 +34,7 @@ def _released(run: Run, folder: Path, *words: str | Path, log: Path | None = Non
 
 def _warnings(document: dict[str, Any]) -> list[str]:
     """The notes but for the one on noise, which every release of a modelled tail has."""
-    return [note for note in document["notes"] if not note.startswith("Counts of steps carry noise of about ")]
+    return [note for note in document["notes"] if not note.startswith("Step counts from rare cases have noise of about ")]
 
 
 def test_json_keeps_its_contract(tmp_path: Path, run: Run) -> None:
@@ -121,7 +121,7 @@ def test_people_see_sizes_the_promise_and_what_it_does_not_cover(tmp_path: Path,
     assert len(guarantee["assumptions"]) == 3
     told = (*guarantee["assumptions"], *guarantee["caveats"])
     assert [line for line in answer.out.splitlines() if line.startswith("- ")] == [f"- {sentence}" for sentence in told]
-    assert any("A person with several cases is promised less" in caveat for caveat in guarantee["caveats"])
+    assert any("The guarantee is weaker for a person with several cases" in caveat for caveat in guarantee["caveats"])
     assert "laim" not in answer.out
     (check,) = [line.partition(": ")[2] for line in answer.out.splitlines() if line.startswith("Anyone can check this: ")]
     assert run(*shlex.split(check.removeprefix(libra_command()))).code == 0
@@ -189,7 +189,7 @@ def test_a_delta_above_one_over_the_released_cases_is_warned_of_and_what_is_advi
 
 def _noise_of_steps(document: dict[str, Any]) -> list[int]:
     """The two figures in the note on the noise of steps; none without a note."""
-    notes = [note for note in document["notes"] if note.startswith("Counts of steps carry noise of about ")]
+    notes = [note for note in document["notes"] if note.startswith("Step counts from rare cases have noise of about ")]
     return [int(figure.replace(",", "")) for note in notes for figure in re.findall(r"about ([\d,]+)", note)]
 
 
@@ -203,7 +203,7 @@ def test_how_far_rare_steps_can_be_believed_is_noted_from_the_noise_in_the_ledge
     assert about > 1
     assert _noise_of_steps(document) == [about, 3 * about]
     answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", *words)
-    assert sum(line.startswith("note: Counts of steps carry noise of about ") for line in answer.err.splitlines()) == 1
+    assert sum(line.startswith("note: Step counts from rare cases have noise of about ") for line in answer.err.splitlines()) == 1
 
 
 def test_without_a_model_of_rare_cases_or_without_any_case_there_is_no_note_on_their_steps(
@@ -263,12 +263,12 @@ def test_a_reader_of_the_certificate_can_add_it_up(tmp_path: Path, run: Run) -> 
     assert 0.5 < spent["share"] <= 1 + 1e-9
     assert (spent["delta"], spent["epsilon"]) == (1e-5, epsilon_of_ledger(Ledger.from_dict(certificate), delta=1e-5))
     assert spent["epsilon"] <= 0.8
-    assert "only the dearer one counts" in spent["explanation"]
+    assert "only the more expensive of these two groups counts" in spent["explanation"]
 
 
 def test_the_certificate_says_that_logs_are_meant_as_they_are_read(tmp_path: Path, run: Run) -> None:
     assumptions = _released(run, tmp_path)["guarantee"]["assumptions"]
-    assert sum("logs as read" in assumption for assumption in assumptions) == 1
+    assert sum("log as Libra reads it" in assumption for assumption in assumptions) == 1
 
 
 @pytest.mark.parametrize("per_variant", [1, 3])

@@ -25,7 +25,7 @@ SOUND_PARAMETERS = "epsilon, delta, tail, budget, labels, time_zone, gamma, subs
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--mechanism", "lapras"), f'There is no mechanism "lapras". There is: {", ".join(HOMES)}.'),
+        (("--mechanism", "lapras"), f'There is no mechanism "lapras". Available: {", ".join(HOMES)}.'),
         (("--set", "tail"), '"tail" is not a parameter. Write it as --set NAME=VALUE'),
         (("--set", "sides=6"), "libra does not take sides."),
         (("--epsilon", "0"), "epsilon has to be a number above 0"),

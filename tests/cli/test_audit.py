@@ -287,8 +287,8 @@ def test_the_verdict_tells_what_was_proved_and_how_sure_that_is() -> None:
 def test_the_verdict_tells_what_it_would_have_taken() -> None:
     found = found_with(finding(Bound(0, 9, 0, 9, 0.0, 0.5)))
     stands, needed = verdict(found)
-    assert stands.startswith("Not refuted: nothing was found that (1, 0.01)-differential privacy forbids. This is no proof.")
-    assert f"about {found.runs_needed:,} runs a side" in needed
+    assert stands.startswith("Not refuted: nothing was found that (1, 0.01)-differential privacy forbids. This is not a proof.")
+    assert f"about {found.runs_needed:,} runs per side" in needed
 
 
 SLOW_MECHANISM = """

@@ -68,4 +68,4 @@ def test_a_name_that_is_no_column_is_no_pattern_either(run: Run, tmp_path: Path)
     odd_table(table := tmp_path / "log.csv", "^$")
     answer = run("inspect", table, "--case-id", "^.*$")
     assert answer.code == 3
-    assert '--case-id names "^.*$", which is no column here' in answer.err
+    assert '--case-id: there is no column "^.*$"' in answer.err

@@ -38,7 +38,7 @@ def test_the_columns_that_were_taken_are_told_where_they_had_to_be_found(table: 
     target = table.parent / "log.csv"
     found = run("convert", table, target)
     assert (
-        found.err == 'note: Columns taken: case id "case id", activity "activity", timestamp "timestamp", resource "resource".\n'
+        found.err == 'note: Columns used: case id "case id", activity "activity", timestamp "timestamp", resource "resource".\n'
     )
     assert run("convert", target, table.parent / "again.csv").err == ""  # the standard's names
     named = ("--case-id", "case id", "--activity", "activity", "--timestamp", "timestamp", "--resource", "resource")

@@ -80,8 +80,7 @@ def test_a_description_that_is_there_is_not_replaced(visits: Path, described: Pa
     answer = run("describe", visits, *COLUMNS, "-o", described)
     assert answer.code == 3
     assert answer.err == (
-        f"libra: {described}: there is a file by this name, which may have been edited. "
-        "Name another file, or remove this one first.\n"
+        f"libra: {described}: this file already exists and may have been edited. Name another file, or remove this one first.\n"
     )
     assert described.read_bytes() == before
 

@@ -50,7 +50,7 @@ def test_sentences_are_true_of_cases_that_take_no_time_and_all_differ(tmp_path: 
 
 
 def test_lengths_of_traces_are_told_with_their_median(table: Path, run: Run) -> None:
-    assert "2 to 3 events a case, median 3; median case duration" in run("inspect", table).out
+    assert "2 to 3 events per case, median 3; median case duration" in run("inspect", table).out
 
 
 def test_flags_override_the_roles_and_may_be_repeated(tmp_path: Path, run: Run) -> None:
@@ -130,7 +130,7 @@ def test_activities_that_few_cases_have_are_listed_where_there_are_any(tmp_path:
     answer = run("inspect", log)
     assert (answer.code, "Activities that" in answer.out) == (0, False)
     log.write_text("\n".join(["case,activity,timestamp", *rows, "7,Biopsy,2024-05-06 09:00", ""]), encoding="utf-8")
-    shown = run("inspect", log).out.partition("Activities that fewer than 20 cases have")[2].split()
+    shown = run("inspect", log).out.partition("Activities that occur in fewer than 20 cases")[2].split()
     assert shown[shown.index("Biopsy") - 1] == "1"
 
 

@@ -152,7 +152,7 @@ def test_a_folder_whose_table_is_not_ours_keeps_its_images(tmp_path: Path, other
 
 
 def test_what_a_comparison_does_not_know_is_refused_with_what_it_knows() -> None:
-    with pytest.raises(UsageError, match=r'no log "nosuch" in this comparison\. There is: sepsis'):
+    with pytest.raises(UsageError, match=r'no log "nosuch" in this comparison\. Available: sepsis'):
         FOUND.rows("nosuch")
     with pytest.raises(UsageError, match='no log "nosuch"'):
         FOUND.plot("nosuch", "dfg_l1")

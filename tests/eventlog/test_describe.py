@@ -305,9 +305,9 @@ CSV |= {"encoding": "utf-8", "delimiter": ";", "timestamp_format": "%d.%m.%Y", "
             'line 3: timestamp "May 6" cannot be read. Correct timestamp_format, or drop such events',
         ),
         (table(["27.05.2024"]), {"delimiter": ","}, 'line 1: there is only one column, "Case ID;Activity;When;Cost". Remove'),
-        (table(["27.05.2024"]), {"activity": ["Step"]}, 'activity in log.toml names "Step", which is no column here. There are'),
-        (table(["27.05.2024"]), {"resource": "Who"}, 'resource in log.toml names "Who", which is no column here.'),
-        (table(["27.05.2024"]), {"clock": "Uhr"}, 'clock in log.toml names "Uhr", which is no column here.'),
+        (table(["27.05.2024"]), {"activity": ["Step"]}, 'activity in log.toml: there is no column "Step". The columns are'),
+        (table(["27.05.2024"]), {"resource": "Who"}, 'resource in log.toml: there is no column "Who".'),
+        (table(["27.05.2024"]), {"clock": "Uhr"}, 'clock in log.toml: there is no column "Uhr".'),
         (table(["27.05.2024", ""]), {}, "line 3: no timestamp. Fill it in, or drop such events with drop_invalid in log.toml."),
         (
             table(["27.05.2024", "x"]).replace("step 1", "Röntgen"),

@@ -31,7 +31,7 @@ from libra.reproduce import TABLE_1
 from libra.reproduce.run import read_logs
 
 NO_GUARANTEE = (
-    "This is no guarantee: the procedure does not have the privacy claimed. Do not release personal data on its strength."
+    "This is no guarantee: the procedure does not have the privacy claimed. Do not rely on it to release personal data."
 )
 ADD_UP = "they add up over all subsamples, whose number was computed from the log and is left out"
 EXACT_COUNTS = "Clipping compares exact counts."
@@ -114,7 +114,7 @@ def test_of_another_anonymizer_nothing_is_claimed(subsamples: Any) -> None:
     )
     assert release.guarantee.statement == (
         f"The equations of the paper give, for its own anonymizer: {figure}. Another one was used, for which nothing is claimed. "
-        "This is no guarantee. Do not release personal data on its strength."
+        "This is no guarantee. Do not rely on it to release personal data."
     )
     assert not {"trace_noise", "signed_times"} & set(release.certificate()["parameters"])
     assert release.certificate()["claimed"]["noise_scale"] is None
@@ -150,7 +150,7 @@ def test_a_column_of_individuals_gets_a_caveat_and_a_note_without_any_count() ->
     log = replace(log, cases=log.cases.with_columns(person=log.cases["concept:name"]), individual="person")
     release = Libra2022().anonymize(log, Randomness())
     assert release.guarantee.caveats == (*released().guarantee.caveats, SEVERAL_CASES)
-    assert release.notes == ("libra2022 protects cases, not persons: the column of the individual does not count.",)
+    assert release.notes == ("libra2022 protects cases, not persons: the column of the individual is ignored.",)
     assert released().notes == ()
     seeded = Libra2022().anonymize(log, Randomness(seed=1))
     assert seeded.notes == (f"This release is {SEEDED}. Whoever has the seed can draw the same again.", *release.notes)

@@ -87,4 +87,4 @@ def test_it_can_anonymize_subsamples_of_the_published_algorithm(site: Path, tmp_
 def test_without_the_package_there_is_no_such_mechanism(tmp_path: Path) -> None:
     answer = _libra(tmp_path, "anonymize", example.path(), "-o", tmp_path / "out.csv", "--mechanism", NAME)
     assert answer.returncode == 2
-    assert 'There is no mechanism "stable-histogram". There is: libra, libra2022, amun' in answer.stderr
+    assert 'There is no mechanism "stable-histogram". Available: libra, libra2022, amun' in answer.stderr

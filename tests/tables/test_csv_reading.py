@@ -233,7 +233,7 @@ def test_a_late_word_makes_a_column_of_numbers_text(file: Path) -> None:
     assert column[:2].to_list() == ["0", "1"]
 
 
-def test_decimal_commas_are_recognised_beside_other_delimiters(file: Path) -> None:
+def test_decimal_commas_are_recognized_beside_other_delimiters(file: Path) -> None:
     assert attribute(file, ["2,5", "-3", "0,25"], ";").to_list() == [2.5, -3.0, 0.25]
     assert attribute(file, ["2,5", "3"], ";", ReadOptions(decimal=".")).to_list() == ["2,5", "3"]
     assert attribute(file, ['"2,5"', "3"], ",", ReadOptions(decimal=",")).to_list() == [2.5, 3.0]

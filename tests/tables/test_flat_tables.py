@@ -54,7 +54,7 @@ def test_not_a_number_is_the_same_as_itself_within_a_case() -> None:
 def test_a_column_whose_part_another_plays_is_left_out_with_a_note() -> None:
     log = log_of(standard(["x", "y"]) | {"label": ["p", "q"]}, RoleNames(activity=("label",)))
     assert log.activities == ["p", "q"]
-    assert log.notes == ('Another column plays the part of "concept:name", which was left out.',)
+    assert log.notes == ('Column "concept:name" was ignored because another column is used for its role.',)
 
 
 def test_columns_of_a_composite_stay_as_attributes() -> None:

@@ -32,7 +32,7 @@ def found(columns: dict[str, list[str]], roles: RoleNames | None = None) -> dict
         ("Numéro dossier", "Activité", "Horodatage"),
     ],
 )
-def test_common_names_are_recognised(case: str, activity: str, timestamp: str) -> None:
+def test_common_names_are_recognized(case: str, activity: str, timestamp: str) -> None:
     roles = found({"noise": NUMBERS, timestamp: DAYS, activity: LABELS, case: CASES})
     assert roles == {"case_id": case, "activity": activity, "timestamp": timestamp}
 
@@ -86,7 +86,7 @@ def test_a_running_number_called_id_is_no_case_id() -> None:
     assert found({"id": NUMBERS, "folder": CASES, "activity": LABELS, "time": DAYS})["case_id"] == "folder"
 
 
-def test_dates_are_recognised_by_their_values() -> None:
+def test_dates_are_recognized_by_their_values() -> None:
     frame = pl.DataFrame({"case": CASES, "activity": LABELS, "x": DAYS})
     reasons = {role.role: role.reason for role in find_roles(frame, ReadOptions(), "a.csv")}
     assert reasons["timestamp"] == "the only column left whose values read as dates"
@@ -103,7 +103,7 @@ def test_reasons_tell_the_users_word_from_the_standard() -> None:
     ]
 
 
-def test_labels_and_ids_are_recognised_by_their_values_where_one_column_stands_out() -> None:
+def test_labels_and_ids_are_recognized_by_their_values_where_one_column_stands_out() -> None:
     many = [str(number // 3) for number in range(120)]
     roles = found({"a": many, "b": LABELS * 10, "c": DAYS * 10})
     assert roles == {"case_id": "a", "activity": "b", "timestamp": "c"}
@@ -142,7 +142,7 @@ def test_a_timestamp_that_cannot_be_read_is_still_the_timestamp() -> None:
 
 def test_a_named_column_that_does_not_exist_is_answered_with_a_guess() -> None:
     with pytest.raises(
-        InputError, match=r'^a.csv: --activity names "Activty", which is no column here. Did you mean "Activity"\? There are'
+        InputError, match=r'^a.csv: --activity: there is no column "Activty"\. Did you mean "Activity"\? The columns are'
     ):
         found({"Case ID": CASES, "Activity": LABELS, "time": DAYS}, RoleNames(activity=("Activty",)))
 

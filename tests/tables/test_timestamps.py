@@ -238,7 +238,7 @@ def test_many_repeated_moments_keep_their_rows() -> None:
     assert moments == [MORNING, None, MORNING + timedelta(days=1)] * 500
 
 
-def test_a_short_year_that_comes_first_is_recognised_with_a_note() -> None:
+def test_a_short_year_that_comes_first_is_recognized_with_a_note() -> None:
     moments, notes = read(["24-05-06 08:00Z", "24-05-07 09:00Z"])
     assert moments == [datetime(2024, 5, 6, 8, tzinfo=UTC), datetime(2024, 5, 7, 9, tzinfo=UTC)]
     assert notes == [

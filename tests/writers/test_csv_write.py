@@ -16,7 +16,7 @@ from hypothesis import given
 
 from libra.eventlog import in_parts
 from libra.eventlog.log import EventLog, empty_log
-from libra.eventlog.metadata import Classifier, LogMetadata
+from libra.eventlog.metadata import DRAWN_WITH_A_SEED, Classifier, LogMetadata
 from libra.eventlog.tables.csv_write import write_csv
 from libra.eventlog.xes.write import default_metadata
 from strategies import event_logs
@@ -112,6 +112,10 @@ def test_a_log_without_cases_is_a_header_line(small_log: EventLog) -> None:
 def test_what_a_table_cannot_hold_is_told(small_log: EventLog) -> None:
     assert write_csv(small_log, io.BytesIO()) == []
     assert write_csv(replace(small_log, metadata=default_metadata(small_log)), io.BytesIO()) == []
+    of_ids = replace(small_log, cases=small_log.cases.with_columns(pl.format("seeded-{}", "concept:name").alias("concept:name")))
+    marked = replace(default_metadata(small_log), attributes=(DRAWN_WITH_A_SEED,))
+    assert write_csv(replace(of_ids, metadata=marked), io.BytesIO()) == []
+    assert len(write_csv(replace(small_log, metadata=marked), io.BytesIO())) == 1
     with_header = replace(small_log, metadata=LogMetadata(classifiers=(Classifier("Cost", ("cost",)),)), individual="insurance")
     notes = write_csv(with_header, io.BytesIO())
     assert len(notes) == 2

@@ -17,6 +17,7 @@ from libra._system.arguments import checked_whole
 from libra._system.ordering import stable_order
 
 SEEDED = "not private: seeded"
+SEEDED_PREFIX = "seeded-"  # of every case id of a log that was drawn with a seed
 SEED_NOTE = f"This release is {SEEDED}. Whoever has the seed can draw the same again."
 LARGEST_SEED = 2**63 - 1
 RESERVE = 4096  # words of a seed made at a time for those who ask for a few

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from libra._system.randomness import SEEDED_PREFIX
 from libra.certificate.check import SHOWN, Check, judged
 from libra.certificate.document import data_files
 from libra.engines.control_flow_tables import PrefixLevel
@@ -29,7 +30,7 @@ from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import header_of
 from libra.eventlog.tables.frames import KEY, remembering
 from libra.eventlog.xes.write import header_lines, written_metadata
-from libra.mechanisms.fresh_log import PLACEHOLDERS, SEEDED_PREFIX, fresh_metadata, id_prefix, placeholder_times
+from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_metadata, id_prefix, placeholder_times
 from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.libra.releases import RELEASES, TIMES
 from libra.mechanisms.mechanism import HOMES

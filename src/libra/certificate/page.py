@@ -30,11 +30,11 @@ EACH_INDIVIDUAL = (
     "Each individual by themselves, with all their cases: that they were in the original at all, and with that everything their "
     "cases say. The unit of the promise: {unit}."
 )
-NOT_NAMES = "Not protected are names of activities: one that a single case has may show."
+NOT_NAMES = "Names of activities are not protected: a name that occurs in only one case may appear."
 NO_LEDGER = "Nothing was counted: there is no ledger, so nobody can say what this release reveals."
 TWO_GROUPS = (
     "Shares of what may be spent. Counts of kept variants are about other cases than the choice of activity names and the model "
-    "of rare cases: of these only the dearer side counts."
+    "of rare cases: only the more expensive of the two counts."
 )
 RECOMPUTED = (
     "This recomputes the total from the ledger, and the sentences from the figures, and compares size and SHA-256 of the file."
@@ -143,8 +143,8 @@ def _spent(document: Mapping[str, Any]) -> Section:
             total = f"{math.hypot(*values) if gaussian else sum(values):.3g}"
             several = f" in {len(values)} releases" if len(values) > 1 else ""
             rows.append((f"{topic} ({'mu' if gaussian else 'epsilon'})", total + several))
-        return Section(SPENT, (f"By the accountant, all together: {accounted}",), table=tuple(rows))
-    total = f"Together {100 * spent['share']:.1f} % of what may be spent; by the accountant {accounted}"
+        return Section(SPENT, (f"Total according to the privacy accountant: {accounted}",), table=tuple(rows))
+    total = f"Together {100 * spent['share']:.1f} % of what may be spent. Total according to the privacy accountant: {accounted}"
     if runs["rate"] < 1 or runs["times"] > 1:
         total += (
             f" Shares are those of one of {runs['times']:,} runs, on a subsample of {100 * runs['rate']:g} % of the cases; "

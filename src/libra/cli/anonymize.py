@@ -44,14 +44,16 @@ def anonymize(
     options: ReadKeywords,
     parameters: OtherParameters,
     *,
-    output: Annotated[Path | None, output_option("The file to write; its name says the format; - for stdout.", "OUT")] = None,
+    output: Annotated[
+        Path | None, output_option("The file to write; its extension sets the format; - for stdout.", "OUT")
+    ] = None,
     mechanism: MechanismName = "libra",
     epsilon: Annotated[
         float | None, option("Privacy budget epsilon; smaller is more private. Default: 1.", panel=GUARANTEE)
     ] = None,
     delta: Annotated[float | None, option(DELTA_HELP, panel=GUARANTEE)] = None,
     explain: Annotated[
-        bool, switch("--explain", "Say what is released and what survives; without -o, only that.", GUARANTEE)
+        bool, switch("--explain", "Explain what is released and what survives; without -o, write nothing.", GUARANTEE)
     ] = False,
     seed: Annotated[
         int | None, option("Seed for a repeatable release, for tests only: it is not private.", panel=GUARANTEE)
@@ -61,18 +63,18 @@ def anonymize(
     ] = None,
     sign_key: Annotated[Path | None, option(SIGN_HELP, "KEY")] = None,
     report: Annotated[Path | None, option(REPORT_HELP, "FILE")] = None,
-    public: Annotated[bool, switch("--public", "The page has only what is released, and may be published with it.")] = False,
+    public: Annotated[bool, switch("--public", "Limit the page to what is released, so that it may be published too.")] = False,
     model: Annotated[Path | None, option(MODEL_HELP, "FILE")] = None,
     engine: Annotated[str | None, option(ENGINE_HELP, "NAME", ENGINE)] = None,
     master: Annotated[str | None, option(MASTER_HELP, "URL", ENGINE)] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Anonymize a log, and say what is promised of the result.
+    """Anonymize a log and state the guarantee of the result.
 
     libra, the default, makes a log that is (epsilon, delta)-differentially private for adding or removing one case. libra2022 is
     Libra as published, for research; if it leaves nothing of a log, the exit code is 1 and the text says what would have kept
-    something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md says what each is worth.
+    something. travas, prefix-laplace, sacofa, pripel and amun are by other authors: docs/peers.md assesses each.
     """
     from libra.certificate.document import check_certificate, fingerprint
     from libra.certificate.signing import signature_of

@@ -40,8 +40,12 @@ def mechanisms(
     rows = [(parameter.name, parameter.shown_default, parameter.allowed, parameter.meaning) for parameter in one.parameters]
     say(f"{one.name}: {one.summary}")
     table("Parameters", ("name", "default", "values", "meaning"), rows)
-    flags = ", ".join(filter(None, (flag_of(parameter.name) for parameter in one.parameters)))
-    say(f"Flags: {flags}. Set the others with --set NAME=VALUE." if flags else "Set them with --set NAME=VALUE.")
+    flags = [flag_of(parameter.name) for parameter in one.parameters]
+    with_flag = [flag for flag in flags if flag]
+    if with_flag:
+        say(f"Flags: {', '.join(with_flag)}.{' Set the others with --set NAME=VALUE.' if len(with_flag) < len(flags) else ''}")
+    elif flags:
+        say("Set them with --set NAME=VALUE.")
 
 
 @command(
@@ -60,7 +64,9 @@ def audit(
     ] = None,
     delta: Annotated[float, option("Claimed delta to test, not too small. Default: 0.01.", panel=GUARANTEE)] = 1e-2,
     runs: Annotated[int, option("Number of runs in all, of both sides and all canaries.", shown=True)] = 10_000,
-    time_limit: Annotated[float, option("When to stop, once some hundred runs are done.", "SECONDS", shown=True)] = 240.0,
+    time_limit: Annotated[
+        float, option("Time limit, which applies once a few hundred runs are done.", "SECONDS", shown=True)
+    ] = 240.0,
     processes: Annotated[int | None, option("Number of runs at once. Default: one per core.")] = None,
     canary: Annotated[list[str] | None, option("Try only this canary. May be repeated. Default: all.", "NAME")] = None,
     seed: Annotated[int | None, option("Seed, to repeat an audit.")] = None,
@@ -120,7 +126,7 @@ def verdict(found: Audit) -> list[str]:
         return [proved, f"A true claim is refuted like this with a probability of {found.mistaken:g} at most. {took}"]
     needed = f"{'more than' if found.runs_needed == MOST_RUNS else 'about'} {found.runs_needed:,}"
     return [
-        f"Not refuted: nothing was found that {claimed}-differential privacy forbids. This is no proof. {took}",
-        f"An epsilon a quarter above the claim would take {needed} runs a side to be found nine times of ten, "
+        f"Not refuted: nothing was found that {claimed}-differential privacy forbids. This is not a proof. {took}",
+        f"An epsilon a quarter above the claim would take {needed} runs per side to be found nine times out of ten, "
         "if a single figure of the release shows all of it, and more otherwise.",
     ]

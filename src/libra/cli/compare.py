@@ -29,7 +29,9 @@ def compare(
     *,
     mechanisms: Annotated[
         list[str] | None,
-        option("Which, maybe with parameters: libra:tail=drop. Default: all.", "A,B,…", flags="--mechanisms -m"),
+        option(
+            "Mechanisms to compare, optionally with parameters: libra:tail=drop. Default: all.", "A,B,…", flags="--mechanisms -m"
+        ),
     ] = None,
     epsilon: Annotated[str, option("Privacy budgets.", "A,B,…", None, "--epsilon -e", shown=True)] = "0.1,1,4.7",
     delta: Annotated[float, option("Privacy parameter delta, for every epsilon.", shown=True)] = 1e-4,

@@ -73,7 +73,7 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     say(f"from {summary.start} to {summary.end}")
     length = summary.trace_length
     if length is not None and summary.median_case_duration_hours is not None:
-        events = f"{length.min:,} to {length.max:,} events a case, median {length.median:g}"
+        events = f"{length.min:,} to {length.max:,} events per case, median {length.median:g}"
         if length.min == length.max:
             events = f"{length.min:,} {'event' if length.min == 1 else 'events'} in every case"
         say(f"{events}; median case duration {_duration(summary.median_case_duration_hours)}")
@@ -87,7 +87,7 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     variants = ((f"{v.cases:,}", percent(v.cases / summary.cases), _trace(v.trace)) for v in summary.top_variants)
     table("Most frequent variants", ("cases", "share", "trace"), variants, right=(0, 1))
     if rare := [(f"{label.cases:,}", label.label) for label in summary.rare_labels[:MANY_LABELS]]:
-        table(f"Activities that fewer than {FEW} cases have", ("cases", "activity"), rare, right=(0,))
+        table(f"Activities that occur in fewer than {FEW} cases", ("cases", "activity"), rare, right=(0,))
     if len(summary.rare_labels) > MANY_LABELS:
         say(f"… and {len(summary.rare_labels) - MANY_LABELS:,} more; --json lists them all")
         say()
@@ -98,7 +98,7 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
 
 
 def _hint(summary: Summary) -> str:
-    """The risk of being recognised, in words that need no course in privacy."""
+    """The risk of being recognized, in words that need no course in privacy."""
     share, other, out = summary.cases_unique_share, "case", "case"
     if summary.cases_of_one_individual_share is not None:
         share, other, out = summary.cases_of_one_individual_share, "individual", "person"
@@ -152,7 +152,7 @@ def describe(
         check_writable(log, output, what="description")
         if output.exists():
             remedy = "Name another file, or remove this one first"
-            raise InputError("there is a file by this name, which may have been edited", place=str(output), remedy=remedy)
+            raise InputError("this file already exists and may have been edited", place=str(output), remedy=remedy)
     options["progress"] = Stages(quiet=quiet)
     found = api.describe(log, **options)
     text = found.to_toml()
@@ -177,7 +177,7 @@ def convert(
     source: Annotated[Path, argument("IN", "The log to read; - for stdin.")],
     options: ReadKeywords,
     *,
-    target: Annotated[Path | None, argument("OUT", "The file to write; its name says the format; - for stdout.")] = None,
+    target: Annotated[Path | None, argument("OUT", "The file to write; its extension sets the format; - for stdout.")] = None,
     output: Annotated[Path | None, output_option("The file to write, instead of OUT.", "OUT")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -207,7 +207,7 @@ def convert(
 def simulate(
     *,
     cases: Annotated[int, option("How many cases to generate.")],
-    output: Annotated[Path, output_option("The file to write; its name says the format.", "OUT")],
+    output: Annotated[Path, output_option("The file to write; its extension sets the format.", "OUT")],
     seed: Annotated[int | None, option("Seed: the same seed gives the same log.")] = None,
     model: Annotated[Path | None, option(MODEL_HELP, "FILE")] = None,
     order: Annotated[

@@ -118,7 +118,8 @@ def _show_singled_out(risk: LogRisk) -> None:
 
     if risk.singled_out:
         cells = {(one.knowledge, one.events): f"{percent(one.share.value)} ({one.crowd_median:,g})" for one in risk.singled_out}
-        _show_by_knowledge(f"Cases singled out by what somebody knows (in brackets: median {risk.crowds_of} that fit)", cells)
+        matching = f"in brackets: median number of matching {risk.crowds_of}"
+        _show_by_knowledge(f"Cases that an attacker can single out ({matching})", cells)
         _say(words.what_singles_out(risk))
 
 

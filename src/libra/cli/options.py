@@ -60,11 +60,11 @@ def argument(metavar: str, text: str) -> Any:
 
 KEY_HELP = "Public key of the custodian, a file or its line of text: the certificate has to be signed by it."
 LogPath = Annotated[Path, argument("LOG", "An event log: XES, CSV, TSV or Parquet; .gz and .zip too; - for stdin.")]
-Json = Annotated[bool, switch("--json", "Print one JSON document on stdout and nothing else there.")]
+Json = Annotated[bool, switch("--json", "Print one JSON document to stdout and nothing else.")]
 Quiet = Annotated[bool, switch("--quiet -q", "Print no notes, no progress and no summary; errors are still printed.")]
 PublicKeyFile = Annotated[str | None, option(KEY_HELP, "KEY.pub")]
 MechanismName = Annotated[
-    str, option("How to anonymize. Default: libra. libra mechanisms lists all.", "NAME", MECHANISM, "--mechanism -m")
+    str, option("Mechanism to use. Default: libra. libra mechanisms lists all.", "NAME", MECHANISM, "--mechanism -m")
 ]
 
 

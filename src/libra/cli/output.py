@@ -135,7 +135,7 @@ def columns_taken(roles: Sequence[FoundRole], options: ReadKeywords) -> list[str
     if "description" in options or not found:
         return []
     taken = ((one.role.replace("_", " "), " + ".join(f'"{name}"' for name in one.columns)) for one in roles)
-    return [f"Columns taken: {', '.join(f'{role} {columns}' for role, columns in taken)}."]
+    return [f"Columns used: {', '.join(f'{role} {columns}' for role, columns in taken)}."]
 
 
 class Stages:

@@ -101,6 +101,6 @@ def doctor(*, as_json: Json = False) -> None:
             for check in checks
         ]
         table("What Libra found", ("", "part", "found", "for", "get it with"), rows)
-        people_console().print(f"Missing: {', '.join(lacking)}." if lacking else "Everything that is required is there.")
+        people_console().print(f"Missing: {', '.join(lacking)}." if lacking else "Everything required is installed.")
     if lacking:
         raise typer.Exit(1)

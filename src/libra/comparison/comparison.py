@@ -183,7 +183,7 @@ class Row:
     def measure(self, name: str) -> Mean | None:
         """A measure by its name, as `libra.measure` has it; None where there is no figure."""
         if name not in FIGURES:
-            raise UsageError(f'There is no measure "{name}". There is: {", ".join(FIGURES)}.')
+            raise UsageError(f'There is no measure "{name}". Available: {", ".join(FIGURES)}.')
         return Mean.of(result.figure(name) for result in self.results)
 
     @property
@@ -263,7 +263,7 @@ class Comparison:
         """A log by its name."""
         by_name = {log.name: log for log in self.logs}
         if name not in by_name:
-            raise UsageError(f'There is no log "{name}" in this comparison. There is: {", ".join(by_name)}.')
+            raise UsageError(f'There is no log "{name}" in this comparison. Available: {", ".join(by_name)}.')
         return by_name[name]
 
     def rows(self, log: str) -> list[Row]:

@@ -38,9 +38,10 @@ def alike_notes(individuals: Mapping[str, pl.Series], cases: Mapping[str, pl.Ser
 
 
 def individuals_of(individual: pl.Series) -> npt.NDArray[np.int64]:
-    """For every case the number of the first case of its individual; a case without an entry is somebody's only one.
+    """For every case the number of the first case of its individual.
 
-    Blank text and what is not a number are no entries.
+    A case with no entry is treated as belonging to a person with no other case. Blank text and what is not a number
+    are no entries.
     """
     individual = individual.alias("whose")
     if individual.dtype.is_float():
@@ -53,5 +54,5 @@ def individuals_of(individual: pl.Series) -> npt.NDArray[np.int64]:
 
 
 def whose_cases(log: EventLog) -> npt.NDArray[np.int64]:
-    """The same for the cases of a log; where it does not say whose they are, each is somebody's only one."""
+    """The same for the cases of a log; where it does not say whose they are, each is taken for another person's."""
     return np.arange(log.n_cases) if log.individual is None else individuals_of(log.cases[log.individual])

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from libra._system.randomness import SEEDED
+
 AttributeType = Literal["string", "date", "int", "float", "boolean", "id", "list", "container"]
 AttributeValue = str | datetime | int | float | bool | None
 
@@ -26,6 +28,9 @@ class Attribute:
     type: AttributeType
     value: AttributeValue = None
     children: tuple[Attribute, ...] = ()
+
+
+DRAWN_WITH_A_SEED = Attribute("privacy", "string", SEEDED)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def order_is_open(column: str, value: str) -> OpenChoice:
         f'no date in "{column}" shows whether day or month comes first',
         "Say --day-first or --month-first",
         f'No date in "{column}" shows whether day or month comes first; "{value}" was read day first. '
-        "Say --month-first if that is wrong, --day-first if it is right.",
+        "Use --month-first to correct this or --day-first to confirm it.",
         may_close=True,
     )
 

@@ -12,14 +12,13 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from libra._system.randomness import SEEDED, Randomness
+from libra._system.randomness import SEEDED_PREFIX, Randomness
 from libra.eventlog.cases import MINUTE, Cases, Integers
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.metadata import Attribute, LogMetadata
+from libra.eventlog.metadata import DRAWN_WITH_A_SEED, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
 from libra.eventlog.xes.write import default_metadata
 
-SEEDED_PREFIX = "seeded-"  # of every case id of a log that was drawn with a seed
 PLACEHOLDERS = (
     "case ids made anew and activities; timestamps are placeholders, a minute from event to event, and say nothing; no attribute "
     "and no header of the original"
@@ -70,7 +69,7 @@ def id_prefix(*, seeded: bool) -> str:
 
 def fresh_metadata(log: EventLog, *, seeded: bool) -> LogMetadata:
     """The header of such a log: nothing, or that it was drawn with a seed."""
-    return replace(default_metadata(log), attributes=(Attribute("privacy", "string", SEEDED),)) if seeded else LogMetadata()
+    return replace(default_metadata(log), attributes=(DRAWN_WITH_A_SEED,)) if seeded else LogMetadata()
 
 
 def placeholder_times(offsets: Integers) -> Integers:

@@ -104,7 +104,7 @@ def kind_of(name: str) -> type[Mechanism]:
         return cast("type[Mechanism]", getattr(import_module(module), kind))
     entry = plugins().get(name)
     if entry is None:
-        raise UsageError(f'There is no mechanism "{name}".{did_you_mean(name, names())} There is: {", ".join(names())}.')
+        raise UsageError(f'There is no mechanism "{name}".{did_you_mean(name, names())} Available: {", ".join(names())}.')
     package = f"the package {entry.dist.name}" if entry.dist is not None else "another package"
     try:
         kind = entry.load()

@@ -22,28 +22,25 @@ from libra.privacy.ledger import Entry, Ledger
 LABELS_PUBLIC = NAMES_PUBLIC
 ONE_CASE_EACH, ONLY_RELEASE = "each person has one case, and cases are independent", "this is the only release of the log"
 LABELS_PRIVATE = (
-    "No activity name is taken as public: the names that are released were chosen privately, and events with other names are "
-    "left out."
+    "No activity name is treated as public: the released names were selected privately, and events with other names are left out."
 )
-LABELS_LISTED = (
-    "The labels are those of a list that was given and does not come from this log; events of all others are left out."
-)
+LABELS_LISTED = "The activity names come from a given list that was not made from this log; events with other names are left out."
 NOTHING_ELSE = (
-    "The parameters, the time zone and the code are public. Neither they nor this release, among several, were chosen by what "
-    "they give on this log. Nothing else of the log is public: not its size, not its time range."
+    "The parameters, the time zone and the code are public. Neither the parameters nor this release was selected "
+    "by looking at results on this log. Nothing else about the log is public, neither its size nor its time range."
 )
 AS_READ = (
-    "The logs that are compared are logs as read. Which column is what, encoding, delimiter, the order of day and month, the "
-    "unit of epochs and whether times have a zone are settled from the file, where no description and no flag names them, and "
-    "taken as public."
+    "The guarantee applies to the log as Libra reads it. Whatever no description or flag specifies of the following is detected "
+    "from the file and treated as public: the role of each column, encoding, delimiter, order of day and month, unit of epochs, "
+    "and whether times have a time zone."
 )
 INDIVIDUALS = (
-    "Which case is whose is as the custodian's column says; a case without an entry there is somebody's only one. Of each "
-    "individual, {} counted, drawn at random; all others are left out."
+    "The custodian's column says which cases belong to which person; a case with no entry is treated as belonging to a person "
+    "with no other case. Of each individual, {} counted, drawn at random; all others are left out."
 )
 PERSONS = "A person may have several cases in this log. They are not protected together."
-NO_GUARANTEE = "does not have the privacy claimed. Do not release personal data on its strength."
-PERSONS_NOTE = "{} protects cases, not persons: the column of the individual does not count."
+NO_GUARANTEE = "does not have the privacy claimed. Do not rely on it to release personal data."
+PERSONS_NOTE = "{} protects cases, not persons: the column of the individual is ignored."
 MILLISECOND = 1000  # microseconds
 EARLIEST = np.datetime64(f"{FIRST_YEAR}-01-01", "ms").astype(np.int64)
 LATEST = np.datetime64(f"{LAST_YEAR + 1}-01-01", "ms").astype(np.int64) - 1
@@ -93,7 +90,7 @@ class EpsilonClaim(Claim):
 
     def comparison(self) -> str:
         """What leads over to the caveats."""
-        return "Why the claim does not hold:" if self.looked_at else "What is to be known of the claim:"
+        return "Why the claim does not hold:" if self.looked_at else "What to know about the claim:"
 
 
 def counted_cases(most_cases: int | None) -> str:

@@ -29,7 +29,7 @@ NAMES_PUBLIC = (
 NOT_COVERED = (
     "What follows from the process itself, or holds for everyone in the log, is not hidden.",
     "Several releases of the same log add up: their epsilons and their deltas. Hand out the first, or count all that were made.",
-    "Running time, memory and messages to the person who runs the program are no part of the release.",
+    "The release does not include running time, memory use or messages to the person who runs the program.",
 )
 RELEASE_ONCE = (
     "Hand out the first release, or count all that are made: epsilons and deltas add up. Do not choose among several by how near "
@@ -172,7 +172,7 @@ def several_cases(epsilon: float, delta: float) -> str:
         else "For two cases together this promises nothing."
     )
     return (
-        "A person with several cases is promised less: for k cases epsilon becomes k * epsilon, and delta becomes "
+        "The guarantee is weaker for a person with several cases: for k cases epsilon becomes k * epsilon, and delta becomes "
         f"delta * (e^(k * epsilon) - 1) / (e^epsilon - 1). {example}"
     )
 

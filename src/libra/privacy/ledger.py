@@ -22,7 +22,7 @@ TRUNCATED_GEOMETRIC = "truncated geometric"
 GAUSSIAN = (ROUNDED_GAUSSIAN, VARIANT_SELECTION, LABEL_SELECTION)
 ADDING_UP = (
     "Shares are of the square of the mu asked for, and add up: first within each group, then all plus the larger of kept and "
-    "tail. A case counts either among the kept variants or in the tail, so of these two groups only the dearer one counts. "
+    "tail. A case counts either among the kept variants or in the tail, so only the more expensive of these two groups counts. "
     "With subsamples, mu and shares are those of one run, before subsampling; epsilon is that of the whole. Where the promise is "
     "for individuals, mu is that of one case; somebody with several has so many times as much, and epsilon counts all of them."
 )
@@ -58,7 +58,7 @@ class Ledger:
 
     @property
     def mu(self) -> float:
-        """The mu, for one case, of all Gaussian entries: it is in the tail or not, so only the dearer of these groups counts."""
+        """The mu, for one case, of all Gaussian entries: it is in the tail or not, so only the dearer group counts."""
         squares = self._squares()
         return math.sqrt(squares["all"] + max(squares["kept"], squares["tail"]))
 

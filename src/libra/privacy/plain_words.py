@@ -17,7 +17,7 @@ from libra.engines.contract import CASE
 from libra.privacy.guarantee import Guarantee, Strength, certainty, doubt_left, factor, strength
 
 NOTHING_PROVED = "Nothing is proved about how well this log protects anyone: treat it as if it showed real cases."
-NAMES_NOT_PROTECTED = "Names of activities are not protected: one that a single case has may show in this log."
+NAMES_NOT_PROTECTED = "Names of activities are not protected: a name that occurs in only one case may appear in this log."
 NOT_PRIVATE = f"{SEEDED[0].upper()}{SEEDED[1:]}; whoever knows or guesses the seed can undo the noise."
 TOO_WEAK = "The guarantee is too weak to mean anything."
 PRIORS, RARE = (0.01, 0.1, 0.5, 0.9), 0.01
@@ -70,7 +70,7 @@ def beliefs(epsilon: float) -> tuple[tuple[str, str], ...]:
 
 def odds(epsilon: float, delta: float, who: str) -> str:
     """What the log does to the odds that one was there, and how rarely it does more; `who` is protected, such as "one case"."""
-    said = f"The log multiplies or divides the odds by {factor(epsilon)} at most, but for outcomes that delta allows:"
+    said = f"The log multiplies or divides the odds by at most {factor(epsilon)}, except for outcomes that delta allows:"
     for further in (times * epsilon for times in FURTHER):
         beyond = (1 + math.exp(-further)) * delta / -math.expm1(epsilon - further)
         if beyond <= RARE:

@@ -197,8 +197,8 @@ def budget_bar(
 ) -> Chart:
     """What was spent for each purpose as shares of what may be spent, numbered, and what is left as an empty piece.
 
-    Parts of the `alternative` are about other cases than the last ones of `parts`, of which only the dearer side counts: they are
-    drawn below the end of the bar.
+    Parts of the `alternative` are about other cases than the last ones of `parts`, and only the more expensive of the two
+    counts: they are drawn below the end of the bar.
     """
     names = [(str(i), shown(name, LONGEST_NAME), share) for i, (name, share) in enumerate((*parts, *alternative), 1)]
     spent, second = (sum(sound(share) for _, share in of) for of in (parts, alternative))

@@ -102,7 +102,7 @@ def _spending(document: Mapping[str, Any] | None) -> list[str]:
     if document is None or "spent" not in document:
         return []
     spent = document["spent"]
-    total = f"By the accountant, all together: epsilon {spent['epsilon']:.4g} at delta {spent['delta']:g}."
+    total = f"Total according to the privacy accountant: epsilon {spent['epsilon']:.4g} at delta {spent['delta']:g}."
     groups = {part.group for part in spent_by_topic(document) or ()}
     return [TWO_GROUPS, total] if {"kept", "tail"} <= groups else [total]
 

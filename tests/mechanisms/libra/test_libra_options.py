@@ -196,7 +196,7 @@ def test_what_may_be_spent_is_spent_where_there_is_something_to_tell() -> None:
 def test_notes_say_what_weakens_the_promise() -> None:
     def notes(log: Any = None, **options: Any) -> str:
         said = Libra(**options).anonymize(log or structured(), Randomness()).notes
-        return " ".join(note for note in said if "carry noise" not in note)
+        return " ".join(note for note in said if "have noise" not in note)
 
     assert notes() == ""
     assert "weak guarantee" in notes(epsilon=3.1)
@@ -217,7 +217,7 @@ def test_where_nothing_is_generated_nothing_is_said_of_its_steps() -> None:
         release = Libra(delta=1e-4, labels="public").anonymize(log, Randomness(seed=seed))
         tail = release.figures[0].control.tail
         assert tail is not None
-        assert any("Counts of steps" in note for note in release.notes) == (release.log.n_cases > 0)
+        assert any("Step counts" in note for note in release.notes) == (release.log.n_cases > 0)
         met += not release.log.n_cases and tail.base is not None
     assert met, "the case under test did not happen"
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from typing import BinaryIO
 
 import polars as pl
 
+from libra._system.randomness import SEEDED_PREFIX
 from libra.eventlog.in_parts import slices
 from libra.eventlog.log import EventLog
-from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import CASE_INDEX, CASE_PREFIX, column
+from libra.eventlog.metadata import DRAWN_WITH_A_SEED, LogMetadata
+from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, column
 from libra.eventlog.options import Progress, no_progress
 from libra.eventlog.xes.write import NAME_INDIVIDUAL, default_metadata
 
@@ -92,8 +94,10 @@ def header_of(name: str) -> str:
 
 
 def _left_out(log: EventLog) -> list[str]:
-    notes = []
-    if log.metadata not in (LogMetadata(), default_metadata(log)):
+    notes, header = [], log.metadata
+    if log.cases[CASE_NAME].str.starts_with(SEEDED_PREFIX).all():  # what the header says of the seed, every id says as well
+        header = replace(header, attributes=tuple(one for one in header.attributes if one != DRAWN_WITH_A_SEED))
+    if header not in (LogMetadata(), default_metadata(log)):
         notes.append("A table cannot hold the attributes, globals and classifiers of the log's header: they were left out.")
     if log.individual is not None:
         notes.append(f'A table cannot say that "{log.individual}" names the individual. {NAME_INDIVIDUAL}')

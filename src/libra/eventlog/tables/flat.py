@@ -248,7 +248,7 @@ def _attributes(frame: pl.DataFrame, columns: Columns, said: list[str]) -> pl.Da
     taken = {ROLE_COLUMN[role] for role in columns if role in ROLE_COLUMN} - used
     pushed_out = [name for name in frame.columns if name in taken]
     if pushed_out:
-        said.append(f"Another column plays the part of {listed(pushed_out)}, which was left out.")
+        said += [f'Column "{name}" was ignored because another column is used for its role.' for name in pushed_out]
     attributes, more = as_attributes(without(frame, *used, *pushed_out))
     said.extend(more)
     return attributes

@@ -124,11 +124,11 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
         found["timestamp"] = FoundRole("timestamp", (*date.columns, *clocks), reason)
     missing = [role for role in REQUIRED if role not in found]
     if missing:
-        raise _unrecognised(frame, missing, free, options, source)
+        raise _unrecognized(frame, missing, free, options, source)
     return tuple(found[role] for role in FLAGS if role in found)
 
 
-def _unrecognised(frame: pl.DataFrame, missing: list[str], free: Names, options: ReadOptions, source: str) -> InputError:
+def _unrecognized(frame: pl.DataFrame, missing: list[str], free: Names, options: ReadOptions, source: str) -> InputError:
     """What to say where a role that every event must have could not be given to a column."""
     dated = _dated(frame, free, options)
     if missing == ["timestamp"] and dated:
@@ -139,7 +139,7 @@ def _unrecognised(frame: pl.DataFrame, missing: list[str], free: Names, options:
         remedy = "Use strftime codes, such as %d.%m.%Y %H:%M:%S"
     else:
         columns = " and ".join(f"no {WORDS.get(role, role)} column" for role in missing)
-        what = f"{columns} was recognised among {_listed(frame.columns)}"
+        what = f"{columns} was recognized among the columns {_listed(frame.columns)}"
         remedy = f"Name {'it' if len(missing) == 1 else 'them'} with {' and '.join(FLAGS[role] for role in missing)}"
     return InputError(what, place=source, remedy=remedy)
 
@@ -175,7 +175,7 @@ def _named_by_user(frame: pl.DataFrame, options: ReadOptions, source: str) -> di
         hint = f"Give {flag} once for each column. "
     elif close:
         hint = f'Did you mean "{folded[close[0]]}"? '
-    what, remedy = f'{flag} names "{name}", which is no column here', f"{hint}There are {_listed(frame.columns)}"
+    what, remedy = f'{flag}: there is no column "{name}"', f"{hint}The columns are {_listed(frame.columns)}"
     raise MissingColumnError(what, place=source, remedy=remedy, lacking=lacking)
 
 
@@ -184,7 +184,7 @@ def _existing(name: str, columns: Names) -> str | None:
 
 
 def _listed(columns: Names) -> str:
-    return f"the columns {listed(columns[:40])}{', …' if len(columns) > 40 else ''}"
+    return f"{listed(columns[:40])}{', …' if len(columns) > 40 else ''}"
 
 
 def _dated(frame: pl.DataFrame, names: Names, options: ReadOptions, *, epochs: bool = False) -> list[str]:

@@ -1,4 +1,4 @@
-"""Libra, sound: the default mechanism. CONTRIBUTING.md walks through one release."""
+"""Libra, the sound version: the default mechanism. CONTRIBUTING.md walks through one release."""
 
 from libra.mechanisms.libra.algorithm import Libra
 

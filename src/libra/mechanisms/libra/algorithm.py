@@ -1,4 +1,4 @@
-"""Libra, sound: clip, subsample, anonymize, balance, combine, each in a form whose guarantee is proved.
+"""Libra, the sound version: clip, subsample, anonymize, balance, combine, each in a form whose guarantee is proved.
 
 An engine counts small tables, the gate puts noise on them, and the log is generated from the noisy tables alone.
 """
@@ -41,7 +41,7 @@ WOULD_HELP = f"More cases, a larger --epsilon or a larger --delta would help. {A
 
 @dataclass(frozen=True)
 class Libra(CertifiedMechanism):
-    """Libra, sound: a generated log with a proved guarantee of (epsilon, delta)-differential privacy.
+    """Libra, the sound version: a generated log with a proved guarantee of (epsilon, delta)-differential privacy.
 
     Where the log says whose case is whose, individuals are protected instead of cases.
 
@@ -177,7 +177,8 @@ class Libra(CertifiedMechanism):
         if self.epsilon > MODERATE[0]:
             yield (
                 f"Epsilon {self.epsilon:g} is a weak guarantee: somebody who knows all else may go from even odds to at most "
-                f"{from_even_odds(self.epsilon)} that {self.plan.unit} was in the log, rare outcomes aside. Most say 1 or less."
+                f"{from_even_odds(self.epsilon)} that {self.plan.unit} was in the log, rare outcomes aside. "
+                "Most practitioners recommend 1 or less."
             )
         yield from notes_on_delta(self.guarantee(seeded=seeded), released.n_cases)
         if self.most_cases is not None:
@@ -208,6 +209,6 @@ def noise_on_edges(sd: float) -> str:
     """What noise of this standard deviation on the steps of rare cases means for whoever reads the log."""
     noise = max(round(sd), 1)
     return (
-        f"Counts of steps carry noise of about {noise:,} where rare cases take them: a step, a first or a last activity that "
-        f"occurs fewer than about {3 * noise:,} times may be one that nobody took."
+        f"Step counts from rare cases have noise of about {noise:,}: a step, first activity or last activity with a count below "
+        f"about {3 * noise:,} may occur in no original case."
     )

@@ -104,7 +104,7 @@ class Plan:
             yield "Activity names are those of the list that was given. Events with other names are left out."
         in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
         kept = in_log / (self.mu_second if self.tail == "nearest" else math.hypot(self.mu_second, noise.mu_variants))
-        yield f"Counts of kept variants carry noise of about {_cases(_rounded(kept))} (one standard deviation)."
+        yield f"Counts of kept variants have noise of about {_cases(_rounded(kept))} (one standard deviation)."
         if self.tail == "model":
             size, length = (1 / (self.mu_tail * math.sqrt(share)) for share in (SIZE, LENGTHS))
             yield (

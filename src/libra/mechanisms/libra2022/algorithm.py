@@ -200,7 +200,7 @@ def named_anonymizer(name: str, delta: float) -> Anonymizer:
 def refuse_other(name: str) -> None:
     """A `UsageError` for what cannot anonymize a subsample."""
     if name not in _possible():
-        raise UsageError(f'"{name}" cannot anonymize a subsample. There is: {", ".join(_possible())}.')
+        raise UsageError(f'"{name}" cannot anonymize a subsample. Available: {", ".join(_possible())}.')
 
 
 def _possible() -> list[str]:

@@ -151,7 +151,7 @@ def guarantee(claim: Libra2022Claim, *, trace_noise: bool, individuals: bool, an
     if not claim.own_anonymizer:
         statement = (
             f"The equations of the paper give, for its own anonymizer: {figure}. Another one was used, for which nothing is "
-            "claimed. This is no guarantee. Do not release personal data on its strength."
+            "claimed. This is no guarantee. Do not rely on it to release personal data."
         )
     return claimed(statement, SOURCE, "the activity labels are public", caveats, individuals=individuals)
 

@@ -339,7 +339,7 @@ def _sentences(original: EventLog, by: Yardsticks) -> dict[str, str]:
         "case_durations": f"Matched from shortest to longest, cases differ in duration by {hours(found.case_duration_w1_hours)} "
         f"on average{off['case_durations']}. The original's take {hours(by.empty.case_duration_w1_hours)}.",
         "arrivals": f"Matched from first to last, cases begin {days(found.arrival_w1_days)} earlier or later on average"
-        f"{off['arrivals']}. The original's begin {days(by.empty_arrival_days)} from the middle one.",
+        f"{off['arrivals']}. In the original, cases start {days(by.empty_arrival_days)} from the median start on average.",
     }
 
 

@@ -42,7 +42,7 @@ SEEDED = Caution(
     "Drawn with a seed", "Whoever knows or guesses the seed can undo the noise. This log is for tests: do not hand it out."
 )
 NOT_PROVED = "Nothing is proved about this log"
-CLAIMED = "What is claimed for the mechanism is not proved. Do not hand out personal data on its strength."
+CLAIMED = "What is claimed for the mechanism is not proved. Do not rely on it to hand out personal data."
 REAL_CASES = {
     "libra2022": "Each case in this log is a real one, its start moved by some days and its steps by some minutes.",
     "amun": "Every case of the original is in this log, some of them several times, with noise on their times.",
@@ -64,7 +64,7 @@ NEAREST = Caution(
 )
 LEFT_OUT = Caution("Rare traces are left out", "Only frequent variants are in this log. What rarely happens is missing.")
 NOISE = Caution(
-    "Small counts are noise", "All counts carry noise. What a few dozen cases do cannot be told from what nobody does."
+    "Small counts are noise", "All counts are noisy. What a few dozen cases do cannot be distinguished from what no case does."
 )
 PREFIXES = Caution(
     "Some traces are made of noise",
