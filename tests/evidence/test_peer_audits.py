@@ -10,7 +10,7 @@ import libra
 from libra import example
 from libra.measures.audit.canaries import ACTIVITY, LONG, PERSON, SLOW, THRESHOLD, UNIQUE
 
-TREE: dict[str, Any] = {"prune": 3, "max_length": 8}  # the logs of an audit have some dozens of cases
+TREE: dict[str, Any] = {"prune": 3, "max_length": 10}  # the logs of an audit have some dozens of cases
 STANDING: dict[str, dict[str, Any]] = {
     "travas": {"mechanism": "travas", "runs": 1_000},
     "travas with times": {"mechanism": "travas", "times": "model", "runs": 200},

@@ -74,7 +74,7 @@ def test_labels_of_a_list_are_all_that_is_released(tail: str) -> None:
     assert release.figures[0].labels == tuple(sorted(listed))
     assert set(release.log.activities) <= set(listed)
     assert release.parameters["labels"] == sorted(listed)
-    assert "a list that was given" in release.guarantee.assumptions[0]
+    assert "come from a given list" in release.guarantee.assumptions[0]
 
 
 def test_the_order_in_which_codes_are_given_tells_nothing_of_names_that_are_not_released() -> None:
