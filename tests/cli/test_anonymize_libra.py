@@ -245,7 +245,7 @@ def test_the_certificate_holds_the_promise_the_assumptions_and_the_ledger(tmp_pa
     for shared in ("version", "mechanism", "parameters", "guarantee", "ledger", "subsampling", "spent"):
         assert certificate[shared] == document[shared]
     assert [entry["purpose"] for entry in certificate["ledger"]].count("which labels are kept") == 2
-    assert any("chosen privately" in fact for fact in certificate["guarantee"]["assumptions"])
+    assert any("selected privately" in fact for fact in certificate["guarantee"]["assumptions"])
     content = (tmp_path / "out.csv").read_bytes()
     assert certificate["output"] == {"file": "out.csv", "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 

@@ -92,7 +92,7 @@ def test_roles_named_for_a_log_are_taken_from_its_own_columns(table: Path) -> No
     assert by_resource.activities == ["Dr. Ali", "Dr. Bo", "desk"]
     assert by_resource.individual == "concept:name"
     assert by_resource.metadata == log.metadata
-    with pytest.raises(MissingColumnError, match="--case-id names"):
+    with pytest.raises(MissingColumnError, match="--case-id: there is no column"):
         libra.read(log, case_id="ward")
 
 

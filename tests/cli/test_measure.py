@@ -138,7 +138,7 @@ def test_a_value_that_cannot_be_read_is_an_error_of_the_second_log_too(tmp_path:
 def test_a_column_that_the_original_lacks_is_an_error(odd_table: Path, table: Path, run: Run) -> None:
     answer = run("measure", table, odd_table, *FLAGS)
     assert answer.code == 3
-    assert f'{table}: --case-id names "Who"' in answer.err
+    assert f'{table}: --case-id: there is no column "Who"' in answer.err
 
 
 @pytest.mark.parametrize("first_is_xes", [False, True])

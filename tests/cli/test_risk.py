@@ -36,7 +36,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_inspect_tells_who_stands_alone_in_a_table_and_in_json(run: Run) -> None:
     shown = run("inspect", example.path(), "--risk")
     assert shown.code == 0
-    assert "Cases singled out" in shown.out
+    assert "Cases that an attacker can single out" in shown.out
     assert "CONFIDENTIAL" in shown.out
     document = json.loads(run("inspect", example.path(), "--risk", "--json").out)
     figures = document["risk"]["singled_out"]
@@ -53,14 +53,19 @@ def test_without_the_flag_nothing_is_said_of_risk(run: Run, table: Path) -> None
     assert "risk" not in json.loads(run("measure", table, table, "--json").out)
     assert libra.inspect(table).risk is None
     assert libra.measure(table, table).risk is None
-    assert "singled out" not in run("inspect", table).out
+    assert "single out" not in run("inspect", table).out
 
 
 def test_measure_tells_what_is_found_and_what_an_attack_found(run: Run, released: Path) -> None:
     words = ("measure", example.path(), released / "libra.csv", "--risk", "--certificate", released / "libra.json")
     shown = run(*words)
     assert shown.code == 0
-    for part in ("Cases singled out", "The same knowledge in libra.csv", "An attack on membership", "CONFIDENTIAL"):
+    for part in (
+        "Cases that an attacker can single out",
+        "The same knowledge in libra.csv",
+        "An attack on membership",
+        "CONFIDENTIAL",
+    ):
         assert part in shown.out
     assert "(1, 1e-05)-differential privacy, allows at most 0.462" in shown.out
     assert "does not hold" not in shown.out
@@ -83,7 +88,7 @@ def test_a_claim_is_told_as_claimed_and_that_it_does_not_hold(run: Run, released
 def test_no_word_of_a_table_is_split(run: Run, released: Path, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     shown = run("measure", example.path(), released / "libra.csv", "--risk", "--certificate", released / "libra.json").out
-    lines = shown[shown.index("Cases singled out") :].splitlines()
+    lines = shown[shown.index("Cases that an attacker") :].splitlines()
     tables = [line for line in lines if line.startswith(" ")]  # sentences and titles begin at the edge
     words = {word for line in tables for word in line.split()}
     headings = "known most event events all to cases advantage same gaps by chance whose variant case has have more under over"
@@ -110,7 +115,7 @@ def test_individuals_are_told_on_screen_and_in_json(run: Run, tmp_path: Path) ->
     assert "No case has a trace that no other case has" in without
     assert "the whole trace 0.0 % (3)" in without
     assert "100.0 % of the cases have a trace that no other individual has" in shown
-    assert "median individuals that fit" in shown
+    assert "median number of matching individuals" in shown
     assert "if all cases that fit belong to one individual" in shown
     assert "the whole trace 100.0 % (1)" in shown
     document = json.loads(run(*words, "--individual", "Patient", "--json").out)

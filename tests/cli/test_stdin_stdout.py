@@ -111,3 +111,13 @@ def test_what_cannot_be_is_refused_before_anything_is_read(words: tuple[str, ...
     answer: Answer = run(*words)
     assert (answer.code, answer.out) == (2, "")
     assert told in answer.err
+
+
+def test_a_closed_stdout_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(TABLE)
+    words = ["anonymize", "log.csv", "-o", "-", "--output-format", "csv", "--certificate", "c.json"]
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "libra", *words]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert "stdout is closed" in done.stderr
+    assert not (tmp_path / "c.json").exists()

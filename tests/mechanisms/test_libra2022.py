@@ -351,7 +351,7 @@ def test_no_cases_or_no_traces_are_no_error(traces: list[list[int]]) -> None:
 
 @pytest.mark.parametrize("name", ["libra", "libra2022", "lapras"])
 def test_what_cannot_anonymize_a_subsample_is_refused_before_anything_is_read(name: str) -> None:
-    with pytest.raises(UsageError, match=f'"{name}" cannot anonymize a subsample. There is: amun, pripel'):
+    with pytest.raises(UsageError, match=f'"{name}" cannot anonymize a subsample. Available: amun, pripel'):
         Libra2022(anonymizer=name)
 
 

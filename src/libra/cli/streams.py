@@ -45,6 +45,8 @@ def with_streams(command: Command) -> Command:
                 raise UsageError(f'{flag} "{said}" is unknown. Use {ENDINGS}.')
         if len(read) > 1:
             raise UsageError("Only one log can be read from stdin.")
+        if write and sys.stdout.name == os.devnull:  # put there in place of a closed one
+            raise UsageError("stdout is closed, so no log can be written to it.")
         if write and output_format is None:
             raise UsageError("The log goes to stdout. Name its format: --output-format csv.")
         if write and (given.get("as_json") or given.get("engine") == "spark"):
