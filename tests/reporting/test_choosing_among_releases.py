@@ -53,7 +53,7 @@ def test_the_plan_says_so_before_any_case_is_looked_at() -> None:
 def test_the_certificate_assumes_it_and_says_that_several_add_up(mechanism: str) -> None:
     promised = libra.anonymize(simulate(cases=200), mechanism=mechanism).certificate()["guarantee"]
     assert any(
-        "Neither the parameters nor this release was selected by looking at results on this log" in one
+        "They were not selected by looking at results on this log, nor was this release from among several." in one
         for one in promised["assumptions"]
     )
     assert any("Hand out the first, or count all that were made." in one for one in promised["caveats"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
@@ -26,8 +26,8 @@ LABELS_PRIVATE = (
 )
 LABELS_LISTED = "The activity names come from a given list that was not made from this log; events with other names are left out."
 NOTHING_ELSE = (
-    "The parameters, the time zone and the code are public. Neither the parameters nor this release was selected "
-    "by looking at results on this log. Nothing else about the log is public, neither its size nor its time range."
+    "The parameters, the time zone and the code are public. They were not selected by looking at results on this log, "
+    "nor was this release from among several. Nothing else about the log is public, neither its size nor its time range."
 )
 AS_READ = (
     "The guarantee applies to the log as Libra reads it. Whatever no description or flag specifies of the following is detected "
@@ -46,7 +46,7 @@ EARLIEST = np.datetime64(f"{FIRST_YEAR}-01-01", "ms").astype(np.int64)
 LATEST = np.datetime64(f"{LAST_YEAR + 1}-01-01", "ms").astype(np.int64) - 1
 
 
-class Claim:
+class Claim(ABC):
     """The figures behind a promise that its authors claim."""
 
     tolerance: ClassVar[float]  # how far, relatively, its figures may differ when they are computed again elsewhere
@@ -110,7 +110,7 @@ def claimed(statement: str, source: str, public: str, caveats: tuple[str, ...], 
     return Guarantee("claimed", statement, source, assumptions=assumptions, caveats=left_out)
 
 
-class CertifiedMechanism:
+class CertifiedMechanism(ABC):
     """A mechanism of Libra, a frozen dataclass, which says what a certificate of its releases must contain."""
 
     name: ClassVar[str]
@@ -137,7 +137,7 @@ class CertifiedMechanism:
 
     def parameters(self) -> dict[str, Any]:
         """What was asked for, JSON-ready, as far as it played a part."""
-        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}  # type: ignore[arg-type]
+        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}  # type: ignore[arg-type]  # mechanisms are dataclasses
 
     def claim(self) -> Claim | None:
         """The figures that its authors claim; None where the guarantee is proved."""

@@ -166,7 +166,7 @@ def aspects_of(pair: Pair, *, has_times: bool = True) -> tuple[Aspect, ...]:
     if has_times:
         return judged
     unknown = {"sentence": PLACEHOLDERS, "value": None, "sample": None, "empty": None}
-    return tuple(replace(one, verdict="unknown", **unknown) if one.key in TIMED else one for one in judged)  # type: ignore[arg-type]
+    return tuple(replace(one, verdict="unknown", **unknown) if one.key in TIMED else one for one in judged)  # type: ignore[arg-type]  # fields of an aspect
 
 
 def yardsticks_of(original: EventLog, anonymized: EventLog) -> Yardsticks:
