@@ -29,7 +29,7 @@ NAMES_PUBLIC = (
 NOT_COVERED = (
     "What follows from the process itself, or holds for everyone in the log, is not hidden.",
     "Several releases of the same log add up: their epsilons and their deltas. Hand out the first, or count all that were made.",
-    "The release does not include running time, memory use or messages to the person who runs the program.",
+    "The guarantee does not cover running time, memory use or messages to the person who runs the program.",
 )
 RELEASE_ONCE = (
     "Hand out the first release, or count all that are made: epsilons and deltas add up. Do not choose among several by how near "
