@@ -14,10 +14,10 @@ import numpy as np
 from libra.eventlog.log import EventLog
 from libra.measures.distances import total_variation
 from libra.privacy.plain_words import TOO_WEAK, strength_of
-from libra.reporting.facts.aspects import Aspect, sample_of
+from libra.reporting.facts.aspects import sample_of
 from libra.reporting.facts.distributions import week_counts
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.tables import attribute_names, edges_of, held_back
+from libra.reporting.facts.tables import attribute_names, edges_of
 from libra.reporting.numbers import count, share
 from libra.reporting.text import shown
 
@@ -73,8 +73,8 @@ PREFIXES = Caution(
 DRAWN_ANEW = Caution(
     "Times are drawn anew",
     "Starts follow the calendar by the week, steps their usual durations. Cases may begin before the first of the original or "
-    "end after its last. The longest durations and bursts within a week are lost, and so is whether slow cases take another "
-    "path.",
+    "end after its last. How long the longest durations are is noise, so trust medians more than means. Bursts within a week are "
+    "lost, and so is whether slow cases take another path.",
 )
 NEW_IDS = Caution(
     "Case ids are new", "They lead to no person and to no row of another table. Nothing can be joined with this log."
@@ -135,7 +135,7 @@ def of_mechanism(certificate: Document, *, has_times: bool) -> Iterator[Caution]
 
 
 def warnings_of(
-    pair: Pair, aspects: Sequence[Aspect] = (), certificate: Document = None, *, notes: Sequence[str] = (), has_times: bool = True
+    pair: Pair, certificate: Document = None, *, notes: Sequence[str] = (), has_times: bool = True
 ) -> tuple[Caution, ...]:
     """Collect what holds of this log; `has_times` says whether the anonymized log's timestamps mean anything."""
     promise = tuple(of_the_promise(certificate))
@@ -147,10 +147,8 @@ def warnings_of(
     return (
         *(() if original is None else _of_another_process(original, anonymized)),
         *promise,
-        *_of_what_is_lost(aspects),
         *(() if original is None else _of_activities(original, anonymized)),
         *(() if original is None else _of_steps(pair)),
-        *_of_variants(aspects),
         *(() if original is None or not original.n_cases or not has_times else _of_hours(original, anonymized)),
         *of_mechanism(certificate, has_times=has_times),
         *_of_attributes(pair),
@@ -175,13 +173,6 @@ def _of_hours(original: EventLog, anonymized: EventLog) -> Iterator[Caution]:
             f"{share(found)} of the events would have to happen in another hour of the week to match the original; if all hours "
             f"were alike it would be {share(even)}. Do not study working hours, shifts or nights with this log.",
         )
-
-
-def _of_what_is_lost(aspects: Sequence[Aspect]) -> Iterator[Caution]:
-    lost = tuple(f"{aspect.title}: {aspect.sentence}" for aspect in aspects if aspect.verdict == "lost")
-    if lost:
-        text = "In these respects the anonymized log is nearer to an empty log than to the original."
-        yield Caution("Not to be relied on", text, lost)
 
 
 def _of_activities(original: EventLog, anonymized: EventLog) -> Iterator[Caution]:
@@ -219,29 +210,11 @@ def _of_steps(pair: Pair) -> Iterator[Caution]:
     )
 
 
-def _of_variants(aspects: Sequence[Aspect]) -> Iterator[Caution]:
-    for figure in (figure for aspect in aspects for figure in aspect.figures):
-        if figure.name == "unseen_variant_share" and figure.value:
-            yield Caution(
-                "Some variants were followed by nobody",
-                f"{figure.text} of the anonymized cases follow a variant that the original never has. Never look up a single "
-                "variant to learn whether somebody did just that.",
-            )
-
-
 def _and_more(found: int, most: int) -> str:
     return f" The {most} most frequent are listed, {count(found - most)} more are not." if found > most else ""
 
 
 def _of_attributes(pair: Pair) -> Iterator[Caution]:
-    withheld = held_back(pair)
-    if withheld:
-        more = len(withheld) - MOST_LABELS
-        yield Caution(
-            f"{count(len(withheld))} {'attribute was' if len(withheld) == 1 else 'attributes were'} not released",
-            "Resources, costs and whatever else the original says of its cases and events cannot be studied with this log."
-            + (f" {MOST_LABELS} are listed, {count(more)} more are not." if more > 0 else ""),
-            tuple(map(shown, withheld[:MOST_LABELS])),
-        )
-    elif not attribute_names(pair):
+    """Said of a log by itself; a page that compares says which attributes are absent on its first screen."""
+    if pair.is_public and not attribute_names(pair):
         yield Caution("There are no attributes", "This log has activities and times, and nothing else of its cases and events.")
