@@ -136,10 +136,8 @@ def test_five_lines_say_what_there_is_what_is_promised_what_is_not_in_it_what_to
         "anonymize", example.path(), "-o", out, "--certificate", certificate
     ).out.splitlines()
     assert wrote.startswith(f"Wrote {out} and {certificate}: ")
-    assert promised.startswith(
-        "Promised: (1, 1e-05)-differential privacy for one case. An even guess whether any case was there "
-    )
-    assert promised.endswith(" is right at most 73.2 % of the time.")
+    assert promised.startswith("Promised: (1, 1e-05)-differential privacy for one case. There is a limit to how well anybody")
+    assert promised.endswith(" right at most 73.2 % of the time.")
     assert lacks == "In it: case ids made anew, activities, timestamps. Not in it: resources and 6 attributes."
     assert asked.startswith(
         "Before it goes out: Is one person one case? Two cases together are (2, 3.72e-05)-differentially private."
@@ -152,7 +150,7 @@ def test_five_lines_say_what_there_is_what_is_promised_what_is_not_in_it_what_to
 
 def test_individuals_are_not_asked_about(crowd: Path, run: Run) -> None:
     lines = run("anonymize", crowd, "-o", crowd.parent / "out.csv", "--individual", "case").out.splitlines()
-    assert "for one individual. An even guess whether any individual was there" in lines[1]
+    assert "-differential privacy for one individual. There is a limit" in lines[1]
     assert "one person one case" not in lines[3]
 
 

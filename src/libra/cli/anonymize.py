@@ -192,19 +192,16 @@ def show_release(
 
 
 def _promised(release: Release) -> str:
-    """The guarantee in one line, or that there is none."""
-    from libra.privacy.guarantee import certainty, doubt_left
+    """The guarantee in words for everybody, or that there is none."""
     from libra.privacy.plain_words import in_plain_words
 
     promised, cases = release.guarantee, release.log.n_cases
-    worth = promised.strength(cases)
-    if release.seeded or worth is None or not worth.protects or promised.epsilon is None or promised.delta is None:
-        return in_plain_words(promised, seeded=release.seeded, cases=cases)
-    names = " apart from names of activities, which are not protected" if promised.names_public else ""
-    right = certainty(doubt_left(promised.epsilon, promised.delta))
-    unit = promised.unit.partition(",")[0]
-    said = f"Promised: ({promised.epsilon:g}, {promised.delta:g})-differential privacy for {unit}{names}. An even guess whether"
-    return f"{said} any {unit.removeprefix('one ')} was there is right at most {right} of the time."
+    told, worth = in_plain_words(promised, seeded=release.seeded, cases=cases), promised.strength(cases)
+    if release.seeded or worth is None or not worth.protects:
+        return told
+    return (
+        f"Promised: ({promised.epsilon:g}, {promised.delta:g})-differential privacy for {promised.unit.partition(',')[0]}. {told}"
+    )
 
 
 def _not_in_it(release: Release) -> str:

@@ -23,10 +23,10 @@ from libra.reporting.drawing import Chart
 from libra.reporting.facts import Facts
 from libra.reporting.facts.aspects import Aspect, Figure, Written, factor
 from libra.reporting.facts.distributions import Histogram
-from libra.reporting.facts.risk import HOW, RiskRow
+from libra.reporting.facts.risk import RiskRow
 from libra.reporting.facts.verdicts import BOUNDS, MEANINGS, TONES, missing_of
 from libra.reporting.numbers import count, duration, number, of_hundred, share
-from libra.reporting.officer import RECITAL_26, officer_of
+from libra.reporting.officer import officer_of
 from libra.reporting.promise import Promise
 from libra.reporting.text import shown, shown_apart
 
@@ -66,8 +66,6 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
         "meanings": MEANINGS,
         "missing": "" if facts.missing is None else missing_of(facts.missing),
         "officer": None if facts.public else officer_of(facts, promise, document, names),
-        "recital_26": RECITAL_26,
-        "how_found": HOW,
         "who": promise.unit.partition(",")[0] or "one case",
         "spending": _spending(document) if promise.holds else [],
         "has_to_hold": [] if document is None or not facts.public else [*document["guarantee"]["assumptions"], TRUSTED],

@@ -39,7 +39,7 @@ def titles(document: dict[str, Any] | None, **said: Any) -> set[str]:
 def test_activities_that_vanished_are_listed_by_their_frequency() -> None:
     found = warned(Pair(log_of(HANDLING), log_of([[("leave", 0.0)]])))["2 activities vanished"]
     assert found.points == ("register: 5 events", "triage: 4 events")
-    assert "64 %" in found.text
+    assert "does not mean that nobody did it" in found.text
 
 
 def test_of_many_that_vanished_the_most_frequent_are_listed() -> None:
@@ -50,11 +50,9 @@ def test_of_many_that_vanished_the_most_frequent_are_listed() -> None:
     assert "9 more are not" in found.text
 
 
-def test_steps_that_nobody_took_are_told_with_their_share() -> None:
+def test_steps_that_nobody_took_are_told() -> None:
     found = warned(Pair(log_of(HANDLING), log_of(RELEASED)))["Some steps were taken by nobody"]
     assert found.points == ("triage → register: 2 times",)
-    assert "1 of the 4 different steps" in found.text
-    assert "40 % of all steps" in found.text
     assert "Some steps were taken by nobody" not in warned(Pair(log_of(HANDLING), log_of(HANDLING)))
 
 

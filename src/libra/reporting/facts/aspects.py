@@ -366,9 +366,11 @@ def _sentences(original: EventLog, by: Yardsticks) -> dict[str, str]:
     again = {key: MEASURED[names[0]][0](getattr(sample, names[0])) for key, (_, _, names, _) in ASPECTS.items() if names}
     off = {key: _again(by, text) for key, text in again.items()}
     of_steps = _again(by, again["step_durations"].removeprefix("factor "), "those of a fresh sample of {} cases by {}")
+    lost, edges = by.loss(lambda one: one.missing.share_of("edges")), by.found.missing.edges
+    missed = round((lost.sample or 0.0) * edges)
     return {
-        "edges": f"The counts of steps from one activity to the next are off by {share(found.dfg_l1)} in sum{off['edges']}. "
-        f"{_said_of_edges(by.found.missing, by)}",
+        "edges": f"The counts of steps from one activity to the next are off by {share(found.dfg_l1)} in sum{off['edges']}"
+        + (f" and miss {count(missed)} of {count(edges)} distinct steps." if lost.share and off["edges"] else "."),
         "variants": f"{share(found.variant_tv)} of the cases would have to follow another variant to match the original's "
         f"proportions{_again(by, again['variants'], OF_A_SAMPLE)}.",
         "lengths": f"Matched from shortest to longest, traces differ by {events(found.length_w1)} on average{off['lengths']}. "
@@ -381,15 +383,6 @@ def _sentences(original: EventLog, by: Yardsticks) -> dict[str, str]:
         "arrivals": f"Matched from first to last, cases begin {days(found.arrival_w1_days)} earlier or later on average"
         f"{off['arrivals']}. In the original, cases start {days(by.empty_arrival_days)} from the median start on average.",
     }
-
-
-def _said_of_edges(found: Missing, by: Yardsticks) -> str:
-    """How many distinct steps come out, and how many of those that do are false."""
-    kept = found.edges - found.edges_gone
-    sampled = round((1 - (by.loss(lambda one: one.missing.share_of("edges")).sample or 0.0)) * found.edges)
-    there = f"{count(kept)} of {count(found.edges)} distinct steps come out"
-    there += f", of a fresh sample {count(sampled)}" if by.sample_cases and kept < found.edges else ""
-    return f"{there}. {count(found.edges_false)} of those in it are false." if found.edges_false else f"{there}."
 
 
 def _again(by: Yardsticks, text: str, said: str = OFF_BY) -> str:

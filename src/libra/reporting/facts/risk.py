@@ -19,11 +19,6 @@ from libra.reporting.numbers import of_hundred, share
 ESSENTIAL = ("days", "variant")
 TOLD_BY = (("days", 3), ("days", 2), ("days", 1))  # the knowledge that the first sentence is about: what a neighbour may know
 EVENTS = {1: "one event", 2: "two events", 3: "three events"}
-HOW = (
-    "The case is found if exactly one case fits what they know, and it is that case: all its activities, and all times between "
-    "them to the minute. By chance is the same search among the other original cases, without the case itself; what it finds is "
-    "no harm that this log does. All figures are of 100 cases."
-)
 
 
 @dataclass(frozen=True)

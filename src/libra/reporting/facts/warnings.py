@@ -182,11 +182,9 @@ def _of_activities(original: EventLog, anonymized: EventLog) -> Iterator[Caution
     gone = [place for place, label in enumerate(labels) if label not in released]
     gone.sort(key=lambda place: -counts[place])
     if gone:
-        part = share(sum(counts[place] for place in gone) / original.n_events)
         yield Caution(
             f"{count(len(gone))} {'activity' if len(gone) == 1 else 'activities'} vanished",
-            f"Of the original's events, {part} do not come out for this reason. That an activity is missing does not mean that "
-            f"nobody did it.{_and_more(len(gone), MOST_LABELS)}",
+            f"That an activity is missing does not mean that nobody did it.{_and_more(len(gone), MOST_LABELS)}",
             tuple(f"{shown(labels[place])}: {count(counts[place])} events" for place in gone[:MOST_LABELS]),
         )
 
@@ -199,13 +197,11 @@ def _of_steps(pair: Pair) -> Iterator[Caution]:
     if not len(false):
         return
     false = false[np.argsort(-taken[false], kind="stable")]
-    part = share(int(taken[false].sum()) / int(taken.sum()))
     named = ((" → ".join(map(shown, edges.name(place))), int(taken[place])) for place in false[:MOST_STEPS].tolist())
     yield Caution(
         "Some steps were taken by nobody",
-        f"{count(len(false))} of the {count(int((taken > 0).sum()))} different steps from one activity to the next do not occur "
-        f"in the original; {part} of all steps are of that kind. Draw no conclusion from a rare step by itself, neither from its "
-        f"being there nor from its absence.{_and_more(len(false), MOST_STEPS)}",
+        "They do not occur in the original. Draw no conclusion from a rare step by itself, neither from its being there nor from "
+        f"its absence.{_and_more(len(false), MOST_STEPS)}",
         tuple(f"{name}: {count(times)} times" for name, times in named),
     )
 
