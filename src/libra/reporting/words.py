@@ -168,7 +168,7 @@ def drawn_of(facts: Facts, document: Mapping[str, Any] | None) -> dict[str, Any]
         "dots": tuple(
             charts.dotted_chart(f"Events over cases, {log}", getattr(dots, log), most=dots.most, ticks=dots.ticks, series=log)
             for log in logs
-            if dots.most
+            if dots.most and len(dots.anonymized) > 1  # one row is no picture
         ),
         "attributes": tuple(
             charts.paired_bars(

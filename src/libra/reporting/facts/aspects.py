@@ -169,8 +169,9 @@ def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_
     aspects = [_cases(original, anonymized), _activities(original, anonymized, by, losses["activities"])]
     for key, (_, _, names, _) in ASPECTS.items():
         if names:
-            said = NOT_DEFINED if getattr(by.anonymized, names[0]) is None else sentences[key]
-            aspects.append(_aspect(key, losses[key], said, _figures(by, names), _medians(key, by)))
+            defined = getattr(by.anonymized, names[0]) is not None
+            lost, said = (losses[key], sentences[key]) if defined else ((), NOT_DEFINED)
+            aspects.append(_aspect(key, lost, said, _figures(by, names), _medians(key, by)))
     if not original.n_cases:
         return tuple(_called(aspect, "unknown") for aspect in aspects)
     if not anonymized.n_cases:  # what they measure is as far away as can be, also where that has no figure
