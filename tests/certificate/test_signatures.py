@@ -233,7 +233,7 @@ def test_a_report_is_as_sure_as_the_signature(signed: tuple[Path, Path, Path], t
     assert page.answers[0][1] == f"Signed by key ID {by}."
     assert "Its certificate says: protected by a strong, proved guarantee." in page.html
     own = libra.report(example.path(), log, certificate=certificate, key=key)
-    assert own.answers[0][1] == "Yes: protected by a strong, proved guarantee."
+    assert own.answers[0][1] == "If nobody has several cases, yes: protected by a strong, proved guarantee."
     assert f"Signed by key ID {by}." in own.html
     unchecked = libra.report(None, log, certificate=certificate, public=True)
     assert unchecked.standing == "unsigned"

@@ -94,7 +94,7 @@ def test_json_holds_the_sizes_of_what_was_written_and_both_names(tmp_path: Path,
 
 def test_people_see_sizes_names_the_claim_the_comparison_and_every_caveat(tmp_path: Path, run: Run) -> None:
     out, certificate = tmp_path / "out.xes.gz", tmp_path / "c.json"
-    answer = run("anonymize", example.path(), "-o", out, *LIBRA2022, "--certificate", certificate)
+    answer = run("anonymize", example.path(), "-o", out, *LIBRA2022, "--certificate", certificate, "--explain")
     log = libra.read(out)
     sizes = f"{log.n_cases:,} cases, {log.n_events:,} events, {len(log.variants):,} variants"
     assert answer.out.splitlines()[0] == f"Wrote {out} and {certificate}: {sizes}"
@@ -103,6 +103,13 @@ def test_people_see_sizes_names_the_claim_the_comparison_and_every_caveat(tmp_pa
     assert "(0.2996, 0.0001)" in answer.out
     assert [caveat for caveat in document["guarantee"]["caveats"] if f"- {caveat}" not in answer.out.splitlines()] == []
     assert len(document["guarantee"]["caveats"]) >= 6
+
+
+def test_without_explain_the_claim_is_told_and_that_it_is_none(tmp_path: Path, run: Run) -> None:
+    lines = run("anonymize", example.path(), "-o", tmp_path / "out.xes.gz", *LIBRA2022).out.splitlines()
+    assert len(lines) == 5
+    assert lines[1].startswith("Nothing is proved about how well this log protects anyone")
+    assert not [line for line in lines if line.startswith("- ")]
 
 
 def test_one_variant_is_not_called_variants(crowd: Path, run: Run) -> None:

@@ -111,20 +111,47 @@ def test_what_comes_out_is_a_valid_log_under_fresh_ids(tmp_path: Path, run: Run)
 
 def test_people_see_sizes_the_promise_and_what_it_does_not_cover(tmp_path: Path, run: Run) -> None:
     out, certificate = tmp_path / "out.csv", tmp_path / "c.json"
-    answer = run("anonymize", example.path(), "-o", out, "--certificate", certificate)
+    answer = run("anonymize", example.path(), "-o", out, "--certificate", certificate, "--explain")
     log = libra.read(out)
     sizes = f"{log.n_cases:,} cases, {log.n_events:,} events, {len(log.variants):,} variants"
-    assert answer.out.splitlines()[0] == f"Wrote {out} and {certificate}: {sizes}"
+    assert f"Wrote {out} and {certificate}: {sizes}" in answer.out.splitlines()
     guarantee = json.loads(certificate.read_text(encoding="utf-8"))["guarantee"]
     assert guarantee["statement"] in answer.out.splitlines()
     assert "(1, 1e-05)-differential privacy" in guarantee["statement"]
     assert len(guarantee["assumptions"]) == 3
     told = (*guarantee["assumptions"], *guarantee["caveats"])
-    assert [line for line in answer.out.splitlines() if line.startswith("- ")] == [f"- {sentence}" for sentence in told]
+    points = [line for line in answer.out.splitlines() if line.startswith("- ")]
+    assert points == [f"- {sentence}" for sentence in (*Libra().plan.explain(), *told)]
     assert any("The guarantee is weaker for a person with several cases" in caveat for caveat in guarantee["caveats"])
     assert "laim" not in answer.out
     (check,) = [line.partition(": ")[2] for line in answer.out.splitlines() if line.startswith("Anyone can check this: ")]
     assert run(*shlex.split(check.removeprefix(libra_command()))).code == 0
+
+
+def test_five_lines_say_what_there_is_what_is_promised_what_is_not_in_it_what_to_ask_and_how_to_check(
+    tmp_path: Path, run: Run
+) -> None:
+    out, certificate = tmp_path / "out.csv", tmp_path / "c.json"
+    wrote, promised, lacks, asked, check = run(
+        "anonymize", example.path(), "-o", out, "--certificate", certificate
+    ).out.splitlines()
+    assert wrote.startswith(f"Wrote {out} and {certificate}: ")
+    assert promised.startswith("Promised: (1, 1e-05)-differential privacy for one case. There is a limit to how well anybody")
+    assert promised.endswith(" right at most 73.2 % of the time.")
+    assert lacks == "In it: case ids made anew, activities, timestamps. Not in it: resources and 6 attributes."
+    assert asked.startswith(
+        "Before it goes out: Is one person one case? Two cases together are (2, 3.72e-05)-differentially private."
+    )
+    assert check.startswith("Anyone can check this: ")
+    plain = run("anonymize", example.path(), "-o", out).out.splitlines()
+    assert (len(plain), plain[2:4]) == (5, [lacks, asked])
+    assert "--certificate FILE" in plain[4]
+
+
+def test_individuals_are_not_asked_about(crowd: Path, run: Run) -> None:
+    lines = run("anonymize", crowd, "-o", crowd.parent / "out.csv", "--individual", "case").out.splitlines()
+    assert "-differential privacy for one individual. There is a limit" in lines[1]
+    assert "one person one case" not in lines[3]
 
 
 def test_explain_without_an_output_reads_and_writes_nothing(tmp_path: Path, run: Run) -> None:

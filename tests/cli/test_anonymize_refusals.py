@@ -61,7 +61,6 @@ SOUND_PARAMETERS = "epsilon, delta, tail, budget, labels, time_zone, gamma, subs
         (("--subsamples", "paper"), "subsamples has to be a whole number from 1 to"),
         (("--alpha", "2"), f"libra does not take alpha. It takes {SOUND_PARAMETERS}."),
         (("--seed", "-1"), "seed has to be a whole number"),
-        ((*LIBRA2022, "--explain"), "libra2022 has no plan to explain. Remove --explain or use libra."),
         ((*LIBRA2022, "--tail", "drop"), "libra2022 does not take tail."),
         ((*LIBRA2022, "--epsilon", "1"), f"libra2022 does not take epsilon. It takes {PARAMETERS}"),
         ((*LIBRA2022, "--alpha", "1"), "alpha has to be a number above 1"),
@@ -93,6 +92,9 @@ def test_without_a_name_to_write_to_and_nothing_to_explain_that_is_asked_for(tmp
     answer = run("anonymize", tmp_path / "missing.csv")
     assert (answer.code, answer.out) == (2, "")
     assert "Name the file to write: -o OUT." in answer.err
+    answer = run("anonymize", tmp_path / "missing.csv", *LIBRA2022, "--explain")
+    assert (answer.code, answer.out) == (2, "")
+    assert "libra2022 has no plan to explain. Remove --explain or use libra." in answer.err
 
 
 def _linked(table: Path) -> Path:

@@ -119,7 +119,7 @@ def test_above_a_tenth_of_that_all_warn_and_say_what_to_ask_for(
     for what, text in said.items():
         assert LARGE.search(" ".join(text.split())) or what == "model", what
     assert code == 0
-    assert "Yes, with care: protected by a moderate, proved guarantee" in said["report"]
+    assert "If nobody has several cases, yes, with care: protected by a moderate, proved guarantee" in said["report"]
     assert "a strong, proved" not in " ".join(said.values())
 
 
@@ -127,7 +127,7 @@ def test_up_to_a_tenth_of_one_over_the_cases_nothing_is_said_of_delta(log: Path,
     asked = ("--epsilon", "1", "--delta", "1e-4", "--cases", "1000", "--report", tmp_path / "report.html")
     answer = run("anonymize", log, "-o", tmp_path / "out.csv", *asked)
     page = _text((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert "Yes: protected by a strong, proved guarantee" in page
+    assert "If nobody has several cases, yes: protected by a strong, proved guarantee" in page
     for text in (answer.out, answer.err, page):
         assert " large for a log of" not in text
 

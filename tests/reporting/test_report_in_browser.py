@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hostile_logs import hostile_log
 from playwright.sync_api import Browser, Page
@@ -25,6 +27,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     release.report().save(made / "report.html")
     release.report(public=True).save(made / "public.html")
     report_of(hostile_log(), hostile_log()).save(made / "hostile.html")
+    release.write(made / "anonymized.csv", certificate=made / "certificate.json")
+    libra.report(example.path(), made / "anonymized.csv", certificate=made / "certificate.json").save(made / "files.html")
+    original = libra.read(example.path()).to_polars()
+    named = (pl.lit("x").alias(f"an attribute of the original with a long name, number {n}") for n in range(60))
+    crowded = libra.anonymize(original.with_columns(*named), delta=2e-4)  # so large that there is a warning
+    crowded.report().save(made / "crowded.html")
     return made
 
 
@@ -160,11 +168,28 @@ def test_text_stands_out_from_its_ground(browser: Browser, folder: Path) -> None
         assert faint == []
 
 
-def test_it_prints(browser: Browser, folder: Path, tmp_path: Path) -> None:
+def test_what_is_not_in_the_log_comes_before_anything_good(browser: Browser, folder: Path) -> None:
     tab = opened(browser, folder / "report.html", LAPTOP)
+    tiles = [one.get_attribute("class") for one in tab.locator(".tiles li").all()]
+    assert tiles[:2] == ["absent", "absent"]
+    assert "absent" not in tiles[2:]
+
+
+def pages(tab: Page) -> int:
+    """How many pages are printed."""
+    return len(re.findall(rb"/Type\s*/Page\b", tab.pdf(prefer_css_page_size=True)))
+
+
+def test_it_prints_without_what_only_a_screen_needs(browser: Browser, folder: Path) -> None:
+    tab = opened(browser, folder / "report.html", LAPTOP)
+    assert 3 < pages(tab) < 14
     tab.emulate_media(media="print")
-    assert not tab.locator("nav").is_visible()
-    assert not tab.locator(".switches").is_visible()
-    printed = tmp_path / "report.pdf"
-    tab.pdf(path=printed, prefer_css_page_size=True)
-    assert printed.read_bytes().startswith(b"%PDF")
+    for screen_only in ("nav", ".switches", "details.more"):
+        assert not any(one.is_visible() for one in tab.locator(screen_only).all()), screen_only
+
+
+@pytest.mark.parametrize("name", ["report", "hostile", "files", "crowded"])
+def test_the_part_of_the_officer_prints_on_two_pages(browser: Browser, folder: Path, name: str) -> None:
+    tab = opened(browser, folder / f"{name}.html", LAPTOP)
+    tab.evaluate("document.querySelectorAll('.annex, footer').forEach((one) => one.remove())")
+    assert pages(tab) == 2

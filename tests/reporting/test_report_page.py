@@ -23,7 +23,7 @@ from libra.release import Release
 from libra.reporting.build import draft_of_release, report_of
 from libra.reporting.commands import Names, commands_of
 
-SECTIONS = ("answers", "guarantee", "kept", "maps", "variants", "lengths", "steps", "calendar", "risk", "warnings", "again")
+SECTIONS = ("answers", "officer", "guarantee", "kept", "maps", "variants", "lengths", "steps", "calendar", "risk", "warnings")
 
 
 class _Noon(datetime):

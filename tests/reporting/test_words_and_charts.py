@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from parsed_page import ParsedPage
+
 import libra
 from libra.example.simulate import simulate
 from libra.reporting.build import report_of
-from libra.reporting.facts.aspects import aspects_of, words_of
-from libra.reporting.facts.pair import Pair
 from libra.reporting.words import budget_of
 
 
@@ -35,14 +35,12 @@ def test_what_was_not_spent_is_shown() -> None:
     assert budget_of(None) is None
 
 
-def test_figures_are_written_in_units_that_people_read() -> None:
-    pair = Pair(simulate(cases=60), simulate(cases=50))
-    aspects = {aspect.key: aspect for aspect in aspects_of(pair)}
-    written = {key: words_of(aspect)(1.0) for key, aspect in aspects.items()}
-    assert written == {
-        **dict.fromkeys(("cases", "activities", "edges", "variants"), "100 %"),
-        "lengths": "1 events",
-        "step_durations": "factor 10",
-        "case_durations": "1 h",
-        "arrivals": "1 day",
-    }
+def test_one_bin_and_one_point_are_told_and_not_drawn() -> None:
+    log = simulate(cases=1)
+    page = ParsedPage(report_of(log, log).html)
+    captions = {figure.text.strip().partition("\n")[0]: figure for figure in page.named("figure")}
+    arrivals = next(figure for caption, figure in captions.items() if caption.startswith("Cases that begin"))
+    assert "All begin in one day." in arrivals.text
+    assert "Median: " in captions["Events in a case"].text
+    drawn = [element.attributes["aria-label"] for element in page.named("svg") if "aria-label" in element.attributes]
+    assert not [label for label in drawn if label.startswith(("Cases that begin", "Events in a case"))]

@@ -53,7 +53,7 @@ def anonymize(
     ] = None,
     delta: Annotated[float | None, option(DELTA_HELP, panel=GUARANTEE)] = None,
     explain: Annotated[
-        bool, switch("--explain", "Explain what is released and what survives; without -o, write nothing.", GUARANTEE)
+        bool, switch("--explain", "Explain what is released, assumed and not promised; without -o, write nothing.", GUARANTEE)
     ] = False,
     seed: Annotated[
         int | None, option("Seed for a repeatable release, for tests only: it is not private.", panel=GUARANTEE)
@@ -85,7 +85,7 @@ def anonymize(
     stages = Stages(quiet=quiet)
     asked, reading = {**parameters, "epsilon": epsilon, "delta": delta}, {**options, "progress": stages}
     request = request_of(log, reading, mechanism, asked, seed=seed, engine=engine, master=master)
-    explained = request.explain() if explain else []
+    explained = request.explain() if explain and (output is None or mechanism == "libra") else []
     if output is None:
         if not explain or report is not None or public:
             raise UsageError("Name the file to write: -o OUT.")
@@ -151,7 +151,7 @@ def anonymize(
         document |= {"seconds": stages.seconds | dict(release.seconds), "notes": list(notes)}
         print_json(document | ({"plan": explained} if explain else {}))
     elif not quiet:
-        show_release(release, output, certificate, sign_key)
+        show_release(release, output, certificate, sign_key, explain=explain)
         if page is not None and report is not None:
             for line in ("", *told(page, report)):
                 say(line)
@@ -167,8 +167,10 @@ def _show_explained(explained: list[str], *, as_json: bool) -> None:
         say(line, lead="- ")
 
 
-def show_release(release: Release, output: Path, certificate: Path | None, sign_key: Path | None = None) -> None:
-    """What was written, what is promised of it, and what that does not cover."""
+def show_release(
+    release: Release, output: Path, certificate: Path | None, sign_key: Path | None = None, *, explain: bool = False
+) -> None:
+    """Five lines: what was written, what is promised of it, what is not in it, what to ask, how to check; more to `explain`."""
     from libra.mechanisms.mechanism import HOMES
 
     beside = f" and {certificate}{', signed,' if sign_key else ''}" if certificate else ""
@@ -177,16 +179,60 @@ def show_release(release: Release, output: Path, certificate: Path | None, sign_
         return
     sizes = release.to_dict()["released"].items()
     counted = ", ".join(f"{size:,} {things.removesuffix('s') if size == 1 else things}" for things, size in sizes)
+    lines = [f"Wrote {output}{beside}: {counted}", _promised(release), _not_in_it(release), *_explained(release, full=explain)]
+    if certificate and not release.seeded and release.mechanism in HOMES:
+        words = [str(certificate), str(output), *(["--key", f"{sign_key}.pub"] if sign_key else [])]
+        lines.append(f"Anyone can check this: {libra_command()} verify {shlex.join(words)}")
+    elif not certificate:
+        lines.append(
+            "More: --certificate FILE writes what is promised, for whoever gets it; --report FILE shows what it is good for."
+        )
+    for line in lines:
+        say(line)
+
+
+def _promised(release: Release) -> str:
+    """The guarantee in words for everybody, or that there is none."""
+    from libra.privacy.plain_words import in_plain_words
+
+    promised, cases = release.guarantee, release.log.n_cases
+    told, worth = in_plain_words(promised, seeded=release.seeded, cases=cases), promised.strength(cases)
+    if release.seeded or worth is None or not worth.protects:
+        return told
+    return (
+        f"Promised: ({promised.epsilon:g}, {promised.delta:g})-differential privacy for {promised.unit.partition(',')[0]}. {told}"
+    )
+
+
+def _not_in_it(release: Release) -> str:
+    """What the log holds, and what the original has that it does not."""
+    from libra.reporting.facts.pair import Pair
+    from libra.reporting.facts.tables import absent_of
+    from libra.reporting.text import listed
+
+    holds, _, lacks = release.contents.partition("; ")
+    absent = [] if release.original is None else [one.named for one in absent_of(Pair(release.original, release.log))]
+    return f"In it: {holds}. Not in it: {listed(absent) or lacks.removeprefix('no ').replace(' and no ', ' or ')}."
+
+
+def _explained(release: Release, *, full: bool) -> list[str]:
+    """What is assumed and what is not promised; unless asked for all of it, the one question that decides."""
+    from libra.engines.contract import CASE
+    from libra.privacy.guarantee import of_several
+
     promised = release.guarantee
-    lines = [f"Wrote {output}{beside}: {counted}", "", promised.statement]
+    if not full:
+        where = "What is assumed and what is not promised: --explain, or the certificate."
+        if promised.epsilon is None or promised.delta is None or promised.kind != "proved":
+            return [f"{promised.statement} {where}"]
+        asked = "Releases of one log add up."
+        if promised.unit == CASE.statement():
+            asked = f"Is one person one case? {of_several(promised.epsilon, promised.delta)} {asked}"
+        return [f"Before it goes out: {asked} {where}"]
+    lines = [promised.statement]
     if release.claimed is not None and promised.assumptions:
         lines.append("It assumes:")
     lines += [f"- {sentence}" for sentence in promised.assumptions]
     if release.claimed is not None:
         lines.append(release.claimed.comparison())
-    lines += [f"- {sentence}" for sentence in promised.caveats]
-    if certificate and not release.seeded and release.mechanism in HOMES:
-        words = [str(certificate), str(output), *(["--key", f"{sign_key}.pub"] if sign_key else [])]
-        lines += ["", f"Anyone can check this: {libra_command()} verify {shlex.join(words)}"]
-    for line in lines:
-        say(line)
+    return lines + [f"- {sentence}" for sentence in promised.caveats]

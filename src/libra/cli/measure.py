@@ -165,9 +165,10 @@ def report(
 ) -> None:
     """Write a page that shows what was protected and what was lost: one file, to read, print and keep.
 
-    It first answers whether the log may be released and whether it is useful. Then come process maps side by side, variants,
-    durations, arrivals, risk, and what not to conclude. It compares with the original and is CONFIDENTIAL; --public writes a
-    page that may be published with the log. If the certificate does not hold, the page says so and the exit code is 1.
+    It first answers whether the log may be released, what is not in it and what it is good for. Two pages for a data protection
+    officer to sign follow, then process maps, variants, durations, arrivals, risk, and what not to conclude. It compares with
+    the original and is CONFIDENTIAL; --public writes a page that may be published with the log. If the certificate does not
+    hold, the page says so and the exit code is 1.
     """
     from libra import pairs
     from libra.targets import check_writable

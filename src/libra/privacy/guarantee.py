@@ -165,16 +165,18 @@ def factor(epsilon: float) -> str:
 
 def several_cases(epsilon: float, delta: float) -> str:
     """What a promise for one case is worth to a person with several, by group privacy."""
-    of_two = delta * (math.exp(epsilon) + 1)
-    example = (
-        f"Two cases together are ({2 * epsilon:g}, {_rounded_up(of_two)})-differentially private."
-        if of_two < 1
-        else "For two cases together this promises nothing."
-    )
     return (
         "The guarantee is weaker for a person with several cases: for k cases epsilon becomes k * epsilon, and delta becomes "
-        f"delta * (e^(k * epsilon) - 1) / (e^epsilon - 1). {example}"
+        f"delta * (e^(k * epsilon) - 1) / (e^epsilon - 1). {of_several(epsilon, delta)}"
     )
+
+
+def of_several(epsilon: float, delta: float) -> str:
+    """What a promise for one case is worth to a person with two."""
+    of_two = delta * (math.exp(epsilon) + 1)
+    if of_two >= 1:
+        return "For two cases together this promises nothing."
+    return f"Two cases together are ({2 * epsilon:g}, {_rounded_up(of_two)})-differentially private."
 
 
 def from_even_odds(epsilon: float) -> str:

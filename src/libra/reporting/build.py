@@ -22,7 +22,7 @@ from libra.reporting.facts.pair import Pair
 from libra.reporting.maps import MapPair, map_pair
 from libra.reporting.page import Report, page
 from libra.reporting.promise import Checked, Promise, promise_of, verification_of, with_signature
-from libra.reporting.words import drawn_of, good_of, notes_of, said_of, what_survives
+from libra.reporting.words import drawn_of, notes_of, said_of, what_survives
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
@@ -50,7 +50,7 @@ class Draft:
         """The page; `output` has the size and the SHA-256 of the released file, where there is one."""
         public, promise, facts = self.facts.public, self.promise, self.facts
         title = (TITLES if promise.holds else UNPROTECTED)[public]
-        answers = [(PROMISED, promise.bare)] if public else [(HANDING_OUT, promise.answer), (GOOD_FOR, good_of(facts))]
+        answers = [(PROMISED, promise.bare)] if public else [(HANDING_OUT, promise.answer), (GOOD_FOR, facts.good)]
         html = page(
             "report.html",
             title=title,
@@ -63,9 +63,11 @@ class Draft:
         spoken = tuple((asked, f"{told}. {facts.summary if asked == GOOD_FOR else ''}".strip()) for asked, told in answers)
         aspects = {}
         for aspect in facts.aspects:
-            judged = {name: getattr(aspect, name) for name in ("verdict", "value", "sample", "empty")}
+            judged = {"verdict": aspect.verdict, "loss": aspect.loss.share, "sample": aspect.loss.sample}
             aspects[aspect.key] = judged | {"figures": {figure.name: figure.value for figure in aspect.figures}}
-        return Report(title, html, public, promise.standing, spoken, {"overall": facts.overall, "aspects": aspects})
+        absent = {one.title: list(one.names) for one in facts.absent}
+        findings = {"overall": facts.overall, "not_in_it": absent, "aspects": aspects}
+        return Report(title, html, public, promise.standing, spoken, findings)
 
 
 def draft_of_release(

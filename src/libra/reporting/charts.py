@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 from typing import Literal
@@ -47,8 +47,7 @@ THICK, ROW = 10, 34  # of a bar, from name to name
 BUDGET_WIDTH, TRACK, BUDGET_ROW, COLUMN = 640, 30, 20, 320
 UNSPENT = "not spent"
 GAUGE_WIDTH, GAUGE_HEIGHT, EDGE, STRIP_TOP, STRIP = 240, 36, 8, 9, 8
-EQUAL, NOTHING, SAMPLE, THIS = "equal", "nothing left", "random sample", "this log"
-ROOM = 52  # that the words at either end take
+SAMPLE, THIS, LOST = "a fresh sample", "this log", "lost"
 
 
 def histogram_pair(
@@ -60,7 +59,7 @@ def histogram_pair(
     bottom, right = tall - BOTTOM, wide - RIGHT
     up = scale_of([sound(value) for values in series for value in values], bottom, LEGEND_HEIGHT, log=False, ticks=4)
     across = Scale(0.0, max(bins, 1.0), LEFT, right)
-    parts = _legend(LEFT, wide - 2, f"share of {unit}", both=original is not None)
+    parts = _legend(LEFT, wide - 2, f"share of {unit}", both=False)  # a row of charts has one, above
     parts += grid_lines(up, LEFT, right, lambda share: f"{100 * share:.4g} %")
     if bins:
         parts.append(path(f"{_steps(anonymized, across, up)}V{at(bottom)}H{LEFT}z", ANONYMIZED, "area"))
@@ -84,7 +83,7 @@ def line_pair(title: str, starts: Sequence[datetime], original: Series | None, a
     up = scale_of([sound(value) for values in series for value in values], bottom, LEGEND_HEIGHT, log=False, ticks=4)
     moments = [(start - starts[0]).total_seconds() for start in starts]
     across = Scale(0.0, moments[-1] if moments else 1.0, LINES_LEFT + 6, LINES_RIGHT - 6)
-    parts = _legend(LINES_LEFT, LINES_WIDTH - 2, f"cases per {every}", both=original is not None, line=True)
+    parts = _legend(LINES_LEFT, LINES_WIDTH - 2, f"cases per {every}", both=original is not None)
     parts += grid_lines(up, LINES_LEFT, LINES_RIGHT, numbers.number)
     parts.append(path(f"M{LINES_LEFT} {at(bottom)}H{LINES_RIGHT}", "axis"))
     for look, values in zip(looks, series, strict=True):
@@ -175,7 +174,7 @@ def paired_bars(title: str, names: Sequence[str], original: Series | None, anony
     across = Scale(0.0, largest or 1.0, left, BARS_WIDTH - room)
     row = ROW if original is not None else ROW - 4
     tall = LEGEND_HEIGHT + row * len(names) + 4
-    parts = _legend(left, BARS_WIDTH, unit, both=original is not None)
+    parts = _legend(left, BARS_WIDTH, unit, both=False)
     rows = tuple((shown(name, LONGEST_NAME), *figures) for name, *figures in zip(names, *said, strict=True))
     for place, (whole, *figures) in enumerate(rows):
         top = LEGEND_HEIGHT + row * place
@@ -225,35 +224,31 @@ def budget_bar(
     return Chart(title, svg(BUDGET_WIDTH, tall + BUDGET_ROW * deep + 4, told, drawn), ("", "for", "share"), rows)
 
 
-def gauge(title: str, value: float, *, sample: float | None, empty: float, words: Callable[[float], str]) -> Chart:
-    """A strip from 0, equal to the original, to what an empty log would give: where this log stands, and where a sample would.
+def gauge(title: str, loss: float, *, sample: float | None, bounds: Mapping[str, float]) -> Chart:
+    """A strip of equally wide zones, one for each verdict (`bounds` has where they end), and where this log and a sample lie.
 
-    A figure above that of an empty log is put at the end, with an arrow; one that is not a number has no needle.
+    The scale within them is logarithmic, so that small losses differ as visibly as large ones; what is below the least bound by
+    more than the zones are apart is put at the left end.
     """
+    names, ends = [*bounds, LOST], list(bounds.values())
+    step = ends[-1] / ends[-2]  # of a zone to the next
+    wide = (GAUGE_WIDTH - 2 * EDGE) / len(names)
 
-    def place(figure: float) -> float:
-        reach = min(sound(figure) / empty, 1.0) if empty > 0 and math.isfinite(empty) else float(figure > 0)
-        return EDGE + (GAUGE_WIDTH - 2 * EDGE) * reach
+    def place(share: float) -> float:
+        zones = 1 + math.log(max(sound(share), ends[0] / step) / ends[0]) / math.log(step)
+        return EDGE + wide * min(zones, len(names))
 
-    every = {THIS: value, **({} if sample is None else {SAMPLE: sample}), NOTHING: empty}
-    figures = {name: words(figure) if math.isfinite(figure) else numbers.MISSING for name, figure in every.items()}
-    told = f"{title}: {', '.join(f'{name} {said}' for name, said in figures.items())}; 0 is equal to the original."
-    right, line = GAUGE_WIDTH - EDGE, GAUGE_HEIGHT - 4
-    parts = [box(EDGE, STRIP_TOP, right - EDGE, STRIP, "track", title=told)]
-    parts += [text(EDGE, line, EQUAL, "faint", "small"), text(right, line, NOTHING, "faint", "small", "end")]
+    figures = {THIS: numbers.share(loss), **({} if sample is None else {SAMPLE: numbers.share(sample)})}
+    told = f"{title}: {', '.join(f'{name} {said}' for name, said in figures.items())} lost; 0 is equal to the original."
+    parts = [box(EDGE + wide * at_, STRIP_TOP, wide - 1.5, STRIP, f"zone-{at_}", title=told) for at_ in range(len(names))]
+    for at_, name in enumerate(names):
+        parts.append(text(EDGE + wide * (at_ + 0.5), GAUGE_HEIGHT - 2, name, "faint", "small", "middle"))
     if sample is not None and math.isfinite(sample):
-        x = place(sample)
-        parts.append(box(EDGE, STRIP_TOP, x - EDGE, STRIP, "sample", title=f"{SAMPLE}: {figures[SAMPLE]}"))
-        parts.append(path(f"M{at(x)} {STRIP_TOP - 3}v{STRIP + 6}", "tick"))
-        if EDGE + ROOM < x < right - 2 * ROOM:
-            parts.append(text(x, line, "sample", "faint", "small", "middle"))
-    if math.isfinite(value):
-        x, half = place(value), at(STRIP / 2 + 5)
-        needle = f"M{at(x - 4.5)} {STRIP_TOP - 8}h9l-3.5 7v{STRIP + 3}h-2v{-STRIP - 3}z"
-        arrow = f"M{at(x - 1)} {STRIP_TOP - 5}l8 {half}l-8 {half}z"
-        shape = arrow if value > empty and math.isfinite(empty) else needle
-        parts.append(path(shape, "needle", title=f"{THIS}: {figures[THIS]}"))
-    return Chart(title, svg(GAUGE_WIDTH, GAUGE_HEIGHT, told, parts), ("", "figure"), tuple(figures.items()))
+        parts.append(path(f"M{at(place(sample))} {STRIP_TOP - 4}v{STRIP + 8}", "tick", title=f"{SAMPLE}: {figures[SAMPLE]}"))
+    if math.isfinite(loss):
+        needle = f"M{at(place(loss) - 4.5)} {STRIP_TOP - 8}h9l-3.5 7v{STRIP + 3}h-2v{-STRIP - 3}z"
+        parts.append(path(needle, "needle", title=f"{THIS}: {figures[THIS]}"))
+    return Chart(title, svg(GAUGE_WIDTH, GAUGE_HEIGHT, told, parts), ("", "lost"), tuple(figures.items()))
 
 
 def _series(original: Series | None, anonymized: Series) -> tuple[list[Series], tuple[str, ...]]:
@@ -262,12 +257,11 @@ def _series(original: Series | None, anonymized: Series) -> tuple[list[Series], 
     return series, (ORIGINAL, ANONYMIZED)[-len(series) :]
 
 
-def _legend(x: float, right: float, unit: str, *, both: bool, line: bool = False) -> list[str]:
-    """The first line of a chart: what outline and filling stand for, and what is counted, if there is room."""
+def _legend(x: float, right: float, unit: str, *, both: bool) -> list[str]:
+    """The first line of a chart: what is counted, if there is room, and before it what dashed and solid lines stand for."""
     parts: list[str] = []
     for name in (ORIGINAL, ANONYMIZED) if both else ():
-        parts.append(path(f"M{at(x)} 7h16", name, "line") if line else box(x + 0.5, 2.5, 12, 9, name, "bar"))
-        parts.append(text(x + 21, 11, name, "small"))
+        parts += [path(f"M{at(x)} 7h16", name, "line"), text(x + 21, 11, name, "small")]
         x += 21 + width(name) * SMALL + 18
     if x + width(unit) * SMALL <= right:
         parts.append(text(right, 11, unit, "faint", "small", "end"))

@@ -31,6 +31,18 @@ def share(x: float | None) -> str:
     return _said(x, _share)
 
 
+def of_hundred(x: float) -> str:
+    """How many of a hundred: a whole number that is 0 or 100 only where it is meant.
+
+    Example:
+        >>> of_hundred(0.321), of_hundred(0.0), of_hundred(0.001), of_hundred(0.998)
+        ('32', '0', 'fewer than 1', 'more than 99')
+    """
+    if 0 < x < 0.01:
+        return "fewer than 1"
+    return "more than 99" if 0.99 < x < 1 else f"{100 * x:.0f}"
+
+
 def signed_share(x: float | None) -> str:
     """A change as a share of what it was before."""
     if x is not None and 0 < abs(x) < 0.001:

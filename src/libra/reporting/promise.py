@@ -24,17 +24,17 @@ from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.release import DOCUMENT
 from libra.privacy.guarantee import NAMES_PUBLIC, Level
 from libra.privacy.plain_words import TOO_WEAK, beliefs, odds, strength_of
-from libra.reporting.text import shown
+from libra.reporting.facts.verdicts import Tone
+from libra.reporting.text import listed, shown
 
 if TYPE_CHECKING:
     from libra.mechanisms.release import Release
 
 Standing = Literal["proved", "weak", "claimed", "seeded", "broken", "unchecked", "untied", "unsigned", "unknown"]
-Tone = Literal["good", "fair", "poor", "bad", "none"]
 PROVED: dict[Level, tuple[Standing, Tone, str]] = {
-    "strong": ("proved", "good", "Yes: protected by a strong, proved guarantee"),
-    "moderate": ("proved", "fair", "Yes, with care: protected by a moderate, proved guarantee"),
-    "weak": ("proved", "poor", "Think twice: the guarantee is proved, but weak"),
+    "strong": ("proved", "good", "yes: protected by a strong, proved guarantee"),
+    "moderate": ("proved", "fair", "yes, with care: protected by a moderate, proved guarantee"),
+    "weak": ("proved", "poor", "think twice: the guarantee is proved, but weak"),
     "void": ("weak", "bad", f"No: t{TOO_WEAK[1:].removesuffix('.')}"),
     "exposed": ("weak", "bad", "No: delta is too large for so many cases"),
 }
@@ -56,7 +56,7 @@ NO_CERTIFICATE = (
     "libra anonymize --certificate FILE writes what is promised."
 )
 SAYS = "Its certificate says:"
-ONLY_OWN = "Only if you made it yourself: the certificate is"
+MADE_IT, ONE_CASE_EACH = "you made this release yourself", "nobody has several cases"  # what the answer depends on
 OWN = "If you wrote the certificate yourself, the log may go out with it under this guarantee, if what it assumes is true."
 SIGN_IT = "Its certificate is not signed: libra anonymize --sign-key KEY signs it."
 OF_A_FILE = {"format": FORMAT, "output": {"file": "log.csv", "bytes": 0, "sha256": "0" * 64}}
@@ -124,7 +124,7 @@ class Promise:
 
     standing: Standing  # how it stands with the promise
     tone: Tone  # how that is to be taken
-    answer: str  # whether the log may be handed out, in a few words
+    verdict: str  # whether the log may be handed out, in a few words
     sentence: str  # the guarantee in one sentence
     advice: str  # what follows for whoever holds the log
     odds: str = ""  # what the log does to the odds for one case, and how rarely it does more; empty where nothing is proved
@@ -136,13 +136,20 @@ class Promise:
     checks: tuple[Check, ...] = ()
     signature: str = ""  # what is known of the signature of the certificate, and what that means
     said: str = ""  # the answer for whoever does not have to decide, where it is another
+    conditions: tuple[str, ...] = ()  # what the verdict depends on, and only whoever holds the log knows
+
+    @property
+    def answer(self) -> str:
+        """The verdict, after its conditions."""
+        said = f"if {listed(self.conditions)}, {self.verdict}" if self.conditions else self.verdict
+        return f"{said[0].upper()}{said[1:]}"
 
     @property
     def bare(self) -> str:
         """The answer without its first word, for whoever does not have to decide."""
         if self.said:
             return self.said
-        said = self.answer.partition(": ")[2]
+        said = self.verdict.partition(": ")[2]
         return f"{said[0].upper()}{said[1:]}"
 
     @property
@@ -185,7 +192,8 @@ def promise_of(document: Mapping[str, Any] | None, verification: Verification | 
     return Promise(
         standing=standing,
         tone=tone,
-        answer=answer,
+        verdict=answer,
+        conditions=(ONE_CASE_EACH,) if standing == "proved" and unit == CASE.statement() else (),
         sentence=said,
         advice=MAY if worth.protects else AS_REAL,
         odds=odds(epsilon, delta, str(CASE if unit == CASE.statement() else Unit(most_cases=1))),
@@ -212,13 +220,17 @@ def with_signature(promise: Promise, signature: Vouched, *, made_here: bool, pub
     known = made_here or signature.signed
     if known and not public:
         return replace(promise, signature=told)
+    if public:
+        protected = promise.verdict.partition(": ")[2]
+        promise = replace(promise, verdict=verdict, conditions=(), sentence=f"{protected}. {promise.sentence}")
+    else:
+        promise = replace(promise, conditions=(MADE_IT, *promise.conditions))
     return replace(
         promise,
         standing="proved" if known else "unsigned",
         tone=promise.tone if signature.signed else "none",
-        answer=verdict if public else f"{ONLY_OWN} {verdict[0].lower()}{verdict[1:]}",
         said=verdict,
-        sentence=f"{SAYS} {promise.answer.partition(': ')[2]}. {promise.sentence}",
+        sentence=f"{SAYS} {promise.sentence}",
         advice=promise.advice if known else OWN,
-        signature=signature.meaning,
+        signature=signature.meaning if public else told,
     )

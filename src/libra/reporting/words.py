@@ -16,27 +16,21 @@ from libra.errors import LibraError
 from libra.measures.risk.words import KNOWN, whose_variant
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.algorithm import WOULD_HELP, noise_on_edges
-from libra.privacy.guarantee import RELEASE_ONCE
+from libra.privacy.guarantee import NOT_COVERED, RELEASE_ONCE, several_cases
 from libra.reporting import charts
 from libra.reporting.commands import Names, commands_of
 from libra.reporting.drawing import Chart
 from libra.reporting.facts import Facts
-from libra.reporting.facts.aspects import MEANINGS, Aspect, Figure, Verdict, Written, factor, words_of
+from libra.reporting.facts.aspects import Aspect, Figure, Written, factor
 from libra.reporting.facts.distributions import Histogram
 from libra.reporting.facts.risk import RiskRow
-from libra.reporting.numbers import MISSING, count, duration, number, share
-from libra.reporting.promise import Promise, Tone
+from libra.reporting.facts.verdicts import BOUNDS, MEANINGS, TONES, missing_of
+from libra.reporting.numbers import count, duration, number, of_hundred, share
+from libra.reporting.officer import officer_of
+from libra.reporting.promise import Promise
 from libra.reporting.text import shown, shown_apart
 
-TONES: dict[Verdict, Tone] = {"kept": "good", "close": "fair", "rough": "poor", "lost": "bad", "unknown": "none"}
-GOOD: dict[Verdict, str] = {
-    "kept": "Yes: most of it is as good as new",
-    "close": "Yes: the picture is right, figures are a little off",
-    "rough": "For the coarse shape: details are not right",
-    "lost": "No: most of it is lost",
-    "unknown": "That cannot be said",
-}
-NOTHING = "No: nothing came out, the log is empty"
+ADD_UP = NOT_COVERED[1]  # asked by the officer
 LABEL, CAPTION = 32, 40  # characters of an activity in a variant, and in a caption
 LONGEST = 300  # characters of a parameter
 SIZES = ("cases", "events", "activities", "edges", "variants")
@@ -70,18 +64,17 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
     return {
         "tones": TONES,
         "meanings": MEANINGS,
+        "missing": "" if facts.missing is None else missing_of(facts.missing),
+        "officer": None if facts.public else officer_of(facts, promise, document, names),
         "who": promise.unit.partition(",")[0] or "one case",
         "spending": _spending(document) if promise.holds else [],
-        "has_to_hold": [] if document is None else [*document["guarantee"]["assumptions"], TRUSTED],
+        "has_to_hold": [] if document is None or not facts.public else [*document["guarantee"]["assumptions"], TRUSTED],
+        "caveats": [] if document is None else _caveats(document["guarantee"], public=facts.public),
         "protected": protected(document["guarantee"]) if document is not None and promise.holds else "",
         "release_once": RELEASE_ONCE,
         "sizes": {
             name: Figure(f"sizes.anonymized.{name}", size := getattr(facts.anonymized, name), count(size), "") for name in SIZES
         },
-        "yardstick_rows": [
-            (one.title, *(MISSING if figure is None else words_of(one)(figure) for figure in (one.value, one.sample, one.empty)))
-            for one in facts.aspects
-        ],
         "edge_rows": _edge_rows(facts),
         "called": shown_apart([label for row in facts.variants.rows for label in row.trace], LABEL),
         "attribute_rows": _attribute_rows(facts),
@@ -93,9 +86,10 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
     }
 
 
-def good_of(facts: Facts) -> str:
-    """Whether the log is any good, in a few words."""
-    return NOTHING if facts.empty else GOOD[facts.overall]
+def _caveats(guarantee: Mapping[str, Any], *, public: bool) -> list[str]:
+    """What is not promised; of what the officer is asked, nothing is said twice."""
+    asked = () if public or guarantee["kind"] != "proved" else (ADD_UP, several_cases(guarantee["epsilon"], guarantee["delta"]))
+    return [one for one in guarantee["caveats"] if one not in asked]
 
 
 def _spending(document: Mapping[str, Any] | None) -> list[str]:
@@ -130,7 +124,8 @@ def _attribute_rows(facts: Facts) -> list[tuple[str, ...]]:
 
 
 def _risk(row: RiskRow) -> tuple[str, ...]:
-    return (KNOWN[row.knowledge], "all" if row.events is None else count(row.events), *map(share, row.shares))
+    figures = (row.before, row.after, row.by_chance, row.same, row.same_by_chance)
+    return (KNOWN[row.knowledge], "all" if row.events is None else count(row.events), *map(of_hundred, figures))
 
 
 def _membership(facts: Facts) -> list[tuple[str, str, str]]:
@@ -173,7 +168,7 @@ def drawn_of(facts: Facts, document: Mapping[str, Any] | None) -> dict[str, Any]
         "dots": tuple(
             charts.dotted_chart(f"Events over cases, {log}", getattr(dots, log), most=dots.most, ticks=dots.ticks, series=log)
             for log in logs
-            if dots.most
+            if dots.most and len(dots.anonymized) > 1  # one row is no picture
         ),
         "attributes": tuple(
             charts.paired_bars(
@@ -204,9 +199,8 @@ def budget_of(document: Mapping[str, Any] | None) -> Chart | None:
 
 
 def _gauge(aspect: Aspect) -> Chart | None:
-    if aspect.value is None or aspect.empty is None:
-        return None
-    return charts.gauge(aspect.title, aspect.value, sample=aspect.sample, empty=aspect.empty, words=words_of(aspect))
+    loss = aspect.loss
+    return None if loss.share is None else charts.gauge(aspect.title, loss.share, sample=loss.sample, bounds=dict(BOUNDS))
 
 
 def _histogram(title: str, facts: Histogram, unit: str, words: Written, size: charts.Size = "wide") -> Chart:
@@ -215,7 +209,8 @@ def _histogram(title: str, facts: Histogram, unit: str, words: Written, size: ch
         f"{'' if facts.original is None else f'{words(before)} (original), '}{words(after)} (anonymized)"
         for before, after in ((facts.median_original, facts.median_anonymized), (facts.mean_original, facts.mean_anonymized))
     )
-    return replace(chart, note=f"Median: {median}. Mean: {mean}.")
+    note = f"Median: {median}. Mean: {mean}."
+    return replace(chart, note=note, svg=chart.svg if len(facts.labels) > 1 else "")  # one bin is no picture
 
 
 def _arrivals(facts: Facts) -> Chart | None:
@@ -226,4 +221,5 @@ def _arrivals(facts: Facts) -> Chart | None:
     chart = charts.line_pair(title, series.starts, series.original, series.anonymized, every=series.every)
     outside = {"original": series.outside_original, "anonymized": series.outside_anonymized}
     said = " and ".join(f"{count(cases)} ({log})" for log, cases in outside.items() if cases)
+    chart = replace(chart, svg="", note=f"All begin in one {series.every}.") if len(series.starts) == 1 else chart
     return replace(chart, note=f"Far from all others, and not drawn: {said}.") if said else chart

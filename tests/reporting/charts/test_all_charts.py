@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from libra.reporting import numbers
 from libra.reporting.charts import budget_bar, dotted_chart, gauge, histogram_pair, line_pair, paired_bars, week_map
 from libra.reporting.curves import Curve, curves, legend
 from libra.reporting.drawing import Chart
+from libra.reporting.facts.verdicts import BOUNDS
 
 from .reading import HOSTILE, check_table, read
 
@@ -29,9 +29,7 @@ def _budget(labels: Sequence[str], values: Sequence[float], before: Sequence[flo
 
 
 def _gauge(labels: Sequence[str], values: Sequence[float], before: Sequence[float] | None) -> Chart:
-    return gauge(
-        "".join(labels[:1]), max(values, default=0), sample=before[0] if before else None, empty=1.0, words=numbers.share
-    )
+    return gauge("".join(labels[:1]), max(values, default=0), sample=before[0] if before else None, bounds=dict(BOUNDS))
 
 
 def _histogram(labels: Sequence[str], values: Sequence[float], before: Sequence[float] | None) -> Chart:

@@ -8,6 +8,7 @@ import pytest
 
 from libra.reporting import numbers
 from libra.reporting.charts import BUDGET_WIDTH, EDGE, GAUGE_WIDTH, LONGEST_NAME, budget_bar, gauge, paired_bars
+from libra.reporting.facts.verdicts import BOUNDS
 
 from .reading import of_class, read, size, texts, titles
 
@@ -24,7 +25,7 @@ def test_bars_are_as_long_as_their_figures_and_say_them() -> None:
         assert [size(bar, "width") for bar in bars] == [
             pytest.approx(max(full * value / 0.76 - 0.5, 0), abs=0.11) for value in values
         ]
-    assert {"24 %", "76 %", "26 %", "1.0 %", "of all events", "original", "anonymized"} <= set(texts(image))
+    assert {"24 %", "76 %", "26 %", "1.0 %", "of all events"} <= set(texts(image))
     assert "Leucocytes: original 76 %, anonymized 73 % of all events" in titles(image)
 
 
@@ -97,38 +98,32 @@ def _needle(chart_svg: str) -> float:
     return float(needle.attrib["d"].removeprefix("M").split()[0]) + 4.5
 
 
-@pytest.mark.parametrize(("value", "reach"), [(0.0, 0.0), (0.2, 0.25), (0.8, 1.0), (-3.0, 0.0)])
-def test_the_needle_stands_where_the_figure_is(value: float, reach: float) -> None:
-    chart = gauge("Edges", value, sample=None, empty=0.8, words=numbers.share)
-    assert _needle(chart.svg) == pytest.approx(EDGE + (GAUGE_WIDTH - 2 * EDGE) * reach, abs=0.11)
-    assert chart.rows == (("this log", numbers.share(value)), ("nothing left", "80 %"))
+@pytest.mark.parametrize(
+    ("loss", "zones"), [(0.0, 0), (0.004, 0), (0.02, 1), (0.1, 2), (0.5, 3), (0.9, 3.365), (2.5, 4), (99, 4), (-3, 0)]
+)
+def test_every_verdict_has_a_zone_and_small_losses_differ_as_large_ones_do(loss: float, zones: float) -> None:
+    chart = gauge("Edges", loss, sample=None, bounds=dict(BOUNDS))
+    assert _needle(chart.svg) == pytest.approx(EDGE + (GAUGE_WIDTH - 2 * EDGE) * zones / 4, abs=0.11)
+    assert chart.rows == (("this log", numbers.share(loss)),)
 
 
-def test_what_is_worse_than_nothing_is_an_arrow_at_the_end() -> None:
-    chart = gauge("Edges", 3.0, sample=0.1, empty=1.0, words=numbers.share)
-    (arrow,) = of_class(read(chart.svg), "lc-needle")
-    assert float(arrow.attrib["d"].removeprefix("M").split()[0]) == pytest.approx(GAUGE_WIDTH - EDGE - 1)
-    assert "300 %" in chart.svg
+def test_zones_are_as_wide_as_each_other_and_named_by_their_verdict() -> None:
+    image = read(gauge("Edges", 0.2, sample=0.1, bounds=dict(BOUNDS)).svg)
+    zones = [size(zone, "width") for place in range(4) for zone in of_class(image, f"lc-zone-{place}")]
+    assert len(zones) == 4
+    assert max(zones) - min(zones) < 0.11
+    assert [*dict(BOUNDS), "lost"] == ["kept", "close", "rough", "lost"]
 
 
-def test_the_sample_is_a_band_from_zero_with_a_tick_at_its_end() -> None:
-    image = read(gauge("Edges", 0.5, sample=0.25, empty=1.0, words=numbers.share).svg)
-    (band,), (tick,) = of_class(image, "lc-sample"), of_class(image, "lc-tick")
-    end = size(band, "x") + size(band, "width")
-    assert end == pytest.approx(EDGE + (GAUGE_WIDTH - 2 * EDGE) / 4, abs=0.11)
-    assert float(tick.attrib["d"].removeprefix("M").split()[0]) == pytest.approx(end, abs=0.11)
-    assert "random sample: 25 %" in titles(image)
-
-
-@pytest.mark.parametrize("empty", [0.0, math.nan, math.inf])
-def test_a_scale_without_an_end_is_drawn_all_the_same(empty: float) -> None:
-    at_zero, above = (gauge("Edges", value, sample=None, empty=empty, words=numbers.share) for value in (0.0, 0.5))
-    assert _needle(at_zero.svg) == EDGE
-    assert len(of_class(read(above.svg), "lc-needle")) == 1
+def test_the_sample_is_an_upright_line() -> None:
+    image = read(gauge("Edges", 0.5, sample=0.1, bounds=dict(BOUNDS)).svg)
+    (tick,) = of_class(image, "lc-tick")
+    assert float(tick.attrib["d"].removeprefix("M").split()[0]) == pytest.approx(GAUGE_WIDTH / 2, abs=0.11)
+    assert "a fresh sample: 10 %" in titles(image)
 
 
 def test_without_a_figure_there_is_no_needle_and_a_dash_in_the_table() -> None:
-    chart = gauge("Edges", math.nan, sample=math.nan, empty=1.0, words=numbers.share)
+    chart = gauge("Edges", math.nan, sample=math.nan, bounds=dict(BOUNDS))
     assert not of_class(read(chart.svg), "lc-needle")
-    assert not of_class(read(chart.svg), "lc-sample")
-    assert [row[1] for row in chart.rows] == [numbers.MISSING, numbers.MISSING, "100 %"]
+    assert not of_class(read(chart.svg), "lc-tick")
+    assert [row[1] for row in chart.rows] == [numbers.MISSING, numbers.MISSING]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +9,20 @@ import pytest
 from logs_by_hand import HANDLING, RELEASED, all_finite, log_of, traces
 
 import libra
+from libra.eventlog.cases import cases_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures import measure
-from libra.reporting.facts.aspects import (
-    ASPECTS,
-    Aspect,
-    Verdict,
-    activity_tv,
-    aspects_of,
-    overall,
-    sample_of,
-    summary_of,
-    yardsticks_of,
-)
-from libra.reporting.facts.pair import Pair
+from libra.mechanisms.fresh_log import log_of as log_of_cases
+from libra.reporting.facts.aspects import ASPECTS, Aspect, aspects_of, compared, sample_of, yardsticks_of
+from libra.reporting.facts.verdicts import Loss, Verdict
 
 KEYS = ["cases", "activities", "edges", "variants", "lengths", "step_durations", "case_durations", "arrivals"]
 
 
 def judged(original: EventLog, anonymized: EventLog, *, has_times: bool = True) -> dict[str, Aspect]:
-    return {aspect.key: aspect for aspect in aspects_of(Pair(original, anonymized), has_times=has_times)}
+    by = yardsticks_of(original, anonymized)
+    return {aspect.key: aspect for aspect in aspects_of(original, anonymized, by, has_times=has_times)}
 
 
 def flat(document: dict[str, Any]) -> dict[str, Any]:
@@ -70,16 +62,14 @@ def test_the_aspects_are_always_the_same_in_the_same_order() -> None:
 def test_equal_logs_are_kept_in_all_aspects() -> None:
     aspects = judged(simulate(cases=80), simulate(cases=80))
     assert {aspect.verdict for aspect in aspects.values()} == {"kept"}
-    assert {aspect.value for aspect in aspects.values()} == {0.0}
-    assert overall(list(aspects.values())) == "kept"
-    assert summary_of(list(aspects.values())).startswith("Good for numbers of cases, activities, process maps")
+    assert {aspect.loss.share for aspect in aspects.values()} == {0.0}
+    assert all(aspect.analyses == ((ASPECTS[key][1], "kept"),) for key, aspect in aspects.items())
 
 
 def test_of_an_empty_log_everything_is_lost() -> None:
     aspects = judged(simulate(cases=80), empty_log(simulate(cases=80)))
     assert {aspect.verdict for aspect in aspects.values()} == {"lost"}
-    assert all(aspect.value == aspect.empty for aspect in aspects.values())
-    assert summary_of(list(aspects.values())).startswith("Lost: numbers of cases")
+    assert {aspect.loss for aspect in aspects.values()} == {Loss(1.0)}
 
 
 def test_a_fresh_sample_is_as_good_as_a_fresh_sample() -> None:
@@ -88,16 +78,16 @@ def test_a_fresh_sample_is_as_good_as_a_fresh_sample() -> None:
     judgements = [judged(log, sample_of(log, 300, seed=seed)) for seed in range(77, 87)]
     for key in judgements[0]:
         assert sum(aspects[key].verdict in ("kept", "close") for aspects in judgements) >= 8, key
-    assert all(0 < (aspects["edges"].sample or 0) < 1 for aspects in judgements)
+    assert all(0 < (aspects["variants"].loss.sample or 0) < 1 for aspects in judgements)
 
 
 def test_placeholders_leave_times_unjudged_and_control_flow_judged() -> None:
     aspects = judged(log_of(HANDLING), log_of(HANDLING), has_times=False)
     unknown = [key for key, aspect in aspects.items() if aspect.verdict == "unknown"]
     assert unknown == ["step_durations", "case_durations", "arrivals"]
-    assert all("placeholders" in aspects[key].sentence and aspects[key].value is None for key in unknown)
+    assert all("placeholders" in aspects[key].sentence and aspects[key].loss == Loss(None) for key in unknown)
     assert aspects["edges"].verdict == "kept"
-    assert "Not measured: step durations, case durations and arrivals." in summary_of(list(aspects.values()))
+    assert all(verdict == "unknown" for key in unknown for _, verdict in aspects[key].analyses)
 
 
 def test_activities_are_judged_by_the_events_that_would_have_to_change() -> None:
@@ -111,8 +101,8 @@ def test_activities_are_judged_by_the_events_that_would_have_to_change() -> None
         abs(counts.get(label, 0) / sum(counts.values()) - others.get(label, 0) / sum(others.values()))
         for label in {*counts, *others}
     )
-    assert activity_tv(original, anonymized) == pytest.approx(apart / 2)
-    assert judged(original, anonymized)["activities"].value == activity_tv(original, anonymized)
+    assert compared(original, anonymized).activity_tv == pytest.approx(apart / 2)
+    assert judged(original, anonymized)["activities"].loss.share == compared(original, anonymized).activity_tv
 
 
 def test_vanished_and_foreign_activities_are_told() -> None:
@@ -133,7 +123,8 @@ def test_sentences_say_the_figures_and_those_of_a_sample() -> None:
     for key in KEYS[1:]:
         assert "fresh sample of 200 cases" in aspects[key].sentence, key
     assert aspects["edges"].figures[0].text in aspects["edges"].sentence
-    assert aspects["variants"].figures[1].text in aspects["variants"].sentence
+    assert aspects["variants"].figures[0].text in aspects["variants"].sentence
+    assert all("{}" not in "".join(aspect.around) for aspect in aspects.values())
 
 
 def test_a_single_case_is_no_fresh_sample_to_go_by() -> None:
@@ -164,22 +155,6 @@ def test_arrivals_of_nothing_are_all_at_the_median() -> None:
     assert yardsticks.empty_arrival_days == pytest.approx(sum(abs(one - starts[2]) for one in starts) / 5 / 86400)
 
 
-def test_in_public_mode_nothing_is_judged() -> None:
-    assert aspects_of(Pair(None, log_of(RELEASED))) == ()
-    assert summary_of(()) == ""
-    assert overall(()) == "unknown"
-
-
-def test_a_log_is_called_no_better_than_its_steps() -> None:
-    named = [Aspect(key, key, "kept", "", (), 0.0, 0.0, 1.0) for key in ASPECTS]
-    assert overall(named) == "kept"
-    worse: tuple[Verdict, ...] = ("close", "rough", "lost")
-    for verdict in worse:
-        assert overall([replace(one, verdict=verdict) if one.key == "edges" else one for one in named]) == verdict
-    assert overall([replace(one, verdict="lost") if one.key == "variants" else one for one in named]) == "kept"
-    assert overall([replace(one, verdict="rough") if one.key != "edges" else one for one in named]) == "rough"
-
-
 @pytest.mark.parametrize("original", [HANDLING, HANDLING[:1], [[("a", 0)], [("b", 1)]], []])
 @pytest.mark.parametrize("anonymized", [RELEASED, [[("a", 0)]], []])
 def test_whatever_the_logs_figures_are_finite_and_sentences_are_there(original: list[Any], anonymized: list[Any]) -> None:
@@ -198,19 +173,19 @@ def test_a_yardstick_is_the_median_of_five_samples() -> None:
 
 @pytest.mark.parametrize(
     ("left", "verdict", "said"),
-    [(4, "kept", "none"), (3, "close", "1 of 4"), (2, "close", "2 of 4"), (1, "lost", "3 of 4")],
+    [(4, "kept", "all 4 there"), (3, "rough", "1 of 4 missing"), (2, "rough", "2 of 4 missing"), (1, "lost", "3 of 4 missing")],
 )
 def test_activities_that_vanished_are_missed_however_rare(left: int, verdict: Verdict, said: str) -> None:
     rare = [[(label, 0)] for label in "abcd"]
     original = log_of([*([[("a", 0)]] * 1000), *rare])
     aspect = judged(original, log_of([*([[("a", 0)]] * 1000), *rare[:left]]))["activities"]
-    assert (aspect.verdict, aspect.figures[0].text) == (verdict, f"{said} vanished")
+    assert (aspect.verdict, aspect.figures[0].text) == (verdict, said)
 
 
 def test_where_shares_are_lost_it_does_not_help_that_no_activity_vanished() -> None:
     original = log_of([*([[("a", 0)]] * 1000), [("b", 0)]])
     aspect = judged(original, log_of([[("a", 0)], *([[("b", 0)]] * 1000)]))["activities"]
-    assert (aspect.verdict, aspect.figures[0].text) == ("lost", "none vanished")
+    assert (aspect.verdict, aspect.figures[0].text) == ("lost", "all 2 there")
 
 
 def test_times_are_written_in_the_unit_that_suits_them_and_kept_in_that_of_measure() -> None:
@@ -230,3 +205,42 @@ def test_times_are_written_in_the_unit_that_suits_them_and_kept_in_that_of_measu
 
 def test_of_two_empty_logs_nothing_is_said() -> None:
     assert {aspect.verdict for aspect in judged(log_of([]), log_of([])).values()} == {"unknown"}
+
+
+def test_one_missing_activity_is_close_at_best() -> None:
+    labels = [f"activity {n}" for n in range(60)]
+    original, other = (log_of([[(label, float(at)) for at, label in enumerate(labels[:n])]] * 20) for n in (60, 59))
+    aspect = judged(original, other)["activities"]
+    assert (aspect.verdict, aspect.figures[0].text) == ("close", "1 of 60 missing")
+
+
+def test_distinct_steps_are_judged_by_what_is_missing_and_by_what_is_false() -> None:
+    often = [[("a", 0), ("b", 60)]] * 1000
+    rare = [[("a", 0), (label, 60)] for label in "cdefghij" for _ in range(5)]
+    missing = judged(log_of([*often, *rare]), log_of([*often, *often[:40]]))["edges"]
+    assert (missing.verdict, missing.loss.share) == ("rough", 0.5)
+    assert missing.sentence.endswith(" and miss 0 of 9 distinct steps.")
+    false = judged(log_of(often), log_of([*often, [("a", 0), ("a", 60), ("b", 120)]]))["edges"]
+    assert (false.verdict, false.loss.share) == ("rough", 0.5)
+
+
+def test_medians_are_told_apart_from_means_where_only_these_are_wrong() -> None:
+    original = log_of([[("a", 0), ("b", 3600 + case)] for case in range(1000)])
+    other = log_of([[("a", 0), ("b", (3600 + case) * (1 if case % 20 else 2000))] for case in range(1000)])
+    aspects = judged(original, other)
+    assert aspects["step_durations"].analyses == (("median step durations", "kept"), ("mean step durations", "lost"))
+    assert aspects["case_durations"].analyses == (("median case durations", "kept"), ("mean case durations", "lost"))
+    assert "Their medians are off by factor 1" in aspects["step_durations"].sentence
+
+
+@pytest.mark.parametrize("name", ["urineweginfectie", "sepsis", "bpic13"])
+def test_a_public_log_without_its_rare_variants_is_called_by_what_is_lost(shared_logs: Path, name: str) -> None:
+    original = libra.read(shared_logs / f"{name}.xes.gz")
+    frequent = original.variants.counts[original.variants.of_case] >= 10
+    other = log_of_cases(cases_of(original).take(frequent.nonzero()[0]), original.activities, seeded=True)
+    missing, aspects = yardsticks_of(original, other).found.missing, judged(original, other)
+    assert (aspects["activities"].verdict == "kept") <= (missing.activities_gone == 0)
+    for what, key in (("activities", "activities"), ("edges", "edges")):
+        if missing.share_of(what) > 0.1:  # type: ignore[arg-type]
+            assert aspects[key].verdict in ("rough", "lost")
+    assert missing.edges_false == 0

@@ -12,7 +12,7 @@ from logs_by_hand import HANDLING, log_of
 from libra.eventlog.log import EventLog
 from libra.example.simulate import simulate
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.tables import FEWEST_CASES, TOP, attribute_names, attributes_of, held_back
+from libra.reporting.facts.tables import FEWEST_CASES, TOP, absent_of, attribute_names, attributes_of
 
 
 def with_events(n: int, attributes: Mapping[str, Sequence[Any]]) -> EventLog:
@@ -42,8 +42,8 @@ def test_what_was_not_released_is_listed_without_values() -> None:
     rows = attributes_of(pair)
     assert rows
     assert all(row.filled_anonymized is None and row.values is None and row.filled_original for row in rows)
-    assert held_back(pair) == tuple(row.name for row in rows)
-    assert held_back(Pair(None, released)) == ()
+    assert {name for one in absent_of(pair) for name in one.names} == {row.name for row in rows}
+    assert absent_of(Pair(None, released)) == ()
     assert attributes_of(Pair(None, released)) == ()
 
 
@@ -128,3 +128,32 @@ def test_attributes_of_an_empty_log() -> None:
     (row,) = attributes_of(Pair(log, empty))
     assert row.filled_original == 1
     assert isinstance(log.events.schema["cost"], pl.Float64)
+
+
+def timed(**columns: list[str]) -> EventLog:
+    """Two cases of one event each, with these columns beside those of every log."""
+    return with_events(2, columns)
+
+
+def test_what_is_not_in_the_log_is_told_by_its_kind() -> None:
+    bare = with_events(2, {})
+    full = timed(
+        **{"lifecycle:transition": ["Start", "complete"], "org:resource": ["r", "s"], "org:group": ["g", "g"], "cost": ["1", "2"]}
+    )
+    assert [(one.title, one.names) for one in absent_of(Pair(full, bare))] == [
+        ("Start times", ("lifecycle:transition",)),
+        ("Resources", ("org:resource", "org:group")),
+        ("Attributes", ("cost",)),
+    ]
+    assert absent_of(Pair(full, full)) == absent_of(Pair(bare, full)) == ()
+
+
+@pytest.mark.parametrize("released", ["start_timestamp", "lifecycle:transition"])
+def test_start_times_are_there_in_either_form(released: str) -> None:
+    original = timed(**{"lifecycle:transition": ["start", "complete"], "start_timestamp": ["a", "b"]})
+    assert absent_of(Pair(original, timed(**{released: ["a", "b"]}))) == ()
+
+
+def test_a_lifecycle_without_starts_is_an_attribute_like_others() -> None:
+    (absent,) = absent_of(Pair(timed(**{"lifecycle:transition": ["complete"] * 2, "cost": ["1", "2"]}), with_events(2, {})))
+    assert (absent.title, absent.names) == ("Attributes", ("cost", "lifecycle:transition"))

@@ -14,7 +14,7 @@ from libra.measures.risk import certified, risk_of_release
 from libra.reporting.facts.aspects import sample_of
 from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.risk import RiskFacts, risk_of
-from libra.reporting.numbers import share
+from libra.reporting.numbers import of_hundred
 
 
 def risk(original: EventLog, anonymized: EventLog) -> RiskFacts:
@@ -30,9 +30,14 @@ def test_rows_are_the_figures_of_measure() -> None:
     for row, before, after in zip(found.rows, expected.before.singled_out, expected.linkage, strict=True):
         assert (row.knowledge, row.events) == (before.knowledge, before.events) == (after.knowledge, after.events)
         assert row.essential == (row.knowledge in ("days", "variant"))
-        assert row.shares[:2] == (before.share.value, after.released.once.value)
-        gaps = (after.released.same_gaps_to_the_minute, after.by_chance.same_gaps_to_the_minute)
-        assert row.shares[4:] == tuple(None if gap is None else gap.value for gap in gaps)
+        assert (row.before, row.once) == (before.share.value, after.released.once.value)
+        for matches, found_again, same in (
+            (after.released, row.after, row.same),
+            (after.by_chance, row.by_chance, row.same_by_chance),
+        ):
+            for told, of in ((found_again, matches.same_gaps_to_the_minute), (same, matches.same_activities)):
+                assert told == (0.0 if of is None else matches.once.value * of.value)
+        assert row.after <= row.same <= row.once
     assert found.membership is None
     assert found.notes == ()
 
@@ -42,19 +47,19 @@ def test_how_many_samples_were_drawn_is_told() -> None:
     assert "From 5,000 samples: each share is within " in risk(log, log).about_singling_out
 
 
-def test_what_a_whole_trace_tells_of_activities_is_not_told() -> None:
+def test_whoever_gets_the_original_finds_what_they_found_before() -> None:
     log = simulate(cases=100)
-    rows = {row.knowledge: row for row in risk(log, log).rows}
-    assert rows["variant"].shares[2:4] == (None, None)
-    assert rows["days"].shares[2] is not None
+    assert all(row.before == row.after for row in risk(log, log).rows)
 
 
 def test_the_headline_says_what_the_same_knowledge_finds_before_and_after() -> None:
     log = simulate(cases=100)
     found = risk(log, log)
     (told,) = (row for row in found.rows if (row.knowledge, row.events) == ("days", 3))
-    assert f"in the original in {share(told.shares[0])} of all tries" in found.headline
-    assert f"exactly one case fits in {share(told.shares[1])}: in 100 % of these" in found.headline
+    knows = "Of 100 cases, somebody who knows three events with their days finds"
+    many = of_hundred(told.before)
+    assert found.headline == f"{knows} {many} in the original and {many} in the anonymized log."
+    assert found.linked.startswith(f"For {many} of 100 cases exactly one anonymized case fits.")
     assert found.about_copies.startswith("100 % of the released cases repeat")
     assert "shows nobody" in risk(log, empty_log(log)).headline
     assert "No case was released" in risk(log, empty_log(log)).about_copies
@@ -66,7 +71,6 @@ def test_individuals_are_told_as_such() -> None:
     owned = replace(log, cases=log.cases.with_columns(whose), individual="person")
     found = risk(owned, log)
     assert "belong to one individual" in found.about_singling_out
-    assert "the cases of other individuals" in found.about_matches
 
 
 def test_membership_is_attacked_where_the_mechanism_is_known() -> None:

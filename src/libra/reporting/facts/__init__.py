@@ -9,11 +9,12 @@ from typing import Any
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk.certified import Certified
 from libra.reporting.facts import distributions, tables
-from libra.reporting.facts.aspects import Aspect, Verdict, aspects_of, overall, summary_of
+from libra.reporting.facts.aspects import Aspect, aspects_of, yardsticks_of
 from libra.reporting.facts.distributions import Dots, Histogram, HourOfWeek, Series
 from libra.reporting.facts.pair import Pair, Sizes, sizes_of
 from libra.reporting.facts.risk import RiskFacts, risk_of
 from libra.reporting.facts.tables import AttributeRow, EdgeTable, VariantTable
+from libra.reporting.facts.verdicts import Absent, Missing, Verdict, good_of, overall, summary_of
 from libra.reporting.facts.warnings import Caution, warnings_of
 
 
@@ -27,6 +28,9 @@ class Facts:
     anonymized: Sizes  # the anonymized log's sizes
     aspects: tuple[Aspect, ...]  # what is kept, aspect by aspect; none in public mode
     overall: Verdict  # one verdict for all of it
+    good: str  # whether the log is any good, in a few words
+    missing: Missing | None  # activities and steps that did not come out, or that nobody took; None in public mode
+    absent: tuple[Absent, ...]  # attributes that were not released
     summary: str  # what the log is good for, in a few words; empty in public mode
     variants: VariantTable
     lengths: Histogram
@@ -58,16 +62,23 @@ def facts_of(
     `has_times` says whether the anonymized log's timestamps mean anything. The risk takes longer than all else; membership is
     attacked, which takes minutes, where the mechanism is given (`certified`), and `progress` hears of the rounds of that attack.
     """
-    aspects = aspects_of(pair, has_times=has_times)
+    original, anonymized, absent = pair.original, pair.anonymized, tables.absent_of(pair)
+    by = None if original is None else yardsticks_of(original, anonymized)
+    aspects = () if original is None or by is None else aspects_of(original, anonymized, by, has_times=has_times)
+    together = overall({aspect.key: aspect.verdict for aspect in aspects})
+    missing, empty = None if by is None else by.found.missing, not anonymized.n_cases
     attributes = tables.attributes_of(pair)
     return Facts(
         public=pair.is_public,
-        empty=not pair.anonymized.n_cases,
+        empty=empty,
         has_times=has_times,
         anonymized=sizes_of(pair.anonymized),
         aspects=aspects,
-        overall=overall(aspects),
-        summary=summary_of(aspects),
+        overall=together,
+        good=good_of(together, missing, absent, empty=empty),
+        missing=missing,
+        absent=absent,
+        summary=summary_of([one for aspect in aspects for one in aspect.analyses], absent),
         variants=tables.top_variants(pair),
         lengths=distributions.trace_lengths(pair),
         case_durations=distributions.case_durations(pair),
@@ -79,5 +90,5 @@ def facts_of(
         attributes=attributes,
         attributes_left_out=len(tables.attribute_names(pair)) - len(attributes),
         risk=risk_of(pair, certified, progress) if with_risk else None,
-        warnings=warnings_of(pair, aspects, certificate, notes=notes, has_times=has_times),
+        warnings=warnings_of(pair, certificate, notes=notes, has_times=has_times),
     )

@@ -1,8 +1,8 @@
 """What is kept of a log, aspect by aspect: a verdict, a sentence that needs no statistics, and the figures behind both.
 
-There are always the same eight aspects; none in public mode, because all of them compare with the original. Distances are held
-against those of an empty log and of fresh samples of the original: drawn from its cases with replacement and fixed seeds, as many
-as the anonymized log has, they are what the same process might have written, had nothing been anonymized.
+There are always the same eight aspects; none in public mode, because all of them compare with the original. What is lost is held
+against fresh samples of the original: drawn from its cases with replacement and fixed seeds, as many as the anonymized log has,
+they are what the same process might have written, had nothing been anonymized. `verdicts` has the bounds and the words.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Literal
 
 import numpy as np
 
@@ -18,34 +17,19 @@ from libra._system.randomness import Randomness
 from libra.eventlog.cases import DAY, cases_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures.distances import total_variation
+from libra.measures.edges import pair_edges
 from libra.measures.utility import FIGURES, Utility, measure
 from libra.mechanisms.fresh_log import log_of
-from libra.reporting.facts.pair import Pair
+from libra.reporting.facts.pair import SECOND
+from libra.reporting.facts.tables import middles_of
+from libra.reporting.facts.verdicts import BOUNDS, MOST, SUMMARY, Loss, Missing, Verdict, worst
 from libra.reporting.numbers import MISSING, count, duration, number, share
-from libra.reporting.text import listed
 
-Verdict = Literal["kept", "close", "rough", "lost", "unknown"]
 Written = Callable[[float | None], str]
 SEED = 1
 DRAWS = 5  # samples of which the one in the middle counts: one alone may lie anywhere
 MANY_CASES = 20_000  # from which on one is enough, since large samples hardly differ
-BOUNDS: tuple[tuple[Verdict, float], ...] = (("kept", 0.05), ("close", 0.2), ("rough", 0.6))
-NEAR = 1.25  # times the distance of a fresh sample
-FROM_BEST: tuple[Verdict, ...] = ("kept", "close", "rough", "lost")
-MEANINGS: dict[Verdict, str] = {
-    "kept": "as good as a fresh sample of the original, or next to equal",
-    "close": "right, with figures a little off",
-    "rough": "the coarse shape is right, details are not",
-    "lost": "not to be relied on",
-    "unknown": "cannot be said",
-}
 TIMED = ("step_durations", "case_durations", "arrivals")
-SUMMARY: tuple[tuple[str, tuple[Verdict, ...]], ...] = (
-    ("Good for", ("kept", "close")),
-    ("Rough:", ("rough",)),
-    ("Lost:", ("lost",)),
-    ("Not measured:", ("unknown",)),
-)
 PLACEHOLDERS = "The timestamps of the anonymized log are placeholders and say nothing."
 NOT_DEFINED = "There is nothing to compare here."
 NOTHING_LEFT = "The anonymized log has no case, so nothing of it is left."
@@ -71,27 +55,60 @@ class Aspect:
     """One aspect of a log, judged. Confidential."""
 
     key: str  # a name for programs, one of those of `ASPECTS`
-    title: str  # a name for people
     verdict: Verdict
     sentence: str  # what that comes to, for somebody who does not know the measure
     figures: tuple[Figure, ...]  # the most telling one first
-    value: float | None  # the distance that was judged: 0 is equal
-    sample: float | None  # that of a fresh sample of the original
-    empty: float | None  # that of an empty log
+    loss: Loss  # the one that decided
+    analyses: tuple[tuple[str, Verdict], ...]  # what the aspect is needed for, and whether the log is good for it
+
+    @property
+    def title(self) -> str:
+        """A name for people."""
+        return ASPECTS[self.key][0]
+
+    @property
+    def around(self) -> tuple[str, str]:
+        """The words before and after the first figure, where it stands alone."""
+        before, _, after = ASPECTS[self.key][3].partition("{}")
+        return before, after
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What a copy of a log gives beside the figures of `libra measure`. Confidential."""
+
+    missing: Missing
+    activity_tv: float  # half the summed differences of the activities' shares of events
+    means: float | None  # how far the mean durations of the common edges are apart, in powers of ten, weighted by their steps
+    medians: float | None  # likewise their medians
+    case_median: float | None  # the factor between the median case durations, as a loss
 
 
 @dataclass(frozen=True)
 class Yardsticks:
-    """The figures of `libra measure` for three logs, each against the original, and two that it does not have. Confidential."""
+    """What was measured of the anonymized log, of fresh samples (the median of some) and of an empty log. Confidential."""
 
-    anonymized: Utility  # of the anonymized log
-    sample: Utility  # of a sample of the original's cases, the median of some
-    empty: Utility  # of a log without cases
+    anonymized: Utility
+    sample: Utility
+    empty: Utility
     sample_cases: int  # how many cases the sample has
-    activity_tv: tuple[float, float, float]  # half the summed differences of the activities' shares of events, of the three logs
+    found: Compared  # of the anonymized log
+    samples: tuple[Compared, ...]
     # what stands for an empty log's arrivals, which have no figure: the mean distance of the original's starts from their median,
     # in days, as if all cases had begun at once. None where the original has no case
     empty_arrival_days: float | None
+
+    def loss(self, of: Callable[[Compared], float | None]) -> Loss:
+        """What the anonymized log loses of something that is a loss, and what fresh samples lose."""
+        again = [of(sample) for sample in self.samples]
+        return Loss(of(self.found), None if None in again else median(again))  # type: ignore[type-var]  # no None is left
+
+    def relative(self, name: str, whole: float | None) -> Loss:
+        """A figure of `libra measure` as a share of what an empty log has."""
+        value, sample = getattr(self.anonymized, name), getattr(self.sample, name)
+        if value is None or whole is None:
+            return Loss(None)
+        return Loss(*(None if one is None else one / whole if whole else float(one > 0) for one in (value, sample)))
 
 
 def events(value: float | None) -> str:
@@ -133,40 +150,42 @@ MEASURED: dict[str, tuple[Written, str]] = {
     "arrival_w1_days": (days, "mean difference of the cases' starts, matched from first to last"),
 }
 BY_EDGE = ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time")
-ASPECTS: dict[str, tuple[str, str, tuple[str, ...]]] = {  # title, what it is good for, figures of which the first is judged
-    "cases": ("Cases", "numbers of cases", ()),
-    "activities": ("Activities", "activities", ()),
-    "edges": ("Steps", "process maps", ("dfg_l1", "dfg_tv", "emd_freq", "empty.emd_freq")),
-    "variants": ("Variants", "variants", ("variant_tv", "unseen_variant_share")),
-    "lengths": ("Trace lengths", "trace lengths", ("length_w1",)),
-    "step_durations": ("Step durations", "step durations", BY_EDGE),
-    "case_durations": ("Case durations", "case durations", ("case_duration_w1_hours",)),
-    "arrivals": ("Arrivals", "arrivals", ("arrival_w1_days",)),
+OFF = "off by {}"
+ASPECTS: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # title, what it is good for, figures, words around the first
+    "cases": ("Cases", "numbers of cases", (), "{}"),
+    "activities": ("Activities", "activities", (), "{}"),
+    "edges": ("Steps", "process maps", ("dfg_l1", "dfg_tv", "emd_freq", "empty.emd_freq"), "counts {} off"),
+    "variants": ("Variants", "variants", ("variant_tv", "unseen_variant_share"), "{} of cases differ"),
+    "lengths": ("Trace lengths", "trace lengths", ("length_w1",), OFF),
+    "step_durations": ("Step durations", "step durations", BY_EDGE, OFF),
+    "case_durations": ("Case durations", "case durations", ("case_duration_w1_hours",), OFF),
+    "arrivals": ("Arrivals", "arrivals", ("arrival_w1_days",), OFF),
 }
 
 
-def words_of(aspect: Aspect) -> Written:
-    """How the distance that an aspect is judged by is written."""
-    figures = ASPECTS[aspect.key][2]
-    return MEASURED[figures[0]][0] if figures else share
-
-
-def aspects_of(pair: Pair, *, has_times: bool = True) -> tuple[Aspect, ...]:
-    """Judge all aspects; `has_times` says whether the anonymized log's timestamps mean anything."""
-    if pair.original is None:
-        return ()
-    by = yardsticks_of(pair.original, pair.anonymized)
-    measured = (_measured(by, key, sentence) for key, sentence in _sentences(pair.original, by).items())
-    judged = (_cases(pair.original, pair.anonymized), _activities(pair.original, pair.anonymized, by), *measured)
-    if not pair.original.n_cases:
-        return tuple(replace(aspect, verdict="unknown") for aspect in judged)
-    if not pair.anonymized.n_cases:  # what they measure is as far away as can be, also where that has no figure
-        lost = (replace(aspect, verdict="lost", sentence=NOTHING_LEFT, value=aspect.empty) for aspect in judged[1:])
-        judged = (judged[0], *lost)
+def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_times: bool = True) -> tuple[Aspect, ...]:
+    """Judge all aspects by what was measured; `has_times` says whether the anonymized log's timestamps mean anything."""
+    losses, sentences = _losses(by), _sentences(original, by)
+    aspects = [_cases(original, anonymized), _activities(original, anonymized, by, losses["activities"])]
+    for key, (_, _, names, _) in ASPECTS.items():
+        if names:
+            defined = getattr(by.anonymized, names[0]) is not None
+            lost, said = (losses[key], sentences[key]) if defined else ((), NOT_DEFINED)
+            aspects.append(_aspect(key, lost, said, _figures(by, names), _medians(key, by)))
+    if not original.n_cases:
+        return tuple(_called(aspect, "unknown") for aspect in aspects)
+    if not anonymized.n_cases:  # what they measure is as far away as can be, also where that has no figure
+        lost = (replace(_called(aspect, "lost"), sentence=NOTHING_LEFT, loss=Loss(1.0)) for aspect in aspects[1:])
+        aspects = [aspects[0], *lost]
     if has_times:
-        return judged
-    unknown = {"sentence": PLACEHOLDERS, "value": None, "sample": None, "empty": None}
-    return tuple(replace(one, verdict="unknown", **unknown) if one.key in TIMED else one for one in judged)  # type: ignore[arg-type]  # fields of an aspect
+        return tuple(aspects)
+    return tuple(
+        replace(_called(one, "unknown"), sentence=PLACEHOLDERS, loss=Loss(None)) if one.key in TIMED else one for one in aspects
+    )
+
+
+def _called(aspect: Aspect, verdict: Verdict) -> Aspect:
+    return replace(aspect, verdict=verdict, analyses=((ASPECTS[aspect.key][1], verdict),))
 
 
 def yardsticks_of(original: EventLog, anonymized: EventLog) -> Yardsticks:
@@ -178,14 +197,14 @@ def yardsticks_of(original: EventLog, anonymized: EventLog) -> Yardsticks:
     for name in FIGURES:
         values = [getattr(one, name) for one in found]
         middle[name] = None if None in values else median(values)
-    of_samples = median(activity_tv(original, sample) for sample in samples)
     starts = np.sort(original.case_spans[0])
     return Yardsticks(
         anonymized=measure(original, anonymized),
         sample=replace(found[0], **middle),  # type: ignore[arg-type]  # fields that are never None have no None among their values
         empty=measure(original, nothing),
         sample_cases=samples[0].n_cases,
-        activity_tv=(activity_tv(original, anonymized), of_samples, activity_tv(original, nothing)),
+        found=compared(original, anonymized),
+        samples=tuple(compared(original, sample) for sample in samples),
         empty_arrival_days=float(np.abs(starts - starts[len(starts) // 2]).mean()) / DAY if len(starts) else None,
     )
 
@@ -197,106 +216,133 @@ def sample_of(log: EventLog, cases: int, seed: int = SEED) -> EventLog:
     return log_of(cases_of(log).take(Randomness(seed).below(log.n_cases, cases)), log.activities, seeded=True)
 
 
-def activity_tv(original: EventLog, other: EventLog) -> float:
-    """Half the summed differences of the activities' shares of events: 0 for equal ones, 1 where no activity is common."""
+def compared(original: EventLog, other: EventLog) -> Compared:
+    """Compare two logs in what `libra measure` does not look at."""
     labels = sorted({*original.activities, *other.activities})
     by_label = [
         dict(zip(log.activities, np.bincount(log.activity_codes, minlength=len(log.activities)).tolist(), strict=True))
         for log in (original, other)
     ]
-    return total_variation(*(np.array([of.get(label, 0) for label in labels], np.int64) for of in by_label))
+    before, after = (np.array([of.get(label, 0) for label in labels], np.int64) for of in by_label)
+    edges = pair_edges(original, other)
+    taken, copied = edges.original.counts, edges.anonymized.counts
+    common = (taken > 0) & (copied > 0)
+    apart: list[float | None] = [None, None]  # of means and medians
+    if common.any():
+        ours, theirs = (np.log10(1 + np.clip(middles_of(use), 0, None)) for use in (edges.original, edges.anonymized))
+        apart = [float(np.average(of, weights=taken[common])) for of in np.abs(ours - theirs)[:, common]]
+    spans = [
+        1 + max(float(np.median(log.case_spans[1] - log.case_spans[0])) / SECOND, 0.0) for log in (original, other) if log.n_cases
+    ]
+    return Compared(
+        missing=Missing(
+            activities=int((before > 0).sum()),
+            activities_gone=int(((before > 0) & (after == 0)).sum()),
+            events_gone=_part(before, after == 0),
+            edges=int((taken > 0).sum()),
+            edges_gone=int(((taken > 0) & (copied == 0)).sum()),
+            steps_gone=_part(taken, copied == 0),
+            edges_there=int((copied > 0).sum()),
+            edges_false=int(((copied > 0) & (taken == 0)).sum()),
+            steps_false=_part(copied, taken == 0),
+        ),
+        activity_tv=total_variation(before, after),
+        means=apart[0],
+        medians=apart[1],
+        case_median=1 - min(spans) / max(spans) if len(spans) == 2 else None,
+    )
 
 
-def verdict_of(value: float | None, sample: float | None, empty: float | None) -> Verdict:
-    """Judge a distance by those of a fresh sample and of an empty log.
+def _part(counts: np.ndarray, where: np.ndarray) -> float:
+    return int(counts[where].sum()) / max(int(counts.sum()), 1)
 
-    The scale is the same for every aspect and every log: 0 is an equal log, 1 is where an empty log stands. Its bounds are round
-    numbers that were not fitted to any log: up to a twentieth nobody would draw another conclusion, up to a fifth the picture is
-    right, up to three fifths only the coarse shape is, and beyond that one sees more noise than process. But who drew the cases
-    of the same process once more would not get equal figures either: what is as near as a fresh sample counts as kept, and what
-    is a quarter farther at most as close. If that sample is itself beyond three fifths, the scale alone decides.
+
+def _off(decades: float | None) -> float | None:
+    """A factor, in powers of ten, as a loss."""
+    return None if decades is None else 1 - 10**-decades
+
+
+def _losses(by: Yardsticks) -> dict[str, tuple[Loss, ...]]:
+    """What is lost of each aspect, beside the number of cases.
+
+    Shares of events alone would be too kind: whoever looks for a rare activity and finds none draws a wrong conclusion. So a
+    missing activity is missed whatever a sample misses, and activities are close at best. Distinct edges are mostly rare: that
+    they are missing makes steps rough at worst, since the counts say how much is gone.
     """
-    if value is None or empty is None:
-        return "unknown"
-    by_scale: Verdict = next((verdict for verdict, bound in BOUNDS if value <= bound * empty), "lost")
-    if sample is None or sample > BOUNDS[-1][1] * empty or value > NEAR * sample:
-        return by_scale
-    return min("kept" if value <= sample else "close", by_scale, key=FROM_BEST.index)
+    gone = by.found.missing.share_of("activities")
+    missing_edges = by.loss(lambda one: one.missing.share_of("edges"))
+    log = Loss(*(_off(of.edge_duration_w1_log) for of in (by.anonymized, by.sample)))
+    return {
+        "activities": (by.loss(lambda one: one.activity_tv), Loss(max(gone, BOUNDS[1][1]) if gone else 0.0)),
+        "edges": (
+            by.relative("dfg_l1", 1.0),
+            replace(missing_edges, share=min(missing_edges.share or 0.0, MOST)),
+            by.loss(lambda one: one.missing.share_of("false")),
+        ),
+        "variants": (by.relative("variant_tv", 1.0),),
+        "lengths": (by.relative("length_w1", by.empty.length_w1),),
+        "step_durations": (log, by.loss(lambda one: _off(one.means))),
+        "case_durations": (by.relative("case_duration_w1_hours", by.empty.case_duration_w1_hours),),
+        "arrivals": (by.relative("arrival_w1_days", by.empty_arrival_days),),
+    }
 
 
-def middle(verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict in the middle, those that are unknown aside: more than half of them are this good or better.
-
-    One bad aspect does not condemn a log, as most questions do not need it; nor does one good aspect save it.
-    """
-    known = sorted(FROM_BEST.index(verdict) for verdict in verdicts if verdict != "unknown")
-    return FROM_BEST[known[len(known) // 2]] if known else "unknown"
+def _medians(key: str, by: Yardsticks) -> Loss | None:
+    """What is lost of medians, for aspects of which they may be right where means are not."""
+    if key == "step_durations":
+        return by.loss(lambda one: _off(one.medians))
+    return by.loss(lambda one: one.case_median) if key == "case_durations" else None
 
 
-def overall(aspects: Sequence[Aspect]) -> Verdict:
-    """One verdict for the log: the one in the middle, or that on its steps if it is worse.
-
-    Process mining begins with a process map: a log whose steps are rough is not called better than that.
-    """
-    together = middle([aspect.verdict for aspect in aspects])
-    steps = [aspect.verdict for aspect in aspects if aspect.key == "edges" and aspect.verdict != "unknown"]
-    return together if together == "unknown" else max((together, *steps), key=FROM_BEST.index)
-
-
-def summary_of(aspects: Sequence[Aspect]) -> str:
-    """What the log is good for and what not, in a few words; empty where nothing was judged."""
-    named = ((words, [ASPECTS[one.key][1] for one in aspects if one.verdict in verdicts]) for words, verdicts in SUMMARY)
-    return " ".join(f"{words} {listed(names)}." for words, names in named if names)
+def _aspect(key: str, losses: Sequence[Loss], said: str, figures: Sequence[Figure], medians: Loss | None = None) -> Aspect:
+    decided, name = worst(losses), ASPECTS[key][1]
+    verdict = decided.verdict
+    analyses: tuple[tuple[str, Verdict], ...] = ((name, verdict),)
+    if medians is not None and "unknown" not in (verdict, medians.verdict) and SUMMARY[medians.verdict] != SUMMARY[verdict]:
+        analyses = ((f"median {name}", medians.verdict), (f"mean {name}", verdict))
+    return Aspect(key, verdict, said, tuple(figures), decided, analyses)
 
 
 def _cases(original: EventLog, anonymized: EventLog) -> Aspect:
     before, after = original.n_cases, anonymized.n_cases
-    value, empty = (abs(after - before) / before, 1.0) if before else (None, None)
-    meaning = "difference of the number of cases, as a share of the original's"
+    value = abs(after - before) / before if before else None
+    change = f"{share(value)} {'more' if after > before else 'fewer'}" if before != after else "as many"
     figures = (
-        Figure("aspects.cases.difference", value, share(value), meaning),
+        Figure("aspects.cases.difference", value, change, "difference of the number of cases, as a share of the original's"),
         *_sizes("cases", before, after),
         *_sizes("events", original.n_events, anonymized.n_events),
     )
-    change = f": {share(value)} {'more' if after > before else 'fewer'}" if before else ""
-    said = f"There are {count(after)} cases where the original has {count(before)}{change}."
+    said = f"There are {count(after)} cases where the original has {count(before)}{f': {change}' if before else ''}."
     if before == after:
         said = f"There are {count(after)} cases, as many as in the original."
-    return Aspect("cases", "Cases", verdict_of(value, None, empty), said, figures, value, None, empty)
+    return _aspect("cases", [Loss(value)], said, figures)
 
 
-def _activities(original: EventLog, anonymized: EventLog, by: Yardsticks) -> Aspect:
-    """Activities are judged by their shares of events, and by whether they are there at all: the worse of both counts.
-
-    Shares alone would be too kind: whoever looks for a rare activity and finds none draws a wrong conclusion. So activities are
-    kept only if none vanished, at best close if some did, and lost if more than half did.
-    """
-    labels, released = original.activities, set(anonymized.activities)
-    is_kept = np.array([label in released for label in labels], bool)
-    kept, of = int(is_kept.sum()), len(labels)
-    counts = np.bincount(original.activity_codes, minlength=of)
-    carried = int(counts[is_kept].sum()) / original.n_events if original.n_events else None
-    value, sample, empty = by.activity_tv
-    gone, foreign = of - kept, len(released) - kept
-    vanished = f"{count(gone)} of {count(of)} vanished" if gone else "none vanished"
-    figures = (
-        Figure("aspects.activities.vanished", gone, vanished, "activities of the original that do not come out"),
-        Figure("aspects.activities.tv", value, share(value), "half the summed differences of the activities' shares of events"),
-        Figure("aspects.activities.carried", carried, share(carried), "share of the original's events whose activity comes out"),
-        Figure("aspects.activities.kept", kept, count(kept), "activities of the original that come out"),
-        *_sizes("activities", of, len(released)),
-    )
+def _activities(original: EventLog, anonymized: EventLog, by: Yardsticks, losses: Sequence[Loss]) -> Aspect:
+    found, tv = by.found.missing, by.found.activity_tv
+    gone, of, there = found.activities_gone, found.activities, len(anonymized.activities)
+    carried, kept = 1 - found.events_gone if original.n_events else None, of - gone
     said = [f"{count(kept)} of {count(of)} activities come out" if gone else f"All {count(of)} activities come out"]
     if kept:
         said[0] += f"; they carry {share(carried)} of the original's events" if gone else ""
-        again = _again(by, share(sample), OF_A_SAMPLE)
-        said.append(f"{share(value)} of the events would have to be other activities to match the original's proportions{again}")
-    if foreign:
-        are = "1 activity is" if foreign == 1 else f"{count(foreign)} activities are"
+        again = _again(by, share(losses[0].sample), OF_A_SAMPLE)
+        said.append(f"{share(tv)} of the events would have to be other activities to match the original's proportions{again}")
+    if there > kept:
+        are = "1 activity is" if there - kept == 1 else f"{count(there - kept)} activities are"
         said.append(f"{are} not in the original at all: these two logs do not belong together")
-    at_best: Verdict = "kept" if not gone else "close" if kept >= gone else "lost"
-    verdict = max(at_best, verdict_of(value, sample, empty), key=FROM_BEST.index)
-    return Aspect("activities", "Activities", verdict, ". ".join(said) + ".", figures, value, sample, empty)
+    figures = (
+        Figure(
+            "aspects.activities.vanished",
+            gone,
+            f"{count(gone)} of {count(of)} missing" if gone else f"all {count(of)} there",
+            "activities of the original that do not come out",
+        ),
+        Figure("aspects.activities.tv", tv, share(tv), "half the summed differences of the activities' shares of events"),
+        Figure("aspects.activities.carried", carried, share(carried), "share of the original's events whose activity comes out"),
+        Figure("aspects.activities.kept", kept, count(kept), "activities of the original that come out"),
+        *_sizes("activities", of, there),
+    )
+    return _aspect("activities", losses, f"{'. '.join(said)}.", figures)
 
 
 def _sizes(what: str, before: int, after: int) -> tuple[Figure, Figure]:
@@ -306,36 +352,33 @@ def _sizes(what: str, before: int, after: int) -> tuple[Figure, Figure]:
     )
 
 
-def _measured(by: Yardsticks, key: str, sentence: str) -> Aspect:
-    """An aspect that is judged by a figure of `libra measure`."""
-    title, _, names = ASPECTS[key]
-    value, sample, empty = (getattr(found, names[0]) for found in (by.anonymized, by.sample, by.empty))
-    if key == "arrivals":
-        empty = by.empty_arrival_days
+def _figures(by: Yardsticks, names: Sequence[str]) -> list[Figure]:
     figures = []
     for name in names:
         written, meaning = MEASURED[name]
         figure = getattr(by.anonymized.empty if "." in name else by.anonymized, name.removeprefix("empty."))
         figures.append(Figure(name, figure, written(figure), meaning))
-    said = NOT_DEFINED if value is None else sentence
-    return Aspect(key, title, verdict_of(value, sample, empty), said, tuple(figures), value, sample, empty)
+    return figures
 
 
 def _sentences(original: EventLog, by: Yardsticks) -> dict[str, str]:
-    """What the measured aspects come to, by their key."""
+    """What the aspects come to, by their key."""
     found, sample = by.anonymized, by.sample
-    again = {key: MEASURED[names[0]][0](getattr(sample, names[0])) for key, (_, _, names) in ASPECTS.items() if names}
+    again = {key: MEASURED[names[0]][0](getattr(sample, names[0])) for key, (_, _, names, _) in ASPECTS.items() if names}
     off = {key: _again(by, text) for key, text in again.items()}
     of_steps = _again(by, again["step_durations"].removeprefix("factor "), "those of a fresh sample of {} cases by {}")
+    lost, edges = by.loss(lambda one: one.missing.share_of("edges")), by.found.missing.edges
+    missed = round((lost.sample or 0.0) * edges)
     return {
-        "edges": f"The counts of steps from one activity to the next are off by {share(found.dfg_l1)} in sum{off['edges']}.",
+        "edges": f"The counts of steps from one activity to the next are off by {share(found.dfg_l1)} in sum{off['edges']}"
+        + (f" and miss {count(missed)} of {count(edges)} distinct steps." if lost.share and off["edges"] else "."),
         "variants": f"{share(found.variant_tv)} of the cases would have to follow another variant to match the original's "
-        f"proportions{_again(by, again['variants'], OF_A_SAMPLE)}. {share(found.unseen_variant_share)} follow a variant that the "
-        "original never has.",
+        f"proportions{_again(by, again['variants'], OF_A_SAMPLE)}.",
         "lengths": f"Matched from shortest to longest, traces differ by {events(found.length_w1)} on average{off['lengths']}. "
         f"The original's have {events(original.n_events / max(original.n_cases, 1))}.",
         "step_durations": "Matched from shortest to longest on each edge, durations of steps differ by a factor of about "
-        f"{factor(found.edge_duration_w1_log).removeprefix('factor ')}{of_steps}.",
+        f"{factor(found.edge_duration_w1_log).removeprefix('factor ')}{of_steps}. Their medians are off by "
+        f"{factor(by.found.medians)}, their means by {factor(by.found.means)}.",
         "case_durations": f"Matched from shortest to longest, cases differ in duration by {hours(found.case_duration_w1_hours)} "
         f"on average{off['case_durations']}. The original's take {hours(by.empty.case_duration_w1_hours)}.",
         "arrivals": f"Matched from first to last, cases begin {days(found.arrival_w1_days)} earlier or later on average"

@@ -11,28 +11,31 @@ from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk import words
 from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, risk_of_release
 from libra.measures.risk.certified import Certified
-from libra.measures.risk.figures import Linkage, SingledOut
+from libra.measures.risk.figures import Estimate, Linkage, Matches, SingledOut
 from libra.measures.risk.membership import Membership
 from libra.reporting.facts.pair import Pair
-from libra.reporting.numbers import share
+from libra.reporting.numbers import of_hundred, share
 
 ESSENTIAL = ("days", "variant")
-TOLD_BY = ("days", 3)  # the knowledge that the sentence in front is about: what a neighbour or a colleague may well know
+TOLD_BY = (("days", 3), ("days", 2), ("days", 1))  # the knowledge that the first sentence is about: what a neighbour may know
+EVENTS = {1: "one event", 2: "two events", 3: "three events"}
 
 
 @dataclass(frozen=True)
 class RiskRow:
     """What one kind ("set", "multiset", "sequence", "days" or "variant") and amount of knowledge (no amount: all) does.
 
-    The shares are those of the cases of the original that it singles out, and of tries in which exactly one case of the
-    anonymized log fits. Then, of these single matches, those with all activities of the case that was sought, and the same among
-    the other cases of the original, by chance; and likewise those with all its times between events as well, to the minute. None
-    where there is no single match; of activities also where the variant is known.
+    All are shares of the tries. A case is found where exactly one case fits and has its activities and times, to the minute.
     """
 
     knowledge: str
     events: int | None
-    shares: tuple[float | None, ...]
+    before: float  # found in the original
+    after: float  # found in the anonymized log
+    by_chance: float  # found among the other cases of the original
+    once: float  # exactly one case of the anonymized log fits
+    same: float  # and has the same activities
+    same_by_chance: float  # likewise among the other cases of the original
 
     @property
     def essential(self) -> bool:
@@ -44,11 +47,11 @@ class RiskRow:
 class RiskFacts:
     """The risk before and after. Confidential."""
 
-    headline: str  # the most telling of it in two sentences; empty where the original has no case
-    rows: tuple[RiskRow, ...]  # one for each kind and amount of knowledge
+    headline: str  # what the same knowledge finds before and after; empty where nobody could know so little
+    linked: str  # what a single match tells; likewise
+    rows: tuple[RiskRow, ...]
     membership: Membership | None  # what an attack on membership found; None where none was played
     about_singling_out: str  # what the figures before mean
-    about_matches: str  # what the figures after mean
     about_copies: str  # what was found about copies
     about_membership: str | None  # what the attack found; None where none was played
     notes: tuple[str, ...]  # why something is missing, or what to mind
@@ -61,12 +64,13 @@ def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress =
     found = risk_of_release(pair.original, pair.anonymized, certified=certified, effort=QUICK, progress=progress)
     rows = tuple(_row(*both) for both in zip(found.before.singled_out, found.linkage, strict=True))
     attacked = found.membership
+    headline, linked = _told(rows, is_empty=found.copies.to_the_minute is None)
     return RiskFacts(
-        headline=_headline(rows, is_empty=found.copies.to_the_minute is None),
+        headline=headline,
+        linked=linked,
         rows=rows,
         membership=attacked,
         about_singling_out=words.what_singles_out(found.before) if rows else "",
-        about_matches=words.what_a_match_tells(found.before),
         about_copies=words.what_is_copied(found.copies, found.before, share),
         about_membership=None if attacked is None else words.what_the_attack_found(attacked),
         notes=tuple(note for note in found.notes if note != NO_CERTIFICATE),
@@ -74,23 +78,33 @@ def risk_of(pair: Pair, certified: Certified | None = None, progress: Progress =
 
 
 def _row(before: SingledOut, after: Linkage) -> RiskRow:
-    found, chance = after.released, after.by_chance
-    of_activities = (None, None) if before.knowledge == "variant" else (found.same_activities, chance.same_activities)
-    told = (before.share, found.once, *of_activities, found.same_gaps_to_the_minute, chance.same_gaps_to_the_minute)
-    return RiskRow(before.knowledge, before.events, tuple(None if one is None else one.value for one in told))
+    def tries(of: Matches, same: Estimate | None) -> float:
+        return 0.0 if same is None else of.once.value * same.value
+
+    there, chance = after.released, after.by_chance
+    return RiskRow(
+        knowledge=before.knowledge,
+        events=before.events,
+        before=before.share.value,
+        after=tries(there, there.same_gaps_to_the_minute),
+        by_chance=tries(chance, chance.same_gaps_to_the_minute),
+        once=there.once.value,
+        same=tries(there, there.same_activities),
+        same_by_chance=tries(chance, chance.same_activities),
+    )
 
 
-def _headline(rows: tuple[RiskRow, ...], *, is_empty: bool) -> str:
-    """What the same knowledge finds before and after."""
-    told = next((row for row in rows if (row.knowledge, row.events) == TOLD_BY), None)
+def _told(rows: tuple[RiskRow, ...], *, is_empty: bool) -> tuple[str, str]:
+    """What the same knowledge finds before and after, and what a single match tells."""
+    told = next((row for known in TOLD_BY for row in rows if (row.knowledge, row.events) == known), None)
     if told is None:
-        return ""
-    singled_out, once, same, by_chance, *_ = told.shares
-    said = f"Three events of a case, with their days, single it out in the original in {share(singled_out)} of all tries."
+        return "", ""
+    knows = f"somebody who knows {EVENTS[told.events or 1]} with {'its day' if told.events == 1 else 'their days'}"
+    said = f"Of 100 cases, {knows} finds {of_hundred(told.before)} in the original"
     if is_empty:
-        return f"{said} The anonymized log is empty and shows nobody."
-    after = f"In the anonymized log exactly one case fits in {share(once)}"
-    if same is None:
-        return f"{said} {after}."
-    chance = "" if by_chance is None else f"; by chance it would be {share(by_chance)}"
-    return f"{said} {after}: in {share(same)} of these it has all activities of the case that was sought{chance}."
+        return f"{said}. The anonymized log is empty and shows nobody.", ""
+    linked = (
+        f"For {of_hundred(told.once)} of 100 cases exactly one anonymized case fits. It has the same activities for "
+        f"{of_hundred(told.same)}; among the other original cases, by chance, for {of_hundred(told.same_by_chance)}."
+    )
+    return f"{said} and {of_hundred(told.after)} in the anonymized log.", linked

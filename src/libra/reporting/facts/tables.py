@@ -14,11 +14,12 @@ import numpy as np
 import polars as pl
 
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP, column, unnamed
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, START_TIMESTAMP, TIMESTAMP, column, unnamed
 from libra.measures.distances import Floats, Integers
 from libra.measures.edges import EdgeUse, PairedEdges, common_labels, pair_edges
 from libra.measures.utility import log_distances, paired_variants
 from libra.reporting.facts.pair import SECOND, Pair, shares
+from libra.reporting.facts.verdicts import ABSENT, Absent
 from libra.reporting.numbers import number
 
 Level = Literal["event", "case"]
@@ -32,6 +33,7 @@ FEWEST_CASES = 5  # that share a value
 FEWEST_NUMBERS = 100  # for bins of numbers: some ten in each
 LEVELS: tuple[Level, ...] = ("event", "case")
 NOT_ATTRIBUTES = {"event": (CASE_INDEX, ACTIVITY, TIMESTAMP), "case": (CASE_NAME,)}
+ORGANIZATION = "org:"  # how the names of resources, roles and groups begin in XES
 NUMBERS = ("whole number", "number")
 TYPES = {
     pl.String(): "text",
@@ -87,7 +89,7 @@ def edge_table(pair: Pair, most: int = 1000, *, has_times: bool = True) -> EdgeT
     """Count and time the heaviest edges; `has_times` says whether the anonymized log's timestamps mean anything."""
     edges = edges_of(pair)
     uses, shown = edges.uses, edges.heaviest[:most].tolist()
-    means, medians = zip(*(_middles(use) for use in uses), strict=True)
+    means, medians = zip(*(middles_of(use) for use in uses), strict=True)
     apart = log_distances(edges.paired.sorted_steps())
     apart[(edges.paired.original.counts == 0) | (edges.paired.anonymized.counts == 0)] = np.nan
     if not has_times:
@@ -102,7 +104,7 @@ def edge_table(pair: Pair, most: int = 1000, *, has_times: bool = True) -> EdgeT
     return EdgeTable(tuple(rows), len(left_out), int(left_out.sum()) / max(int(edges.leading.sum()), 1))
 
 
-def _middles(use: EdgeUse) -> tuple[Floats, Floats]:
+def middles_of(use: EdgeUse) -> tuple[Floats, Floats]:
     """Mean and median seconds of every edge; not a number where it is never taken."""
     counts = use.counts
     means, medians = np.full(len(counts), np.nan), np.full(len(counts), np.nan)
@@ -208,9 +210,26 @@ def attribute_names(pair: Pair) -> list[tuple[Level, str]]:
     return sorted(found, key=lambda one: one[1] not in _frame(pair.anonymized, one[0]).columns)
 
 
-def held_back(pair: Pair) -> tuple[str, ...]:
-    """The names of attributes of the original that were not released."""
-    return tuple(name for level, name in attribute_names(pair) if name not in _frame(pair.anonymized, level).columns)
+def absent_of(pair: Pair) -> tuple[Absent, ...]:
+    """What the original says of its cases and events that the anonymized log does not: start times, resources, all else.
+
+    A lifecycle column tells start times if it has a transition "start"; they are released in it or in a column of their own.
+    """
+    if pair.original is None:
+        return ()
+    released, events = pair.anonymized.events.columns, pair.original.events
+    starts = {START_TIMESTAMP} & {*events.columns}
+    if LIFECYCLE in events.columns and (events[LIFECYCLE].cast(pl.String).str.to_lowercase() == "start").any():
+        starts.add(LIFECYCLE)
+    kinds: dict[str, list[str]] = {kind: [] for kind in ABSENT}
+    for level, name in attribute_names(pair):
+        if name in _frame(pair.anonymized, level).columns:
+            continue
+        if level == "event" and name in starts:
+            kinds["starts"] += [] if {START_TIMESTAMP, LIFECYCLE} & {*released} else [name]
+        else:
+            kinds["resources" if name.startswith(ORGANIZATION) else "attributes"].append(name)
+    return tuple(Absent(kind, tuple(sorted(names, key=LIFECYCLE.__eq__))) for kind, names in kinds.items() if names)
 
 
 def _frame(log: EventLog, level: Level) -> pl.DataFrame:

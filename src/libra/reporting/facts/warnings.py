@@ -14,10 +14,10 @@ import numpy as np
 from libra.eventlog.log import EventLog
 from libra.measures.distances import total_variation
 from libra.privacy.plain_words import TOO_WEAK, strength_of
-from libra.reporting.facts.aspects import Aspect, sample_of
+from libra.reporting.facts.aspects import sample_of
 from libra.reporting.facts.distributions import week_counts
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.tables import attribute_names, edges_of, held_back
+from libra.reporting.facts.tables import attribute_names, edges_of
 from libra.reporting.numbers import count, share
 from libra.reporting.text import shown
 
@@ -73,8 +73,8 @@ PREFIXES = Caution(
 DRAWN_ANEW = Caution(
     "Times are drawn anew",
     "Starts follow the calendar by the week, steps their usual durations. Cases may begin before the first of the original or "
-    "end after its last. The longest durations and bursts within a week are lost, and so is whether slow cases take another "
-    "path.",
+    "end after its last. How long the longest durations are is noise, so trust medians more than means. Bursts within a week are "
+    "lost, and so is whether slow cases take another path.",
 )
 NEW_IDS = Caution(
     "Case ids are new", "They lead to no person and to no row of another table. Nothing can be joined with this log."
@@ -135,7 +135,7 @@ def of_mechanism(certificate: Document, *, has_times: bool) -> Iterator[Caution]
 
 
 def warnings_of(
-    pair: Pair, aspects: Sequence[Aspect] = (), certificate: Document = None, *, notes: Sequence[str] = (), has_times: bool = True
+    pair: Pair, certificate: Document = None, *, notes: Sequence[str] = (), has_times: bool = True
 ) -> tuple[Caution, ...]:
     """Collect what holds of this log; `has_times` says whether the anonymized log's timestamps mean anything."""
     promise = tuple(of_the_promise(certificate))
@@ -147,10 +147,8 @@ def warnings_of(
     return (
         *(() if original is None else _of_another_process(original, anonymized)),
         *promise,
-        *_of_what_is_lost(aspects),
         *(() if original is None else _of_activities(original, anonymized)),
         *(() if original is None else _of_steps(pair)),
-        *_of_variants(aspects),
         *(() if original is None or not original.n_cases or not has_times else _of_hours(original, anonymized)),
         *of_mechanism(certificate, has_times=has_times),
         *_of_attributes(pair),
@@ -177,13 +175,6 @@ def _of_hours(original: EventLog, anonymized: EventLog) -> Iterator[Caution]:
         )
 
 
-def _of_what_is_lost(aspects: Sequence[Aspect]) -> Iterator[Caution]:
-    lost = tuple(f"{aspect.title}: {aspect.sentence}" for aspect in aspects if aspect.verdict == "lost")
-    if lost:
-        text = "In these respects the anonymized log is nearer to an empty log than to the original."
-        yield Caution("Not to be relied on", text, lost)
-
-
 def _of_activities(original: EventLog, anonymized: EventLog) -> Iterator[Caution]:
     """Activities that vanished, the most frequent first."""
     labels, released = original.activities, set(anonymized.activities)
@@ -191,11 +182,9 @@ def _of_activities(original: EventLog, anonymized: EventLog) -> Iterator[Caution
     gone = [place for place, label in enumerate(labels) if label not in released]
     gone.sort(key=lambda place: -counts[place])
     if gone:
-        part = share(sum(counts[place] for place in gone) / original.n_events)
         yield Caution(
             f"{count(len(gone))} {'activity' if len(gone) == 1 else 'activities'} vanished",
-            f"Of the original's events, {part} do not come out for this reason. That an activity is missing does not mean that "
-            f"nobody did it.{_and_more(len(gone), MOST_LABELS)}",
+            f"That an activity is missing does not mean that nobody did it.{_and_more(len(gone), MOST_LABELS)}",
             tuple(f"{shown(labels[place])}: {count(counts[place])} events" for place in gone[:MOST_LABELS]),
         )
 
@@ -208,25 +197,13 @@ def _of_steps(pair: Pair) -> Iterator[Caution]:
     if not len(false):
         return
     false = false[np.argsort(-taken[false], kind="stable")]
-    part = share(int(taken[false].sum()) / int(taken.sum()))
     named = ((" → ".join(map(shown, edges.name(place))), int(taken[place])) for place in false[:MOST_STEPS].tolist())
     yield Caution(
         "Some steps were taken by nobody",
-        f"{count(len(false))} of the {count(int((taken > 0).sum()))} different steps from one activity to the next do not occur "
-        f"in the original; {part} of all steps are of that kind. Draw no conclusion from a rare step by itself, neither from its "
-        f"being there nor from its absence.{_and_more(len(false), MOST_STEPS)}",
+        "They do not occur in the original. Draw no conclusion from a rare step by itself, neither from its being there nor from "
+        f"its absence.{_and_more(len(false), MOST_STEPS)}",
         tuple(f"{name}: {count(times)} times" for name, times in named),
     )
-
-
-def _of_variants(aspects: Sequence[Aspect]) -> Iterator[Caution]:
-    for figure in (figure for aspect in aspects for figure in aspect.figures):
-        if figure.name == "unseen_variant_share" and figure.value:
-            yield Caution(
-                "Some variants were followed by nobody",
-                f"{figure.text} of the anonymized cases follow a variant that the original never has. Never look up a single "
-                "variant to learn whether somebody did just that.",
-            )
 
 
 def _and_more(found: int, most: int) -> str:
@@ -234,14 +211,6 @@ def _and_more(found: int, most: int) -> str:
 
 
 def _of_attributes(pair: Pair) -> Iterator[Caution]:
-    withheld = held_back(pair)
-    if withheld:
-        more = len(withheld) - MOST_LABELS
-        yield Caution(
-            f"{count(len(withheld))} {'attribute was' if len(withheld) == 1 else 'attributes were'} not released",
-            "Resources, costs and whatever else the original says of its cases and events cannot be studied with this log."
-            + (f" {MOST_LABELS} are listed, {count(more)} more are not." if more > 0 else ""),
-            tuple(map(shown, withheld[:MOST_LABELS])),
-        )
-    elif not attribute_names(pair):
+    """Said of a log by itself; a page that compares says which attributes are absent on its first screen."""
+    if pair.is_public and not attribute_names(pair):
         yield Caution("There are no attributes", "This log has activities and times, and nothing else of its cases and events.")
