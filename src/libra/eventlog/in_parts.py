@@ -11,10 +11,15 @@ import polars as pl
 from libra._system.parallel import in_order
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, START_TIMESTAMP, TIMESTAMP
+from libra.eventlog.options import InstanceMode
 
 MakePart = Callable[[int], EventLog]
 PART_SCHEMA = {CASE_PREFIX + CASE_NAME: pl.String(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}  # of its flat table
+FURTHER: dict[InstanceMode | None, dict[str, pl.DataType]] = {  # what such a table has as well
+    "pair": {START_TIMESTAMP: UTC_MICROSECONDS},
+    "events": {LIFECYCLE: pl.String()},
+}
 SLICE_BYTES = 2_000_000  # of the log in memory; as text it is some five times as long
 SLICE_EVENTS = 50_000
 
@@ -44,16 +49,19 @@ class LogInParts(EventLog):
 
     def __init__(
         self, parts: int, part: MakePart, *, n_cases: int, n_events: int, labels: Sequence[str], n_variants: int | None = None,
-        grain: int = 1, metadata: LogMetadata | None = None,
+        grain: int = 1, metadata: LogMetadata | None = None, instances: InstanceMode | None = None,
     ) -> None:  # fmt: skip
         """Take what is known of the whole.
 
         `part` makes any of the parts (at least one), the same each time, with case ids that are unique over all; it goes along
         when the log is pickled. `labels` are the activity labels in use, sorted; all times are multiples of `grain` microseconds.
+        `instances` is what the events of all parts are, which then have starts or transitions as well.
         """
         if parts < 1:
             raise ValueError("a log in parts has at least one part")
         self.n_parts, self._make, self._n_cases, self._n_events, self._grain = parts, part, n_cases, n_events, grain
+        self.schema = PART_SCHEMA | FURTHER.get(instances, {})  # of its flat table
+        object.__setattr__(self, "instances", instances)
         object.__setattr__(self, "metadata", metadata or LogMetadata())
         self.__dict__["_labels"] = tuple(labels)  # computed on first use in any other log
         if n_variants is not None:
@@ -62,8 +70,8 @@ class LogInParts(EventLog):
     def part(self, i: int) -> EventLog:
         """Part i, made anew; ids of cases are those of the whole, rows of cases begin with 0."""
         made = self._make(i)
-        if made.events.columns != [CASE_INDEX, ACTIVITY, TIMESTAMP] or made.cases.columns != [CASE_NAME]:
-            raise ValueError("a part of a log has activities and times alone")
+        if made.events.columns[1:] != list(self.schema)[1:] or made.cases.columns != [CASE_NAME]:
+            raise ValueError("a part of a log has activities, times and what is said of all parts alone")
         return made
 
     def parts(self) -> Iterator[EventLog]:
@@ -97,14 +105,14 @@ class LogInParts(EventLog):
             events.append(part.events.with_columns(pl.col(CASE_INDEX) + pl.lit(before, pl.UInt32)))
             cases.append(part.cases)
             before += part.n_cases
-        return EventLog(pl.concat(events), pl.concat(cases), self.metadata)
+        return EventLog(pl.concat(events), pl.concat(cases), self.metadata, instances=self.instances)
 
     def finer_than(self, micros: int, _times: pl.Series, /) -> bool:
         """Whether any time of the log may be no multiple of so many microseconds."""
         return self._grain % micros != 0
 
     def __repr__(self) -> str:
-        return f"LogInParts({ACTIVITY}, {TIMESTAMP})"
+        return f"LogInParts({', '.join(list(self.schema)[1:])})"
 
 
 def slices(log: EventLog) -> Iterator[pl.DataFrame]:

@@ -109,7 +109,7 @@ class Libra(CertifiedMechanism):
         engine = origin.engine(plan.unit, random, while_reading, listed)
         counted = perf_counter() - begin
         stage_done()
-        public = engine.labels if self.labels == PUBLIC else listed
+        public = None if self.private_labels else engine.labels
         runs, flows, gates = [], [], []
         for number in range(plan.runs):
             if anew and number:

@@ -11,7 +11,7 @@ from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
 from libra.eventlog.cases import Floats, Traces
-from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, weighted
+from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, completion_of, weighted
 from libra.mechanisms.libra.plan import Plan
 from libra.mechanisms.libra.tail.release import release_tail
 from libra.mechanisms.libra.times.release import release_times
@@ -64,4 +64,5 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
         released = gate.recoded(kept, labels)
         if rare is not None and len(labels) <= MOST_LABELS:
             tail = release_tail(rare.with_labels(labels), released, len(labels), plan.mu_tail)
-    return labels, ControlFigures(len(labels), released, first, second, noise.least_count, tail, plan.tail == "nearest")
+    nearest, completion = plan.tail == "nearest", completion_of(labels)
+    return labels, ControlFigures(len(labels), released, first, second, noise.least_count, tail, nearest, completion)
