@@ -74,8 +74,8 @@ def test_a_case_is_paired_whatever_other_cases_hold(events: list[Event], others:
         both = zip(found.ends.tolist(), found.starts.tolist(), strict=True)
         return [(events[end], events[start] if start >= 0 else None) for end, start in both]
 
-    more = [(case + 1000, *rest) for case, *rest in others]
-    assert paired(events + more)[: len(paired(events))] == paired(events)  # type: ignore[arg-type]
+    more = [(event[0] + 1000, *event[1:]) for event in others]
+    assert paired(events + more)[: len(paired(events))] == paired(events)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 12)), max_size=30))

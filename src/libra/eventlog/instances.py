@@ -87,9 +87,9 @@ def pairs(
     completes = ~opens & (lowest == before)
 
     # Of the rest, the first start meets the first completion of its group, and so on.
-    started = np.cumsum(opens)
-    started -= (started[first] - opens[first])[group]
-    is_completed = opens & (started <= np.bincount(group[completes], minlength=len(first))[group])
+    number = np.cumsum(opens, dtype=np.int64)
+    number -= (number[first] - opens[first])[group]
+    is_completed = opens & (number <= np.bincount(group[completes], minlength=len(first))[group])
     starts = np.full(n, -1, np.int64)
     starts[order[completes]] = order[is_completed]
     is_end = ~is_start
