@@ -85,7 +85,7 @@ class StreamedLog:
         self._batches, self._sort_by_time = batches, sort_by_time
         self._engines: list[StreamingEngine] = []
         self._out_of_order = False
-        self._paired, self._keeps_transitions = (getattr(batches, "instances", "") == mode for mode in ("pair", "events"))
+        self._paired, self._keeps_transitions = (batches.instances == mode for mode in ("pair", "events"))
 
     @property
     def has_individual(self) -> bool:

@@ -27,7 +27,7 @@ from libra.eventlog.log import FoundRole
 from libra.eventlog.names import INSTANCE
 from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
 from libra.eventlog.options import InstanceMode, ReadOptions, no_progress
-from libra.eventlog.pairing import STARTS_DROPPED, detected, is_sure
+from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, decided
 from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.in_batches import Times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
@@ -149,7 +149,7 @@ def _starts_of(
         return (native.alias("start"),), None
     options = lenient if lenient.zone is None else replace(lenient, zone="utc")  # its own zone never decides that of the log
     beside = {completed: sample[completed]}
-    times = Times(_without_decimals(sample[name]), beside, options, name, place=lambda _row: table.place)
+    times = Times(_without_decimals(sample[name]), beside, options, name, place=lambda _row: table.place, optional=True)
     return (_time_column(table, name).alias(STARTED_AT),), _Reader(times, options, table.place, STARTED_AT)
 
 
@@ -301,20 +301,18 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
         raise InputError("there are no events", place=table.place, remedy="Check that the export is complete")
     roles = find_roles(sample, options, table.place)
     columns = {role.role: role.columns for role in roles}
-    mode, note = _instances(sample, columns, roles, options)
+    mode, note = decided(sample, roles, options)
+    frame = _of_transitions(table, columns, options)
+    if mode is None and not options.described and "lifecycle" in columns:
+        mode, note = _found_instances(frame, _transition(table, columns["lifecycle"][0]), table.place)
+    if mode == "complete" and "start_timestamp" in columns:
+        note = STARTS_DROPPED
     has_starts = mode == "pair" and "start_timestamp" in columns
     moments = moments_of(table, columns, sample, options, starts=has_starts)
     notes = [*moments.notes, *([note] if note else [])]
     if clocks := ", ".join(f'"{name}"' for name in unused_clocks(sample, roles, options)):
         notes.append(f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column.")
     notes += [*([] if table.order else [NO_ORDER]), *([DROPPED] if options.drop_invalid else [])]
-    frame = table.frame
-    if options.lifecycle_keep:
-        if "lifecycle" not in columns:
-            remedy = "Name it with --lifecycle, or leave --lifecycle-keep out"
-            raise InputError("there is no lifecycle column to choose transitions by", place=table.place, remedy=remedy)
-        wanted = [name.strip().lower() for name in options.lifecycle_keep]
-        frame = frame.filter(F.lower(_text(table, columns["lifecycle"][0], "lifecycle")).isin(wanted))
     ids = [_text(table, name, "case_id") for name in columns["case_id"]]
     labels = [_text(table, name, "activity") for name in columns["activity"]]
     lengths = [(F.length(part).cast("string"), F.lit(":"), part) for part in ids]  # so that no two combinations give the same id
@@ -323,14 +321,13 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
     label, more = F.translate(label, SEPARATOR, REPLACEMENT), []
     if mode is not None and "lifecycle" in columns:
         transition = _transition(table, columns["lifecycle"][0])
-        is_start, closes = F.coalesce(transition == START, F.lit(False)), F.coalesce(transition == COMPLETE, F.lit(True))
         if mode == "events":
             label = _with_transition(label, table, columns["lifecycle"][0])
         elif mode == "pair" and not has_starts:
-            frame = frame.filter(is_start | closes)
-            more = [is_start.alias("is_start"), _key(table, columns).alias("key")]
+            frame = frame.filter(_starts(transition) | _completes(transition))
+            more = [_starts(transition).alias("is_start"), _key(table, columns).alias("key")]
         else:
-            frame = frame.filter(closes)
+            frame = frame.filter(_completes(transition))
     chosen, column = [case.alias("case"), label.alias("label")], columns.get("individual", ("",))[0]
     if column:
         same = (column,) == columns["case_id"]
@@ -342,16 +339,30 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
     return events, moments.has_zone, column, roles, tuple(notes)
 
 
-def _instances(
-    sample: pl.DataFrame, columns: Mapping[str, tuple[str, ...]], roles: Sequence[FoundRole], options: ReadOptions
-) -> tuple[InstanceMode | None, str]:
-    """What becomes an event, as was said or as a sample shows, and what to say of it."""
-    start, transition = (sample[columns[role][0]] if role in columns else None for role in ("start_timestamp", "lifecycle"))
-    if options.instances is None and not options.described:
-        case = [sample[name] for name in columns["case_id"]]
-        note = detected(case, start, transition, start_is_sure=is_sure(roles))
-        return ("pair" if note else None), note
-    return options.instances, STARTS_DROPPED if options.instances == "complete" and start is not None else ""
+def _of_transitions(table: OpenTable, columns: Mapping[str, tuple[str, ...]], options: ReadOptions) -> DataFrame:
+    """The rows of the transitions that the user wants."""
+    if not options.lifecycle_keep:
+        return table.frame
+    if "lifecycle" not in columns:
+        remedy = "Name it with --lifecycle, or leave --lifecycle-keep out"
+        raise InputError("there is no lifecycle column to choose transitions by", place=table.place, remedy=remedy)
+    wanted = [name.strip().lower() for name in options.lifecycle_keep]
+    return table.frame.filter(F.lower(_text(table, columns["lifecycle"][0], "lifecycle")).isin(wanted))
+
+
+def _found_instances(frame: DataFrame, transition: Column, place: str) -> tuple[InstanceMode | None, str]:
+    """Whether a table has starts and completions beyond the sample, as `decided` says of all rows."""
+    with in_one_line(place):
+        starts, completes = frame.agg(F.max(_starts(transition)), F.max(_completes(transition))).collect()[0]
+    return ("pair", PAIRED) if starts and completes else (None, "")
+
+
+def _starts(transition: Column) -> Column:
+    return F.coalesce(transition == START, F.lit(False))
+
+
+def _completes(transition: Column) -> Column:
+    return F.coalesce(transition == COMPLETE, F.lit(True))
 
 
 def _transition(table: OpenTable, name: str) -> Column:
