@@ -107,9 +107,9 @@ class DirectlyFollows:
 class Pairing:
     """How the events of a log became activity instances: counts of events, which are confidential."""
 
-    paired: int  # starts and completions that met
-    without_start: int  # completions that no start came before
-    not_completed: int  # starts that nothing completes
+    paired: int | None  # starts and completions that met; None where a column says when rows started
+    without_start: int | None  # completions that no start came before
+    not_completed: int | None  # starts that nothing completes
     left_out: Mapping[str, int]  # events in other transitions
 
 
@@ -241,8 +241,10 @@ class EventLog:
         """For every case its earliest and its latest timestamp, in microseconds."""
         if not self.n_cases:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        starts = self.case_offsets[:-1]
-        earliest, latest = np.minimum.reduceat(self.timestamps, starts), np.maximum.reduceat(self.timestamps, starts)
+        starts, began = self.case_offsets[:-1], self.timestamps
+        if self.instances == "pair":  # a case begins with its first start
+            began = self.events.select(pl.min_horizontal(TIMESTAMP, START_TIMESTAMP)).to_series().to_physical().to_numpy()
+        earliest, latest = np.minimum.reduceat(began, starts), np.maximum.reduceat(self.timestamps, starts)
         return frozen(earliest), frozen(latest)
 
     @property

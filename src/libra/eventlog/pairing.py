@@ -154,7 +154,7 @@ def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None
         micros = events[START_TIMESTAMP].to_physical().fill_null(NO_START).to_numpy()
         events = events.with_columns(_moments(valid_starts(micros, log.timestamps)))
         instances = events.sort(CASE_INDEX, TIMESTAMP, maintain_order=True)
-        pairing = None if transition is None else Pairing(0, 0, 0, left_out)
+        pairing = Pairing(None, None, None, left_out)
     else:
         resource, instance = (as_text(events[name]) if name in events.columns else None for name in (RESOURCE, INSTANCE))
         key = keys_of(instance, resource, events.height).to_numpy()
