@@ -1,4 +1,4 @@
-"""Activity instances in the engines: a case is one sequence of starts and completions, whoever counts and whoever else is there."""
+"""Activity instances in the engines: a case is one sequence of starts and completions, whoever counts it."""
 
 from __future__ import annotations
 

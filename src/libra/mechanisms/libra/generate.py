@@ -19,7 +19,7 @@ from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.mechanisms.fresh_log import log_of
 from libra.mechanisms.libra.figures import Figures, case_counts, weighted
-from libra.mechanisms.libra.instances import as_released, mode_of, released_traces
+from libra.mechanisms.libra.instances import as_released, mode_of, released_traces, within_instances
 from libra.mechanisms.libra.times.generate import finest_grain, generate_times
 
 PART_EVENTS = 1_000_000  # that a part has about; larger ones take more memory, smaller ones more time for each event
@@ -69,7 +69,9 @@ class PlannedRun:
     def timed(self, traces: Traces, random: Randomness) -> Cases:
         """Cases that follow these traces, with a time for every event."""
         figures, n_labels = self.figures, self.figures.control.n_labels
-        micros = generate_times(figures.times, traces, n_labels, figures.time_zone, random)
+        completion = figures.control.completion
+        within = None if completion is None else within_instances(traces, completion)
+        micros = generate_times(figures.times, traces, n_labels, figures.time_zone, random, within)
         return Cases(traces.codes, micros, traces.offsets, np.zeros(len(traces), np.int64), n_labels)
 
     def codes_among(self, labels: Sequence[str]) -> Integers:

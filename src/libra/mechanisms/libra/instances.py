@@ -14,7 +14,7 @@ import polars as pl
 from libra.engines.counting.blocks import offsets_of
 from libra.engines.sequences import starts_among
 from libra.eventlog.cases import Cases, Integers, Traces
-from libra.eventlog.instances import NO_START, SEPARATOR, STARTED, pairs, split_label
+from libra.eventlog.instances import NO_START, SEPARATOR, STARTED, Flags, pairs, split_label
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import LIFECYCLE, START_TIMESTAMP
 from libra.eventlog.options import InstanceMode
@@ -34,6 +34,24 @@ def released_traces(traces: Traces, labels: Sequence[str]) -> tuple[Traces, list
     names, code_of, _ = _activities(labels)
     ends = (starts_among(labels) < 0)[traces.codes]
     return Traces(code_of[traces.codes[ends]], offsets_of(np.bincount(traces.rows[ends], minlength=len(traces)))), names
+
+
+def within_instances(traces: Traces, completion: Integers) -> Flags:
+    """For every event whether some instance is open during the step that leads to it.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> within_instances(traces_of([[1, 2, 0, 2]]), np.array([-1, 0, -1])).tolist()
+        [False, True, True, False]
+    """
+    is_start = (completion >= 0)[traces.codes]
+    activity = np.where(is_start, completion[traces.codes], traces.codes)
+    order = np.arange(len(activity))
+    found = pairs(traces.rows, activity, None, order, is_start, in_order=True)
+    paired = found.starts >= 0
+    change = np.bincount(found.starts[paired], minlength=len(order)) - np.bincount(found.ends[paired], minlength=len(order))
+    within: Flags = np.cumsum(change) - change > 0
+    return within
 
 
 def as_released(cases: Cases, labels: Sequence[str]) -> tuple[Cases, list[str], pl.DataFrame | None]:

@@ -7,6 +7,7 @@ starts and ends in the artificial node. Drawing is vectorized: all traces take t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, cont
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated
 from libra.mechanisms.libra.tail.edges import Figures, balance, believed, weak_edges
 from libra.mechanisms.libra.tail.release import TailFigures
-from libra.mechanisms.libra.tail.well_formed import Open, lacking_starts
+from libra.mechanisms.libra.tail.well_formed import Open, drawn_well_formed, lacking_starts
 from libra.privacy.noise import NoisyTable
 
 CANDIDATES = 10_000  # half or twice as many move the mean error on the eight public logs by 3 % at most; time grows with them
@@ -87,13 +88,14 @@ def candidates(
 
     `completion` has for the label of a start the code of its activity's label, -1 for others; None where there are no starts.
     """
-    lacking = None if completion is None else lacking_starts(base, completion)
     parts = []
     for strength, share in REPEATING if figures.excess is not None else ((1.0, 1.0),):
         chain, n = _chain(figures, base, weak, strength), int(CANDIDATES * share)
-        opened = None if completion is None or lacking is None else Open(completion, lacking, n)
-        found = draw_traces(chain, n, figures.longest, random, opened)
-        parts.append(found if opened is None or len(found) else draw_traces(chain, n, figures.longest, random))
+        fitting = None
+        if completion is not None:
+            walks = partial(draw_traces, chain, longest=figures.longest, random=random)
+            fitting = drawn_well_formed(walks, n, completion, lacking_starts(base, completion))
+        parts.append(fitting if fitting is not None and len(fitting) else draw_traces(chain, n, figures.longest, random))
     drawn = concatenated(parts)
     prints, rows, times = np.unique(drawn.fingerprints(), return_index=True, return_counts=True)
     new = ~np.isin(prints, kept.fingerprints())

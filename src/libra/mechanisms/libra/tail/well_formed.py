@@ -1,7 +1,8 @@
 """Sequences of starts and completions that instances can be made of: every start is completed, and completions have starts.
 
-Where activities are started and completed, a Markov chain by itself would start instances that it never completes. So a walker
-takes no step that does not fit what it has open, and tries another one instead.
+A Markov chain by itself would start instances that it never completes. So a walk that does not fit what it has open is given up,
+as if all walks were drawn and the ill-formed ones left out. Where hardly any is left, as with many activities in parallel, walks
+try another step in place of one that completes what is not open.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import numpy as np
 
 from libra._system.randomness import Randomness
 from libra.engines.counting.blocks import offsets_of
-from libra.eventlog.cases import Floats, Integers, Traces
+from libra.eventlog.cases import Floats, Integers, Traces, concatenated
 from libra.eventlog.instances import Flags, pairs
 from libra.privacy.noise import NoisyTable
 
-TRIES = 50  # for a step that fits; a walker that finds none leads nowhere
+ROUNDS = 4  # in which walks are drawn, until there are enough that fit; and as many in which they try other steps
+TRIES = 20  # for another step
 CLEAR = 2.0  # standard deviations from which on there are completions without a start
 
 
@@ -40,36 +42,34 @@ def lacking_starts(edges: NoisyTable, completion: Integers) -> Floats:
 class Open:
     """What walkers have open."""
 
-    def __init__(self, completion: Integers, lacking: Floats, walkers: int) -> None:
+    def __init__(self, completion: Integers, lacking: Floats, walkers: int, tries: int) -> None:
         """Nothing; `completion` and `lacking` as for `lacking_starts`."""
         starts = np.flatnonzero(completion >= 0)
         self._change = np.zeros(len(completion) + 1, np.int64)  # of what is open, by node; the last one is the end
         self._change[starts], self._change[completion[starts]] = 1, -1
         self._column = np.zeros(len(completion) + 1, np.int64)
         self._column[starts] = self._column[completion[starts]] = np.arange(len(starts))
-        self._lacking = np.append(lacking, 0.0)
-        self._open = np.zeros((walkers, max(len(starts), 1)), np.int32)
-        self._in_all = np.zeros(walkers, np.int32)
+        self._lacking, self._tries = np.append(lacking, 0.0), tries
+        self._open = np.zeros((walkers, len(starts)), np.int32)
+        self._in_all = np.zeros(walkers, np.int64)
 
     def fitting(self, walker: Integers, node: Integers, draw: Callable[[Integers], Integers], random: Randomness) -> Flags:
-        """Make steps fit, in place: those of these walkers to these nodes, drawn anew where they do not; which of them do then.
+        """Which walkers' steps to these nodes fit; where others may be tried, nodes are changed in place.
 
         `draw` gives new nodes for some of the walkers, by their position here.
         """
-        fits = np.ones(len(walker), bool)
-        open_ones = np.arange(len(walker))
-        for last in range(TRIES, -1, -1):
-            there, to = walker[open_ones], node[open_ones]
-            closes = (self._change[to] < 0) & (self._open[there, self._column[to]] == 0)
-            ends = (to == len(self._change) - 1) & (self._in_all[there] > 0)
-            refused = ends | (closes & (random.uniform(len(to)) >= self._lacking[to]))
-            open_ones = open_ones[refused]
-            if not len(open_ones):
+        unfit = np.arange(len(walker))
+        for left in range(self._tries, -1, -1):
+            who, to = walker[unfit], node[unfit]
+            closes = (self._change[to] < 0) & (self._open[who, self._column[to]] == 0)
+            unfit = unfit[closes & (random.uniform(len(to)) >= self._lacking[to])]
+            if not len(unfit):
                 break
-            if last:
-                node[open_ones] = draw(open_ones)
-        fits[open_ones] = False
-        return fits
+            if left:
+                node[unfit] = draw(unfit)
+        ends = (node == len(self._change) - 1) & (self._in_all[walker] > 0)
+        ends[unfit] = True
+        return ~ends
 
     def take(self, walker: Integers, node: Integers) -> None:
         """Walkers take steps to these nodes."""
@@ -77,7 +77,17 @@ class Open:
         has = self._open[walker, column]
         change = np.where((change < 0) & (has == 0), 0, change)
         self._open[walker, column] = has + change
-        self._in_all[walker] += change.astype(np.int32)
+        self._in_all[walker] += change
+
+
+def drawn_well_formed(draw: Callable[..., Traces], n: int, completion: Integers, lacking: Floats) -> Traces:
+    """About so many traces that fit, of which `draw` gives as many as come out of so many walks; none where none fits."""
+    found: list[Traces] = []
+    for number in range(2 * ROUNDS):
+        found.append(draw(n, opened=Open(completion, lacking, n, 0 if number < ROUNDS else TRIES)))
+        if sum(map(len, found)) >= n // 2:
+            break
+    return concatenated(found)
 
 
 def without_open(traces: Traces, completion: Integers) -> Traces:
