@@ -94,7 +94,7 @@ def candidates(
         fitting = None
         if completion is not None:
             walks = partial(draw_traces, chain, longest=figures.longest, random=random)
-            fitting = drawn_well_formed(walks, n, completion, lacking_starts(base, completion))
+            fitting = drawn_well_formed(walks, n, completion, lacking_starts(base, np.array(figures.edges, np.int64), completion))
         parts.append(fitting if fitting is not None and len(fitting) else draw_traces(chain, n, figures.longest, random))
     drawn = concatenated(parts)
     prints, rows, times = np.unique(drawn.fingerprints(), return_index=True, return_counts=True)

@@ -22,20 +22,21 @@ TRIES = 20  # for another step
 CLEAR = 2.0  # standard deviations from which on there are completions without a start
 
 
-def lacking_starts(edges: NoisyTable, completion: Integers) -> Floats:
+def lacking_starts(base: NoisyTable, edges: Integers, completion: Integers) -> Floats:
     """For every label the share of its events that complete what was never started, as far as that stands out from the noise.
 
-    `completion` is for the label of a start the code of its activity's label, -1 for others. It is 0 for starts, and 1 for labels
-    that are no completion at all.
+    `edges` are those that the tail has, as cells of the noisy table, and `completion` is for the label of a start the code of its
+    activity's label, -1 for others.
     """
-    comes = np.maximum(edges.values, 0.0)[:, :-1].sum(axis=0)
-    sd = edges.sd * np.sqrt(len(edges.counts))
+    target, n_labels = edges % len(base.counts), len(completion)
+    comes = np.bincount(target, np.maximum(base.values.ravel()[edges], 0.0), minlength=n_labels + 1)[:n_labels]
+    sd = base.sd * np.sqrt(np.bincount(target, minlength=n_labels + 1)[:n_labels])
     starts = np.flatnonzero(completion >= 0)
-    lacking = np.ones(len(completion))
-    lacking[starts] = 0.0
-    started, completed = comes[starts], comes[completion[starts]]
-    more = np.where(completed - started > CLEAR * sd, completed - started, 0.0)
-    lacking[completion[starts]] = np.divide(more, completed, out=np.zeros(len(starts)), where=completed > 0)
+    ends = completion[starts]
+    started, completed, noise = comes[starts], comes[ends], CLEAR * np.hypot(sd[starts], sd[ends])
+    share = np.divide(completed - started, completed, out=np.ones(len(starts)), where=completed > 0)
+    lacking = np.zeros(n_labels)
+    lacking[ends] = np.where(started <= 0, 1.0, np.where(completed - started > noise, share, 0.0))
     return lacking
 
 
@@ -43,7 +44,7 @@ class Open:
     """What walkers have open."""
 
     def __init__(self, completion: Integers, lacking: Floats, walkers: int, tries: int) -> None:
-        """Nothing; `completion` and `lacking` as for `lacking_starts`."""
+        """Nothing yet; `completion` and `lacking` as for `lacking_starts`, `tries` is how many other steps may be tried."""
         starts = np.flatnonzero(completion >= 0)
         self._change = np.zeros(len(completion) + 1, np.int64)  # of what is open, by node; the last one is the end
         self._change[starts], self._change[completion[starts]] = 1, -1
