@@ -159,7 +159,6 @@ def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None
         resource, instance = (as_text(events[name]) if name in events.columns else None for name in (RESOURCE, INSTANCE))
         key = keys_of(instance, resource, events.height).to_numpy()
         found = pairs(case, log.activity_codes.astype(np.int64), key, log.timestamps, is_start)
-        events = without(events, LIFECYCLE, INSTANCE)
         own, of_start = events[found.ends], pl.Series(found.starts)
         of_start = of_start.set(of_start < 0, None)
         others = (events[name] for name in events.columns if own[name].null_count())
@@ -168,7 +167,7 @@ def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None
         unpaired = int(is_start[found.ends].sum())
         starts = int(is_start.sum()) - unpaired
         pairing = Pairing(2 * starts, len(is_start) - int(is_start.sum()) - starts, unpaired, left_out)
-    return replace(log, events=without(instances, LIFECYCLE), instances="pair", pairing=pairing)
+    return replace(log, events=without(instances, LIFECYCLE, INSTANCE), instances="pair", pairing=pairing)
 
 
 def _moments(micros: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pl.Series:
