@@ -125,7 +125,7 @@ def with_instances(log: EventLog, options: ReadOptions, *, detect: bool = True) 
         return replace(log, instances=mode)
     if mode == "complete":
         return _completed(log, start, transition)
-    return _paired(log, start, transition)
+    return _paired(log, start, transition, by_resource=known("resource"))
 
 
 def _completed(log: EventLog, start: pl.Series | None, transition: pl.Series | None) -> EventLog:
@@ -137,7 +137,7 @@ def _completed(log: EventLog, start: pl.Series | None, transition: pl.Series | N
     return replace(log, instances="complete", pairing=None)
 
 
-def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None) -> EventLog:
+def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None, *, by_resource: bool) -> EventLog:
     """A log of activity instances."""
     is_start = np.zeros(log.n_events, bool)
     left_out: dict[str, int] = {}
@@ -156,10 +156,10 @@ def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None
         instances = events.sort(CASE_INDEX, TIMESTAMP, maintain_order=True)
         pairing = Pairing(None, None, None, left_out)
     else:
-        resource, instance = (as_text(events[name]) if name in events.columns else None for name in (RESOURCE, INSTANCE))
+        resource = as_text(events[RESOURCE]) if by_resource else None
+        instance = as_text(events[INSTANCE]) if INSTANCE in events.columns else None
         key = keys_of(instance, resource, events.height).to_numpy()
         found = pairs(case, log.activity_codes.astype(np.int64), key, log.timestamps, is_start)
-        events = without(events, LIFECYCLE, INSTANCE)
         own, of_start = events[found.ends], pl.Series(found.starts)
         of_start = of_start.set(of_start < 0, None)
         others = (events[name] for name in events.columns if own[name].null_count())
@@ -168,7 +168,7 @@ def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None
         unpaired = int(is_start[found.ends].sum())
         starts = int(is_start.sum()) - unpaired
         pairing = Pairing(2 * starts, len(is_start) - int(is_start.sum()) - starts, unpaired, left_out)
-    return replace(log, events=without(instances, LIFECYCLE), instances="pair", pairing=pairing)
+    return replace(log, events=without(instances, LIFECYCLE, INSTANCE), instances="pair", pairing=pairing)
 
 
 def _moments(micros: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pl.Series:
