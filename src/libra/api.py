@@ -199,7 +199,7 @@ def audit(
 
     Example:
         >>> import libra, libra.example
-        >>> libra.audit(libra.example.path(), mechanism="libra2022", runs=300).refuted
+        >>> libra.audit(libra.example.path(), mechanism="libra2022", canary="takes very long", runs=300).refuted
         True
     """
     from libra.measures import audit as audits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -94,9 +95,10 @@ def test_columns_of_every_type_are_read_as_by_detection(when: pl.Series, tmp_pat
 def test_the_public_logs_are_read_as_by_detection(name: str, shared_logs: Path, tmp_path: Path) -> None:
     source = shared_logs / f"{name}.xes.gz"
     log = check_same(source, libra.describe(source), tmp_path)
+    some = replace(log, events=log.events.filter(pl.col("@case") < 200), cases=log.cases.head(200))
     for ending in ("csv", "parquet"):
         file = tmp_path / f"log.{ending}"
-        libra.write(log, file)
+        libra.write(some, file)
         found = libra.describe(file)
         assert found.zone == "file"
         check_same(file, found, tmp_path)

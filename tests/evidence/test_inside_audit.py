@@ -76,7 +76,7 @@ def within_the_claim(canaries: dict[str, Case], run: Run, plan: Plan, runs: int,
 
 
 def test_control_flow_stays_within_the_claim() -> None:
-    within_the_claim(CANARIES, control, CONTROL, 600, seed=1)
+    within_the_claim(CANARIES, control, CONTROL, 400, seed=1)
 
 
 def test_control_flow_with_public_labels_stays_within_the_claim() -> None:

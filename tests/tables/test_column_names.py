@@ -6,6 +6,7 @@ import csv
 import re
 import tempfile
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agreement import Source, in_batches, in_memory, outcome
+from agreement import Cases, Source, in_batches, in_memory, outcome
 from libra.errors import InputError
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
@@ -55,20 +56,26 @@ def unquoted(said: str, names: list[str], pattern: str) -> str:
     return said
 
 
+@cache
+def as_it_is(name: str) -> tuple[pl.DataFrame, ReadOptions, tuple[list[pl.Series], tuple[str, ...]] | str, Cases | str]:
+    """A table with some more columns, and what is read of it at once and in batches."""
+    plain, options = TABLES[name]
+    plain = plain.with_columns(pl.lit("'=x").alias("remark"), pl.lit(2.5).alias("cost"), pl.lit("p").alias("case:ward"))
+    return plain, options, whole_log(plain, options), outcome(in_batches, plain.lazy(), options)
+
+
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("name", TABLES)
 def test_what_columns_are_called_changes_nothing(name: str, pattern: str) -> None:
-    plain, options = TABLES[name]
-    plain = plain.with_columns(pl.lit("'=x").alias("remark"), pl.lit(2.5).alias("cost"), pl.lit("p").alias("case:ward"))
+    plain, options, expected, theirs = as_it_is(name)
     odd, odd_options = plain.rename({name: called(name, pattern) for name in plain.columns}), renamed(options, pattern)
-    expected, found = whole_log(plain, options), whole_log(odd, odd_options)
+    found = whole_log(odd, odd_options)
     if isinstance(expected, str) or isinstance(found, str):
         assert unquoted(str(found), plain.columns, pattern) == expected
         return
     assert [unquoted(note, plain.columns, pattern) for note in found[1]] == list(expected[1])
     assert all(one.equals(other, null_equal=True) for one, other in zip(found[0], expected[0], strict=True))
     ours = outcome(in_batches, odd.lazy(), odd_options)
-    theirs = outcome(in_batches, plain.lazy(), options)
     assert (unquoted(ours, plain.columns, pattern) if isinstance(ours, str) else ours) == theirs
 
 

@@ -106,6 +106,12 @@ def test_every_small_log_is_a_log_with_each_canary_and_without(setting: Setting,
         assert with_it.events[: without.n_events].equals(without.events)
 
 
+@pytest.mark.parametrize(("most_cases", "of_a_person"), [(1, 10), (7, 14), (100, 30)])
+def test_a_person_who_is_protected_has_more_cases_than_count(log: EventLog, most_cases: int, of_a_person: int) -> None:
+    canaries = canaries_of(setting_of(log, labels_public=False, most_cases=most_cases), 5)
+    assert canaries[PERSON].size == canaries[RARE_PERSON].size == of_a_person
+
+
 @pytest.mark.parametrize("at_threshold", AT_THRESHOLD)
 def test_the_small_log_has_a_frequent_variant_and_so_many_at_the_threshold(setting: Setting, at_threshold: int) -> None:
     counts = variants(setting.base(at_threshold))

@@ -149,9 +149,11 @@ def _split(values: pl.Series, families: Sequence[str]) -> pl.DataFrame:
     found = [pl.DataFrame(schema={"row": pl.Int64()} | dict.fromkeys(_PARTS, pl.String()))]
     left = rows.drop_nulls()
     for family in families:
-        fits = pl.col("text").str.contains(family)
-        matched, left = left.filter(fits), left.filter(~fits)
-        if matched.height:
+        if not left.height:
+            break
+        fits = left["text"].str.contains(family)
+        if fits.any():
+            matched, left = left.filter(fits), left.filter(~fits)
             names = re.findall(r"\(\?P<(\w+)>", family)
             groups = pl.col("text").str.extract_groups(family).struct
             parts = [groups.field(part) if part in names else pl.lit(None, pl.String).alias(part) for part in _PARTS]

@@ -89,7 +89,8 @@ def audit(
             raise UsageError(f'Unknown canary "{name}". Choose from: {", ".join(NAMES)}.')
     if not names:
         raise UsageError("An audit needs at least one canary. Omit the list to try all of them.")
-    most_cases = getattr(mechanism, "most_cases", None) or 1
+    protected = log.individual is not None and hasattr(mechanism, "most_cases")  # the individual, not each case by itself
+    most_cases = (getattr(mechanism, "most_cases", None) or 1) if protected else None
     setting = setting_of(log, labels_public=not getattr(mechanism, "private_labels", False), most_cases=most_cases)
     individuals, notes, at_threshold, probes = log.individual is not None, [], 0, 0
     try:

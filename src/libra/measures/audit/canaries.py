@@ -32,7 +32,8 @@ FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON, RARE_PERS
     "is a person with a variant of their own",
 )
 NAMES = (FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON, RARE_PERSON)
-FEWEST_OF_A_PERSON, MOST_OF_A_PERSON = 3, 30  # cases; in between, as many as count
+FEWEST_OF_A_PERSON = 3  # cases, where each is protected by itself
+MORE_OF_A_PERSON, MOST_OF_A_PERSON = 10, 30  # where the person is protected; in between, twice as many as count
 RARE_AMOUNT = 1e6
 LONG_TRACE = 300
 MOST_LABELS = 16  # of a very long case, all steps between which it takes
@@ -171,8 +172,8 @@ class Setting:
         return replace(usual, trace=(*usual.trace[:-1], NEW_ACTIVITY))
 
 
-def setting_of(log: EventLog, *, labels_public: bool, most_cases: int = 1) -> Setting:
-    """The setting of an audit, made of the cases of a log; `most_cases` of an individual count.
+def setting_of(log: EventLog, *, labels_public: bool, most_cases: int | None = None) -> Setting:
+    """The setting of an audit, made of the cases of a log; where individuals are protected, `most_cases` of each count.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -192,7 +193,9 @@ def setting_of(log: EventLog, *, labels_public: bool, most_cases: int = 1) -> Se
     while len(chosen) < 2 + RARE_VARIANTS:  # one more variant, where the log has too few
         chosen.append([_own_variant(chosen[0][0], {cases[0].trace for cases in chosen})])
     frequent, probe, *rare = chosen
-    of_a_person = min(max(FEWEST_OF_A_PERSON, most_cases), MOST_OF_A_PERSON)
+    of_a_person = FEWEST_OF_A_PERSON
+    if most_cases is not None:
+        of_a_person = min(max(2 * most_cases, MORE_OF_A_PERSON), MOST_OF_A_PERSON)
     tail = tuple(case for cases in rare for case in _times(cases, RARE_CASES))
     return Setting(tuple(frequent), tuple(probe), tail, labels_public, of_a_person)
 
