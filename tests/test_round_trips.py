@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, Classifier, LogMetadata
+from libra.eventlog.names import without
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.write import write
@@ -28,7 +29,7 @@ PACKED = ("log.xes.gz", "log.xes.zip", "log.csv.gz", "log.csv.zip", "log.tsv", "
 def there_and_back(log: EventLog, name: str) -> EventLog:
     with tempfile.TemporaryDirectory() as folder:
         write(log, path := Path(folder) / name)
-        return read(path, ReadOptions(allow_empty=True))
+        return read(path, ReadOptions(allow_empty=True, instances=log.instances or "events"))
 
 
 def assert_same(read_back: EventLog, log: EventLog, metadata: LogMetadata) -> None:
@@ -51,6 +52,15 @@ def test_any_log_survives_csv(log: EventLog) -> None:
 @given(event_logs())
 def test_any_log_survives_parquet(log: EventLog) -> None:
     assert_same(there_and_back(log, "log.parquet"), log, LogMetadata())
+
+
+@settings(max_examples=40)
+@given(event_logs())
+@pytest.mark.parametrize("name", ["log.xes", "log.csv", "log.parquet"])
+def test_any_log_of_instances_survives(name: str, log: EventLog) -> None:
+    rows = replace(log, events=without(log.events, "lifecycle:transition"))
+    paired = read(rows, ReadOptions(instances="pair"))
+    assert_same(there_and_back(paired, name), paired, written_metadata(paired) if name == "log.xes" else LogMetadata())
 
 
 @settings(max_examples=15)

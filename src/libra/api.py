@@ -45,6 +45,7 @@ def read(source: Source, **keywords: Unpack[ReadKeywords]) -> EventLog:
         source: A path, a data frame, or an `EventLog`, which is returned as it is.
         **keywords: `case_id`, `activity` (a column or several), `timestamp`, `start_timestamp`, `lifecycle`, `resource`,
             `individual` name columns that are otherwise detected; `lifecycle_keep` keeps only these transitions;
+            `instances` ("pair", "complete" or "events") says what becomes of start and complete events (docs/formats.md);
             `timestamp_format` (strftime codes, "iso" or "any"), `day_first`, `epoch_unit`, `zone`, `delimiter`, `encoding`,
             `decimal` settle what is otherwise detected; `description` (a file that `describe` proposes, or a `Description`)
             settles all of it, and what does not fit is refused; `sort_by_time` orders each case by time; `drop_invalid` leaves

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 
 from libra.errors import UsageError, did_you_mean
-from libra.eventlog.options import EpochUnit, Progress, ReadOptions, RoleNames, Zone
+from libra.eventlog.options import EpochUnit, InstanceMode, Progress, ReadOptions, RoleNames, Zone
 
 if TYPE_CHECKING:
     from libra.eventlog.description import Description
@@ -26,6 +26,7 @@ TABS = {"tab": "\t", "\\t": "\t"}  # what can be typed in a shell
 CHOICES: dict[str, tuple[tuple[str, ...], str]] = {
     "decimal": ((".", ","), 'The decimal sign "{}" is neither . nor a comma.'),
     "epoch_unit": (get_args(EpochUnit), 'The unit of epochs "{}" is none of s, ms, us and ns.'),
+    "instances": (get_args(InstanceMode), '"{}" is no way to read activity instances. Use pair, complete or events.'),
     "zone": (
         get_args(Zone),
         'The zone "{}" is neither file (every time has its own), none, nor utc (those without are in UTC).',
@@ -44,6 +45,7 @@ class ReadKeywords(TypedDict, total=False):
     resource: str | None
     individual: str | None
     lifecycle_keep: str | Sequence[str] | None
+    instances: InstanceMode | None
     timestamp_format: str | None
     day_first: bool | None
     epoch_unit: EpochUnit | None

@@ -161,12 +161,14 @@ def _read(source: Source, options: ReadOptions) -> EventLog:
 def _read_anonymized(anonymized: Source, said: ReadOptions, theirs: ReadOptions) -> EventLog:
     """The second log of a comparison, with notes on what did not apply to it."""
     from libra.eventlog.names import LIFECYCLE
+    from libra.eventlog.pairing import with_instances
     from libra.eventlog.select import keep_lifecycle
 
     flags = [_flag(name) for name in TEXT_OPTIONS if getattr(said, name) != getattr(theirs, name)]
     listed = " and ".join(filter(None, (", ".join(flags[:-1]), *flags[-1:])))
     notes = [f"{listed} did not apply to this log, whose form is known."] if flags else []
-    theirs = replace(theirs, allow_empty=True, lifecycle_keep=())
+    asked, kept = theirs, said.lifecycle_keep
+    theirs = replace(theirs, allow_empty=True, lifecycle_keep=(), instances="events" if kept else theirs.instances)
     try:
         log = _read(anonymized, theirs)
     except MissingColumnError as error:
@@ -179,11 +181,12 @@ def _read_anonymized(anonymized: Source, said: ReadOptions, theirs: ReadOptions)
         roles = replace(theirs.roles, **{role: getattr(RoleNames(), role) for role in error.lacking})
         log = _read(anonymized, replace(theirs, roles=roles, **without))
     log = log.with_notes(*notes)
-    if said.lifecycle_keep and log.n_events:
+    if kept and log.n_events:
         if LIFECYCLE in log.events.columns:
-            return keep_lifecycle(log, said.lifecycle_keep, str(anonymized) if isinstance(anonymized, str | Path) else "")
-        return log.with_notes("There is no lifecycle here, so --lifecycle-keep did not apply to this log.")
-    return log
+            log = keep_lifecycle(log, kept, str(anonymized) if isinstance(anonymized, str | Path) else "")
+        else:
+            log = log.with_notes("There is no lifecycle here, so --lifecycle-keep did not apply to this log.")
+    return with_instances(log, replace(asked, lifecycle_keep=())) if kept else log  # after events are chosen
 
 
 def _flag(keyword: str) -> str:

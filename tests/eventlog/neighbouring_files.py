@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -56,6 +56,8 @@ READ = ReadOptions(
 )
 
 
+TRANSITIONS = ("start", "complete", None, "START", "schedule", "Complete ", "7", "true")
+WORKING = ("transition", "who", "concept:instance", "started")
 TYPES = ("string", "int", "float", "boolean", "date", "id")  # of XES
 
 
@@ -98,6 +100,10 @@ class Row:
     when: datetime | None
     whose: Any
     note: str = "x"
+    transition: str | None = None
+    who: str | None = None
+    instance: str | None = None
+    started: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,24 @@ def neighbours(draw: st.DrawFn, cases: Values, activities: Values, individuals: 
     return Neighbours(rows, theirs)
 
 
+@st.composite
+def working_neighbours(draw: st.DrawFn) -> Neighbours:
+    """Neighbours whose events are starts, completions and others, by somebody, perhaps with a number or a start of their own."""
+    them = draw(neighbours(NO_BLANKS, NO_BLANKS, NO_BLANKS))
+    rows = [
+        replace(
+            row,
+            activity=draw(st.sampled_from(("a", "b"))),
+            transition=draw(st.sampled_from(TRANSITIONS if own else TRANSITIONS[:4])),
+            who=draw(st.sampled_from(("ann", "bob", None, "7") if own else ("ann", None))),
+            instance=draw(st.sampled_from((None, None, "7", "07", "x") if own else (None, None, "7", "07"))),
+            started=None if row.when is None else row.when - timedelta(minutes=draw(st.integers(-2, 5))),
+        )
+        for row, own in zip(them.rows, them.theirs, strict=True)
+    ]
+    return Neighbours(rows, them.theirs)
+
+
 def as_csv(rows: Sequence[Row], delimiter: str = ",", *, raw_notes: bool = False) -> bytes:
     """Rows as CSV; notes perhaps as they are, without the writer's care for quotation marks."""
     text = io.StringIO(newline="")
@@ -148,6 +172,37 @@ def as_csv(rows: Sequence[Row], delimiter: str = ",", *, raw_notes: bool = False
         else:
             writer.writerow([row.case, row.activity, when, row.whose, row.note])
     return text.getvalue().encode()
+
+
+def as_working_csv(rows: Sequence[Row]) -> bytes:
+    """Rows with their transitions, who did it, the number of the instance and its start, as CSV."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow((*HEADER, *WORKING))
+    for row in rows:
+        when, started = (None if time is None else time.strftime(FORMAT) for time in (row.when, row.started))
+        said = (row.transition, row.who, row.instance, started)
+        writer.writerow([row.case, row.activity, when or "noon", row.whose, row.note, *said])
+    return text.getvalue().encode()
+
+
+def as_working_xes(rows: Sequence[Row]) -> bytes:
+    """The same as XES, without starts."""
+    traces: dict[str, list[Row]] = {}
+    for row in rows:
+        traces.setdefault(row.case, []).append(row)
+
+    def event(row: Row) -> str:
+        texts = (("concept:name", row.activity), ("lifecycle:transition", row.transition), ("org:resource", row.who))
+        said = "".join(_attribute(key, ("string", text)) for key, text in (*texts, ("concept:instance", row.instance)) if text)
+        when = "noon" if row.when is None else row.when.isoformat()
+        return f"<event>{said}{_attribute('time:timestamp', ('date', when))}</event>"
+
+    body = "".join(
+        f"<trace>{_attribute('concept:name', ('string', case))}{''.join(map(event, of_case))}</trace>\n"
+        for case, of_case in traces.items()
+    )
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<log>\n{body}</log>\n'.encode()
 
 
 def as_xes(rows: Sequence[Row]) -> bytes:

@@ -28,9 +28,12 @@ from neighbouring_files import (
     as_csv,
     as_frame,
     as_pandas,
+    as_working_csv,
+    as_working_xes,
     as_xes,
     neighbours,
     put,
+    working_neighbours,
 )
 
 from libra._system.randomness import Randomness
@@ -41,6 +44,7 @@ from libra.engines.polars_streaming.source import StreamedLog
 from libra.engines.time_tables import CaseDurations, Granularity, StartHours
 from libra.errors import InputError
 from libra.eventlog.ids import whose_cases
+from libra.eventlog.instances import NO_START, pairs
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import batches_of, read
 
@@ -180,6 +184,47 @@ def test_folders_of_a_lake(tmp_path: Path, way: Way, them: Neighbours) -> None:
         return lake
 
     assert_others_alike(them, written, way, replace(READ, timestamp_format=None))
+
+
+def instances(source: Path, options: ReadOptions, way: Way) -> dict[int, tuple[str, int | None]]:
+    """For every activity instance, known by its completion, its activity and its start, as a log or an engine has them."""
+    if way is in_memory:
+        log = read(source, options)
+        start = log.events["start_timestamp"] if options.instances == "pair" else pl.repeat(None, log.n_events, eager=True)
+        return dict(zip(log.timestamps.tolist(), zip(log.events["concept:name"], start.to_physical(), strict=True), strict=True))
+    batches = list(batches_of(source, options))
+    events = pl.concat(batches).sort("case", maintain_order=True) if batches else pl.DataFrame()
+    if "is_start" in events.columns:
+        micros, numbers = events["micros"].to_numpy(), (events[name].rank("dense").to_numpy() for name in ("case", "activity"))
+        found = pairs(*numbers, events["key"].to_numpy(), micros, events["is_start"].to_numpy())  # type: ignore[misc]
+        start = pl.Series(found.start_micros(micros))
+        events = events[found.ends].with_columns(start.set(start == NO_START, None).alias("start"))
+    if not events.width:
+        return {}
+    starts = events["start"] if "start" in events.columns else pl.repeat(None, events.height, eager=True)
+    return dict(zip(events["micros"], zip(events["activity"], starts, strict=True), strict=True))
+
+
+@pytest.mark.parametrize(("form", "how"), [("csv", "pair"), ("xes", "pair"), ("csv", "complete"), ("csv", "starts")])
+@checked
+@given(them=working_neighbours())
+def test_activity_instances(tmp_path: Path, way: Way, form: str, how: str, them: Neighbours) -> None:
+    start = "started" if how == "starts" else None
+    names = RoleNames(("case",), ("activity",), "when", start_timestamp=start, lifecycle="transition", resource="who")
+    options = replace(READ, roles=names, instances="complete" if how == "complete" else "pair")
+    if form == "xes":
+        options = replace(options, roles=RoleNames(), timestamp_format=None)
+    written = as_working_csv if form == "csv" else as_working_xes
+
+    def found(rows: list[Row]) -> dict[int, tuple[str, int | None]]:
+        return instances(put(tmp_path / f"a.{form}", written(rows)), options, way)
+
+    try:
+        everybody, others = found(them.rows), found(them.others)
+    except InputError:
+        assume(False)
+    kept = {int(row.when.timestamp() * 1e6) for row in them.others if row.when is not None}
+    assert {micros: said for micros, said in everybody.items() if micros in kept} == others
 
 
 @settings(checked, max_examples=10)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import libra
 from libra._system.randomness import Randomness
+from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.example import process
 from libra.example import simulate as simulator
 from libra.example.process import ACTIVITIES, COMPLAINTS
 from libra.example.simulate import LABELS, Department, crowd, simulate, walk
+from libra.example.stream import simulate as to_file
+from libra.measures.instances import starts_of, waiting_times
 
 CASES = 20_000
 
@@ -176,3 +181,29 @@ def test_walks_are_those_of_the_complaint() -> None:
             assert (people.acuity[rows] >= 4).all()
         if LABELS[code] == "Consult specialist":
             assert (people.acuity[rows] <= 2).all()
+
+
+def test_starts_leave_the_log_as_it_is() -> None:
+    plain, log = simulate(300, seed=5), simulate(300, seed=5, starts=True)
+    assert log.instances == "pair"
+    assert log.events.drop("start_timestamp").equals(plain.events.drop("lifecycle:transition"))
+    assert log.cases.equals(plain.cases)
+
+
+def test_starts_come_after_the_arrival_and_some_overlap() -> None:
+    log = simulate(2000, seed=5, starts=True)
+    waiting = waiting_times(log)
+    assert 0.02 < (waiting < 0).mean() < 0.1
+    arrivals = np.repeat(log.timestamps[log.case_offsets[:-1]], np.diff(log.case_offsets))
+    assert (starts_of(log) >= arrivals).all()
+    assert 0.05 < log.events["start_timestamp"].null_count() / log.n_events < 0.2
+    assert log.in_time_order
+
+
+@pytest.mark.parametrize("name", ["log.xes", "log.parquet"])
+def test_starts_are_written(name: str, tmp_path: Path) -> None:
+    done = to_file(tmp_path / name, 50, starts=True)
+    log = libra.read(tmp_path / name)
+    assert (log.instances, log.n_events, done.order) == ("pair", done.events, "case")
+    with pytest.raises(UsageError, match="--order time"):
+        to_file(tmp_path / "log.csv", 50, starts=True, order="time")

@@ -1,8 +1,8 @@
 """Whether a released log looks like what its certificate says of it: what can be seen in the log itself.
 
 A released log has the columns that are promised and no other, ids that are counted from 1, and no header; if its guarantee is
-proved, cases are in the order in which they start, and no time falls within a case. Whoever brings a raw log into this form
-passes: only a signature shows who vouches for it.
+proved, cases are in the order in which they start, no time falls within a case, and instances start before they are completed.
+Whoever brings a raw log into this form passes: only a signature shows who vouches for it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from libra._system.randomness import SEEDED_PREFIX
@@ -22,9 +23,10 @@ from libra.certificate.document import data_files
 from libra.engines.control_flow_tables import PrefixLevel
 from libra.errors import LibraError
 from libra.eventlog.files import FileFormat, input_format, open_input
+from libra.eventlog.in_parts import part_schema
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, START_TIMESTAMP, TIMESTAMP
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import header_of
@@ -34,7 +36,7 @@ from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_metadata, id_prefix, 
 from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.libra.releases import RELEASES, TIMES
 from libra.mechanisms.mechanism import HOMES
-from libra.mechanisms.release import WITH_ATTRIBUTES
+from libra.mechanisms.release import OF_INSTANCES, WITH_ATTRIBUTES
 from libra.privacy.gate import VARIANT_COUNTS
 
 CONTENT = "content"
@@ -49,19 +51,40 @@ TRACE = (
     rb'(?:\t\t<event>\n\t\t\t<string key="concept:name" value="[^"<]*+"/>\n\t\t\t<date key="time:timestamp" value="[^"<]*+"/>\n'
     rb"%b\t\t</event>\n)++\t</trace>\n"
 )
+TRANSITION = rb'\t\t\t<string key="lifecycle:transition" value="[^"<]*+"/>\n'
+OF_EVENTS = {
+    "pair": TRANSITION + rb'\t\t\t<string key="concept:instance" value="[0-9]++"/>\n',
+    "events": b"(?:%b)?+" % TRANSITION,
+}
+FALLS = "it has a case whose times fall"
 TRACE_END, LOG_END = b"\t</trace>\n", b"</log>\n"
 
 
 def content(document: Mapping[str, Any], output: Path) -> Check:
     """Whether the log in the file goes with the certificate."""
     try:
-        log = read(output, ReadOptions(allow_empty=True))
-        problems = [*content_of_log(document, log)]
+        log, problems = _read_back(document, output)
+        problems += content_of_log(document, log)
         if not problems and document["mechanism"] in HOMES:
             problems += departures_of_file(output, log, seeded=document["guarantee"]["seeded"])
     except LibraError as error:
         problems = [f"it cannot be read: {str(error).removesuffix('.')}"]
     return content_check(problems)
+
+
+def _read_back(document: Mapping[str, Any], output: Path) -> tuple[EventLog, list[str]]:
+    """The log in the file, and where that does not go with the instances that the certificate speaks of."""
+    mode = next((mode for mode, held in OF_INSTANCES.items() if held == document["contents"]), None)
+    log = read(output, ReadOptions(allow_empty=True, instances="events" if mode == "pair" else mode))
+    if mode != "pair":
+        return log, []
+    problems = []
+    if START_TIMESTAMP in log.events.columns:  # a table; in XES starts are events
+        if (log.events[START_TIMESTAMP] >= log.events[TIMESTAMP]).any():
+            problems.append("it has an activity that does not start before it is completed")
+        if not log.in_time_order:
+            problems.append(FALLS)
+    return read(log, ReadOptions(allow_empty=True, instances="pair")), problems
 
 
 def content_check(problems: Iterable[str]) -> Check:
@@ -97,25 +120,36 @@ def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
 def _other_form(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
     """Columns, header, ids and the order of times."""
     seeded = document["guarantee"]["seeded"]
-    of_events = [name for name in log.events.columns if name not in (CASE_INDEX, ACTIVITY, TIMESTAMP)]
+    promised = {CASE_INDEX, ACTIVITY, TIMESTAMP}
+    if document["contents"] == OF_INSTANCES.get(log.instances):
+        promised |= set(part_schema(log.instances))
+    of_events = [name for name in log.events.columns if name not in promised]
     if of_events and document["contents"] != WITH_ATTRIBUTES:
         yield f"its events have attributes that are not promised: {_named(of_events)}"
     if of_cases := [name for name in log.cases.columns if name != CASE_NAME]:
         yield f"its cases have attributes that are not promised: {_named(of_cases)}"
-    fresh = EventLog(log.events, log.cases, fresh_metadata(log, seeded=seeded))
+    fresh = EventLog(log.events, log.cases, fresh_metadata(log, seeded=seeded), instances=log.instances)
     if log.metadata not in (LogMetadata(), fresh.metadata, written_metadata(fresh)):
         yield "it has a header that no such log has"
     ids = id_prefix(seeded=seeded) + pl.int_range(1, log.n_cases + 1, eager=True).cast(pl.String)
     if not log.cases[CASE_NAME].equals(ids):
         yield f"its case ids are not {id_prefix(seeded=seeded)}1, {id_prefix(seeded=seeded)}2 and so on"
     if document["guarantee"]["kind"] == "proved" and log.n_cases:
-        starts = log.timestamps[log.case_offsets[:-1]]
+        starts = np.minimum.reduceat(_first_times(log), log.case_offsets[:-1])
         later = np.diff(starts) >= 0
         later[first_cases(log.n_cases, log.n_events)[1:] - 1] = True
         if not later.all():
             yield "its cases are not in the order in which they start"
         if not log.in_time_order:
-            yield "it has a case whose times fall"
+            yield FALLS
+
+
+def _first_times(log: EventLog) -> npt.NDArray[np.int64]:
+    """For every event, or instance, when it began."""
+    if log.instances != "pair":
+        return log.timestamps
+    began = log.events[START_TIMESTAMP].fill_null(log.events[TIMESTAMP]).to_physical().to_numpy()
+    return np.minimum(began, log.timestamps)
 
 
 def _named(columns: list[str]) -> str:
@@ -168,9 +202,10 @@ def _of_parquet(file: Path, names: list[str], known: list[LogMetadata]) -> Itera
 
 def _of_xes(file: Path, form: FileFormat, log: EventLog, seeded: bool) -> Iterator[str]:
     """Whether the text is the header of such a log and then traces, with nothing between them."""
-    fresh = EventLog(log.events, log.cases, fresh_metadata(log, seeded=seeded))
+    fresh = EventLog(log.events, log.cases, fresh_metadata(log, seeded=seeded), instances=log.instances)
     head = "".join(f"{line}\n" for line in header_lines(written_metadata(fresh))).encode()
-    attributes = b"" if fresh.events.columns == [CASE_INDEX, ACTIVITY, TIMESTAMP] else b"(?:%b)*+" % ATTRIBUTE
+    plain = fresh.events.columns == [CASE_INDEX, ACTIVITY, TIMESTAMP]
+    attributes = OF_EVENTS.get(log.instances, b"" if plain else b"(?:%b)*+" % ATTRIBUTE)
     traces = re.compile(b"(?:%b)*+" % (TRACE % attributes))
     with open_input(file, form.compression) as stream:
         if stream.read(len(head)) != head:

@@ -122,7 +122,8 @@ def _of_mechanism(document: dict[str, Any]) -> Iterator[Check]:
         yield judged("figures", wrong, holds, fails, MISCOUNTED)
     stated = {name: document[name] for name in ("guarantee", "in_plain_words", "contents", "randomness")}
     seeded, cases = guarantee["seeded"], document.get("cases")
-    others = {"contents": made.contents, "randomness": SEEDED if seeded else SYSTEM}
+    holding = next((one for one in made.possible_contents if one == document["contents"]), made.contents)
+    others = {"contents": holding, "randomness": SEEDED if seeded else SYSTEM}
     expected = (
         {"guarantee": one.to_dict() | {"seeded": seeded}, "in_plain_words": in_plain_words(one, seeded=seeded, cases=cases)}
         for one in possible  # which one may depend on the log (individuals, say)

@@ -16,7 +16,7 @@ from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
-    from libra.measures.summary import Summary
+    from libra.measures.summary import InstanceSummary, Summary
 
 LONG_TRACE, MANY_ATTRIBUTES, MANY_LABELS = 12, 30, 10  # of which more are not shown
 MODEL_HELP = "Generate from a released model, which libra anonymize --model writes. Default: an emergency department."
@@ -77,6 +77,8 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
         if length.min == length.max:
             events = f"{length.min:,} {'event' if length.min == 1 else 'events'} in every case"
         say(f"{events}; median case duration {_duration(summary.median_case_duration_hours)}")
+    if summary.instances is not None:
+        say(_instances(summary.instances, summary.events))
     roles = ((one["role"].replace("_", " "), " + ".join(one["columns"]), one["reason"], one["flag"]) for one in roles_of(log))
     table("Columns", ("role", "column", "why", "override with"), roles)
     attributes = ((a.name, a.level, a.type, percent(a.filled_share)) for a in summary.attributes[:MANY_ATTRIBUTES])
@@ -95,6 +97,28 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     if summary.risk is not None:
         say()
         show_log_risk(summary.risk)
+
+
+def _instances(found: InstanceSummary, rows: int) -> str:
+    """How events became activity instances.
+
+    Example:
+        >>> from libra.measures.summary import InstanceSummary
+        >>> _instances(InstanceSummary(4, 8, 1, 0, {"schedule": 2}), 5)
+        '4 of 5 activity instances have a start; 8 events pair, 1 complete event has no start; left out: schedule (2)'
+    """
+    parts = [f"{found.with_start:,} of {rows:,} activity instances have a start"]
+    if found.paired is not None and found.without_start is not None and found.not_completed is not None:
+        lone = ((found.without_start, "complete", "no start"), (found.not_completed, "start", "no completion"))
+        several = ("event has", "events have")
+        parts.append(
+            ", ".join(
+                [f"{found.paired:,} events pair", *(f"{n:,} {kind} {several[n > 1]} {what}" for n, kind, what in lone if n)]
+            )
+        )
+    if found.left_out:
+        parts.append("left out: " + ", ".join(f"{name} ({count:,})" for name, count in found.left_out.items()))
+    return "; ".join(parts)
 
 
 def _hint(summary: Summary) -> str:
@@ -202,6 +226,7 @@ def convert(
 @command(
     "libra simulate --cases 1_000_000 -o large.parquet",
     "libra simulate --cases 20000 -o log.xes.gz --seed 7",
+    "libra simulate --cases 5000 -o instances.xes --starts",
     "libra simulate --cases 500000 -o like-ours.parquet --model model.json",
 )
 def simulate(
@@ -214,6 +239,7 @@ def simulate(
         Literal["time", "case"] | None,
         option("Order of events: by time, cases are interleaved, as in a data lake. Default: time; case for XES and models."),
     ] = None,
+    starts: Annotated[bool, switch("--starts", "Also say when activities started: start and complete events in XES.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -222,7 +248,7 @@ def simulate(
 
     stages = Stages(quiet=quiet)
     with stages.stage("simulate", output.name) as progress:
-        done = simulate(output, cases, seed=seed, model=model, order=order, progress=progress)
+        done = simulate(output, cases, seed=seed, model=model, order=order, starts=starts, progress=progress)
     print_notes(done.notes, quiet=quiet)
     document = {"output": str(output), "cases": done.cases, "events": done.events, "order": done.order}
     told = f"Wrote {output}: {done.cases:,} cases, {done.events:,} events"

@@ -33,7 +33,12 @@ MEANINGS = {
     "edge_duration_w1_relative": "the same, relative to the original's mean",
     "edge_duration_w1_log": "the same on log10(1 + seconds): 1 is a factor of ten",
     "arrival_w1_days": "when cases start, mean shift in days",
+    "service_time_w1_log": "from start to completion per activity, on log10(1 + seconds)",
+    "waiting_time_w1_log": "from completion to the next start per edge, on log10(1 + seconds)",
+    "overlap_share": "difference of the shares of steps that overlap",
 }
+
+OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")  # shown where the original has starts
 
 
 @command(
@@ -73,7 +78,11 @@ def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
     """One line a figure: what it is, its value, and what an empty log would score."""
     figures = utility.to_dict()
     empty = figures["empty"]
-    rows = [(name, figure(figures[name]), figure(empty[name]) if name in empty else "", text) for name, text in MEANINGS.items()]
+    shown = {name: text for name, text in MEANINGS.items() if name not in OF_INSTANCES or figures[name] is not None}
+    if utility.overlaps is not None:
+        both = f"{percent(utility.overlaps.original)} in the original, {percent(utility.overlaps.anonymized)} here"
+        shown["overlap_share"] += f" ({both})"
+    rows = [(name, figure(figures[name]), figure(empty[name]) if name in empty else "", text) for name, text in shown.items()]
     title = f"{anonymized.name} against {original.name}: 0 is equal, lower is closer"
     table(title, ("figure", "value", "empty log", "meaning"), rows, right=(1, 2))
     if utility.risk is not None:

@@ -87,6 +87,13 @@ def input_flags(
     lifecycle_keep: Annotated[
         list[str] | None, _reading("Keep only events in this transition, such as complete. May be repeated.", "NAME")
     ] = None,
+    instances: Annotated[
+        str | None,
+        _reading(
+            "pair start and complete events (default if the log has both), keep complete events only, or keep all events.",
+            "pair|complete|events",
+        ),
+    ] = None,
     timestamp_format: Annotated[str | None, _reading("Format of times in strftime codes: '%d.%m.%Y %H:%M'.", "FORMAT")] = None,
     day_first: Annotated[
         bool | None,

@@ -100,6 +100,7 @@ def unpacked(data: bytes) -> EventLog:
         roles=tuple(FoundRole(role, tuple(columns), reason) for role, columns, reason in header["roles"]),
         individual=header["individual"],
         has_zone=header["has_zone"],
+        instances=header.get("instances"),
     )
 
 
@@ -116,7 +117,8 @@ def content_hash(log: EventLog) -> str:
 
 def _header(log: EventLog) -> dict[str, object]:
     of_case = [name for role in log.roles if role.role == "case_id" for name in role.columns]  # pripel holds these back
-    return {"metadata": log.metadata.to_dict(), "individual": log.individual, "has_zone": log.has_zone, "case_id": of_case}
+    header = {"metadata": log.metadata.to_dict(), "individual": log.individual, "has_zone": log.has_zone, "case_id": of_case}
+    return header | ({} if log.instances is None else {"instances": log.instances})
 
 
 def _feed(digest: _Hash, part: pl.Series) -> None:

@@ -15,6 +15,7 @@ from libra._version import __version__
 from libra.comparison.plan import Run
 from libra.comparison.setting import Setting
 from libra.errors import UsageError
+from libra.measures.instances import Overlaps
 from libra.measures.utility import FIGURES, Baseline, Utility
 
 DOCUMENT = "Libra comparison"
@@ -41,6 +42,7 @@ Why = Literal["time", "memory", "refused", "failed"]
 LIMITS: tuple[Why, ...] = ("time", "memory")
 OF_TIMES: tuple[str, ...] = ("emd_time", "case_duration_w1_hours", "arrival_w1_days")
 OF_TIMES += ("edge_duration_w1_hours", "edge_duration_w1_relative", "edge_duration_w1_log")
+OF_TIMES += ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,9 @@ class Result:
     def from_dict(cls, plain: Mapping[str, Any]) -> Result:
         """The result that `to_dict` described."""
         figures = dict(plain["utility"])
-        return cls(**dict(plain) | {"utility": Utility(**figures | {"empty": Baseline(**figures["empty"])})})
+        overlaps = None if figures.get("overlaps") is None else Overlaps(**figures["overlaps"])
+        typed = {"empty": Baseline(**figures["empty"]), "overlaps": overlaps}
+        return cls(**dict(plain) | {"utility": Utility(**figures | typed)})
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from libra.engines.contract import CASE, Integers, Table, Unit, VariantRule
 from libra.engines.counting.blocks import VariantBlock, codes_among, relabelled
 from libra.engines.counting.count import count, needs_cases
 from libra.engines.sampling import chosen
+from libra.engines.sequences import both_forms, sequences_of, with_event_labels, with_transitions
 from libra.eventlog.cases import Cases, Traces, cases_of
 from libra.eventlog.ids import individuals_of
 from libra.eventlog.log import EventLog
@@ -126,15 +127,29 @@ class PolarsEngine:
 
 
 def engine_of(
-    log: EventLog, unit: Unit = CASE, random: Randomness | None = None, rate: float = 1.0, labels: tuple[str, ...] | None = None
+    log: EventLog,
+    unit: Unit = CASE,
+    random: Randomness | None = None,
+    rate: float = 1.0,
+    labels: tuple[str, ...] | None = None,
+    *,
+    with_starts: bool = False,
 ) -> PolarsEngine:
-    """The engine of a log, or of a Poisson subsample; where individuals are protected, of as many cases of each as count."""
-    log, random = log if labels is None else keep_labels(log, labels), random or Randomness()
-    offsets = np.concatenate(([0], np.cumsum(log.variants.traces["trace"].list.len().to_numpy(), dtype=np.int64)))
-    traces = Traces(log.variants.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64), offsets)
-    whole = PolarsEngine(cases_of(log), np.arange(len(traces)), traces, log.variants.counts, tuple(log.activities))
+    """The engine of a log, or of a Poisson subsample; where individuals are protected, of as many cases of each as count.
+
+    With starts, cases are the sequences of what is to be released (`sequences`); otherwise an instance is one event.
+    """
+    log, random, listed = with_event_labels(log) if with_starts else log, random or Randomness(), labels
     if labels is not None:
-        whole = whole.recoded(labels)
+        listed = with_transitions(labels) if with_starts and log.instances == "events" else labels
+        log = keep_labels(log, listed)
+        listed = both_forms(labels) if with_starts and log.instances == "pair" else listed
+    cases, variants, names = sequences_of(log) if with_starts else (cases_of(log), log.variants, tuple(log.activities))
+    offsets = np.concatenate(([0], np.cumsum(variants.traces["trace"].list.len().to_numpy(), dtype=np.int64)))
+    traces = Traces(variants.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64), offsets)
+    whole = PolarsEngine(cases, np.arange(len(traces)), traces, variants.counts, names)
+    if listed is not None:
+        whole = whole.recoded(listed)
     if unit.most_cases is None or log.individual is None:
         return whole if rate == 1 else whole.subsampled(rate, random)
     return whole.restricted(drawn_cases(log.cases[log.individual], unit.most_cases, random, rate))
@@ -155,4 +170,4 @@ class LogInMemory:
         return self.log.has_zone
 
     def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> PolarsEngine:
-        return engine_of(self.log, unit, random, rate, labels)
+        return engine_of(self.log, unit, random, rate, labels, with_starts=True)

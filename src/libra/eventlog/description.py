@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 from libra.errors import InputError, MissingColumnError, UsageError
 from libra.eventlog.files import Kind, is_text_encoding, open_input
 from libra.eventlog.notes import listed
-from libra.eventlog.options import ANY, EpochUnit, Form, ReadOptions, RoleNames, Zone
+from libra.eventlog.options import ANY, EpochUnit, Form, InstanceMode, ReadOptions, RoleNames, Zone
 
 Unit = Literal["case", "individual"]
 LINE_ENDS = {"lf": "\n", "cr": "\r"}
@@ -34,6 +34,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "decimal": (".", ","),
     "quote": ('"', "'", ""),
     "unit": get_args(Unit),
+    "instances": get_args(InstanceMode),
 }
 OF_TEXT = ("delimiter", "quote", "line_end", "decimal")
 LARGEST = 1 << 20  # bytes
@@ -46,7 +47,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "The file": ("format", "encoding", "delimiter", "quote", "line_end", "decimal"),
     "The columns": ("case_id", "activity", "timestamp", "clock", "start_timestamp", "lifecycle", "resource", "individual"),
     "The times": ("timestamp_format", "day_first", "epoch_unit", "zone"),
-    "The events": ("lifecycle_keep", "sort_by_time", "drop_invalid"),
+    "The events": ("lifecycle_keep", "instances", "sort_by_time", "drop_invalid"),
     "The release": ("unit", "most_cases", "labels"),
 }
 HINTS = {
@@ -59,11 +60,13 @@ HINTS = {
     "timestamp_format": ("%d.%m.%Y %H:%M", "how times are written, where they are text"),
     "day_first": (True, "with timestamp_format any: 03/04/2024 is the third of April"),
     "epoch_unit": ("s", "what Unix times count: s, ms, us or ns"),
+    "instances": ("pair", "pair start and complete events, keep only complete ones, or release events with their transition"),
 }
 EXPLAINED = {
     "format": "csv (also TSV), xes, or table (Parquet, data frames)",
     "zone": "file: every time carries its zone; none: no time does; utc: those without are in UTC",
     "lifecycle_keep": "only events in these transitions; all if empty",
+    "instances": "pair: start and complete events, or start times, make activity instances; complete; events",
     "sort_by_time": "order the events of each case by time",
     "drop_invalid": "leave out events that cannot be used, rather than refuse them",
     "unit": "what a release protects: case, or individual with all its cases",
@@ -115,6 +118,7 @@ class Description:
     line_end: Literal["lf", "cr"] = "lf"
     decimal: str = "."
     lifecycle_keep: tuple[str, ...] = ()
+    instances: InstanceMode | None = None
     sort_by_time: bool = False
     drop_invalid: bool = False
     unit: Unit = "case"
@@ -217,7 +221,7 @@ class Description:
         for key, why in self.unsettled.items():
             raise unsettled_key(key, why, self.source)
         of_text = [*OF_TEXT] if self.format == "csv" else []
-        names = ["lifecycle_keep", *WAYS, "day_first", "zone", "encoding", "sort_by_time", "drop_invalid", *of_text]
+        names = ["lifecycle_keep", "instances", *WAYS, "day_first", "zone", "encoding", "sort_by_time", "drop_invalid", *of_text]
         said: dict[str, Any] = {name: getattr(self, name) for name in names}
         if of_text:
             said["line_end"] = LINE_ENDS[self.line_end]

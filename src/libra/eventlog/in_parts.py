@@ -11,12 +11,19 @@ import polars as pl
 from libra._system.parallel import in_order
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, START_TIMESTAMP, TIMESTAMP
+from libra.eventlog.options import InstanceMode
 
 MakePart = Callable[[int], EventLog]
 PART_SCHEMA = {CASE_PREFIX + CASE_NAME: pl.String(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}  # of its flat table
+_MORE: dict[str, dict[str, pl.DataType]] = {"pair": {START_TIMESTAMP: UTC_MICROSECONDS}, "events": {LIFECYCLE: pl.String()}}
 SLICE_BYTES = 2_000_000  # of the log in memory; as text it is some five times as long
 SLICE_EVENTS = 50_000
+
+
+def part_schema(instances: InstanceMode | None) -> dict[str, pl.DataType]:
+    """The flat table of a part: with starts where its rows are activity instances, with transitions where they are events."""
+    return PART_SCHEMA | _MORE.get(instances or "", {})
 
 
 class EventBatches(Protocol):
@@ -26,10 +33,21 @@ class EventBatches(Protocol):
     where `has_individual`, "individual" (text, or whole numbers): none is ever null. Equal values of "case" are one case, equal
     values of "individual" one individual; what does not say whose it is has a value of its own. Whether an individual is the
     same throughout each case is for those to check who hold whole cases.
+
+    `instances` says what else a batch has:
+    "pair" where `has_starts`: "start" (microseconds since 1970, before "micros", or null). Every row is an activity instance.
+    "pair" otherwise: "is_start" (Boolean) and "key" (UInt64), never null: rows are starts and completions, for
+    `instances.pairs` to match within each case. Events in other transitions do not come.
+    "complete": nothing else. Only completions come.
+    "events" where `has_transitions`: "transition" (text, or null), as it stands in the source.
+    None: nothing else. All events come.
     """
 
     roles: tuple[FoundRole, ...]  # which column of the source plays which role, and why
     has_individual: bool  # whether the source says whose case each event belongs to
+    instances: InstanceMode | None  # what becomes of start and complete events, as the user says or the first rows show
+    has_starts: bool  # whether a column says when each instance started
+    has_transitions: bool  # whether the source says in which transition an event is
     estimated_events: int  # exact for Parquet and frames, a guess for others
     has_zone: bool  # whether the source says which zone its times are in; if not, they are a clock on some wall
 
@@ -44,17 +62,19 @@ class LogInParts(EventLog):
 
     def __init__(
         self, parts: int, part: MakePart, *, n_cases: int, n_events: int, labels: Sequence[str], n_variants: int | None = None,
-        grain: int = 1, metadata: LogMetadata | None = None,
+        grain: int = 1, metadata: LogMetadata | None = None, instances: InstanceMode | None = None,
     ) -> None:  # fmt: skip
         """Take what is known of the whole.
 
         `part` makes any of the parts (at least one), the same each time, with case ids that are unique over all; it goes along
         when the log is pickled. `labels` are the activity labels in use, sorted; all times are multiples of `grain` microseconds.
+        Parts have the same `instances` as the whole, and the columns of `part_schema`.
         """
         if parts < 1:
             raise ValueError("a log in parts has at least one part")
         self.n_parts, self._make, self._n_cases, self._n_events, self._grain = parts, part, n_cases, n_events, grain
         object.__setattr__(self, "metadata", metadata or LogMetadata())
+        object.__setattr__(self, "instances", instances)
         self.__dict__["_labels"] = tuple(labels)  # computed on first use in any other log
         if n_variants is not None:
             self.__dict__["n_variants"] = n_variants
@@ -62,8 +82,9 @@ class LogInParts(EventLog):
     def part(self, i: int) -> EventLog:
         """Part i, made anew; ids of cases are those of the whole, rows of cases begin with 0."""
         made = self._make(i)
-        if made.events.columns != [CASE_INDEX, ACTIVITY, TIMESTAMP] or made.cases.columns != [CASE_NAME]:
-            raise ValueError("a part of a log has activities and times alone")
+        of_events = [CASE_INDEX, *list(part_schema(self.instances))[1:]]
+        if made.events.columns != of_events or made.cases.columns != [CASE_NAME] or made.instances != self.instances:
+            raise ValueError("a part of a log has activities and times alone, and is what the whole is")
         return made
 
     def parts(self) -> Iterator[EventLog]:
@@ -97,7 +118,7 @@ class LogInParts(EventLog):
             events.append(part.events.with_columns(pl.col(CASE_INDEX) + pl.lit(before, pl.UInt32)))
             cases.append(part.cases)
             before += part.n_cases
-        return EventLog(pl.concat(events), pl.concat(cases), self.metadata)
+        return EventLog(pl.concat(events), pl.concat(cases), self.metadata, instances=self.instances)
 
     def finer_than(self, micros: int, _times: pl.Series, /) -> bool:
         """Whether any time of the log may be no multiple of so many microseconds."""

@@ -4,11 +4,14 @@ An `EventLog` is immutable. `events` has one row an event, the events of a case 
 the row of the case in `cases`; `concept:name` (text) and `time:timestamp` (UTC, microseconds) are never null. `cases` has one row
 a case, in order of first appearance; `concept:name` is its id, unique and never null. Attributes are text, Int64, Float64,
 Boolean or UTC microsecond timestamps; null means missing. What is derived (codes, variants, directly-follows) is computed once.
+
+If `instances` is "pair", a row is an activity instance: `time:timestamp` is its completion and `start_timestamp` its start, which
+is before the completion or null. The rows of a case are then in order of completion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +22,19 @@ import numpy.typing as npt
 import polars as pl
 
 from libra.eventlog.metadata import AttributeType, LogMetadata
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, TIMESTAMP, column, unnamed
+from libra.eventlog.names import (
+    ACTIVITY,
+    CASE_INDEX,
+    CASE_NAME,
+    CASE_PREFIX,
+    EVENT_ROLES,
+    LIFECYCLE,
+    START_TIMESTAMP,
+    TIMESTAMP,
+    column,
+    unnamed,
+)
+from libra.eventlog.options import InstanceMode
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,6 +104,16 @@ class DirectlyFollows:
 
 
 @dataclass(frozen=True)
+class Pairing:
+    """How the events of a log became activity instances: counts of events, which are confidential."""
+
+    paired: int | None  # starts and completions that met; None where a column says when rows started
+    without_start: int | None  # completions that no start came before
+    not_completed: int | None  # starts that nothing completes
+    left_out: Mapping[str, int]  # events in other transitions
+
+
+@dataclass(frozen=True)
 class FoundRole:
     """Which column (or columns) of the source plays a role, and why we think so."""
 
@@ -124,9 +149,14 @@ class EventLog:
     notes: tuple[str, ...] = ()
     individual: str | None = None  # the column of `cases` that says whose case it is
     has_zone: bool = True  # whether the source said which zone its times are in; if not, they are a clock on some wall
+    instances: InstanceMode | None = None  # what a row is (`pairing.py`); None for events whose transition is not released
+    pairing: Pairing | None = field(default=None, compare=False, repr=False)  # how events became instances, where they did
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "events", _canonical(self.events, needed=(CASE_INDEX, ACTIVITY, TIMESTAMP)))
+        if self.instances == "pair" and START_TIMESTAMP not in self.events.columns:
+            object.__setattr__(self, "events", self.events.with_columns(pl.lit(None, UTC_MICROSECONDS).alias(START_TIMESTAMP)))
+        kept = {"pair": START_TIMESTAMP, "events": LIFECYCLE}.get(self.instances or "")
+        object.__setattr__(self, "events", _canonical(self.events, needed=(CASE_INDEX, ACTIVITY, TIMESTAMP), kept=kept))
         object.__setattr__(self, "cases", _canonical(self.cases, needed=(CASE_NAME,), kept=self.individual))
         texts = ((self.events, ACTIVITY, pl.String), (self.cases, CASE_NAME, pl.String))
         for frame, name, dtype in (*texts, (self.events, TIMESTAMP, UTC_MICROSECONDS)):
@@ -211,8 +241,10 @@ class EventLog:
         """For every case its earliest and its latest timestamp, in microseconds."""
         if not self.n_cases:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        starts = self.case_offsets[:-1]
-        earliest, latest = np.minimum.reduceat(self.timestamps, starts), np.maximum.reduceat(self.timestamps, starts)
+        starts, began = self.case_offsets[:-1], self.timestamps
+        if self.instances == "pair":  # a case begins with its first start
+            began = self.events.select(pl.min_horizontal(TIMESTAMP, START_TIMESTAMP)).to_series().to_physical().to_numpy()
+        earliest, latest = np.minimum.reduceat(began, starts), np.maximum.reduceat(self.timestamps, starts)
         return frozen(earliest), frozen(latest)
 
     @property

@@ -14,6 +14,7 @@ TIMESTAMP = "time:timestamp"
 START_TIMESTAMP = "start_timestamp"
 LIFECYCLE = "lifecycle:transition"
 RESOURCE = "org:resource"
+INSTANCE = "concept:instance"  # what the events of one activity instance have in common
 
 CASE_PREFIX = "case:"
 CASE_NAME = "concept:name"  # within EventLog.cases

@@ -11,6 +11,8 @@ from typing import Any, Literal
 EpochUnit = Literal["s", "ms", "us", "ns"]
 Zone = Literal["file", "none", "utc"]
 Form = Literal["xes", "csv", "table"]
+InstanceMode = Literal["pair", "complete", "events"]
+"""What becomes an event of a log: a pair of start and complete, a completion alone, or each event with its transition."""
 ISO, ANY = "iso", "any"  # timestamp formats beside strftime codes: ISO 8601, and any form that is known, each value by itself
 
 Place = Callable[[int], str]
@@ -55,6 +57,7 @@ class ReadOptions:
 
     roles: RoleNames = field(default_factory=RoleNames)
     lifecycle_keep: tuple[str, ...] = ()  # keep only events in these transitions, whatever their case of letters
+    instances: InstanceMode | None = None  # None with a description: each event by itself, and its transition is not released
     timestamp_format: str | None = None  # strftime codes, or ISO or ANY
     day_first: bool | None = None  # 03/04/2024 is the third of April
     epoch_unit: EpochUnit | None = None  # what Unix times count

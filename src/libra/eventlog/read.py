@@ -15,6 +15,7 @@ from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.pairing import with_instances
 from libra.eventlog.select import OUT_OF_ORDER, keep_lifecycle, sort_by_time
 from libra.eventlog.tables.csv_read import csv_batches, read_csv
 from libra.eventlog.tables.flat import from_flat
@@ -31,7 +32,8 @@ def read(source: str | Path | EventLog | pl.DataFrame | pl.LazyFrame | pd.DataFr
         log = _load(source, options)
         if options.lifecycle_keep:
             log = keep_lifecycle(log, options.lifecycle_keep, str(source) if isinstance(source, str | Path) else "")
-    if options.sort_by_time:
+        log = with_instances(log, options, detect=not isinstance(source, EventLog))
+    if options.sort_by_time and log.instances != "pair":
         return sort_by_time(log)
     return log if log.in_time_order else log.with_notes(OUT_OF_ORDER)
 

@@ -49,15 +49,15 @@ def keep_lifecycle(log: EventLog, transitions: Sequence[str], source: str = "") 
     kept = chosen.keep(log.events[LIFECYCLE], None)
     if log.n_events:
         chosen.finish()
-    return _only(log, kept)
+    return keep_events(log, kept)
 
 
 def keep_labels(log: EventLog, labels: Sequence[str]) -> EventLog:
     """Keep only the events of these activities."""
-    return _only(log, log.events[ACTIVITY].is_in(list(labels)))
+    return keep_events(log, log.events[ACTIVITY].is_in(list(labels)))
 
 
-def _only(log: EventLog, kept: pl.Series) -> EventLog:
+def keep_events(log: EventLog, kept: pl.Series) -> EventLog:
     """Only these events, and the cases that have some."""
     if kept.all():
         return log

@@ -20,7 +20,7 @@ from libra._system.randomness import Randomness, derived_seed
 from libra.eventlog.in_parts import PART_SCHEMA, LogInParts
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, RESOURCE, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, RESOURCE, START_TIMESTAMP, TIMESTAMP
 from libra.example import process
 from libra.example.process import ACTIVITIES, COMPLAINTS, HOUR_LOAD, METADATA, STAFF
 
@@ -56,15 +56,19 @@ QUEUE = np.array(process.QUEUE)
 BUSY = 0.6 + 0.05 * np.array(HOUR_LOAD)  # by hour
 
 
-def simulate(cases: int = 2000, seed: int = 2024) -> EventLog:
+def simulate(cases: int = 2000, seed: int = 2024, *, starts: bool = False) -> EventLog:
     """A log of emergency cases with all their attributes, in whole minutes; by default the bundled one.
+
+    With `starts`, its rows are activity instances.
 
     Example:
         >>> log = simulate(cases=10)
         >>> log.n_cases, log.metadata.name
         (10, 'Emergency department (simulated)')
+        >>> simulate(cases=10, starts=True).instances
+        'pair'
     """
-    department = Department(cases, seed)
+    department = Department(cases, seed, starts)
     log, random = department.case_by_case(), Randomness(derived_seed(seed, -1))
     people = Crowd(*map(np.concatenate, zip(*(department.walks(number)[0] for number in range(department.slices)), strict=True)))
     mean, deviation = np.array([complaint.ages for complaint in COMPLAINTS])[people.complaint].T
@@ -79,9 +83,13 @@ def simulate(cases: int = 2000, seed: int = 2024) -> EventLog:
     code = log.events[ACTIVITY].replace_strict(CODES, return_dtype=pl.UInt32)
     euros = pl.Series("cost:total", [work.euros for work in ACTIVITIES.values()], dtype=pl.Float64, strict=False)
     staff = _staff(log.events, code, cases, random)
-    events = log.events.with_columns(staff, euros.gather(code), pl.lit("complete").alias(LIFECYCLE))
-    events = events.with_columns(pl.col(TIMESTAMP).dt.truncate("1m"))  # as the clocks of the department show
-    return EventLog(events, attributes, METADATA)
+    events = log.events.with_columns(staff, euros.gather(code))
+    times = [TIMESTAMP, START_TIMESTAMP] if starts else [TIMESTAMP]
+    events = events.with_columns(pl.col(times).dt.truncate("1m"))  # as the clocks of the department show
+    if not starts:
+        return EventLog(events.with_columns(pl.lit("complete").alias(LIFECYCLE)), attributes, METADATA)
+    began = pl.when(pl.col(START_TIMESTAMP) < pl.col(TIMESTAMP)).then(START_TIMESTAMP).alias(START_TIMESTAMP)
+    return EventLog(events.with_columns(began), attributes, METADATA, instances="pair")
 
 
 def _staff(events: pl.DataFrame, code: pl.Series, cases: int, random: Randomness) -> pl.Series:
@@ -224,6 +232,7 @@ class Department:
 
     cases: int
     seed: int
+    starts: bool = False  # whether cases, one by one, also say when activities started
 
     @property
     def slices(self) -> int:
@@ -249,8 +258,9 @@ class Department:
         labels = sorted(LABELS[code] for code in np.flatnonzero(counts))
         n_events = int(counts.sum())
         return LogInParts(
-            self.slices, self.part, n_cases=self.cases, n_events=n_events, labels=labels, grain=1_000_000, metadata=HEADER
-        )
+            self.slices, self.part, n_cases=self.cases, n_events=n_events, labels=labels, grain=1_000_000, metadata=HEADER,
+            instances="pair" if self.starts else None,
+        )  # fmt: skip
 
     def part(self, number: int) -> EventLog:
         """One slice of the patients, case by case."""
@@ -258,7 +268,12 @@ class Department:
         events = events.take(stable_order(events.case))
         rows = _rows(events).with_columns(pl.Series(CASE_INDEX, events.case - first, dtype=pl.UInt32))
         ids = _ids(pl.int_range(first, self._first(number + 1), eager=True))
-        return EventLog(rows.select(CASE_INDEX, ACTIVITY, TIMESTAMP), ids.alias(CASE_NAME).to_frame(), HEADER)
+        cases, rows = ids.alias(CASE_NAME).to_frame(), rows.select(CASE_INDEX, ACTIVITY, TIMESTAMP)
+        if not self.starts:
+            return EventLog(rows, cases, HEADER)
+        began = _began(events, Randomness(derived_seed(self.seed, -2 - number)))
+        start = pl.Series(START_TIMESTAMP, (began + BEGIN) * 1_000_000).set(pl.Series(began == events.second), None)
+        return EventLog(rows.with_columns(start.cast(UTC_MICROSECONDS)), cases, HEADER, instances="pair")
 
     def _first(self, number: int) -> int:
         """The number of the first case of a slice."""
@@ -311,6 +326,19 @@ def _happens(code: int, clock: Integers, acuity: Integers, random: Randomness) -
         seconds *= QUEUE[acuity - 1] * BUSY[clock // HOUR % 24]
     done = clock + np.maximum(np.rint(seconds).astype(np.int64), 1)
     return _in_office_hours(done, random) if label in process.OFFICE else done
+
+
+def _began(events: Events, random: Randomness) -> Integers:
+    """When each event, of cases one by one, was begun: tests also while others go on, all else after the last event."""
+    n = len(events.case)
+    first = np.ones(n, bool)
+    first[1:] = np.diff(events.case) != 0
+    arrival = np.maximum.accumulate(np.where(first, np.arange(n), 0))
+    before = np.where(first, events.second, np.roll(events.second, 1))
+    earliest = np.where(np.isin(events.code, _TESTS), events.second[arrival], before)
+    minutes = np.array([min(work.minutes, 30) for work in ACTIVITIES.values()])[events.code]  # letters wait longer than they take
+    takes = np.rint(30 * minutes * np.exp(0.5 * _normal(n, random))).astype(np.int64)  # half the time, in seconds
+    return np.maximum(events.second - takes, earliest)
 
 
 def _normal(n: int, random: Randomness) -> Floats:

@@ -55,6 +55,7 @@ def simulate(
     seed: int | None = None,
     model: str | Path | None = None,
     order: Order | None = None,
+    starts: bool = False,
     progress: Progress = no_progress,
 ) -> Simulated:
     """Write a log of so many cases.
@@ -65,6 +66,7 @@ def simulate(
         seed: The same seed gives the same log; another one another.
         model: A released model to generate from; the bundled process if left out.
         order: "time" or "case"; if left out, by time where the format and the model allow it.
+        starts: Whether it says when activities started: `start_timestamp` in tables, start and complete events in XES.
         progress: Called with what is done and what there is in all, in cases or in events.
 
     Raises:
@@ -83,8 +85,10 @@ def simulate(
     kind = output_format(output).kind
     if order is not None and order not in get_args(Order):
         raise UsageError(f"order is one of {', '.join(get_args(Order))}, not {order!r}.")
-    if order == "time" and (kind == "xes" or model is not None):
-        why = "XES holds" if kind == "xes" else "a model gives"
+    if starts and model is not None:
+        raise UsageError("A model says itself whether activities have starts. Leave out --starts.")
+    if order == "time" and (kind == "xes" or model is not None or starts):
+        why = "XES holds" if kind == "xes" else "a model gives" if model is not None else "a log with starts has"
         raise UsageError(f"{output.name}: {why} whole cases, one after the other. Leave out --order time.")
     check_target("" if model is None else model, output)
     if model is not None:
@@ -93,8 +97,8 @@ def simulate(
         if not log.n_cases:
             raise InputError("nothing can be generated from this model: it is that of an empty log", place=str(model))
         return _written(log, output, (read.statement,), progress)
-    department = Department(cases, SEED if seed is None else seed)
-    if order == "case" or kind == "xes":
+    department = Department(cases, SEED if seed is None else seed, starts)
+    if order == "case" or kind == "xes" or starts:
         return _written(department.case_by_case(), output, (), progress)
     counted = _Counted(department, progress)
     write_rows(counted.rows(), output, HEADER)

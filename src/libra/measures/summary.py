@@ -13,7 +13,7 @@ import polars as pl
 
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import HOUR, XES_TYPES, EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, START_TIMESTAMP, TIMESTAMP
 
 if TYPE_CHECKING:
     from libra.measures.risk import LogRisk
@@ -58,6 +58,17 @@ class AttributeSummary:
 
 
 @dataclass(frozen=True)
+class InstanceSummary:
+    """What became of start and complete events. Counts of events are None where a column says when rows started."""
+
+    with_start: int  # instances that have a start
+    paired: int | None  # start and complete events that met
+    without_start: int | None  # complete events that no start came before
+    not_completed: int | None  # start events that nothing completes
+    left_out: dict[str, int]  # events in other transitions
+
+
+@dataclass(frozen=True)
 class Summary:
     """The figures of a log. What an empty log does not have is None."""
 
@@ -77,11 +88,12 @@ class Summary:
     rare_labels: tuple[RareLabel, ...]  # of fewer than 20 cases, the rarest first
     attributes: tuple[AttributeSummary, ...]  # all besides the case id, the activity and the timestamp
     notes: tuple[str, ...]  # on how the log was read
+    instances: InstanceSummary | None = None  # None where rows are single events
     risk: LogRisk | None = None  # how many cases stand alone by what somebody knows of them; None where it was not asked for
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as `libra inspect --json` prints them; the risk only where it was asked for."""
-        return {name: value for name, value in asdict(self).items() if name != "risk" or value is not None}
+        """The figures as `libra inspect --json` prints them; risk and instances only where there are any."""
+        return {name: value for name, value in asdict(self).items() if name not in ("risk", "instances") or value is not None}
 
 
 def summarize(log: EventLog) -> Summary:
@@ -116,7 +128,15 @@ def summarize(log: EventLog) -> Summary:
             *_attributes(log.events.drop(CASE_INDEX, ACTIVITY, TIMESTAMP), "event"),
         ),
         notes=log.notes,
+        instances=_instances(log) if log.instances == "pair" else None,
     )
+
+
+def _instances(log: EventLog) -> InstanceSummary:
+    found, with_start = log.pairing, log.events[START_TIMESTAMP].count()
+    if found is None:
+        return InstanceSummary(with_start, None, None, None, {})
+    return InstanceSummary(with_start, found.paired, found.without_start, found.not_completed, dict(found.left_out))
 
 
 def _of_one_individual(log: EventLog) -> float:

@@ -16,6 +16,7 @@ from libra.eventlog.cases import DAY
 from libra.eventlog.log import HOUR, EventLog, empty_log
 from libra.measures.distances import Floats, Integers, SortedPair, total_variation, wasserstein
 from libra.measures.edges import PairedEdges, common_codes, pair_edges
+from libra.measures.instances import Overlaps, instance_figures
 
 if TYPE_CHECKING:
     from libra.measures.risk import ReleaseRisk
@@ -48,6 +49,10 @@ class Utility:
     edge_duration_w1_log: float | None  # the same on log10(1 + seconds)
     arrival_w1_days: float | None  # of the cases' start times
     empty: Baseline
+    service_time_w1_log: float | None = None  # of service times on log10(1 + seconds), the mean over activities
+    waiting_time_w1_log: float | None = None  # of waiting times on log10(1 + seconds), the mean over the original's edges
+    overlap_share: float | None = None  # difference of the shares of steps to an instance that starts before the last one ends
+    overlaps: Overlaps | None = None  # these shares
     risk: ReleaseRisk | None = None  # what an attacker gets from the anonymized log; None where it was not asked for
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)  # on how the logs were read and attacked
 
@@ -57,7 +62,7 @@ class Utility:
         return {name: value for name, value in figures.items() if name != "risk" or value is not None}
 
 
-FIGURES = tuple(one.name for one in fields(Utility) if one.name not in ("empty", "risk", "notes"))
+FIGURES = tuple(one.name for one in fields(Utility) if one.name not in ("empty", "overlaps", "risk", "notes"))
 
 
 def measure(original: EventLog, anonymized: EventLog) -> Utility:
@@ -87,6 +92,7 @@ def measure(original: EventLog, anonymized: EventLog) -> Utility:
         edge_duration_w1_log=log,
         arrival_w1_days=arrival_w1_days(original, anonymized),
         empty=Baseline(emd_freq(against_nothing), emd_time(against_nothing)),
+        **vars(instance_figures(original, anonymized, edges)),
     )
 
 

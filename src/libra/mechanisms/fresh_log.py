@@ -17,6 +17,7 @@ from libra.eventlog.cases import MINUTE, Cases, Integers
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.metadata import DRAWN_WITH_A_SEED, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, TIMESTAMP
+from libra.eventlog.options import InstanceMode
 from libra.eventlog.xes.write import default_metadata
 
 PLACEHOLDERS = (
@@ -42,9 +43,18 @@ def fresh_log(cases: Cases, activities: Sequence[str], random: Randomness, *, at
 
 
 def log_of(
-    cases: Cases, activities: Sequence[str], *, seeded: bool, attributes: pl.DataFrame | None = None, first: int = 1
+    cases: Cases,
+    activities: Sequence[str],
+    *,
+    seeded: bool,
+    attributes: pl.DataFrame | None = None,
+    first: int = 1,
+    instances: InstanceMode | None = None,
 ) -> EventLog:
-    """A log of these cases in this order; `attributes` has a row for each event, `first` is the number of the first id."""
+    """A log of these cases in this order; `attributes` has a row for each event, `first` is the number of the first id.
+
+    `instances` says what its events are: the starts of instances, or the transitions of events, are among the attributes then.
+    """
     occurring = np.bincount(cases.codes, minlength=len(activities)) > 0
     used, codes = np.flatnonzero(occurring), (np.cumsum(occurring) - 1)[cases.codes]
     labels = pl.Series(ACTIVITY, [activities[code] for code in used.tolist()], dtype=pl.String)
@@ -58,7 +68,7 @@ def log_of(
     if attributes is not None:
         events = events.hstack(attributes)
     numbers = pl.int_range(first, first + len(cases), eager=True).cast(pl.String)
-    log = EventLog(events, pl.DataFrame({CASE_NAME: id_prefix(seeded=seeded) + numbers}))
+    log = EventLog(events, pl.DataFrame({CASE_NAME: id_prefix(seeded=seeded) + numbers}), instances=instances)
     return replace(log, metadata=fresh_metadata(log, seeded=seeded)) if seeded else log
 
 

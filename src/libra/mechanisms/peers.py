@@ -32,7 +32,7 @@ NOTHING_ELSE = (
 AS_READ = (
     "The guarantee applies to the log as Libra reads it. Whatever no description or flag specifies of the following is detected "
     "from the file and treated as public: the role of each column, encoding, delimiter, order of day and month, unit of epochs, "
-    "and whether times have a time zone."
+    "whether times have a time zone, and whether start and complete events are paired into activity instances."
 )
 INDIVIDUALS = (
     "The custodian's column says which cases belong to which person; a case with no entry is treated as belonging to a person "
@@ -40,6 +40,7 @@ INDIVIDUALS = (
 )
 PERSONS = "A person may have several cases in this log. They are not protected together."
 NO_GUARANTEE = "does not have the privacy claimed. Do not rely on it to release personal data."
+STARTS_NOTE = "{} does not release start times: an activity instance is one event, at its completion. Only libra releases starts."
 PERSONS_NOTE = "{} protects cases, not persons: the column of the individual is ignored."
 MILLISECOND = 1000  # microseconds
 EARLIEST = np.datetime64(f"{FIRST_YEAR}-01-01", "ms").astype(np.int64)
@@ -126,6 +127,11 @@ class CertifiedMechanism(ABC):
         return CONTENTS
 
     @property
+    def possible_contents(self) -> tuple[str, ...]:
+        """All that a release may hold, if that depends on how the log was read."""
+        return (self.contents,)
+
+    @property
     def planned_ledger(self) -> Ledger:
         """The ledger of a run, without entries: how cases are drawn, and what may be spent. Here all take part once."""
         return Ledger()
@@ -170,6 +176,8 @@ class PeerMechanism(CertifiedMechanism):
         told = [SEED_NOTE] if seeded else []
         if persons and promised.kind == "claimed":
             told.append(PERSONS_NOTE.format(self.name))
+        if log.instances == "pair":
+            told.append(STARTS_NOTE.format(self.name))
         known = {"parameters": self.parameters(), "claimed": self.claim(), "contents": self.contents, "notes": (*told, *notes)}
         return Release(log=made, mechanism=self.name, guarantee=promised, seeded=seeded, **(known | more))
 

@@ -18,6 +18,7 @@ from libra.privacy.plain_words import in_plain_words
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
+    from libra.eventlog.options import InstanceMode
     from libra.mechanisms.libra.figures import Figures
     from libra.mechanisms.peers import Claim
     from libra.privacy.guarantee import Guarantee
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 DOCUMENT = "Libra certificate"
 SYSTEM = "operating system"
 CONTENTS = "case ids made anew, activities, timestamps; no attribute and no header of the original"
+OF_INSTANCES: dict[InstanceMode | None, str] = {  # what a log holds where starts or transitions are released as well
+    "pair": "case ids made anew, activities, times of start and completion; no attribute and no header of the original",
+    "events": "case ids made anew, activities, transitions, timestamps; no attribute and no header of the original",
+}
 WITH_ATTRIBUTES = (
     "case ids made anew, activities, timestamps and randomized attributes of events; no attribute of a case, no id and no header "
     "of the original"

@@ -18,6 +18,7 @@ from libra._system.randomness import Randomness
 from libra.engines.contract import Engine, Table
 from libra.engines.control_flow_tables import MOST_LABELS, LabelWeights, OneCell
 from libra.engines.counting.blocks import codes_among
+from libra.engines.sequences import starts_among
 from libra.eventlog.cases import Integers, Traces
 from libra.privacy.ledger import (
     DISCRETE_LAPLACE,
@@ -126,17 +127,20 @@ class Gate:
         """The labels that are known, and of all others those whose noisy weights reach the threshold; at most so many of them.
 
         In the order of their names. Weights are those that the cases of this gate give to labels that are not known; the
-        threshold is in their whole numbers.
+        threshold is in their whole numbers. Starts of activities give none: their labels go with those of the activities.
         """
         labels = self._engine.labels
-        table = LabelWeights(len(labels), np.flatnonzero(codes_among(labels, known) >= 0))
+        of_known, starts = codes_among(labels, known) >= 0, starts_among(labels) >= 0
+        table = LabelWeights(len(labels), np.flatnonzero(of_known | starts))
+        if most is not None and starts.any():
+            most //= 2
         with self.seconds.of("aggregate"):
             weights = self._counts(table)
         with self.seconds.of("privatize"):
             passed = labels_passing(weights, mu, threshold, table.scale, self._random, most)
             shows = labels_show(mu, threshold, table.scale, MOST_LABELS, self.most_cases)
             self._write(Entry(table.purpose, LABEL_SELECTION, table.clip, 1 / mu, self.group, shows))
-        return self._names(np.union1d(table.known, passed))
+        return self._names(np.union1d(np.flatnonzero(of_known), passed))
 
     def labels_of(self, kept: Traces) -> tuple[str, ...]:
         """The labels that kept variants have, in the order of their names."""
@@ -147,7 +151,11 @@ class Gate:
         return Traces(codes_among(self._engine.labels, labels)[kept.codes], kept.offsets)
 
     def _names(self, codes: Integers) -> tuple[str, ...]:
-        return tuple(self._engine.labels[code] for code in codes)
+        """The names of labels that may be released; where starts are counted, that of an activity's start goes with its own."""
+        labels = self._engine.labels
+        completion = starts_among(labels)
+        with_starts = np.union1d(codes, np.flatnonzero(np.isin(completion, codes)))
+        return tuple(labels[code] for code in with_starts)
 
     def thresholded_counts(self, epsilon: float, delta: float) -> tuple[Traces, Integers]:
         """The variants whose counts, with truncated geometric noise, are above its bound, and these noisy counts."""

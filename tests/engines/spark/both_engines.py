@@ -10,7 +10,7 @@ from every_table import assert_same_tables, every_table
 
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE
-from libra.engines.polars import engine_of as in_memory
+from libra.engines.polars import LogInMemory
 from libra.engines.spark.engine import SparkEngine, open_log
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
@@ -29,7 +29,7 @@ def assert_same_log(source: Path, options: ReadOptions | None = None) -> SparkEn
     """That a file has the same tables wherever it is counted."""
     options = options or ReadOptions()
     engine = on_spark(str(source), options)
-    assert_same_tables(engine, in_memory(read(source, options)))
+    assert_same_tables(engine, LogInMemory(read(source, options)).engine(CASE, Randomness()))
     return engine
 
 

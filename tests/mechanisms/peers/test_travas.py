@@ -32,7 +32,7 @@ KNOWN = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_known_figures_come_out(name: str, shared_logs: Path) -> None:
-    log = libra.read(shared_logs / f"{name}.xes.gz")
+    log = libra.read(shared_logs / f"{name}.xes.gz", instances="events")  # as the figures were measured
     for (epsilon, delta), known in KNOWN[name].items():
         made = Travas(epsilon, delta)
         found = [measure(log, made.anonymize(log, Randomness(seed)).log).dfg_l1 or 0.0 for seed in range(5)]

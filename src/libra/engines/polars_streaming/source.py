@@ -6,6 +6,7 @@ The cases of an individual come together by a hash and are then drawn from exact
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,8 +19,10 @@ from libra.engines.polars import drawn_cases
 from libra.engines.polars_streaming.engine import Store, StreamingEngine
 from libra.engines.polars_streaming.spill import HASH_SEED, Spill, buckets_for, deal_out, grouped
 from libra.engines.sampling import KeyedSample
+from libra.engines.sequences import both_forms, event_labels, forms_among, in_sequence, instances_of, with_transitions
 from libra.eventlog.cases import Cases
 from libra.eventlog.in_parts import EventBatches
+from libra.eventlog.instances import NO_START, label_texts
 from libra.eventlog.log import FoundRole
 from libra.eventlog.select import OUT_OF_ORDER
 
@@ -82,6 +85,7 @@ class StreamedLog:
         self._batches, self._sort_by_time = batches, sort_by_time
         self._engines: list[StreamingEngine] = []
         self._out_of_order = False
+        self._paired, self._keeps_transitions = (batches.instances == mode for mode in ("pair", "events"))
 
     @property
     def has_individual(self) -> bool:
@@ -117,9 +121,16 @@ class StreamedLog:
         categories = pl.Categories.random()  # a code is given at first sight and brought into the order of names at the end
         alive = pl.Series(dtype=pl.Categorical(categories))  # Polars forgets categories that no column has
 
+        listed = with_transitions(labels) if labels is not None and self._keeps_transitions else labels
+
         def coded(batch: pl.DataFrame) -> pl.DataFrame:
-            if labels is not None:
-                batch = batch.filter(batch["activity"].is_in(list(labels)))
+            transition = batch["transition"] if "transition" in batch.columns else None
+            named = label_texts(batch["activity"]) if transition is None else event_labels(batch["activity"], transition)
+            batch = batch.with_columns(named.alias("activity")).drop("transition", strict=False)
+            if listed is not None:
+                batch = batch.filter(batch["activity"].is_in(list(listed)))
+            if "start" in batch.columns:
+                batch = batch.with_columns(pl.col("start").fill_null(NO_START))
             batch = batch.with_columns(batch["activity"].cast(alive.dtype).to_physical().alias("code")).drop("activity")
             return batch if sample is None else batch.filter(sample.takes(batch[sampled_by]))
 
@@ -130,9 +141,11 @@ class StreamedLog:
                 until_done.callback(spill.close)
             deal_out(self._batches, coded, dealt)
             seen = categories.to_series()
-            names = tuple(seen.sort()) if labels is None else labels
-            codes = codes_among(seen.to_list(), names)
-            blocks = (partial(self._block, dealt, bucket, codes, len(names), whose) for bucket in range(buckets))
+            names = tuple(seen.sort()) if listed is None else listed
+            names = both_forms(names) if self._paired else names
+            codes = forms_among(tuple(seen), names) if self._paired else codes_among(tuple(seen), names)
+            block = partial(self._block, dealt, codes=codes, n_labels=len(names), whose=whose)
+            blocks = (partial(block, bucket) for bucket in range(buckets))
             store = Store(names, blocks, buckets)
             if whose is not None and unit.most_cases is not None:
                 until_done.callback(store.close)
@@ -144,11 +157,14 @@ class StreamedLog:
 
     def _block(self, dealt: Spill[pl.DataFrame], bucket: int, codes: Integers, n_labels: int, whose: Whose | None) -> Cases:
         """The whole cases of a bucket."""
-        found, micros, offsets, individual = grouped(dealt.take(bucket), sort_by_time=self._sort_by_time)
+        found = grouped(dealt.take(bucket), sort_by_time=self._sort_by_time)
         dealt.empty(bucket)
-        if whose is not None and individual is not None:
-            whose.put(bucket, individual)
-        backwards = np.diff(micros, prepend=0) < 0
-        backwards[offsets[:-1]] = False
+        if whose is not None and found.individual is not None:
+            whose.put(bucket, found.individual)
+        events = Cases(found.codes, found.micros, found.offsets, np.zeros(len(found.offsets) - 1, np.int64), n_labels)
+        if self._paired:
+            return in_sequence(*instances_of(events, found.others), codes, n_labels)
+        backwards = np.diff(events.micros, prepend=0) < 0
+        backwards[events.offsets[:-1]] = False
         self._out_of_order |= bool(backwards.any())
-        return Cases(codes[found], micros, offsets, np.zeros(len(offsets) - 1, np.int64), n_labels)
+        return replace(events, codes=codes[events.codes])

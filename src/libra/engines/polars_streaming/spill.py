@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import finalize
 
 import numpy as np
@@ -169,11 +169,24 @@ def _large(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield pl.concat(held, rechunk=True)
 
 
-def grouped(pieces: Iterable[pl.DataFrame], *, sort_by_time: bool) -> tuple[Integers, Integers, Integers, pl.Series | None]:
-    """The whole cases of one shelf, in no order that means anything: codes and times of events, offsets, and whose they are."""
+class Grouped(NamedTuple):
+    """Whole cases: codes and times of events, where cases begin, whose they are, and what else is said of events."""
+
+    codes: Integers
+    micros: Integers
+    offsets: Integers
+    individual: pl.Series | None = None
+    others: Mapping[str, npt.NDArray[Any]] = {}
+
+
+NOBODY = Grouped(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(1, np.int64))
+
+
+def grouped(pieces: Iterable[pl.DataFrame], *, sort_by_time: bool) -> Grouped:
+    """The whole cases of one shelf, in no order that means anything."""
     held = list(pieces)
     if not held:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(1, np.int64), None
+        return NOBODY
     events = pl.concat(held, rechunk=True)
     order, first = _by_case(events["case"])
     offsets = np.append(first, len(order))
@@ -184,11 +197,10 @@ def grouped(pieces: Iterable[pl.DataFrame], *, sort_by_time: bool) -> tuple[Inte
         individual = whose.gather(pl.Series(first))
         if whose.ne(individual.gather(pl.Series(case))).any():
             raise InputError(CHANGES, remedy="Choose a column with one value for all events of a case for --individual")
-    codes, micros = (events[name].to_numpy()[order] for name in ("code", "micros"))
     if sort_by_time:
-        by_time = np.lexsort((micros, case))
-        codes, micros = codes[by_time], micros[by_time]
-    return codes, micros, offsets, individual
+        order = order[np.lexsort((events["micros"].to_numpy()[order], case))]
+    arrays = {name: events[name].to_numpy()[order] for name in events.columns if name not in ("case", "individual")}
+    return Grouped(arrays.pop("code"), arrays.pop("micros"), offsets, individual, arrays)
 
 
 def _by_case(ids: pl.Series) -> tuple[Integers, Integers]:

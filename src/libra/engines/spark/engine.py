@@ -13,10 +13,11 @@ from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, Unit, VariantRule
 from libra.engines.counting.blocks import codes_among, offsets_of
 from libra.engines.counting.count import needs_cases
+from libra.engines.sequences import forms_among
 from libra.engines.spark import kernels
-from libra.engines.spark.kernels import PASSED, SUMS, Count, SelectVariants, from_pieces, pieces_of
+from libra.engines.spark.kernels import CASES, PASSED, SUMS, Count, SelectVariants, Sequences, from_pieces, pieces_of
 from libra.engines.spark.session import F, Spark, in_one_line, session_of, without_warnings
-from libra.engines.spark.source import BLANK, Events, drawn_key, events_of, takes, words_of
+from libra.engines.spark.source import BLANK, INSTANCE_COLUMNS, Events, drawn_key, events_of, takes, words_of
 from libra.engines.spark.tables import open_table
 from libra.errors import InputError
 from libra.eventlog.cases import Traces, concatenated
@@ -88,20 +89,26 @@ class SparkEngine:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return self.events.labels if self.chosen is None else self.chosen
+        return self.events.counted_labels if self.chosen is None else self.chosen
 
     @cached_property
     def cases(self) -> DataFrame:
         """A row a case: its id, and in the order of its events their codes and times."""
         numbers = list(zip(self.events.labels, range(len(self.events.labels)), strict=True))
         codes = self.spark.session.createDataFrame(numbers, "label string, code int")
-        event = F.struct(*dict.fromkeys((*self.events.order, "micros", "code")))
+        events = self.events.read
+        said = [name for name in INSTANCE_COLUMNS if name in events.columns]
+        event = F.struct(*dict.fromkeys((*self.events.order, "micros", "code", *said)))
+        listed = [F.col("events.code").alias("codes"), *(F.col(f"events.{name}").alias(name) for name in ("micros", *said))]
         grouped = (
-            self.events.read.join(F.broadcast(codes), "label")
+            events.join(F.broadcast(codes), "label")
             .groupBy("case")
             .agg(F.sort_array(F.collect_list(event)).alias("events"), F.max("problem").alias("problem"))
-            .select("case", "problem", F.col("events.code").alias("codes"), F.col("events.micros").alias("micros"))
+            .select("case", "problem", *listed)
         )
+        if self.events.paired:
+            forms = forms_among(self.events.labels, self.events.counted_labels)
+            grouped = mapped(grouped, Sequences(forms, forms.size), CASES)
         kept = self.spark.keep(grouped)
         with in_one_line(self.events.place):
             problem = kept.agg(F.max("problem")).collect()[0][0]
@@ -120,7 +127,7 @@ class SparkEngine:
         of_variants = tuple(table for table in tables if not needs_cases(table))
         if of_cases and self.kept is not None:
             raise AssertionError("tables about times are about all cases, not about a tail")
-        new_codes = None if self.chosen is None else codes_among(self.events.labels, self.labels)
+        new_codes = None if self.chosen is None else codes_among(self.events.counted_labels, self.labels)
         first, n_labels, frames = pieces_of(of_cases), len(self.labels), []
         if of_cases:
             count = Count(of_cases, n_labels, new_codes=new_codes)

@@ -21,6 +21,7 @@ from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, VariantRule
 from libra.engines.counting.blocks import VariantBlock, offsets_of, relabelled
 from libra.engines.counting.count import count, needs_cases
+from libra.engines.sequences import in_sequence, instances_of
 from libra.eventlog.cases import Cases, Traces
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ BLOCK = 1_000_000  # events that are counted at once, or a single case of more
 PIECE = 1 << 17  # cells that travel together
 SUMS = "piece int, counts binary"
 PASSED = "codes array<int>, noisy bigint"
+CASES = "case string, problem int, codes array<int>, micros array<bigint>"
+CASES_NAMES = ["case", "problem", "codes", "micros"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,6 +62,30 @@ class Count:
         )
         for block in blocks:
             yield block if self.new_codes is None else relabelled(block, self.new_codes, self.n_labels)
+
+
+@dataclass(frozen=True, repr=False)
+class Sequences:
+    """Cases of events or instances as sequences of starts and completions, in the codes that `forms` has for each activity."""
+
+    forms: Integers
+    n_labels: int
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Those of a share: from lists of what is said of the events of each case, their order being that of the lists."""
+        import pyarrow as pa
+
+        for batch in batches:
+            names = [name for name in batch.schema.names if name not in ("case", "problem")]
+            said = {name: lists([batch.column(name)]) for name in names}
+            lengths, codes = said.pop("codes")
+            events = Cases(codes, said.pop("micros")[1], offsets_of(lengths), np.zeros(len(lengths), np.int64), self.n_labels)
+            instances = instances_of(events, {name: values for name, (_, values) in said.items()})
+            found = in_sequence(*instances, self.forms, self.n_labels)
+            offsets = pa.array(found.offsets, pa.int32())
+            columns = [pa.array(found.codes, pa.int32()), pa.array(found.micros, pa.int64())]
+            made = [pa.ListArray.from_arrays(offsets, values) for values in columns]
+            yield pa.RecordBatch.from_arrays([batch.column("case"), batch.column("problem"), *made], CASES_NAMES)
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,12 +18,16 @@ import polars as pl
 
 from libra._system.randomness import Randomness
 from libra.engines.sampling import KEY_WORDS, limit_of
+from libra.engines.sequences import TRANSITIONS, both_forms, with_transitions
 from libra.engines.spark.session import F, in_one_line, without_warnings
 from libra.engines.spark.tables import FILE_NUMBER, OpenTable, is_nested
 from libra.errors import InputError, UsageError
+from libra.eventlog.instances import COMPLETE, NO_START, REPLACEMENT, SEPARATOR, START
 from libra.eventlog.log import FoundRole
+from libra.eventlog.names import INSTANCE
 from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
-from libra.eventlog.options import ReadOptions, no_progress
+from libra.eventlog.options import InstanceMode, ReadOptions, no_progress
+from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, decided
 from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.in_batches import Times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
@@ -33,10 +37,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-TIME, CLOCK = "time", "clock"
+TIME, CLOCK, STARTED_AT = "time", "clock", "started_at"
+INSTANCE_COLUMNS = ("start", "is_start", "key")  # what is said of events where instances are counted (`instances_of`)
 DAY = 86_400_000_000  # microseconds
 DAY_LEADS = r"^(1[3-9]|2[0-9]|3[01])[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})([^0-9]|$)"  # of a date whose first number is no month
-BLANK = r"(?U)^\s*$"
+BLANK, AROUND, PLUS = r"(?U)^\s*$", r"(?U)^\s+|\s+$", r"^\+"
 FIXED, TRAILING = r"^-?[0-9]+\.[0-9]+$", r"\.?0+$"  # of decimals: with digits behind the point, and those that say nothing
 MOST_LABELS = 1_000_000  # that are told apart at all
 FIRST, AFTER = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (FIRST_YEAR, LAST_YEAR + 1))
@@ -77,49 +82,79 @@ def takes(ids: Column, rate: float, key: bytes) -> Column:
     return words_of(ids, key) < f"{int(limit_of(rate)):0{DIGITS}x}"
 
 
+ReadBatch = Callable[[pl.DataFrame], pl.Series]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments:
     """How times are read, whether they are in a zone, and what was assumed."""
 
     columns: tuple[Column, ...]  # called `time` and, for a time of day in a column of its own, `clock`; or `micros`
-    reader: Callable[[pl.DataFrame], pl.Series] | None  # on the executors; None where Spark reads them
+    reader: ReadBatch | None  # on the executors; None where Spark reads them
     has_zone: bool
     notes: tuple[str, ...]
+    start_reader: ReadBatch | None = None  # of `started_at`, likewise; None also where there are no starts
 
     def read(self, frame: DataFrame) -> DataFrame:
-        """The frame with `micros` in place of the columns of times; null where there is none to be used."""
-        if self.reader is None:
+        """The frame with `micros` in place of the columns of times, and `start`; null where there is none to be used."""
+        readers = {"micros": (self.reader, (TIME, CLOCK)), "start": (self.start_reader, (STARTED_AT,))}
+        made = {name: (reader, columns) for name, (reader, columns) in readers.items() if reader is not None}
+        if not made:
             return frame
-        reader, passed = self.reader, [name for name in frame.columns if name not in (TIME, CLOCK)]
+        passed = [name for name in frame.columns if not any(name in columns for _, columns in made.values())]
 
         def with_micros(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             import pyarrow as pa
 
             for batch in batches:
-                times = [name for name in (TIME, CLOCK) if name in batch.schema.names]
-                micros = reader(pl.DataFrame({name: pl.Series(batch.column(name)) for name in times}))
-                yield pa.RecordBatch.from_arrays([*map(batch.column, passed), micros.to_arrow()], [*passed, "micros"])
+                moments = []
+                for reader, columns in made.values():
+                    times = {name: pl.Series(batch.column(name)) for name in columns if name in batch.schema.names}
+                    moments.append(reader(pl.DataFrame(times)).to_arrow())
+                yield pa.RecordBatch.from_arrays([*map(batch.column, passed), *moments], [*passed, *made])
 
-        schema = frame.select(*passed).schema.add("micros", "long")
+        schema = frame.select(*passed).schema
+        for name in made:
+            schema = schema.add(name, "long")
         with without_warnings():
             return frame.mapInArrow(with_micros, schema)
 
 
-def moments_of(table: OpenTable, columns: Mapping[str, tuple[str, ...]], sample: pl.DataFrame, options: ReadOptions) -> Moments:
-    """How the times of a table are read, as a sample of its rows shows."""
+def moments_of(
+    table: OpenTable, columns: Mapping[str, tuple[str, ...]], sample: pl.DataFrame, options: ReadOptions, *, starts: bool = False
+) -> Moments:
+    """How the times of a table are read, as a sample of its rows shows; with `starts`, those of the column of starts as well."""
     name, *clocks = columns["timestamp"]
     beside = {start: sample[start] for start in columns.get("start_timestamp", ())}
     times = Times(_without_decimals(sample[name]), beside, options, name, place=lambda _row: table.place)
     notes = _still_open(times.notes, table, name)
     notes += [f'The times of day in "{clock}" were added to the dates in "{name}".' for clock in clocks]
+    lenient = replace(options, drop_invalid=True, progress=no_progress)  # what cannot be read is for others to find
+    started, start_reader = _starts_of(table, columns["start_timestamp"][0], name, sample, lenient) if starts else ((), None)
     native = None if clocks else _by_spark(table.kind_of(name), table.column(name))
     if native is not None:
-        return Moments((native.alias("micros"),), None, times.has_zone, tuple(notes))
-    time = table.column(name).cast("double") if table.kind_of(name).startswith("decimal") else table.column(name)
-    chosen = (time.alias(TIME), *(table.column(clock).alias(CLOCK) for clock in clocks))
-    lenient = replace(options, drop_invalid=True, progress=no_progress)  # what cannot be read is for others to find
+        return Moments((native.alias("micros"), *started), None, times.has_zone, tuple(notes), start_reader)
+    chosen = (_time_column(table, name).alias(TIME), *(table.column(clock).alias(CLOCK) for clock in clocks), *started)
     lenient_times = Times(_without_decimals(sample[name]), beside, lenient, name, place=lambda _row: table.place)
-    return Moments(chosen, _Reader(lenient_times, lenient, table.place), times.has_zone, tuple(notes))
+    reader = _Reader(lenient_times, lenient, table.place)
+    return Moments(chosen, reader, times.has_zone, tuple(notes), start_reader)
+
+
+def _starts_of(
+    table: OpenTable, name: str, completed: str, sample: pl.DataFrame, lenient: ReadOptions
+) -> tuple[tuple[Column], ReadBatch | None]:
+    """The column of starts, read by Spark (as `start`) or by what is the second part (as `started_at`)."""
+    native = _by_spark(table.kind_of(name), table.column(name))
+    if native is not None:
+        return (native.alias("start"),), None
+    options = lenient if lenient.zone is None else replace(lenient, zone="utc")  # its own zone never decides that of the log
+    beside = {completed: sample[completed]}
+    times = Times(_without_decimals(sample[name]), beside, options, name, place=lambda _row: table.place, optional=True)
+    return (_time_column(table, name).alias(STARTED_AT),), _Reader(times, options, table.place, STARTED_AT)
+
+
+def _time_column(table: OpenTable, name: str) -> Column:
+    return table.column(name).cast("double") if table.kind_of(name).startswith("decimal") else table.column(name)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,13 +164,14 @@ class _Reader:
     times: Times
     options: ReadOptions
     place: str
+    column: str = TIME
 
     def __call__(self, batch: pl.DataFrame) -> pl.Series:
         def place(_row: int) -> str:
             return self.place
 
         times = copy(self.times)
-        moments = times.read(batch[TIME], {}, place)
+        moments = times.read(batch[self.column], {}, place)
         refuse_open((note for note in times.notes if isinstance(note, OpenChoice) and not note.may_close), self.place)
         if CLOCK in batch.columns:
             moments = moments + read_clock_times(batch[CLOCK], self.options, place=place)
@@ -179,6 +215,7 @@ class Events:
     unreadable: int | None = None  # the problem of events with bytes that are no text; None where the source is no text file
     whole: Events | None = None  # what these are a part of; labels are those of the whole
     listed: tuple[str, ...] | None = None  # the labels, where they are given
+    instances: InstanceMode | None = None  # whether starts are counted, or transitions, which are in the labels then
 
     def sampled(self, rate: float, key: bytes) -> Events:
         """Only those of cases that take part in a Poisson subsample, and those without a case, which are an error."""
@@ -187,8 +224,8 @@ class Events:
 
     def of_labels(self, labels: tuple[str, ...]) -> Events:
         """Only those of these labels, and those without a label, which are an error."""
-        label = F.col("label")
-        return replace(self, frame=self.frame.filter(label.isNull() | label.isin(list(labels))), listed=labels)
+        label, listed = F.col("label"), with_transitions(labels) if self.instances == "events" else labels
+        return replace(self, frame=self.frame.filter(label.isNull() | label.isin(list(listed))), listed=listed)
 
     def of_cases(self, cases: DataFrame) -> Events:
         """Only those of these cases, and those without a case, which are an error."""
@@ -213,6 +250,9 @@ class Events:
             replaced = F.concat_ws(" ", *texts).contains(REPLACED)
             problem = F.when(replaced, self.unreadable).otherwise(problem)
         events = self.moments.read(self.frame).withColumn("problem", problem)
+        if "start" in events.columns:
+            start = F.col("start")
+            events = events.withColumn("start", F.when((start >= FIRST) & (start < AFTER), start).otherwise(F.lit(NO_START)))
         usable = F.coalesce("problem", F.lit(ALWAYS_REFUSED)) >= ALWAYS_REFUSED
         return events.filter(usable) if self.drop_invalid else events
 
@@ -231,6 +271,16 @@ class Events:
         if len(labels) > MOST_LABELS:
             raise UsageError(f"There are more than {MOST_LABELS:,} activity labels. Name the column of activities: --activity.")
         return tuple(sorted(labels))
+
+    @property
+    def paired(self) -> bool:
+        """Whether starts and completions of instances are counted."""
+        return self.instances == "pair"
+
+    @cached_property
+    def counted_labels(self) -> tuple[str, ...]:
+        """The labels that are counted, sorted."""
+        return both_forms(self.labels) if self.paired else self.labels
 
     def refused(self, problem: int) -> InputError:
         """What to say of an event that cannot be used."""
@@ -251,32 +301,89 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
         raise InputError("there are no events", place=table.place, remedy="Check that the export is complete")
     roles = find_roles(sample, options, table.place)
     columns = {role.role: role.columns for role in roles}
-    moments = moments_of(table, columns, sample, options)
-    notes = list(moments.notes)
+    mode, note = decided(sample, roles, options)
+    frame = _of_transitions(table, columns, options)
+    if mode is None and not options.described and "lifecycle" in columns:
+        mode, note = _found_instances(frame, _transition(table, columns["lifecycle"][0]), table.place)
+    if mode == "complete" and "start_timestamp" in columns:
+        note = STARTS_DROPPED
+    has_starts = mode == "pair" and "start_timestamp" in columns
+    moments = moments_of(table, columns, sample, options, starts=has_starts)
+    notes = [*moments.notes, *([note] if note else [])]
     if clocks := ", ".join(f'"{name}"' for name in unused_clocks(sample, roles, options)):
         notes.append(f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column.")
     notes += [*([] if table.order else [NO_ORDER]), *([DROPPED] if options.drop_invalid else [])]
-    frame = table.frame
-    if options.lifecycle_keep:
-        if "lifecycle" not in columns:
-            remedy = "Name it with --lifecycle, or leave --lifecycle-keep out"
-            raise InputError("there is no lifecycle column to choose transitions by", place=table.place, remedy=remedy)
-        wanted = [name.strip().lower() for name in options.lifecycle_keep]
-        frame = frame.filter(F.lower(_text(table, columns["lifecycle"][0], "lifecycle")).isin(wanted))
     ids = [_text(table, name, "case_id") for name in columns["case_id"]]
     labels = [_text(table, name, "activity") for name in columns["activity"]]
     lengths = [(F.length(part).cast("string"), F.lit(":"), part) for part in ids]  # so that no two combinations give the same id
     case = ids[0] if len(ids) == 1 else F.concat(*chain.from_iterable(lengths))
     label = F.concat(labels[0], *chain.from_iterable((F.lit("+"), part) for part in labels[1:]))  # missing where one of them is
+    label, more = F.translate(label, SEPARATOR, REPLACEMENT), []
+    if mode is not None and "lifecycle" in columns:
+        transition = _transition(table, columns["lifecycle"][0])
+        if mode == "events":
+            label = _with_transition(label, table, columns["lifecycle"][0])
+        elif mode == "pair" and not has_starts:
+            frame = frame.filter(_starts(transition) | _completes(transition))
+            more = [_starts(transition).alias("is_start"), _key(table, columns).alias("key")]
+        else:
+            frame = frame.filter(_completes(transition))
     chosen, column = [case.alias("case"), label.alias("label")], columns.get("individual", ("",))[0]
     if column:
         same = (column,) == columns["case_id"]
         chosen.append((case if same else _text(table, column, "individual")).alias("individual"))
     order = ("micros", *table.order) if options.sort_by_time and table.order else table.order
     unreadable = (6 if options.encoding is None else 7) if table.is_text else None
-    narrow = frame.select(*chosen, *table.order, *moments.columns)
-    events = Events(narrow, order, moments, options.drop_invalid, table.place, unreadable)
+    narrow = frame.select(*chosen, *table.order, *moments.columns, *more)
+    events = Events(narrow, order, moments, options.drop_invalid, table.place, unreadable, instances=mode)
     return events, moments.has_zone, column, roles, tuple(notes)
+
+
+def _of_transitions(table: OpenTable, columns: Mapping[str, tuple[str, ...]], options: ReadOptions) -> DataFrame:
+    """The rows of the transitions that the user wants."""
+    if not options.lifecycle_keep:
+        return table.frame
+    if "lifecycle" not in columns:
+        remedy = "Name it with --lifecycle, or leave --lifecycle-keep out"
+        raise InputError("there is no lifecycle column to choose transitions by", place=table.place, remedy=remedy)
+    wanted = [name.strip().lower() for name in options.lifecycle_keep]
+    return table.frame.filter(F.lower(_text(table, columns["lifecycle"][0], "lifecycle")).isin(wanted))
+
+
+def _found_instances(frame: DataFrame, transition: Column, place: str) -> tuple[InstanceMode | None, str]:
+    """Whether a table has starts and completions beyond the sample, as `decided` says of all rows."""
+    with in_one_line(place):
+        starts, completes = frame.agg(F.max(_starts(transition)), F.max(_completes(transition))).collect()[0]
+    return ("pair", PAIRED) if starts and completes else (None, "")
+
+
+def _starts(transition: Column) -> Column:
+    return F.coalesce(transition == START, F.lit(False))
+
+
+def _completes(transition: Column) -> Column:
+    return F.coalesce(transition == COMPLETE, F.lit(True))
+
+
+def _transition(table: OpenTable, name: str) -> Column:
+    """Transitions in lower case and without space around them; null where there is none."""
+    text = F.lower(F.regexp_replace(_text(table, name, "lifecycle"), AROUND, ""))
+    return F.when(text != "", text)
+
+
+def _with_transition(label: Column, table: OpenTable, name: str) -> Column:
+    """Labels with their transitions, as `event_labels` makes them."""
+    said = F.regexp_replace(F.translate(_text(table, name, "lifecycle"), SEPARATOR, REPLACEMENT), PLUS, "")
+    lower = F.regexp_replace(F.lower(_text(table, name, "lifecycle")), PLUS, "")
+    transition = F.when(lower.isin(list(TRANSITIONS)), lower).otherwise(said)
+    return F.when(transition.isNull(), label).otherwise(F.concat(label, F.lit(SEPARATOR), transition))
+
+
+def _key(table: OpenTable, columns: Mapping[str, tuple[str, ...]]) -> Column:
+    """What the start and the completion of an instance have in common, as `keys_of` says; which number it is means nothing."""
+    names = {"i": INSTANCE if INSTANCE in table.names else None, "r": columns.get("resource", (None,))[0]}
+    marked = [F.concat(F.lit(mark), _text(table, name, "resource")) for mark, name in names.items() if name is not None]
+    return F.coalesce(*(F.when(text.isNotNull(), F.xxhash64(text)) for text in marked), F.lit(0).cast("bigint"))
 
 
 def _text(table: OpenTable, name: str, role: str) -> Column:

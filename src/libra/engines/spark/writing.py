@@ -1,9 +1,10 @@
 """Writing a generated log with Spark: every part is made on an executor and written there, as one file of a folder.
 
 In: a log in parts, and the folder to write. Out: Parquet or CSV files of the columns case:concept:name, concept:name and
-time:timestamp (in UTC), which sorted by name hold the log in order. A part is the same however often it is made, and its case ids
-are those of the whole log: a task that runs again, or twice, gives the same file, of which Spark's committer takes one. A folder
-on this machine appears whole or not at all; elsewhere the file _SUCCESS says that it is whole.
+time:timestamp (in UTC), where instances or single events are released start_timestamp or lifecycle:transition as well, which
+sorted by name hold the log in order. A part is the same however often it is made, and its case ids are those of the whole log: a
+task that runs again, or twice, gives the same file, of which Spark's committer takes one. A folder on this machine appears whole
+or not at all; elsewhere the file _SUCCESS says that it is whole.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from libra.engines.spark.session import Spark, in_one_line, session_of, setting,
 from libra.errors import InputError, UsageError
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import ACTIVITY, CASE_ID, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_ID, LIFECYCLE, START_TIMESTAMP, TIMESTAMP
 from libra.eventlog.options import Progress
 from libra.eventlog.tables.csv_write import FORMULA
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["parquet", "csv"]
 SCHEMA = f"`{CASE_ID}` string, `{ACTIVITY}` string, `{TIMESTAMP}` timestamp"
+FURTHER = {"pair": f", `{START_TIMESTAMP}` timestamp", "events": f", `{LIFECYCLE}` string"}
 TIMESTAMP_TYPE = "spark.sql.parquet.outputTimestampType"
 CSV: dict[str, bool | str] = {"header": True, "quoteAll": False, "escape": '"', "timeZone": "UTC", "emptyValue": ""}
 CSV |= {"ignoreLeadingWhiteSpace": False}
@@ -83,14 +85,14 @@ def write_log(log: EventLog, target: str, spark: Spark, kind: Kind = "parquet") 
     """
     if not isinstance(log, LogInParts):
         whole, grain = log, 1 if log.finer_than(SECOND, log.events[TIMESTAMP]) else SECOND
-        sizes = {"n_cases": log.n_cases, "n_events": log.n_events}
-        log = LogInParts(1, lambda _number: whole, **sizes, labels=whole.activities, grain=grain, metadata=whole.metadata)
+        known = {"n_cases": log.n_cases, "n_events": log.n_events, "labels": log.activities, "instances": log.instances}
+        log = LogInParts(1, lambda _number: whole, **known, grain=grain, metadata=whole.metadata)
     local = Path(target) if spark.local and "://" not in target else None
     beside = target if local is None else _beside(local)
     try:
         with in_one_line(target), without_warnings():
             numbers = spark.session.range(0, log.n_parts, 1, log.n_parts)
-            rows = numbers.mapInArrow(_Parts(log, guarded=kind == "csv"), SCHEMA)
+            rows = numbers.mapInArrow(_Parts(log, guarded=kind == "csv"), SCHEMA + FURTHER.get(log.instances or "", ""))
             if kind == "csv":
                 fine = log.finer_than(SECOND, pl.Series([], dtype=pl.Int64))
                 form = f"yyyy-MM-dd'T'HH:mm:ss{'.SSSSSS' if fine else ''}XXX"
@@ -117,7 +119,7 @@ class _Parts:
             for number in batch.column(0).to_pylist():
                 rows = self.log.part(number).to_polars()
                 if self.guarded:
-                    rows = rows.with_columns(pl.col(CASE_ID, ACTIVITY).str.replace(f"({FORMULA})", "'$1"))
+                    rows = rows.with_columns(pl.col(pl.String).str.replace(f"({FORMULA})", "'$1"))
                 yield from rows.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
 
 

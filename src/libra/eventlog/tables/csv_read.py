@@ -22,9 +22,10 @@ import polars as pl
 from libra.errors import InputError
 from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import ROLE_COLUMN, unnamed
+from libra.eventlog.names import INSTANCE, ROLE_COLUMN, unnamed
 from libra.eventlog.notes import listed
 from libra.eventlog.options import Place, Progress, ReadOptions, no_progress
+from libra.eventlog.pairing import decided
 from libra.eventlog.tables import csv_text
 from libra.eventlog.tables.csv_text import Dialect, misquoted
 from libra.eventlog.tables.flat import from_flat
@@ -133,6 +134,8 @@ def read_csv(files: Sequence[Path], options: ReadOptions, source: str) -> EventL
     table = together([CsvFile(file, input_format(file), options) for file in files], source)
     roles = find_roles(table.frame, options, source)
     playing = {name for role in roles for name in role.columns}
+    if decided(table.frame, roles, options)[0] == "pair":
+        playing.add(INSTANCE)  # what has the same number is paired by the text that stands there
     frame, more = infer_types(table.frame, table.text | playing, options.decimal, table.dialect.delimiter)
     frame = frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String)
     return from_flat(frame, options, place=table.place, source=source, roles=roles, notes=[*table.notes, *more])

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.instances import COMPLETE, START, keys_of
 from libra.eventlog.log import UTC_MICROSECONDS, FoundRole
-from libra.eventlog.names import unnamed
+from libra.eventlog.names import INSTANCE, unnamed
 from libra.eventlog.options import Place, ReadOptions
+from libra.eventlog.pairing import closes, decided, transition_of
 from libra.eventlog.select import Transitions
 from libra.eventlog.tables import timestamps
 from libra.eventlog.tables.dates import telling_dates
 from libra.eventlog.tables.flat import TableRows, clock_note, identity, with_clocks
 from libra.eventlog.tables.roles import DESCRIBED, REQUIRED, find_roles
 from libra.eventlog.tables.timestamps import Beside, Column, has_zone, iso_timestamps, place_in, read_moments
+from libra.eventlog.tables.values import as_text
 
 _NEVER_DATES = ((10**9, 10**10), (10**12, 10**13), (10**15, 10**16))  # as many digits as epochs have and no date has
 _REMEDY = "Give the format with --timestamp-format, or say --day-first or --month-first if it is their order that is open"
@@ -32,8 +37,11 @@ _SURE = ("named in the call", DESCRIBED, "its name is the XES standard's")
 class Times:
     """One column of times, read as its first values show."""
 
-    def __init__(self, sample: pl.Series, beside: Beside, options: ReadOptions, column: str, *, place: Place) -> None:
-        self._options, self._column = options, column
+    def __init__(
+        self, sample: pl.Series, beside: Beside, options: ReadOptions, column: str, *, place: Place, optional: bool = False
+    ) -> None:
+        """Take the first values and other columns of times `beside` them; an event may do without an `optional` one."""
+        self._options, self._column, self._optional = options, column, optional
         values = timestamps.stripped(sample, column, place)
         self._values, self._moments = values.clear(), pl.Series([], dtype=UTC_MICROSECONDS)
         self._beside = {name: unnamed(others).clear() for name, others in beside.items()}
@@ -72,7 +80,8 @@ class Times:
                 row = bisect_left(range(1, len(values)), True, key=contradicts)  # the last of the fewest that contradict
                 what = f"timestamp {timestamps.quoted(values[row])} does not fit the way those before it were read"
                 raise InputError(what, place=place(row), remedy=_REMEDY) from None
-        return timestamps.usable_moments(moments, values, self._options, place, continued=continued)[0]
+        usable = timestamps.usable_moments
+        return usable(moments, values, self._options, place, optional=self._optional, continued=continued)[0]
 
     def _remember(self, values: pl.Series, beside: Beside) -> pl.Series:
         """The moments of more values; the telling ones among them are kept."""
@@ -151,12 +160,12 @@ def _merged(seen: pl.Series, more: pl.Series | None) -> pl.Series:
 class RowsInBatches(TableRows):
     """One way through the rows of a table in batches, with times read as a sample of the rows shows.
 
-    Out come frames with "case", "activity", "micros" and perhaps "individual", as `EventBatches` has them.
+    Out come frames with "case", "activity", "micros" and what else `EventBatches` has.
     """
 
     def __init__(
         self, sample: pl.DataFrame, roles: Sequence[FoundRole], options: ReadOptions, source: str, place: Place,
-        may_lack_individual: bool = False,
+        may_lack_individual: bool = False, may_have_instance: bool = False,
     ) -> None:  # fmt: skip
         columns = {role.role: role.columns for role in roles}
         super().__init__(columns, options, source, self._moments)
@@ -168,9 +177,22 @@ class RowsInBatches(TableRows):
         self._beside = starts if may_show else ()  # another column of times, which may show if day or month comes first
         self.times = Times(sample[when], {name: sample[name] for name in self._beside}, options, when, place=place)
         self.times_of = [*columns["timestamp"], *self._beside]  # the columns that hold times
-        read = [*REQUIRED, "individual", *(["lifecycle"] if options.lifecycle_keep else [])]
+        self.instances, self._instances_note = decided(sample, roles, options)
+        self.has_starts, self.has_transitions = bool(starts), "lifecycle" in columns
+        self._watched = self.instances is None and not options.described and self.has_transitions  # whether instances turn up
+        self._found = dict.fromkeys((START, COMPLETE), False)
+        self.starts = None
+        if self.instances == "pair" and starts:
+            ours = options if options.zone is None else replace(options, zone="utc")
+            beside = {when: sample[when]} if may_show else {}
+            self.starts = Times(sample[starts[0]], beside, ours, starts[0], place=place, optional=True)
+            self.times_of = [*columns["timestamp"], *starts]
+        by_transition = self.instances is not None or self._watched or options.lifecycle_keep
+        paired = self.instances == "pair" and not starts
+        read = [*REQUIRED, "individual", *(["lifecycle"] if by_transition else []), *(["resource"] if paired else [])]
         names = [name for role in read for name in columns.get(role, ())]
-        self.needed = list(dict.fromkeys([*names, *self._beside]))  # all columns that are read
+        more = [INSTANCE] if paired and (may_have_instance or INSTANCE in sample.columns) else []
+        self.needed = list(dict.fromkeys([*names, *more, *self._beside, *(starts if self.starts else ())]))  # all that are read
 
     def events(self, frame: pl.DataFrame, place: Place) -> pl.DataFrame:
         """The events of the next rows."""
@@ -180,10 +202,50 @@ class RowsInBatches(TableRows):
         playing = {"case": case, "activity": required["activity"], "micros": required["timestamp"].to_physical()}
         if "individual" in self._columns:
             playing["individual"] = self._whose(frame, case, usable, place)
-        if self._options.lifecycle_keep:
-            usable = self._transitions.keep(self.joined(frame, "lifecycle", place), usable)
+        transition = self.joined(frame, "lifecycle", place) if self._needs_transitions else None
+        if self._options.lifecycle_keep and transition is not None:
+            usable = self._transitions.keep(transition, usable)
+        if self.starts is not None:
+            start = self._start(frame, place)
+            playing["start"] = start.set((start >= playing["micros"]).fill_null(True), None)
+        if transition is not None:
+            usable = self._by_transition(frame, transition, usable, playing, place)
+        elif self.instances == "pair" and self.starts is None:
+            playing["is_start"] = pl.repeat(False, frame.height, dtype=pl.Boolean, eager=True)
+            playing["key"] = keys_of(None, None, frame.height)
         events = pl.DataFrame([values.alias(name) for name, values in playing.items()])
         return events if usable is None else events.filter(usable)
+
+    @property
+    def _needs_transitions(self) -> bool:
+        return self.has_transitions and (self.instances is not None or self._watched or bool(self._options.lifecycle_keep))
+
+    def _start(self, frame: pl.DataFrame, place: Place) -> pl.Series:
+        """When rows started."""
+        (name,), when = self._columns["start_timestamp"], self._columns["timestamp"][0]
+        beside = {when: frame[when]} if self._beside else {}
+        return unnamed(self.starts.read(frame[name], beside, place)).to_physical() if self.starts is not None else pl.Series()
+
+    def _by_transition(
+        self, frame: pl.DataFrame, transition: pl.Series, usable: pl.Series | None, playing: dict[str, pl.Series], place: Place
+    ) -> pl.Series | None:
+        """Which events come, by their transitions; what is said of them goes to `playing`."""
+        if self.instances == "events":
+            playing["transition"] = transition
+            return usable
+        transitions = transition_of(transition)
+        completes = closes(transitions)
+        if self.instances is None:
+            if self._watched:
+                refuse_late_instances(self._found, transitions, usable, place)
+            return usable
+        if self.instances == "pair" and self.starts is None:
+            resource = self.joined(frame, "resource", place) if "resource" in self._columns else None
+            instance = as_text(frame[INSTANCE]) if INSTANCE in self.needed else None
+            playing["is_start"] = (transitions == START).fill_null(False)
+            playing["key"] = keys_of(instance, resource, frame.height)
+            completes = completes | playing["is_start"]
+        return completes if usable is None else completes & usable
 
     def finish(self) -> None:
         """All rows have come."""
@@ -194,7 +256,9 @@ class RowsInBatches(TableRows):
     def notes(self) -> list[str]:
         """What is worth knowing about the rows so far."""
         when, *clocks = self._columns["timestamp"]
-        return [*(clock_note(clock, when) for clock in clocks), *self.times.notes, *super().notes()]
+        said = [*(clock_note(clock, when) for clock in clocks), *self.times.notes]
+        said += self.starts.notes if self.starts is not None else []
+        return [*said, *filter(None, [self._instances_note]), *super().notes()]
 
     def _whose(self, frame: pl.DataFrame, case: pl.Series, usable: pl.Series | None, place: Place) -> pl.Series:
         if self._columns["individual"] == self._columns["case_id"]:
@@ -208,6 +272,17 @@ class RowsInBatches(TableRows):
         columns = self._columns["timestamp"]
         moments = self.times.read(frame[columns[0]], {name: frame[name] for name in self._beside}, place)
         return with_clocks(moments, frame, columns, self._options, place)
+
+
+def refuse_late_instances(found: dict[str, bool], transitions: pl.Series, usable: pl.Series | None, place: Place) -> None:
+    """An `InputError` at the first event by which a log has starts and completions, where its first events had not both."""
+    counts = pl.Series(np.ones(len(transitions), bool)) if usable is None else usable
+    here = {START: (transitions == START).fill_null(False) & counts, COMPLETE: closes(transitions) & counts}
+    rows = [int(where.arg_true()[0]) for kind, where in here.items() if not found[kind] and where.any()]
+    found |= {kind: found[kind] or bool(where.any()) for kind, where in here.items()}
+    if rows and all(found.values()):
+        what = "here the log has start and complete events, and before it has only one of them"
+        raise InputError(what, place=place(max(rows)), remedy="Say --instances pair, complete or events")
 
 
 def individuals_apart(whose: pl.Series, case: pl.Series) -> pl.Series:
@@ -249,6 +324,8 @@ class TableBatches:
         self.has_individual, self.estimated_events = named or self._remembered, height
         self._rows = self._fresh()
         self.has_zone = self._rows.times.has_zone
+        self.instances = self._rows.instances
+        self.has_starts, self.has_transitions = self._rows.has_starts, self._rows.has_transitions
 
     def _fresh(self) -> RowsInBatches:
         return RowsInBatches(self._sample, self.roles, self._options, self._source, self._place, self._remembered)

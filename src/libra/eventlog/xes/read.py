@@ -22,13 +22,26 @@ import polars as pl
 from libra._system.parallel import in_order
 from libra.errors import InputError
 from libra.eventlog.files import FileFormat, open_input
+from libra.eventlog.instances import COMPLETE, START, keys_of
 from libra.eventlog.log import EventLog, FoundRole
-from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, TIMESTAMP
+from libra.eventlog.names import (
+    ACTIVITY,
+    CASE_ID,
+    CASE_INDEX,
+    CASE_NAME,
+    CASE_PREFIX,
+    INSTANCE,
+    LIFECYCLE,
+    RESOURCE,
+    START_TIMESTAMP,
+    TIMESTAMP,
+)
 from libra.eventlog.notes import OpenChoice
 from libra.eventlog.options import Place, Progress, ReadOptions
+from libra.eventlog.pairing import closes, decided, transition_of
 from libra.eventlog.select import Transitions
 from libra.eventlog.tables.dates import read_iso_dates
-from libra.eventlog.tables.in_batches import RowsInBatches
+from libra.eventlog.tables.in_batches import RowsInBatches, refuse_late_instances
 from libra.eventlog.tables.timestamps import zone_misfit
 from libra.eventlog.xes import assemble as assembly
 from libra.eventlog.xes.assemble import Columns, Content, Piece, XesFrames, assemble, no_blank, spread, texts, typed_as
@@ -186,6 +199,7 @@ class XesBatches:
         read, size = done[-1]
         self.estimated_events = int(seen * size / max(read, 1))
         self.roles, self.has_zone = tuple[FoundRole, ...](), True
+        self.instances, self._instances_note = options.instances, ""
         self._first: XesFrames | None = None
         if not seen and not options.allow_empty:
             raise assembly.without_events(path)
@@ -193,11 +207,14 @@ class XesBatches:
             self._first = XesFrames(self._document.content(pieces), path, options)  # as they are in memory
             self._sample, self.roles, self._date_key = self._first.found_roles()
             self._key_of = self._first.key_of
+            self.instances, self._instances_note = decided(self._sample, self.roles, options)
             self.has_zone, notes = self._first.zone_of(self._date_key)
             self._zone_notes = [note for note in notes if note == assembly.NAIVE or isinstance(note, OpenChoice)]
             either = options.zone == "utc" or any(isinstance(note, OpenChoice) for note in notes)
             self._held = None if either else self.has_zone  # what all times have to be like; None where either will do
-        self.has_individual = any(role.role == "individual" for role in self.roles)
+        played = {role.role for role in self.roles}
+        self.has_individual, self.has_starts = "individual" in played, "start_timestamp" in played
+        self.has_transitions = "lifecycle" in played
         self._begin()
         if self._rows is not None and self._date_key is None:
             self.has_zone = self._rows.times.has_zone
@@ -211,6 +228,8 @@ class XesBatches:
             return
         self._notes = dict.fromkeys(self._zone_notes)
         if first.by_standard:
+            self._notes |= dict.fromkeys(filter(None, [self._instances_note]))
+            self._kinds = dict.fromkeys((START, COMPLETE), False)
             self._transitions = Transitions(options.lifecycle_keep, LIFECYCLE in first.events.columns, str(self._path))
             return
         of_rows = list(self.roles)
@@ -219,7 +238,7 @@ class XesBatches:
                 of_rows[i] = replace(role, columns=(_TRACE,))  # each trace is a case
         table = self._sample.with_columns(pl.Series(_TRACE, first.events[CASE_INDEX]).cast(pl.Int64))
         typed = options if self._date_key is None else replace(options, zone=None)
-        self._rows = RowsInBatches(table, of_rows, typed, str(self._path), first.place)
+        self._rows = RowsInBatches(table, of_rows, typed, str(self._path), first.place, may_have_instance=True)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         self._begin()
@@ -258,17 +277,54 @@ class XesBatches:
             ACTIVITY: no_blank(texts(piece.event_parts, ACTIVITY, height)),
             TIMESTAMP: self._times(piece, TIMESTAMP, place),
         }
-        if self._options.lifecycle_keep:
+        if self._options.lifecycle_keep or self.has_transitions:
             columns[LIFECYCLE] = texts(piece.event_parts, LIFECYCLE, height)
+        columns |= self._more_columns(piece, place)
         events = assembly.usable(pl.DataFrame(columns), ids, notes, place, self._options)
         self._used |= events.height > 0
         if self._options.lifecycle_keep:
             events = events.filter(self._transitions.keep(events[LIFECYCLE], None))
+        events = self._by_transition(events, place)
         if len(np.unique(piece.case_of_event)) < piece.n_cases:
             notes.append("Cases without events were left out.")
         self._notes.update(dict.fromkeys(notes))
         times = pl.col(TIMESTAMP).to_physical()
-        return events.select(case=pl.col(CASE_INDEX) + before, activity=pl.col(ACTIVITY), micros=times)
+        more = [name for name in ("start", "is_start", "key", "transition") if name in events.columns]
+        return events.select(
+            case=pl.col(CASE_INDEX) + before, activity=pl.col(ACTIVITY), micros=times, **{name: pl.col(name) for name in more}
+        )
+
+    def _more_columns(self, piece: Piece, place: Place) -> dict[str, pl.Series]:
+        """What else is said of events that are activity instances, or parts of them."""
+        height = len(piece.case_of_event)
+        if self.instances != "pair":
+            return {}
+        if self.has_starts:
+            return {"start": self._times(piece, START_TIMESTAMP, place, start=True).to_physical()}
+        instance, resource = (texts(piece.event_parts, key, height) for key in (INSTANCE, RESOURCE))
+        known = not self._options.described or any(role.role == "resource" for role in self.roles)
+        return {"key": keys_of(instance, resource if known else None, height)}
+
+    def _by_transition(self, events: pl.DataFrame, place: Place) -> pl.DataFrame:
+        """The events that come, by their transitions."""
+        if self.instances == "pair" and self.has_starts:
+            before = pl.col("start") < pl.col(TIMESTAMP).to_physical()
+            events = events.with_columns(pl.when(before).then("start").alias("start"))
+        if not self.has_transitions:
+            opens = [pl.lit(False).alias("is_start")] if self.instances == "pair" and not self.has_starts else []
+            return events.with_columns(opens)
+        if self.instances == "events":
+            return events.with_columns(pl.col(LIFECYCLE).alias("transition"))
+        transitions = transition_of(events[LIFECYCLE])
+        completes = closes(transitions)
+        if self.instances is None:
+            if not self._options.described:
+                refuse_late_instances(self._kinds, transitions, None, place)
+            return events
+        if self.instances == "pair" and not self.has_starts:
+            events = events.with_columns((transitions == START).fill_null(False).alias("is_start"))
+            completes = completes | events["is_start"]
+        return events.filter(completes)
 
     def _flat(self, rows: RowsInBatches, piece: Piece, before: int, ids: pl.Series, place: Place) -> pl.DataFrame:
         """The same, where other attributes play roles."""
@@ -286,15 +342,15 @@ class XesBatches:
                 columns[name] = self._times(piece, key, place)
             elif is_time and key is not None:
                 columns[name] = typed_as(self._sample.schema[name], piece.event_parts, key, n_events, place)
-            elif key is not None:
-                columns[name] = texts(piece.event_parts, key, n_events)
+            elif key is not None or name == INSTANCE:
+                columns[name] = texts(piece.event_parts, key or INSTANCE, n_events)
             else:
                 bare, parts = name.removeprefix(CASE_PREFIX), piece.case_parts
                 typed = typed_as(self._sample.schema[name], parts, bare, piece.n_cases, trace) if is_time else None
                 columns[name] = (texts(parts, bare, piece.n_cases) if typed is None else typed)[piece.case_of_event]
         return rows.events(pl.DataFrame(columns), place)
 
-    def _times(self, piece: Piece, key: str, place: Place) -> pl.Series:
+    def _times(self, piece: Piece, key: str, place: Place, *, start: bool = False) -> pl.Series:
         """The time of every event; null where there is none, or none that can be read and such events are dropped."""
         parts = [part for part in piece.event_parts if part.key == key]
         for part in parts:
@@ -307,7 +363,7 @@ class XesBatches:
             row = int(bad.arg_true()[0])
             raise assembly.bad_time(text[row], place(row))
         misfits = naive if self._held else ~naive & read.is_not_null()
-        if self._held is not None and misfits.any():
+        if self._held is not None and not start and misfits.any():
             row = int(misfits.arg_true()[0])
             if self._options.zone is not None:
                 raise zone_misfit(text[row], self._options.zone, place(row))

@@ -21,6 +21,7 @@ from libra.eventlog.log import XES_TYPES, EventLog
 from libra.eventlog.metadata import VALUE_TYPES, Attribute, AttributeType, AttributeValue, Classifier, Extension, LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, TIMESTAMP, column
 from libra.eventlog.options import Progress, no_progress
+from libra.eventlog.pairing import as_events
 
 _EXTENSIONS = {
     "concept": "Concept", "time": "Time", "lifecycle": "Lifecycle", "org": "Organizational", "identity": "Identity",
@@ -47,16 +48,17 @@ def default_metadata(log: EventLog) -> LogMetadata:
     unknown = Attribute(ACTIVITY, "string", "UNKNOWN")
     event_globals = [unknown, Attribute(TIMESTAMP, "date", datetime(1970, 1, 1, tzinfo=UTC))]
     classifiers = [Classifier("Activity", (ACTIVITY,))]
-    if LIFECYCLE in log.events.columns and log.events.schema[LIFECYCLE] == pl.String:
+    paired = log.instances == "pair"
+    if paired or (LIFECYCLE in log.events.columns and log.events.schema[LIFECYCLE] == pl.String):
         classifiers.append(Classifier("Activity_and_lifecycle", (ACTIVITY, LIFECYCLE)))
-        if not log.events[LIFECYCLE].null_count():
+        if paired or not log.events[LIFECYCLE].null_count():
             event_globals.append(Attribute(LIFECYCLE, "string", "complete"))
     return LogMetadata((), (Attribute(CASE_NAME, "string", "UNKNOWN"),), tuple(event_globals), tuple(classifiers))
 
 
 def written_metadata(log: EventLog) -> LogMetadata:
     """The metadata that a reader of the written file will find."""
-    return plan_header(log)[0]
+    return plan_header(as_events(log) if log.instances == "pair" else log)[0]
 
 
 def plan_header(log: EventLog) -> tuple[LogMetadata, list[str]]:
@@ -169,19 +171,21 @@ def escape(text: str) -> str:
 
 
 def write_xes(log: EventLog, stream: BinaryIO, progress: Progress = no_progress) -> list[str]:
-    """Write a log as XES and tell what could not be kept. Progress counts events."""
+    """Write a log as XES and tell what could not be kept; instances become start and complete events. Progress counts rows."""
     notes, of_cases, of_events, done = list[str](), list[_Attribute](), list[_Attribute](), 0
-    for part in log.parts():
+    for made in log.parts():
+        part = as_events(made) if log.instances == "pair" else made  # in XES an event has one time
         if not of_events:
             metadata, notes = plan_header(part)
             stream.write("".join(f"{line}\n" for line in header_lines(metadata)).encode())
             of_cases = [_Attribute(values, "\t\t", log) for values in part.cases]
             of_events = [_Attribute(values, "\t\t\t", log) for values in part.events.drop(CASE_INDEX)]
-        before = done
+        written = 0
         for events in slices(part):
-            stream.write(_traces(part, events, done - before, of_cases, of_events))
-            done += events.height
-            progress(done, log.n_events)
+            stream.write(_traces(part, events, written, of_cases, of_events))
+            written += events.height
+            progress(done + written * made.n_events // part.n_events, log.n_events)
+        done += made.n_events
     stream.write(b"</log>\n")
     lossy = dict.fromkeys(attribute.key for attribute in of_cases + of_events if attribute.lossy)
     notes.extend(f'Characters of "{escape(key)}" that XML cannot hold were replaced.' for key in lossy)

@@ -27,7 +27,7 @@ from libra.mechanisms.libra.plan import DEFAULT_BUDGET, PRIVATE, PUBLIC, TAILS, 
 from libra.mechanisms.libra.release_run import STAGES, release_run
 from libra.mechanisms.libra.releases import departures_from_plan
 from libra.mechanisms.peers import LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, CertifiedMechanism, counted_cases, proved
-from libra.mechanisms.release import Release
+from libra.mechanisms.release import CONTENTS, OF_INSTANCES, Release
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
@@ -109,7 +109,7 @@ class Libra(CertifiedMechanism):
         engine = origin.engine(plan.unit, random, while_reading, listed)
         counted = perf_counter() - begin
         stage_done()
-        public = engine.labels if self.labels == PUBLIC else listed
+        public = None if self.private_labels else engine.labels
         runs, flows, gates = [], [], []
         for number in range(plan.runs):
             if anew and number:
@@ -142,6 +142,7 @@ class Libra(CertifiedMechanism):
             notes=tuple(notes),
             ledger=ledger,
             figures=tuple(figures),
+            contents=OF_INSTANCES.get(released.instances, CONTENTS),
             seconds={"aggregate": aggregate, "privatize": privatize, "generate": generate},
         )
 
@@ -161,6 +162,11 @@ class Libra(CertifiedMechanism):
     def guarantees(self, *, seeded: bool) -> list[Guarantee]:
         """All guarantees that a release with these parameters may have: one."""
         return [self.guarantee(seeded=seeded)]
+
+    @property
+    def possible_contents(self) -> tuple[str, ...]:
+        """What a release may hold: that depends on how the log was read."""
+        return (CONTENTS, *OF_INSTANCES.values())
 
     @property
     def planned_ledger(self) -> Ledger:

@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 
 from libra._system.randomness import Randomness
+from libra.engines.sequences import starts_among
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated, traces_of
+from libra.eventlog.instances import SEPARATOR, split_label
 from libra.mechanisms.libra.tail.generate import weighted_traces
 from libra.mechanisms.libra.tail.release import TailFigures
+from libra.mechanisms.libra.tail.well_formed import without_open
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.noise import NoisyTable
@@ -39,6 +42,7 @@ class ControlFigures:
     threshold: float  # of the first look
     tail: TailFigures | None  # what was released about all other cases; None where they are not modelled
     nearest: bool  # whether the second look counts every case
+    completion: Integers | None = None  # of a start's label that of its activity, -1 for others; None where there are no starts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +61,7 @@ class Figures:
         """A JSON-ready copy."""
         control = self.control
         return {
-            "labels": list(self.labels),
+            "labels": list(map(_plain_label, self.labels)),
             "kept": control.kept.to_lists(),
             "first": control.first.to_dict(),
             "second": control.second.to_dict(),
@@ -70,17 +74,35 @@ class Figures:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Figures:
         """The figures of a JSON document."""
+        labels = tuple(map(_label_of, plain["labels"]))
         control = ControlFigures(
-            n_labels=len(plain["labels"]),
+            n_labels=len(labels),
             kept=traces_of(plain["kept"]),
             first=NoisyTable.from_dict(plain["first"]),
             second=NoisyTable.from_dict(plain["second"]),
             threshold=plain["threshold"],
             tail=None if plain["tail"] is None else TailFigures.from_dict(plain["tail"]),
             nearest=plain["nearest"],
+            completion=completion_of(labels),
         )
         times = TimeFigures.from_dict(plain["times"])
-        return cls(tuple(plain["labels"]), control, times, **{name: plain[name] for name in PLAIN})
+        return cls(labels, control, times, **{name: plain[name] for name in PLAIN})
+
+
+def completion_of(labels: tuple[str, ...]) -> Integers | None:
+    """Of each label of a start the code of its activity's label, -1 for others; None where there are no starts."""
+    found = starts_among(labels)
+    return found if (found >= 0).any() else None
+
+
+def _plain_label(label: str) -> str | list[str]:
+    """A label as JSON has it: its activity, or its activity and transition."""
+    activity, transition = split_label(label)
+    return activity if transition is None else [activity, transition]
+
+
+def _label_of(plain: str | list[str]) -> str:
+    return plain if isinstance(plain, str) else SEPARATOR.join(plain)
 
 
 def likeliest_counts(first: NoisyTable, second: NoisyTable, threshold: float) -> Floats:
@@ -110,11 +132,15 @@ def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Float
     traces, first, second = figures.kept, figures.first, figures.second
     weights = np.maximum(second.values, 0.0) if figures.nearest else likeliest_counts(first, second, figures.threshold)
     if figures.tail is not None:
-        rare, rare_weights = weighted_traces(figures.tail, figures.kept, figures.n_labels, random)
+        rare, rare_weights = weighted_traces(figures.tail, figures.kept, figures.n_labels, random, figures.completion)
         (cases, sd), kept = figures.tail.cases, weights.sum()
         if kept > 0 and cases > THERE * sd:  # kept variants stand for the rare cases that have no traces
             weights = weights * (1 + max(cases - rare_weights.sum(), 0.0) / kept)
         traces, weights = concatenated([traces, rare]), np.concatenate((weights, rare_weights))
+    if figures.completion is not None:
+        traces = without_open(traces, figures.completion)
+        some = np.flatnonzero(traces.lengths)
+        traces, weights = traces.take(some), weights[some]
     order = np.lexsort((traces.fingerprints(), traces.lengths))
     return traces.take(order), weights[order]
 

@@ -19,6 +19,7 @@ from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.mechanisms.fresh_log import log_of
 from libra.mechanisms.libra.figures import Figures, case_counts, weighted
+from libra.mechanisms.libra.instances import as_released, mode_of, released_traces, within_instances
 from libra.mechanisms.libra.times.generate import finest_grain, generate_times
 
 PART_EVENTS = 1_000_000  # that a part has about; larger ones take more memory, smaller ones more time for each event
@@ -68,7 +69,9 @@ class PlannedRun:
     def timed(self, traces: Traces, random: Randomness) -> Cases:
         """Cases that follow these traces, with a time for every event."""
         figures, n_labels = self.figures, self.figures.control.n_labels
-        micros = generate_times(figures.times, traces, n_labels, figures.time_zone, random)
+        completion = figures.control.completion
+        within = None if completion is None else within_instances(traces, completion)
+        micros = generate_times(figures.times, traces, n_labels, figures.time_zone, random, within)
         return Cases(traces.codes, micros, traces.offsets, np.zeros(len(traces), np.int64), n_labels)
 
     def codes_among(self, labels: Sequence[str]) -> Integers:
@@ -91,8 +94,8 @@ class PlannedLog:
 
     @property
     def n_events(self) -> int:
-        """How many events all parts have together."""
-        return sum(int(run.counts @ run.traces.lengths) for run in self.runs)
+        """How many events all parts have together; an instance is one."""
+        return sum(int(run.counts @ released_traces(run.traces, run.figures.labels)[0].lengths) for run in self.runs)
 
     @property
     def _labels(self) -> tuple[str, ...]:
@@ -113,24 +116,32 @@ class PlannedLog:
     def log(self, i: int, *, seeded: bool) -> EventLog:
         """Part i as a log; the numbers in its case ids go on from the parts before."""
         before = _first_case(i, self.n_cases, self.n_parts)
-        return log_of(self.part(i), self._labels, seeded=seeded, first=before + 1)
+        return self._log(self.part(i), seeded=seeded, first=before + 1)
 
     def in_parts(self, *, seeded: bool) -> EventLog:
         """The whole log: in memory where it is one part, otherwise made when it is looked at."""
         if self.n_parts == 1:
             return self.log(0, seeded=seeded)
         labels = self._labels
-        traces = concatenated([Traces(run.codes_among(labels)[run.traces.codes], run.traces.offsets) for run in self.runs])
+        counted = concatenated([Traces(run.codes_among(labels)[run.traces.codes], run.traces.offsets) for run in self.runs])
+        traces, activities = released_traces(counted, labels)
         return LogInParts(
             self.n_parts,
             partial(self.log, seeded=seeded),
             n_cases=self.n_cases,
             n_events=self.n_events,
             n_variants=len(np.unique(traces.fingerprints())),
-            labels=tuple(labels[code] for code in np.unique(traces.codes)),
+            labels=tuple(activities[code] for code in np.unique(traces.codes)),
             grain=math.gcd(*(finest_grain(run.figures.times) for run in self.runs)),
-            metadata=log_of(NO_CASES, labels, seeded=seeded).metadata,
+            metadata=self._log(NO_CASES, seeded=seeded).metadata,
+            instances=mode_of(labels),
         )
+
+    def _log(self, cases: Cases, *, seeded: bool, first: int = 1) -> EventLog:
+        """Generated cases as a log."""
+        made, activities, columns = as_released(cases, self._labels)
+        mode = mode_of(self._labels)
+        return log_of(made, activities, seeded=seeded, attributes=columns, first=first, instances=mode)
 
 
 def planned(runs: Sequence[Figures], flows: Sequence[Weighted] | None = None, *, part_events: int = PART_EVENTS) -> PlannedLog:

@@ -20,6 +20,7 @@ from libra._system.randomness import LARGEST_SEED, Randomness, derived_seed
 from libra._version import __version__
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import open_input
+from libra.eventlog.instances import STARTED
 from libra.mechanisms.libra.figures import Figures, weighted
 from libra.mechanisms.libra.generate import PlannedLog, Weighted, planned, sharing_cases
 from libra.mechanisms.libra.plan import checked_time_zone
@@ -120,6 +121,8 @@ def _checked(run: Figures) -> Figures:
     checked_time_zone(run.time_zone)
     if not all(isinstance(label, str) for label in run.labels) or len(set(run.labels)) < len(run.labels):
         raise ValueError("labels are texts, each of them once")
+    if any(label.endswith(STARTED) and label.removesuffix(STARTED) not in run.labels for label in run.labels):
+        raise ValueError("what can be started can be completed")
     if ((codes < 0) | (codes >= len(run.labels))).any():
         raise ValueError("every code stands for a label")
     if not len(control.kept) == control.first.counts.size == control.second.counts.size:

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 from libra._system.arguments import checked
 from libra.engines.contract import CASE, Unit
 from libra.errors import UsageError
+from libra.eventlog.instances import SEPARATOR
 from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
 from libra.privacy.accounting import before_subsampling, delta_of_ledger
 from libra.privacy.calibration import Calibration, calibrate
@@ -204,6 +205,8 @@ def checked_labels(said: str | Sequence[str]) -> str | tuple[str, ...]:
         raise UsageError(f'labels is "{PRIVATE}", "{PUBLIC}" or a list of names, not {said!r}.')
     if not all(label.strip() for label in said) or not said:
         raise UsageError("The list of labels is empty or has an empty name. List the names of activities.")
+    if any(SEPARATOR in label for label in said):
+        raise UsageError("The list of labels has a name with the control character U+001F, which no name may hold.")
     return tuple(sorted(set(said)))
 
 

@@ -11,7 +11,8 @@ from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
 from libra.eventlog.cases import Floats, Traces
-from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, weighted
+from libra.eventlog.instances import SEPARATOR
+from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, completion_of, weighted
 from libra.mechanisms.libra.plan import Plan
 from libra.mechanisms.libra.tail.release import release_tail
 from libra.mechanisms.libra.times.release import release_times
@@ -47,7 +48,10 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
     """
     noise = plan.calibration
     if public is not None and len(public) > MOST_LABELS:  # before any noise is drawn: a refusal after that would be a release
-        why = f"There are more than {MOST_LABELS:,} activity labels, and a figure for every pair of them would be too many."
+        forms = ", starts and transitions included" if any(SEPARATOR in label for label in public) else ""
+        why = (
+            f"There are more than {MOST_LABELS:,} activity labels{forms}, too many for a figure for every pair of them."
+        )
         raise UsageError(f"{why} Group them into fewer labels, or leave labels private, which keeps frequent ones alone.")
     kept, first = gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)
     labels = gate.labels_of(kept) if public is None else public
@@ -64,4 +68,5 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
         released = gate.recoded(kept, labels)
         if rare is not None and len(labels) <= MOST_LABELS:
             tail = release_tail(rare.with_labels(labels), released, len(labels), plan.mu_tail)
-    return labels, ControlFigures(len(labels), released, first, second, noise.least_count, tail, plan.tail == "nearest")
+    nearest, completion = plan.tail == "nearest", completion_of(labels)
+    return labels, ControlFigures(len(labels), released, first, second, noise.least_count, tail, nearest, completion)

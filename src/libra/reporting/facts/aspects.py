@@ -16,6 +16,7 @@ import numpy as np
 from libra._system.randomness import Randomness
 from libra.eventlog.cases import DAY, cases_of
 from libra.eventlog.log import EventLog, empty_log
+from libra.eventlog.names import START_TIMESTAMP
 from libra.measures.distances import total_variation
 from libra.measures.edges import pair_edges
 from libra.measures.utility import FIGURES, Utility, measure
@@ -213,7 +214,12 @@ def sample_of(log: EventLog, cases: int, seed: int = SEED) -> EventLog:
     """So many cases of a log, drawn with replacement, under ids of their own."""
     if not log.n_cases:
         return empty_log(log)
-    return log_of(cases_of(log).take(Randomness(seed).below(log.n_cases, cases)), log.activities, seeded=True)
+    rows, whole = Randomness(seed).below(log.n_cases, cases), cases_of(log)
+    sample = log_of(whole.take(rows), log.activities, seeded=True)
+    if log.instances != "pair":
+        return sample
+    events = replace(whole, codes=np.arange(log.n_events)).take(rows).codes
+    return replace(sample, events=sample.events.with_columns(log.events[START_TIMESTAMP][events]), instances="pair")
 
 
 def compared(original: EventLog, other: EventLog) -> Compared:

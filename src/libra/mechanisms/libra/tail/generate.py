@@ -7,6 +7,7 @@ starts and ends in the artificial node. Drawing is vectorized: all traces take t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, cont
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated
 from libra.mechanisms.libra.tail.edges import Figures, balance, believed, weak_edges
 from libra.mechanisms.libra.tail.release import TailFigures
+from libra.mechanisms.libra.tail.well_formed import Open, drawn_well_formed, lacking_starts
 from libra.privacy.noise import NoisyTable
 
 CANDIDATES = 10_000  # half or twice as many move the mean error on the eight public logs by 3 % at most; time grows with them
@@ -36,8 +38,11 @@ class Chain:
     second: Floats  # from each context, to each node; no row of zeros
 
 
-def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Traces:
-    """Traces of the chain, without those that are empty or longer than `longest`; so there may be fewer than `n`."""
+def draw_traces(chain: Chain, n: int, longest: int, random: Randomness, opened: Open | None = None) -> Traces:
+    """Traces of the chain, without those that are empty or longer than `longest`; so there may be fewer than `n`.
+
+    Where activities are started and completed, `opened` sees to it that steps fit what walkers have open.
+    """
     nodes = len(chain.first)
     outside = nodes - 1
     rows = np.vstack((chain.first, chain.second))
@@ -51,8 +56,16 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
     row = node
     finished = np.zeros(n, bool)
     who, what = [walker[:0]], [node[:0]]
+
+    def drawn_from(row: Integers) -> Integers:
+        return np.minimum(ladder.places(random.uniform(len(row)) + 2 * row) - row * nodes, outside)
+
     for _ in range(longest + 1):
-        following = np.minimum(ladder.places(random.uniform(len(row)) + 2 * row) - row * nodes, outside)
+        following = drawn_from(row)
+        if opened is not None:
+            fits = opened.fitting(walker, following, lambda which: drawn_from(row[which]), random)  # noqa: B023  # used at once
+            walker, node, following = walker[fits], node[fits], following[fits]
+            opened.take(walker, following)
         goes_on = following != outside
         finished[walker[~goes_on]] = True
         walker, edge, node = walker[goes_on], (node * nodes + following)[goes_on], following[goes_on]
@@ -68,12 +81,21 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness) -> Trace
     return drawn.take(np.flatnonzero(finished & (lengths > 0) & (lengths <= longest)))
 
 
-def candidates(figures: TailFigures, base: NoisyTable, weak: Integers, kept: Traces, random: Randomness) -> tuple[Traces, Floats]:
-    """Distinct candidates and the share of draws that gave each; `base` are the edges as far as they are believed."""
+def candidates(
+    figures: TailFigures, base: NoisyTable, weak: Integers, kept: Traces, random: Randomness, completion: Integers | None = None
+) -> tuple[Traces, Floats]:
+    """Distinct candidates and the share of draws that gave each; `base` are the edges as far as they are believed.
+
+    `completion` has for the label of a start the code of its activity's label, -1 for others; None where there are no starts.
+    """
     parts = []
     for strength, share in REPEATING if figures.excess is not None else ((1.0, 1.0),):
-        chain = _chain(figures, base, weak, strength)
-        parts.append(draw_traces(chain, int(CANDIDATES * share), figures.longest, random))
+        chain, n = _chain(figures, base, weak, strength), int(CANDIDATES * share)
+        fitting = None
+        if completion is not None:
+            walks = partial(draw_traces, chain, longest=figures.longest, random=random)
+            fitting = drawn_well_formed(walks, n, completion, lacking_starts(base, np.array(figures.edges, np.int64), completion))
+        parts.append(fitting if fitting is not None and len(fitting) else draw_traces(chain, n, figures.longest, random))
     drawn = concatenated(parts)
     prints, rows, times = np.unique(drawn.fingerprints(), return_index=True, return_counts=True)
     new = ~np.isin(prints, kept.fingerprints())
@@ -104,7 +126,9 @@ def _chain(figures: TailFigures, base: NoisyTable, weak: Integers, strength: flo
     return Chain(first, contexts, second)
 
 
-def weighted_traces(figures: TailFigures, kept: Traces, n_labels: int, random: Randomness) -> tuple[Traces, Floats]:
+def weighted_traces(
+    figures: TailFigures, kept: Traces, n_labels: int, random: Randomness, completion: Integers | None = None
+) -> tuple[Traces, Floats]:
     """Candidate traces and how many cases each stands for; none where the tail is lost in noise."""
     nothing = kept.take(np.zeros(0, np.int64)), np.zeros(0)
     cases, sd = figures.cases
@@ -112,7 +136,7 @@ def weighted_traces(figures: TailFigures, kept: Traces, n_labels: int, random: R
         return nothing
     weak = weak_edges(figures.base, np.array(figures.edges, np.int64))
     base = believed(figures.base, weak)
-    traces, shares = candidates(figures, base, weak, kept, random)
+    traces, shares = candidates(figures, base, weak, kept, random, completion)
     if not len(traces):
         return nothing
     weights = balance(_described(figures, base, traces, n_labels), cases * shares)

@@ -15,9 +15,10 @@ from libra._system.ordering import Ladder, stable_order
 from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
 from libra.eventlog.cases import Floats, Integers, Traces, to_utc
+from libra.eventlog.instances import Flags
 from libra.mechanisms.libra.times import release
 from libra.mechanisms.libra.times.calendar import draw_starts, hour_shares, nudge
-from libra.mechanisms.libra.times.histogram import KNOWN, TINY, Level, combined, denoise, tree, unknown
+from libra.mechanisms.libra.times.histogram import KNOWN, TINY, Level, combined, denoise, last_clear, tree, unknown
 from libra.mechanisms.libra.times.release import DEPTH, WAITED, Histogram, Overall, Steps, TimeFigures, last_total, overall_steps
 from libra.privacy.noise import NoisyTable
 
@@ -27,11 +28,17 @@ SURE = 0.1  # how far, relatively, the control flow may be off about the count o
 LARGE = 0.1  # of a case's duration: a step that is stretched or shortened when the case is
 MOST_STRETCH = 4.0
 A_SECOND = 1_000_000  # microseconds
+WORKING = 0.5  # of the steps of an edge: from there on its durations are times of work
 BELIEVED = 3.0  # standard deviations of a granularity that is generated
 
 
-def generate_times(figures: TimeFigures, traces: Traces, n_labels: int, time_zone: str, random: Randomness) -> Integers:
-    """The times of all events of the control flow, in UTC microseconds."""
+def generate_times(
+    figures: TimeFigures, traces: Traces, n_labels: int, time_zone: str, random: Randomness, within: Flags | None = None
+) -> Integers:
+    """The times of all events of the control flow, in UTC microseconds.
+
+    `within` says of every event whether an activity is being worked on during the step that leads to it, where that is known.
+    """
     if not len(traces.codes) or not figures.noisy:
         return np.zeros(len(traces.codes), np.int64)
     steps = release.steps_of(traces, n_labels)
@@ -42,7 +49,7 @@ def generate_times(figures: TimeFigures, traces: Traces, n_labels: int, time_zon
     gaps = np.zeros(len(traces.codes), np.int64)
     if len(steps.position):
         (longest, totals, hours), unit = _known(figures), grain[steps.row]
-        drawn = draw_steps(figures, steps, n_labels, random)
+        drawn = draw_steps(figures, steps, n_labels, random, None if within is None else within[steps.position])
         drawn, wanted = fit_totals(totals, drawn, steps.row, len(traces), random)
         gaps[steps.position] = shorten(np.rint(drawn / unit).astype(np.int64) * unit, steps.row, grain, longest, wanted)
         gaps = nudge(starts, gaps, traces, grain, hours, WAITED, random)
@@ -101,26 +108,28 @@ def _known(figures: TimeFigures) -> tuple[int, Histogram, Floats]:
     return int(tables.total_bounds()[last + 1]), totals, hours
 
 
-def edge_shares(figures: TimeFigures, counts: Integers) -> Floats:
+def edge_shares(figures: TimeFigures, counts: Integers, working: Flags | None = None) -> Floats:
     """For every edge with cells of its own, and for all others together, the share of its steps in each duration bin.
 
     `counts` says how many steps of the control flow each row has. How many of them were counted follows from what the noisy cells
-    say, and what the control flow does, in proportion.
+    say, and what the control flow does, in proportion. Of rows that are `working` time, nothing is believed beyond the last cell
+    that stands out: a few steps that seem to last for days would be most of all hours that are worked.
     """
     overall = overall_steps(figures.noisy["steps"], figures.noisy["longest"], last_total(figures.noisy, figures.parts))
     groups = np.array(figures.cells.groups)
     expected = np.bincount(groups, overall.shares, minlength=FINEST).astype(np.float64)
-    levels = _levels(figures, overall, expected, None)
+    working = np.zeros(len(counts), bool) if working is None else working
+    levels = _levels(figures, overall, expected, None, working)
     kept: Floats = counts.astype(np.float64) * (max(float(levels[0].values.sum()), 1.0) / max(int(counts.sum()), 1))
     guess = Level(kept[:, None], (SURE * kept[:, None] + 1) ** 2)
     totals = np.maximum(combined(levels[0], guess).values[:, 0], 1.0)
     first_look = denoise(levels, expected, totals) * totals[:, None]
-    shares = denoise(_levels(figures, overall, expected, first_look), expected, totals)
+    shares = denoise(_levels(figures, overall, expected, first_look, working), expected, totals)
     within = np.divide(overall.shares, expected[groups], out=np.zeros(len(groups)), where=expected[groups] > 0)
     return np.asarray(shares[:, groups] * within)
 
 
-def _levels(figures: TimeFigures, overall: Overall, expected: Floats, first_look: Floats | None) -> list[Level]:
+def _levels(figures: TimeFigures, overall: Overall, expected: Floats, first_look: Floats | None, working: Flags) -> list[Level]:
     """The noisy cells of every row as a tree; below what a row was counted in, nothing is known.
 
     Rows with equally many cells are treated together. `first_look` has the counts that a first look gave each finest group.
@@ -137,6 +146,10 @@ def _levels(figures: TimeFigures, overall: Overall, expected: Floats, first_look
         better = release.with_longest(seen, longest.values[cells], longest.sd**2, part[:present])
         values, variances = np.zeros((len(rows), size)), np.full((len(rows), size), KNOWN)
         values[:, :present], variances[:, :present] = better
+        for row in np.flatnonzero(working[rows]):
+            last = last_clear(values[row, :present] / np.sqrt(variances[row, :present]))
+            if last >= 0:
+                values[row, last + 1 :], variances[row, last + 1 :] = 0.0, KNOWN
         if first_look is not None:
             empty = first_look[rows].reshape(len(rows), size, -1).sum(2) < EMPTY * np.sqrt(variances)
             values[empty], variances[empty] = 0.0, KNOWN
@@ -145,13 +158,16 @@ def _levels(figures: TimeFigures, overall: Overall, expected: Floats, first_look
     return levels
 
 
-def draw_steps(figures: TimeFigures, steps: Steps, n_labels: int, random: Randomness) -> Floats:
-    """A duration for every step, in microseconds."""
+def draw_steps(figures: TimeFigures, steps: Steps, n_labels: int, random: Randomness, within: Flags | None = None) -> Floats:
+    """A duration for every step, in microseconds; `within` says in which of them an activity is being worked on."""
     row_of = np.full(n_labels**2, len(figures.cells.edges))
     row_of[list(figures.cells.edges)] = np.arange(len(figures.cells.edges))
     row = row_of[steps.edge]
     counts = np.bincount(row, minlength=len(figures.cells.edges) + 1)
-    ordered = spread(edge_shares(figures, counts), counts, tables.duration_bounds(), random)
+    working = np.zeros(len(counts), bool)
+    if within is not None:
+        working[:-1] = np.bincount(row, within, minlength=len(counts))[:-1] > WORKING * counts[:-1]
+    ordered = spread(edge_shares(figures, counts, working), counts, tables.duration_bounds(), random)
     order = stable_order((row.astype(np.uint64) << np.uint64(48)) + (random.words(len(row)) >> np.uint64(16)))
     drawn = np.empty(len(row))
     drawn[order] = ordered

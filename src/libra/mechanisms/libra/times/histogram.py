@@ -181,9 +181,9 @@ def busy_spans(years: tuple[int, ...], score: Floats) -> npt.NDArray[np.bool_]:
     busy = np.ones(score.shape, np.bool_)
     for rows in np.split(np.arange(len(years)), np.flatnonzero(np.diff(years) > 1) + 1):
         line = score[rows].ravel()
-        last = _last_clear(line)
+        last = last_clear(line)
         if last >= 0:
-            first, last = len(line) - 1 - _drawn_out(line[::-1], _last_clear(line[::-1])), _drawn_out(line, last)
+            first, last = len(line) - 1 - _drawn_out(line[::-1], last_clear(line[::-1])), _drawn_out(line, last)
             place = np.arange(len(line))
             busy[rows] = ((place >= first) & (place <= last)).reshape(len(rows), -1)
     return busy
@@ -211,11 +211,11 @@ def last_bin(score: Floats) -> int:
 
     `score` has counts in standard deviations. Where no window stands out, the end of the best one up to `LAST_RESORT`.
     """
-    last = _last_clear(score)
+    last = last_clear(score)
     return last if last >= 0 else _best_window(score[:LAST_RESORT])[1] - 1
 
 
-def _last_clear(score: Floats) -> int:
+def last_clear(score: Floats) -> int:
     """As `last_bin`; -1 where no window stands out."""
     sums = np.concatenate(([0.0], np.cumsum(score)))
     last = -1

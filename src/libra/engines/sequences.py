@@ -1,0 +1,138 @@
+"""What engines count of activity instances: the sequence of starts and completions of each case.
+
+A start is an event of its own, with the label of its activity's start, so every table about events is one about starts and
+completions as well. The sequence of a case follows from that case alone. Each activity has both labels, whether or not it is ever
+started. Where single events are released, their transitions are part of their labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from libra.engines.contract import Integers
+from libra.engines.counting.blocks import codes_among, offsets_of
+from libra.eventlog.cases import Cases, cases_of
+from libra.eventlog.instances import (
+    NO_START,
+    REPLACEMENT,
+    SEPARATOR,
+    STARTED,
+    expanded,
+    label_texts,
+    pairs,
+    started,
+    valid_starts,
+)
+from libra.eventlog.log import EventLog, Variants, variants_of
+from libra.eventlog.names import ACTIVITY, LIFECYCLE, START_TIMESTAMP
+
+TRANSITIONS = (  # of the standard's model; the labels of a list have each of these, or none
+    *("schedule", "assign", "reassign", "start", "suspend", "resume", "complete", "autoskip", "manualskip", "withdraw"),
+    *("ate_abort", "pi_abort", "unknown"),
+)
+
+
+def both_forms(activities: Iterable[str]) -> tuple[str, ...]:
+    r"""The labels of completions and starts of these activities, sorted.
+
+    Example:
+        >>> both_forms(["admit", "leave"])
+        ('admit', 'admit\x1f+start', 'leave', 'leave\x1f+start')
+    """
+    return tuple(sorted(label for activity in activities for label in (activity, started(activity))))
+
+
+def with_transitions(activities: Iterable[str]) -> tuple[str, ...]:
+    """The labels of single events of these activities, sorted: without a transition, and in each of the standard's."""
+    endings = ("", *(SEPARATOR + transition for transition in TRANSITIONS))
+    return tuple(sorted(activity + ending for activity in activities for ending in endings))
+
+
+def starts_among(labels: Sequence[str]) -> Integers:
+    """For the code of every label of a start the code of its activity's label, -1 for all others.
+
+    Example:
+        >>> starts_among(both_forms(["admit", "leave"])).tolist()
+        [-1, 0, -1, 2]
+    """
+    code = {label: i for i, label in enumerate(labels)}
+    return np.array([code.get(label.removesuffix(STARTED), -1) if label.endswith(STARTED) else -1 for label in labels], np.int64)
+
+
+def event_labels(activity: pl.Series, transition: pl.Series) -> pl.Series:
+    r"""The labels of single events, with their transitions, of which those of the standard are in lower case.
+
+    Example:
+        >>> event_labels(pl.Series(["admit", "leave"]), pl.Series(["COMPLETE", None])).to_list()
+        ['admit\x1fcomplete', 'leave']
+    """
+    lower = transition.str.to_lowercase().str.strip_prefix("+")  # no label is that of a start of an instance
+    plain = transition.str.replace_all(SEPARATOR, REPLACEMENT, literal=True).str.strip_prefix("+")
+    return label_texts(activity, lower.zip_with(lower.is_in(TRANSITIONS).fill_null(False), plain))
+
+
+def forms_among(activities: Sequence[str], labels: Sequence[str]) -> Integers:
+    """The codes of these activities' completions (the first row) and starts (the second) among these labels."""
+    return np.stack((codes_among(activities, labels), codes_among(list(map(started, activities)), labels)))
+
+
+def in_sequence(instances: Cases, start: Integers, forms: Integers, n_labels: int) -> Cases:
+    """Cases of instances as sequences of starts and completions, in other codes.
+
+    The times of `instances` are those of completions, and `start` is when each instance starts, or `NO_START`. `forms` are the
+    codes that completions (the first row) and starts (the second) of each activity get.
+
+    Example:
+        >>> case = Cases(*map(np.array, ([0, 1], [30, 40], [0, 2], [0])), n_activities=2)
+        >>> found = in_sequence(case, np.array([10, 20]), np.array([[0, 2], [1, 3]]), 4)
+        >>> found.codes.tolist(), found.micros.tolist()
+        ([1, 3, 0, 2], [10, 20, 30, 40])
+    """
+    case = np.repeat(np.arange(len(instances)), instances.lengths)
+    found = expanded(case, instances.micros, valid_starts(start, instances.micros))
+    codes = forms[found.is_start.astype(np.int64), instances.codes[found.rows]]
+    offsets = offsets_of(np.bincount(case[found.rows], minlength=len(instances)))
+    return Cases(codes, found.micros, offsets, instances.variant, n_labels)
+
+
+def instances_of(events: Cases, said: Mapping[str, npt.NDArray[Any]]) -> tuple[Cases, Integers]:
+    """The instances of cases, and when each starts, or `NO_START`.
+
+    `said` has for every event `start`, where a row is an instance; or `is_start` and the `key` that starts and completions have
+    in common; or nothing, where no event is a start.
+    """
+    if "is_start" not in said:
+        return events, said.get("start", np.full(len(events.codes), NO_START))
+    case = np.repeat(np.arange(len(events)), events.lengths)
+    found = pairs(case, events.codes, said.get("key"), events.micros, said["is_start"].astype(bool))
+    offsets = offsets_of(np.bincount(case[found.ends], minlength=len(events)))
+    paired = replace(events, codes=events.codes[found.ends], micros=events.micros[found.ends], offsets=offsets)
+    return paired, found.start_micros(events.micros)
+
+
+def with_event_labels(log: EventLog) -> EventLog:
+    """The log with activities that no label of a start can be mistaken for; where transitions are kept, with these in them."""
+    if log.instances == "events" and LIFECYCLE in log.events.columns:
+        labels = event_labels(log.events[ACTIVITY], log.events[LIFECYCLE])
+    elif any(SEPARATOR in label for label in log.activities):
+        labels = label_texts(log.events[ACTIVITY])
+    else:
+        return log
+    return replace(log, events=log.events.with_columns(labels.alias(ACTIVITY)))
+
+
+def sequences_of(log: EventLog) -> tuple[Cases, Variants, tuple[str, ...]]:
+    """What is counted of a log in memory: cases, their variants, and the labels that codes stand for."""
+    if log.instances != "pair":
+        return cases_of(log), log.variants, tuple(log.activities)
+    start = log.events[START_TIMESTAMP].to_physical().fill_null(NO_START).to_numpy()
+    labels = both_forms(log.activities)
+    cases = in_sequence(cases_of(log), start, forms_among(log.activities, labels), len(labels))
+    variants = variants_of(cases.codes.astype(np.uint32), cases.offsets)
+    return replace(cases, variant=variants.of_case), variants, labels

@@ -1,0 +1,109 @@
+"""Sequences of starts and completions that instances can be made of: every start is completed, and completions have starts.
+
+A Markov chain by itself would start instances that it never completes. So a walk that does not fit what it has open is given up,
+as if all walks were drawn and the ill-formed ones left out. Where hardly any is left, as with many activities in parallel, walks
+try another step in place of one that completes what is not open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from libra._system.randomness import Randomness
+from libra.engines.counting.blocks import offsets_of
+from libra.eventlog.cases import Floats, Integers, Traces, concatenated
+from libra.eventlog.instances import Flags, pairs
+from libra.privacy.noise import NoisyTable
+
+ROUNDS = 4  # in which walks are drawn, until there are enough that fit; and as many in which they try other steps
+TRIES = 20  # for another step
+CLEAR = 2.0  # standard deviations from which on there are completions without a start
+
+
+def lacking_starts(base: NoisyTable, edges: Integers, completion: Integers) -> Floats:
+    """For every label the share of its events that complete what was never started, as far as that stands out from the noise.
+
+    `edges` are those that the tail has, as cells of the noisy table, and `completion` is for the label of a start the code of its
+    activity's label, -1 for others.
+    """
+    target, n_labels = edges % len(base.counts), len(completion)
+    comes = np.bincount(target, np.maximum(base.values.ravel()[edges], 0.0), minlength=n_labels + 1)[:n_labels]
+    sd = base.sd * np.sqrt(np.bincount(target, minlength=n_labels + 1)[:n_labels])
+    starts = np.flatnonzero(completion >= 0)
+    ends = completion[starts]
+    started, completed, noise = comes[starts], comes[ends], CLEAR * np.hypot(sd[starts], sd[ends])
+    share = np.divide(completed - started, completed, out=np.ones(len(starts)), where=completed > 0)
+    lacking = np.zeros(n_labels)
+    lacking[ends] = np.where(started <= 0, 1.0, np.where(completed - started > noise, share, 0.0))
+    return lacking
+
+
+class Open:
+    """What walkers have open."""
+
+    def __init__(self, completion: Integers, lacking: Floats, walkers: int, tries: int) -> None:
+        """Nothing yet; `completion` and `lacking` as for `lacking_starts`, `tries` is how many other steps may be tried."""
+        starts = np.flatnonzero(completion >= 0)
+        self._change = np.zeros(len(completion) + 1, np.int64)  # of what is open, by node; the last one is the end
+        self._change[starts], self._change[completion[starts]] = 1, -1
+        self._column = np.zeros(len(completion) + 1, np.int64)
+        self._column[starts] = self._column[completion[starts]] = np.arange(len(starts))
+        self._lacking, self._tries = np.append(lacking, 0.0), tries
+        self._open = np.zeros((walkers, len(starts)), np.int32)
+        self._in_all = np.zeros(walkers, np.int64)
+
+    def fitting(self, walker: Integers, node: Integers, draw: Callable[[Integers], Integers], random: Randomness) -> Flags:
+        """Which walkers' steps to these nodes fit; where others may be tried, nodes are changed in place.
+
+        `draw` gives new nodes for some of the walkers, by their position here.
+        """
+        unfit = np.arange(len(walker))
+        for left in range(self._tries, -1, -1):
+            who, to = walker[unfit], node[unfit]
+            closes = (self._change[to] < 0) & (self._open[who, self._column[to]] == 0)
+            unfit = unfit[closes & (random.uniform(len(to)) >= self._lacking[to])]
+            if not len(unfit):
+                break
+            if left:
+                node[unfit] = draw(unfit)
+        ends = (node == len(self._change) - 1) & (self._in_all[walker] > 0)
+        ends[unfit] = True
+        return ~ends
+
+    def take(self, walker: Integers, node: Integers) -> None:
+        """Walkers take steps to these nodes."""
+        change, column = self._change[node], self._column[node]
+        has = self._open[walker, column]
+        change = np.where((change < 0) & (has == 0), 0, change)
+        self._open[walker, column] = has + change
+        self._in_all[walker] += change
+
+
+def drawn_well_formed(draw: Callable[..., Traces], n: int, completion: Integers, lacking: Floats) -> Traces:
+    """About so many traces that fit, of which `draw` gives as many as come out of so many walks; none where none fits."""
+    found: list[Traces] = []
+    for number in range(2 * ROUNDS):
+        found.append(draw(n, opened=Open(completion, lacking, n, 0 if number < ROUNDS else TRIES)))
+        if sum(map(len, found)) >= n // 2:
+            break
+    return concatenated(found)
+
+
+def without_open(traces: Traces, completion: Integers) -> Traces:
+    """The traces without starts that nothing completes; a row may become empty.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> without_open(traces_of([[1, 0, 1], [1]]), np.array([-1, 0])).to_lists()
+        [[1, 0], []]
+    """
+    is_start = (completion >= 0)[traces.codes]
+    if not is_start.any():
+        return traces
+    activity = np.where(is_start, completion[traces.codes], traces.codes)
+    found = pairs(traces.rows, activity, None, np.arange(len(activity)), is_start, in_order=True)
+    stays = np.ones(len(activity), bool)
+    stays[found.ends[is_start[found.ends]]] = False
+    return Traces(traces.codes[stays], offsets_of(np.bincount(traces.rows[stays], minlength=len(traces))))

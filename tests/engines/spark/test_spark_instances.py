@@ -1,0 +1,75 @@
+"""Spark counts the starts and completions of instances as the engine in memory does, and writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import libra
+from libra.engines.sequences import both_forms
+from libra.engines.spark.session import Spark
+from libra.eventlog.log import UTC_MICROSECONDS
+from libra.eventlog.options import InstanceMode, ReadOptions
+
+from . import both_engines as both
+
+MINUTE = 60_000_000
+
+
+def events(cases: int = 60) -> pl.DataFrame:
+    """Starts, completions and others, some of the same moment, some without what they belong to, by several resources."""
+    rows = [
+        (f"c{case}", activity, transition, resource, both.START + (case * 60 + minute) * MINUTE)
+        for case in range(cases)
+        for minute, activity, transition, resource in (
+            (0, "register", "start", "ann"),
+            (4 + case % 3, "register", "complete", "ann"),
+            (5, "check", "schedule", None),
+            (6, "check", "START", "bert"),
+            (7, "check", "start", "ann"),
+            (9, "check", "Complete", "ann"),
+            (9 + case % 2, "check", "complete", "bert"),
+            (9, "assess", "start", "ann"),
+            (10, "assess", None if case % 5 else "complete", "ann"),
+            (11, "archive", "complete", None),
+            (12, "lost", "start" if case % 4 else " complete ", "bert"),
+        )
+    ]
+    names = ["case:concept:name", "concept:name", "lifecycle:transition", "org:resource", "time:timestamp"]
+    return pl.DataFrame(rows, schema=names, orient="row").with_columns(pl.col("time:timestamp").cast(UTC_MICROSECONDS))
+
+
+@pytest.mark.parametrize("mode", ["pair", "events", "complete", None])
+def test_start_and_complete_events_have_the_same_tables(mode: InstanceMode | None, tmp_path: Path, spark: Spark) -> None:
+    events().write_parquet(tmp_path / "log.parquet")
+    engine = both.assert_same_log(tmp_path / "log.parquet", ReadOptions(instances=mode))
+    if mode != "events":
+        assert any("+start" in label for label in engine.labels) == (mode != "complete")
+    spark.forget()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_of_starts_has_the_same_tables(ending: str, tmp_path: Path, spark: Spark) -> None:
+    started = pl.col("time:timestamp").dt.offset_by("-2m")
+    table = (
+        events()
+        .drop("lifecycle:transition")
+        .with_columns(pl.when(pl.col("concept:name") != "archive").then(started).alias("start_timestamp"))
+    )
+    file = tmp_path / f"log.{ending}"
+    table.write_csv(file) if ending == "csv" else table.write_parquet(file)
+    engine = both.assert_same_log(file)
+    assert engine.labels == both_forms(["archive", "assess", "check", "lost", "register"])
+    spark.forget()
+
+
+def test_released_instances_are_written_by_spark(tmp_path: Path, spark: Spark) -> None:
+    events(300).write_parquet(tmp_path / "log.parquet")
+    release = libra.anonymize(str(tmp_path / "log.parquet"), engine="spark", delta=1e-3, seed=1)
+    assert release.log.instances == "pair"
+    for ending in ("csv", "parquet"):
+        release.write(tmp_path / f"out.{ending}")
+        assert libra.read(tmp_path / f"out.{ending}").events.equals(release.log.events)
+    spark.forget()

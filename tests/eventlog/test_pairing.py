@@ -1,0 +1,283 @@
+"""Start and complete events become activity instances, in memory and in batches alike, and are written as both again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import libra
+from libra.errors import InputError
+from libra.eventlog.in_parts import EventBatches
+from libra.eventlog.instances import NO_START, pairs
+from libra.eventlog.log import EventLog, Pairing
+from libra.eventlog.options import ReadOptions
+from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, STARTS_READ
+from libra.eventlog.read import batches_of
+from libra.eventlog.xes.write import written_metadata
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+COLUMNS = ("case:concept:name", "concept:name", "lifecycle:transition", "time:timestamp", "org:resource", "note")
+EVENTS: tuple[tuple[Any, ...], ...] = (
+    ("c1", "A", "START", 0, "ann", "x"),
+    ("c1", "B", "start", 1, "bob", None),
+    ("c1", "A", "complete", 3, "ann", None),
+    ("c1", "X", "schedule", 3, None, None),
+    ("c1", "B", "complete", 5, "bob", "y"),
+    ("c2", "A", None, 2, None, None),
+    ("c2", "B", "start", 4, "bob", "z"),
+    ("c2", "A", "start", 6, "ann", None),
+    ("c2", "A", "start", 7, "bob", None),
+    ("c2", "A", "complete", 8, "bob", None),
+    ("c2", "A", "complete", 9, "ann", None),
+    ("c3", "X", "suspend", 1, None, None),
+)
+INSTANCES = [  # case, activity, start, completion, resource, note
+    (0, "A", 0, 3, "ann", "x"),
+    (0, "B", 1, 5, "bob", "y"),
+    (1, "A", None, 2, None, None),
+    (1, "B", None, 4, "bob", "z"),
+    (1, "A", 7, 8, "bob", None),
+    (1, "A", 6, 9, "ann", None),
+]
+
+
+def at(hour: int | None) -> datetime | None:
+    return None if hour is None else NOON + timedelta(hours=hour)
+
+
+def table(events: Sequence[tuple[Any, ...]] = EVENTS) -> pl.DataFrame:
+    """Events as a flat table."""
+    columns = {name: [event[i] for event in events] for i, name in enumerate(COLUMNS)}
+    return pl.DataFrame(columns | {"time:timestamp": [at(event[3]) for event in events]})
+
+
+def rows_of(log: EventLog) -> list[tuple[Any, ...]]:
+    """The instances of a log, in hours after noon."""
+    hours = ((pl.col(name) - NOON).dt.total_hours() for name in ("start_timestamp", "time:timestamp"))
+    return log.events.select("@case", "concept:name", *hours, "org:resource", "note").rows()
+
+
+def from_batches(batches: EventBatches) -> list[tuple[Any, ...]]:
+    """The same from batches: case, activity, start and completion, as an engine makes them, cases in the order of their ids."""
+    events = pl.concat(list(batches)).with_columns(pl.col("case").cast(pl.String).rank("dense").alias("@case") - 1)
+    events = events.sort("@case", maintain_order=True)
+    case, micros = events["@case"].to_numpy().astype(np.int64), events["micros"].to_numpy()
+    if batches.has_starts:
+        events = events.sort("@case", "micros", maintain_order=True)
+        start = events["start"].fill_null(NO_START).to_numpy()
+    else:
+        codes = events["activity"].rank("dense").to_numpy().astype(np.int64)
+        found = pairs(case, codes, events["key"].to_numpy(), micros, events["is_start"].to_numpy())
+        start, events = found.start_micros(micros), events[found.ends]
+    noon = int(NOON.timestamp() * 1e6)
+    starts = [None if one == NO_START else (one - noon) // 3_600_000_000 for one in start.tolist()]
+    ends = [(one - noon) // 3_600_000_000 for one in events["micros"].to_list()]
+    return list(zip(events["@case"].to_list(), events["activity"].to_list(), starts, ends, strict=True))
+
+
+@pytest.fixture(params=["xes", "csv", "parquet"])
+def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The events in a file of each format."""
+    path = tmp_path / f"log.{request.param}"
+    libra.write(libra.read(table(), instances="events"), path)
+    return path
+
+
+def test_starts_and_completions_are_paired(file: Path) -> None:
+    log = libra.read(file)
+    assert rows_of(log) == INSTANCES
+    assert log.instances == "pair"
+    assert PAIRED in log.notes
+    assert log.pairing == Pairing(paired=8, without_start=1, not_completed=1, left_out={"schedule": 1, "suspend": 1})
+    assert not {"lifecycle:transition", "concept:instance"} & set(log.events.columns)
+    assert log.n_cases == 2  # c3 has neither starts nor completions
+    assert log.in_time_order
+
+
+def test_batches_say_the_same(file: Path) -> None:
+    batches = batches_of(file, ReadOptions())
+    assert (batches.instances, batches.has_starts) == ("pair", False)
+    assert from_batches(batches) == [row[:4] for row in INSTANCES]
+    assert PAIRED in batches.notes()
+
+
+def test_a_description_says_it_once(file: Path) -> None:
+    found = libra.describe(file)
+    assert found.instances == "pair"
+    assert "there are start and complete events" in found.to_toml()
+    assert rows_of(libra.read(file, description=found)) == INSTANCES
+    batches = batches_of(file, found.options())
+    assert from_batches(batches) == [row[:4] for row in INSTANCES]
+
+
+def test_a_description_that_says_nothing_detects_nothing(file: Path) -> None:
+    found = replace(libra.describe(file), instances=None)
+    assert libra.read(file, description=found).n_events == len(EVENTS)
+    batches = batches_of(file, found.options())
+    assert batches.instances is None
+    assert sum(batch.height for batch in batches) == len(EVENTS)
+
+
+def test_completions_alone(file: Path) -> None:
+    log = libra.read(file, instances="complete")
+    assert log.events["concept:name"].to_list() == ["A", "B", "A", "A", "A"]
+    assert "start_timestamp" not in log.events.columns
+    batches = batches_of(file, ReadOptions(instances="complete"))
+    assert [name for batch in batches for name in batch["activity"]] == ["A", "B", "A", "A", "A"]
+
+
+def test_every_event_with_its_transition(file: Path) -> None:
+    log = libra.read(file, instances="events")
+    assert log.instances == "events"
+    assert log.events["lifecycle:transition"].to_list() == [event[2] for event in EVENTS]
+    batches = batches_of(file, ReadOptions(instances="events"))
+    assert batches.has_transitions
+    assert [one for batch in batches for one in batch["transition"]] == [event[2] for event in EVENTS]
+
+
+def test_a_log_without_starts_is_read_as_ever(file: Path, tmp_path: Path) -> None:
+    again = tmp_path / f"completions{file.suffix}"
+    libra.write(libra.read(table([event for event in EVENTS if event[2] != "start"][1:]), instances="events"), again)
+    log, events = libra.read(again), libra.read(again, instances="events")
+    assert log.instances is None
+    assert log.equals(events)
+    assert libra.describe(again).instances is None
+    assert batches_of(again, ReadOptions()).instances is None
+    assert {"is_start", "key", "start", "transition"}.isdisjoint(*(batch.columns for batch in batches_of(again, ReadOptions())))
+
+
+def test_kept_transitions_are_kept_before_anything_is_paired(file: Path) -> None:
+    log = libra.read(file, lifecycle_keep="complete")
+    assert log.instances is None
+    assert log.n_events == 4
+    assert batches_of(file, ReadOptions(lifecycle_keep=("complete",))).instances is None
+
+
+@pytest.mark.parametrize("name", ["log.xes", "log.csv", "log.parquet", "log.tsv.gz"])
+def test_instances_survive_writing(tmp_path: Path, name: str) -> None:
+    log = libra.read(table())
+    libra.write(log, tmp_path / name)
+    again = libra.read(tmp_path / name)
+    assert rows_of(again) == INSTANCES
+    assert again.instances == "pair"
+    assert again.events.equals(log.events.select(again.events.columns))
+    if name == "log.xes":
+        assert again.metadata == written_metadata(log) == written_metadata(again)
+        assert batches_of(tmp_path / name, ReadOptions()).instances == "pair"
+    else:
+        batches = batches_of(tmp_path / name, ReadOptions())
+        assert batches.has_starts
+        assert from_batches(batches) == [row[:4] for row in INSTANCES]
+    twice = tmp_path / f"again-{name}"
+    assert libra.write(again, twice) == ()
+    assert libra.read(twice).equals(again)
+
+
+def test_frames_for_pandas_have_both_times() -> None:
+    pytest.importorskip("pandas")
+    frame = libra.read(table()).to_pandas()
+    assert list(frame.columns[:4]) == ["case:concept:name", "concept:name", "time:timestamp", "start_timestamp"]
+    assert rows_of(libra.read(frame)) == INSTANCES
+
+
+def test_pm4py_reads_the_same_instances(tmp_path: Path) -> None:
+    pytest.importorskip("pm4py")
+    libra.write(libra.read(table()), tmp_path / "log.xes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # theirs
+        import pm4py
+        from pm4py.objects.log.util import interval_lifecycle
+
+        read = pm4py.read_xes(str(tmp_path / "log.xes"), variant="line_by_line")
+        theirs = interval_lifecycle.to_interval(pm4py.convert_to_event_log(read))
+    found = [
+        (case, event["concept:name"], event["start_timestamp"].to_pydatetime(), event["time:timestamp"].to_pydatetime())
+        for case, trace in enumerate(theirs)
+        for event in trace
+    ]
+    ours = [(case, name, at(end if start is None else start), at(end)) for case, name, start, end, *_ in INSTANCES]
+    assert sorted(found) == sorted(ours)  # theirs come by start
+
+
+class TestStartColumns:
+    """A column says when rows started."""
+
+    ROWS = ("1,A,08:00,09:00,ann", "1,B,08:30,08:45,bob", "1,C,09:30,09:30,ann", "2,A,10:00,09:00,bob", "2,B,,11:00,")
+
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        path = tmp_path / "log.csv"
+        dated = [",".join(f"2024-05-06 {cell}" if ":" in cell else cell for cell in row.split(",")) for row in self.ROWS]
+        path.write_text("\n".join(["case,step,started,done,who", *dated, ""]))
+        return path
+
+    FOUND = (("B", "08:30", "08:45"), ("A", "08:00", "09:00"), ("C", None, "09:30"), ("A", None, "09:00"), ("B", None, "11:00"))
+
+    def rows(self, log: EventLog) -> tuple[tuple[Any, ...], ...]:
+        clocks = (pl.col(name).dt.to_string("%H:%M") for name in ("start_timestamp", "time:timestamp"))
+        return tuple(log.events.select("concept:name", *clocks).rows())
+
+    def test_rows_are_instances_by_completion(self, path: Path) -> None:
+        log = libra.read(path, timestamp="done")
+        assert self.rows(log) == self.FOUND
+        assert STARTS_READ in log.notes
+
+    def test_batches_say_the_same(self, path: Path) -> None:
+        batches = batches_of(path, libra.keywords.read_options(timestamp="done"))
+        assert (batches.instances, batches.has_starts) == ("pair", True)
+        events = pl.concat(list(batches)).sort("case", "micros", maintain_order=True)
+        times = (pl.from_epoch(pl.col(name), "us").dt.to_string("%H:%M") for name in ("start", "micros"))
+        assert tuple(events.select("activity", *times).rows()) == self.FOUND
+
+    def test_a_description_names_the_column(self, path: Path) -> None:
+        found = libra.describe(path, timestamp="done")
+        assert (found.start_timestamp, found.instances) == ("started", "pair")
+        assert self.rows(libra.read(path, description=found)) == self.FOUND
+        batches = batches_of(path, found.options())
+        assert pl.concat(list(batches))["start"].null_count() == 3
+
+    def test_completions_alone(self, path: Path) -> None:
+        log = libra.read(path, timestamp="done", instances="complete")
+        assert "start_timestamp" not in log.events.columns
+        assert STARTS_DROPPED in log.notes
+        assert log.events["concept:name"].to_list() == ["A", "B", "C", "A", "B"]
+        assert "start" not in pl.concat(
+            list(batches_of(path, libra.keywords.read_options(timestamp="done", instances="complete")))
+        )
+
+    def test_a_start_of_the_whole_case_is_none_of_its_rows(self, path: Path) -> None:
+        path.write_text(
+            "case,step,start date,time\n1,A,2024-05-01,2024-05-06\n1,B,2024-05-01,2024-05-07\n2,A,2024-05-03,2024-05-08\n"
+        )
+        assert libra.read(path).instances is None
+        assert batches_of(path, ReadOptions()).instances is None
+        assert libra.describe(path).instances is None
+        assert libra.read(path, start_timestamp="start date").instances == "pair"
+
+
+def test_instances_are_refused_where_they_turn_up_late(file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in (("frames.SAMPLE", 2), ("frames.BATCH", 2), ("csv_read.PIECE", 80), ("csv_read.HEAD", 120)):
+        monkeypatch.setattr(f"libra.eventlog.tables.{name}", value)
+    monkeypatch.setattr("libra.eventlog.xes.read.SAMPLE", 2)
+    monkeypatch.setattr("libra.eventlog.xes.read.STRETCH", 200)
+    late = tmp_path / f"late{file.suffix}"
+    before = [(f"a{i}", "A", "complete", 1, "ann", None) for i in range(20)]
+    libra.write(libra.read(table([*before, *EVENTS]), instances="events"), late)
+    batches = batches_of(late, ReadOptions())
+    assert batches.instances is None
+    with pytest.raises(InputError, match="--instances pair, complete or events"):
+        list(batches)
+    assert pl.concat(list(batches_of(late, ReadOptions(instances="pair"))))["is_start"].sum() == 5
+
+
+def test_instances_by_number_come_before_the_resource() -> None:
+    frame = table(EVENTS[6:11]).with_columns(pl.Series("concept:instance", [None, 7, 8, 7, 8]))
+    assert [row[2:4] for row in rows_of(libra.read(frame.with_columns(note=pl.lit("n"))))] == [(None, 4), (6, 8), (7, 9)]
