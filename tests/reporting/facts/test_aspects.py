@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from logs_by_hand import HANDLING, RELEASED, all_finite, log_of, traces
 
@@ -13,8 +15,9 @@ from libra.eventlog.cases import cases_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures import measure
+from libra.measures.instances import has_starts
 from libra.mechanisms.fresh_log import log_of as log_of_cases
-from libra.reporting.facts.aspects import ASPECTS, Aspect, aspects_of, compared, sample_of, yardsticks_of
+from libra.reporting.facts.aspects import ASPECTS, OF_INSTANCES, Aspect, aspects_of, compared, sample_of, yardsticks_of
 from libra.reporting.facts.verdicts import Loss, Verdict
 
 KEYS = ["cases", "activities", "edges", "variants", "lengths", "step_durations", "case_durations", "arrivals"]
@@ -34,6 +37,9 @@ def flat(document: dict[str, Any]) -> dict[str, Any]:
 def check_figures(original: EventLog, anonymized: EventLog) -> None:
     shown = [figure for aspect in judged(original, anonymized).values() for figure in aspect.figures]
     expected = flat(measure(original, anonymized).to_dict())
+    expected.pop("overlaps")  # in a sentence
+    if not has_starts(original):
+        assert [expected.pop(name) for name in OF_INSTANCES] == [None, None, None]
     assert {figure.name for figure in shown} >= set(expected)
     assert len({figure.name for figure in shown}) == len(shown)
     for figure in shown:
@@ -54,9 +60,23 @@ def test_every_figure_of_measure_is_there_for_a_public_log(shared_logs: Path) ->
 
 
 def test_the_aspects_are_always_the_same_in_the_same_order() -> None:
-    assert list(judged(log_of(HANDLING), log_of(RELEASED))) == KEYS == list(ASPECTS)
+    assert list(judged(log_of(HANDLING), log_of(RELEASED))) == KEYS == [key for key in ASPECTS if key != "service_times"]
     assert list(judged(log_of(HANDLING), log_of([]))) == KEYS
     assert list(judged(log_of([]), log_of(RELEASED))) == KEYS
+
+
+def test_service_times_are_judged_if_the_original_has_starts() -> None:
+    original = simulate(cases=300, starts=True)
+    check_figures(original, simulate(cases=300, seed=2, starts=True))
+    again = judged(original, simulate(cases=300, seed=2, starts=True))["service_times"]
+    assert again.verdict in ("kept", "close")
+    assert "starts before the last one is completed" in again.sentence
+    stretched = pl.col("start_timestamp") - 9 * (pl.col("time:timestamp") - pl.col("start_timestamp"))
+    slow = judged(original, replace(original, events=original.events.with_columns(start_timestamp=stretched)))["service_times"]
+    assert slow.verdict == "lost"
+    assert slow.analyses == (("service and waiting times", "lost"),)
+    without = judged(original, replace(original, events=original.events.drop("start_timestamp"), instances=None))
+    assert without["service_times"].verdict == "lost"
 
 
 def test_equal_logs_are_kept_in_all_aspects() -> None:

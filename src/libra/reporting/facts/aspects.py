@@ -1,8 +1,9 @@
 """What is kept of a log, aspect by aspect: a verdict, a sentence that needs no statistics, and the figures behind both.
 
-There are always the same eight aspects; none in public mode, because all of them compare with the original. What is lost is held
-against fresh samples of the original: drawn from its cases with replacement and fixed seeds, as many as the anonymized log has,
-they are what the same process might have written, had nothing been anonymized. `verdicts` has the bounds and the words.
+There are the same eight aspects for every log, and service times if the original has starts; none in public mode, because all of
+them compare with the original. What is lost is held against fresh samples of the original: drawn from its cases with replacement
+and fixed seeds, as many as the anonymized log has, they are what the same process might have written, had nothing been
+anonymized. `verdicts` has the bounds and the words.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.names import START_TIMESTAMP
 from libra.measures.distances import total_variation
 from libra.measures.edges import pair_edges
+from libra.measures.instances import has_starts
 from libra.measures.utility import FIGURES, Utility, measure
 from libra.mechanisms.fresh_log import log_of
 from libra.reporting.facts.pair import SECOND
@@ -30,7 +32,7 @@ Written = Callable[[float | None], str]
 SEED = 1
 DRAWS = 5  # samples of which the one in the middle counts: one alone may lie anywhere
 MANY_CASES = 20_000  # from which on one is enough, since large samples hardly differ
-TIMED = ("step_durations", "case_durations", "arrivals")
+TIMED = ("step_durations", "service_times", "case_durations", "arrivals")
 PLACEHOLDERS = "The timestamps of the anonymized log are placeholders and say nothing."
 NOT_DEFINED = "There is nothing to compare here."
 NOTHING_LEFT = "The anonymized log has no case, so nothing of it is left."
@@ -147,9 +149,13 @@ MEASURED: dict[str, tuple[Written, str]] = {
     "edge_duration_w1_hours": (hours, "mean difference of step durations by edge"),
     "emd_time": (hours, "EMD Time of the Libra paper, which does not look at labels"),
     "empty.emd_time": (hours, "EMD Time of an empty log"),
+    "service_time_w1_log": (factor, "mean difference of service times by activity, in powers of ten: 1 is a factor of ten"),
+    "waiting_time_w1_log": (factor, "mean difference of waiting times by edge, in powers of ten: 1 is a factor of ten"),
+    "overlap_share": (share, "difference of the shares of steps to an instance that starts before the last one ends"),
     "case_duration_w1_hours": (hours, "mean difference of case durations, matched from shortest to longest"),
     "arrival_w1_days": (days, "mean difference of the cases' starts, matched from first to last"),
 }
+OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")
 BY_EDGE = ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time")
 OFF = "off by {}"
 ASPECTS: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # title, what it is good for, figures, words around the first
@@ -159,6 +165,7 @@ ASPECTS: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # title, what it 
     "variants": ("Variants", "variants", ("variant_tv", "unseen_variant_share"), "{} of cases differ"),
     "lengths": ("Trace lengths", "trace lengths", ("length_w1",), OFF),
     "step_durations": ("Step durations", "step durations", BY_EDGE, OFF),
+    "service_times": ("Service times", "service and waiting times", OF_INSTANCES, OFF),
     "case_durations": ("Case durations", "case durations", ("case_duration_w1_hours",), OFF),
     "arrivals": ("Arrivals", "arrivals", ("arrival_w1_days",), OFF),
 }
@@ -169,7 +176,7 @@ def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_
     losses, sentences = _losses(by), _sentences(original, by)
     aspects = [_cases(original, anonymized), _activities(original, anonymized, by, losses["activities"])]
     for key, (_, _, names, _) in ASPECTS.items():
-        if names:
+        if names and (names != OF_INSTANCES or has_starts(original)):
             defined = getattr(by.anonymized, names[0]) is not None
             lost, said = (losses[key], sentences[key]) if defined else ((), NOT_DEFINED)
             aspects.append(_aspect(key, lost, said, _figures(by, names), _medians(key, by)))
@@ -288,6 +295,10 @@ def _losses(by: Yardsticks) -> dict[str, tuple[Loss, ...]]:
         "variants": (by.relative("variant_tv", 1.0),),
         "lengths": (by.relative("length_w1", by.empty.length_w1),),
         "step_durations": (log, by.loss(lambda one: _off(one.means))),
+        "service_times": (
+            *(Loss(*(_off(getattr(of, name)) for of in (by.anonymized, by.sample))) for name in OF_INSTANCES[:2]),
+            by.relative("overlap_share", 1.0),
+        ),
         "case_durations": (by.relative("case_duration_w1_hours", by.empty.case_duration_w1_hours),),
         "arrivals": (by.relative("arrival_w1_days", by.empty_arrival_days),),
     }
@@ -373,6 +384,7 @@ def _sentences(original: EventLog, by: Yardsticks) -> dict[str, str]:
     again = {key: MEASURED[names[0]][0](getattr(sample, names[0])) for key, (_, _, names, _) in ASPECTS.items() if names}
     off = {key: _again(by, text) for key, text in again.items()}
     of_steps = _again(by, again["step_durations"].removeprefix("factor "), "those of a fresh sample of {} cases by {}")
+    of_service = _again(by, again["service_times"].removeprefix("factor "), "those of a fresh sample of {} cases by {}")
     lost, edges = by.loss(lambda one: one.missing.share_of("edges")), by.found.missing.edges
     missed = round((lost.sample or 0.0) * edges)
     return {
@@ -385,11 +397,23 @@ def _sentences(original: EventLog, by: Yardsticks) -> dict[str, str]:
         "step_durations": "Matched from shortest to longest on each edge, durations of steps differ by a factor of about "
         f"{factor(found.edge_duration_w1_log).removeprefix('factor ')}{of_steps}. Their medians are off by "
         f"{factor(by.found.medians)}, their means by {factor(by.found.means)}.",
+        "service_times": "Matched from shortest to longest for each activity, service times differ by a factor of about "
+        f"{factor(found.service_time_w1_log).removeprefix('factor ')}{of_service}; waiting times by "
+        f"{factor(found.waiting_time_w1_log)}. {_overlapping(by.anonymized)}",
         "case_durations": f"Matched from shortest to longest, cases differ in duration by {hours(found.case_duration_w1_hours)} "
         f"on average{off['case_durations']}. The original's take {hours(by.empty.case_duration_w1_hours)}.",
         "arrivals": f"Matched from first to last, cases begin {days(found.arrival_w1_days)} earlier or later on average"
         f"{off['arrivals']}. In the original, cases start {days(by.empty_arrival_days)} from the median start on average.",
     }
+
+
+def _overlapping(found: Utility) -> str:
+    """How often an activity starts before the last one is completed, in both logs."""
+    if found.overlaps is None:
+        return ""
+    before, after = found.overlaps.original, found.overlaps.anonymized
+    overlapping = f"{share(after)} of steps lead to an activity that starts before the last one is completed"
+    return f"{overlapping}; {share(before)} do in the original."
 
 
 def _again(by: Yardsticks, text: str, said: str = OFF_BY) -> str:
