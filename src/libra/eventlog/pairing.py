@@ -162,8 +162,9 @@ def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None
         found = pairs(case, log.activity_codes.astype(np.int64), key, log.timestamps, is_start)
         own, of_start = events[found.ends], pl.Series(found.starts)
         of_start = of_start.set(of_start < 0, None)
-        others = (events[name] for name in events.columns if own[name].null_count())
-        instances = own.with_columns(own[values.name].fill_null(values.gather(of_start)) for values in others)
+        lacking = [name for name in events.columns if own[name].null_count()]
+        filled = {name: (unnamed(own[name]), unnamed(events[name]).gather(of_start)) for name in lacking}
+        instances = own.with_columns(mine.zip_with(mine.is_not_null(), its).alias(name) for name, (mine, its) in filled.items())
         instances = instances.with_columns(_moments(found.start_micros(log.timestamps)))
         unpaired = int(is_start[found.ends].sum())
         starts = int(is_start.sum()) - unpaired
