@@ -164,7 +164,7 @@ def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None
         instances = events.sort(CASE_INDEX, TIMESTAMP, maintain_order=True)
         pairing = Pairing(None, None, None, left_out)
     else:
-        resource = as_text(events[RESOURCE]) if by_resource else None
+        resource = as_text(events[RESOURCE]) if by_resource and RESOURCE in events.columns else None
         instance = as_text(events[INSTANCE]) if INSTANCE in events.columns else None
         key = keys_of(instance, resource, events.height).to_numpy()
         found = pairs(case, log.activity_codes.astype(np.int64), key, log.timestamps, is_start)

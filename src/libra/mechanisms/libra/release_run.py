@@ -49,9 +49,7 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
     noise = plan.calibration
     if public is not None and len(public) > MOST_LABELS:  # before any noise is drawn: a refusal after that would be a release
         forms = ", starts and transitions included" if any(SEPARATOR in label for label in public) else ""
-        why = (
-            f"There are more than {MOST_LABELS:,} activity labels{forms}, too many for a figure for every pair of them."
-        )
+        why = f"There are more than {MOST_LABELS:,} activity labels{forms}, too many for a figure for every pair of them."
         raise UsageError(f"{why} Group them into fewer labels, or leave labels private, which keeps frequent ones alone.")
     kept, first = gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)
     labels = gate.labels_of(kept) if public is None else public
