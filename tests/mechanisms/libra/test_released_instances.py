@@ -24,7 +24,7 @@ from libra.mechanisms.libra.figures import Figures, weighted
 from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.instances import as_released, within_instances
 from libra.mechanisms.libra.tail.generate import Chain, draw_traces
-from libra.mechanisms.libra.tail.well_formed import Open, drawn_well_formed, lacking_starts, without_open
+from libra.mechanisms.libra.tail.well_formed import Open, Rules, drawn_well_formed, lacking_starts, waits_of, without_open
 from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.noise import NoisyTable
 
@@ -189,6 +189,7 @@ def chain(*rows: list[float]) -> Chain:
 # Nodes: a, its start, b, the end.
 LOOSE = chain([0, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 1], [0, 1, 1, 0])
 COMPLETION = np.array([-1, 0, -1])
+RULES = Rules(COMPLETION, np.zeros(3), np.zeros(16, bool))
 
 
 def is_well_formed(trace: list[int]) -> bool:
@@ -202,7 +203,7 @@ def is_well_formed(trace: list[int]) -> bool:
 
 @pytest.mark.parametrize("tries", [0, 20])
 def test_walks_complete_what_they_start_and_start_what_they_complete(tries: int) -> None:
-    opened = Open(COMPLETION, np.zeros(3), 4000, tries)
+    opened = Open(RULES, 4000, tries)
     found = draw_traces(LOOSE, 4000, 12, Randomness(seed=1), opened)
     assert len(found) > 300
     assert all(map(is_well_formed, found.to_lists()))
@@ -212,16 +213,26 @@ def test_walks_that_fit_come_as_often_as_among_all_walks() -> None:
     """Leaving out whole walks keeps the proportions of the others."""
     everything = draw_traces(LOOSE, 200_000, 6, Randomness(seed=2)).to_lists()
     fitting = [tuple(trace) for trace in everything if is_well_formed(trace)]
-    found = draw_traces(LOOSE, 200_000, 6, Randomness(seed=3), Open(COMPLETION, np.zeros(3), 200_000, 0)).to_lists()
+    found = draw_traces(LOOSE, 200_000, 6, Randomness(seed=3), Open(RULES, 200_000, 0)).to_lists()
     for trace in ((1, 0), (2,), (1, 1, 0, 0)):
         shares = fitting.count(trace) / len(fitting), [tuple(one) for one in found].count(trace) / len(found)
         assert shares[0] == pytest.approx(shares[1], rel=0.1)
 
 
+def test_no_walk_waits_with_something_open_where_kept_variants_never_do() -> None:
+    """They have b before the start of a, and b while a is open; so the first is a wait, and the second is not."""
+    waits = waits_of(traces_of([[2, 1, 0], [1, 2, 0]]), COMPLETION)
+    assert np.flatnonzero(waits).tolist() == [2 * 4 + 1]
+    found = draw_traces(LOOSE, 4000, 12, Randomness(seed=1), Open(Rules(COMPLETION, np.zeros(3), waits), 4000, 0)).to_lists()
+    assert [1, 2, 0] in found
+    assert [2, 1, 0] in found
+    assert [1, 2, 1, 0, 0] not in found
+
+
 def test_where_nothing_fits_there_is_nothing() -> None:
     never = chain([0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 1, 0, 0])
     walks = lambda n, opened: draw_traces(never, n, 5, Randomness(seed=1), opened)  # noqa: E731
-    assert not len(drawn_well_formed(walks, 10, COMPLETION, np.zeros(3)))
+    assert not len(drawn_well_formed(walks, 10, RULES))
 
 
 def test_how_many_completions_lack_a_start_is_read_off_the_edges() -> None:
