@@ -98,6 +98,9 @@ TABLES: dict[str, tuple[pl.DataFrame, ReadOptions]] = {
     "transitions": (table(lifecycle=["START", "complete", None] * 4), ReadOptions(lifecycle_keep=("complete", "start"))),
     "no such transition": (table(lifecycle=["START", "complete", None] * 4), ReadOptions(lifecycle_keep=("abort",))),
     "no transitions": (table(), ReadOptions(lifecycle_keep=("complete",))),
+    "instances": (table(lifecycle=["START", "complete", "start", None] * 3), ReadOptions()),
+    "instances told": (table(lifecycle=["START", "complete", "skip", None] * 3), ReadOptions(instances="pair")),
+    "completions": (table(lifecycle=["START", "complete", "skip", None] * 3), ReadOptions(instances="complete")),
     "individuals": (
         table(patient=["p", "q", "p", "p", "q", "p", "p", "q", "p", "p", "q", "p"]),
         ReadOptions(roles=RoleNames(individual="patient")),

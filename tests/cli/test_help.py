@@ -28,7 +28,16 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]  # typer's own class is private
 SHARED = {
     *("--case-id", "--activity", "--timestamp", "--start-timestamp", "--lifecycle", "--resource", "--individual"),
-    *("--lifecycle-keep", "--timestamp-format", "--day-first", "--month-first", "--delimiter", "--encoding", "--decimal"),
+    *(
+        "--lifecycle-keep",
+        "--instances",
+        "--timestamp-format",
+        "--day-first",
+        "--month-first",
+        "--delimiter",
+        "--encoding",
+        "--decimal",
+    ),
     *("--epoch-unit", "--zone", "--sort-by-time", "--drop-invalid", "--description", "--json", "--quiet"),
 }
 

@@ -71,5 +71,5 @@ def test_convert_writes_both_times(events: Path, tmp_path: Path, run: Run) -> No
 def test_measure_shows_both_shares_of_overlaps(events: Path, run: Run) -> None:
     answer = run("measure", events, events)
     assert "service_time_w1_log" in answer.out
-    assert "0 % in the original, 0 % here" in " ".join(answer.out.split())
+    assert "0.0 % in the original, 0.0 % here" in " ".join(answer.out.split())
     assert json.loads(run("measure", events, events, "--json").out)["overlaps"] == {"original": 0, "anonymized": 0}

@@ -88,7 +88,7 @@ def test_an_activity_that_is_never_started_has_both_labels_so_that_no_case_decid
 
 
 @given(st.lists(rows, min_size=1, max_size=25), st.sampled_from(("pair", "events", "complete", "column")), st.data())
-@settings(max_examples=100)
+@settings(max_examples=25)
 def test_one_case_moves_every_table_by_its_clip_at_most_and_by_the_same_in_any_company(
     some: list[Row], how: str, data: st.DataObject
 ) -> None:
@@ -108,7 +108,7 @@ def test_one_case_moves_every_table_by_its_clip_at_most_and_by_the_same_in_any_c
 
 
 @given(st.lists(rows, min_size=1, max_size=40), st.sampled_from(("pair", "events", "complete", "column")), st.integers(1, 9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_streamed_instances_are_those_in_memory(some: list[Row], how: str, size: int) -> None:
     mode: InstanceMode = "pair" if how == "column" else how  # type: ignore[assignment]
     options, frame = ReadOptions(instances=mode, allow_empty=True), (with_starts if how == "column" else events)(some)

@@ -64,6 +64,7 @@ def descriptions(draw: st.DrawFn) -> Description:
         said |= {key: draw(st.sampled_from(CHOICES[key])) for key in ("quote", "line_end", "decimal")}
     said |= {key: draw(st.booleans()) for key in ("sort_by_time", "drop_invalid")}
     said["lifecycle_keep"] = draw(NAMES | st.just(())) if said["lifecycle"] is not None else ()
+    said["instances"] = draw(st.none() | st.sampled_from(CHOICES["instances"]))
     said["unit"] = "case" if said["individual"] is None else "individual"
     said["most_cases"] = 1 if said["individual"] is None else draw(st.integers(1, 1000))
     said["labels"] = draw(

@@ -281,3 +281,10 @@ def test_instances_are_refused_where_they_turn_up_late(file: Path, monkeypatch: 
 def test_instances_by_number_come_before_the_resource() -> None:
     frame = table(EVENTS[6:11]).with_columns(pl.Series("concept:instance", [None, 7, 8, 7, 8]))
     assert [row[2:4] for row in rows_of(libra.read(frame.with_columns(note=pl.lit("n"))))] == [(None, 4), (6, 8), (7, 9)]
+
+
+def test_a_transition_that_is_part_of_the_activity_pairs_nothing() -> None:
+    log = libra.read(table(), activity=["concept:name", "lifecycle:transition"], drop_invalid=True)
+    assert (log.instances, log.n_events) == (None, len(EVENTS) - 1)
+    options = libra.keywords.read_options(activity=["concept:name", "lifecycle:transition"], drop_invalid=True)
+    assert batches_of(table(), options).instances is None

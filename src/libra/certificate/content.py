@@ -149,7 +149,8 @@ def _first_times(log: EventLog) -> npt.NDArray[np.int64]:
     if log.instances != "pair":
         return log.timestamps
     began = log.events[START_TIMESTAMP].fill_null(log.events[TIMESTAMP]).to_physical().to_numpy()
-    return np.minimum(began, log.timestamps)
+    first: npt.NDArray[np.int64] = np.minimum(began, log.timestamps)
+    return first
 
 
 def _named(columns: list[str]) -> str:

@@ -85,12 +85,19 @@ def is_sure(roles: Sequence[FoundRole]) -> bool:
     return any(not reason.startswith("called ") for reason in reasons)
 
 
+def lifecycle_of(roles: Sequence[FoundRole]) -> str | None:
+    """The column of transitions; None where there is none, or where it is part of the activity and tells events apart already."""
+    columns = {role.role: role.columns for role in roles}
+    found = columns.get("lifecycle", (None,))[0]
+    return None if found in columns.get("activity", ()) else found
+
+
 def decided(frame: pl.DataFrame, roles: Sequence[FoundRole], options: ReadOptions) -> tuple[InstanceMode | None, str]:
     """What becomes of the rows of a flat table, and the note where its content says so rather than the user."""
     if options.instances is not None or options.described:
         return options.instances, ""
-    columns = {role.role: role.columns for role in roles}
-    transition = as_text(frame[columns["lifecycle"][0]]) if "lifecycle" in columns else None
+    columns, lifecycle = {role.role: role.columns for role in roles}, lifecycle_of(roles)
+    transition = None if lifecycle is None else as_text(frame[lifecycle])
     if options.lifecycle_keep and transition is not None:
         wanted = [name.strip().lower() for name in options.lifecycle_keep]
         kept = transition.str.to_lowercase().is_in(wanted).fill_null(False)
@@ -110,7 +117,8 @@ def with_instances(log: EventLog, options: ReadOptions, *, detect: bool = True) 
 
     mode, note = options.instances, ""
     start = log.events[START_TIMESTAMP] if known("start_timestamp") else None
-    transition = log.events[LIFECYCLE] if known("lifecycle") else None
+    joined = any(role.role == "lifecycle" for role in log.roles) and lifecycle_of(log.roles) is None
+    transition = log.events[LIFECYCLE] if known("lifecycle") and not joined else None
     if mode is None:
         if not options.described and detect:
             note = detected([log.events[CASE_INDEX]], start, transition, start_is_sure=is_sure(log.roles))
@@ -156,14 +164,15 @@ def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None
         instances = events.sort(CASE_INDEX, TIMESTAMP, maintain_order=True)
         pairing = Pairing(None, None, None, left_out)
     else:
-        resource = as_text(events[RESOURCE]) if by_resource else None
+        resource = as_text(events[RESOURCE]) if by_resource and RESOURCE in events.columns else None
         instance = as_text(events[INSTANCE]) if INSTANCE in events.columns else None
         key = keys_of(instance, resource, events.height).to_numpy()
         found = pairs(case, log.activity_codes.astype(np.int64), key, log.timestamps, is_start)
         own, of_start = events[found.ends], pl.Series(found.starts)
         of_start = of_start.set(of_start < 0, None)
-        others = (events[name] for name in events.columns if own[name].null_count())
-        instances = own.with_columns(own[values.name].fill_null(values.gather(of_start)) for values in others)
+        lacking = [name for name in events.columns if own[name].null_count()]
+        filled = {name: (unnamed(own[name]), unnamed(events[name]).gather(of_start)) for name in lacking}
+        instances = own.with_columns(mine.zip_with(mine.is_not_null(), its).alias(name) for name, (mine, its) in filled.items())
         instances = instances.with_columns(_moments(found.start_micros(log.timestamps)))
         unpaired = int(is_start[found.ends].sum())
         starts = int(is_start.sum()) - unpaired

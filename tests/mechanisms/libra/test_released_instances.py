@@ -13,6 +13,7 @@ import pytest
 
 import libra
 from libra._system.randomness import Randomness
+from libra.certificate.content import content
 from libra.engines.sequences import both_forms, starts_among
 from libra.errors import InputError, UsageError
 from libra.eventlog.cases import Cases, traces_of
@@ -23,8 +24,8 @@ from libra.mechanisms.libra.figures import Figures, weighted
 from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.instances import as_released, within_instances
 from libra.mechanisms.libra.tail.generate import Chain, draw_traces
-from libra.mechanisms.libra.tail.well_formed import Open, drawn_well_formed, lacking_starts, without_open
-from libra.mechanisms.release import Release
+from libra.mechanisms.libra.tail.well_formed import Open, Rules, drawn_well_formed, lacking_starts, waits_of, without_open
+from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.noise import NoisyTable
 
 START, MINUTE = 1_714_982_400_000_000, 60_000_000  # a Monday of May 2024, in microseconds
@@ -120,14 +121,16 @@ def test_a_certified_log_is_verified_and_reads_back_equal(original: EventLog, tm
     assert again.events.equals(made.log.events)
 
 
-def test_a_file_whose_instances_end_before_they_start_is_not_verified(release: Release, tmp_path: Path) -> None:
+def test_a_file_whose_instances_end_before_they_start_is_none_that_a_run_writes(release: Release, tmp_path: Path) -> None:
     file, certificate = tmp_path / "out.csv", tmp_path / "certificate.json"
     release.write(file, certificate=certificate)
+    document = json.loads(certificate.read_text())
+    assert content(document, file).ok
     table = pl.read_csv(file, infer_schema=False)
-    table.with_columns(pl.col("time:timestamp").alias("start_timestamp")).write_csv(file, quote_style="never")
-    content = next(check for check in libra.verify(certificate, file).checks if check.name == "content")
-    assert not content.ok
-    assert "does not start before it is completed" in content.found
+    table.with_columns(pl.col("time:timestamp").alias("start_timestamp")).write_csv(file)
+    assert "does not start before it is completed" in content(document, file).found
+    document["contents"] = CONTENTS
+    assert "attributes that are not promised: start_timestamp" in content(document, file).found
 
 
 def test_parts_are_the_whole_log_and_can_be_made_anywhere(release: Release, tmp_path: Path) -> None:
@@ -186,6 +189,7 @@ def chain(*rows: list[float]) -> Chain:
 # Nodes: a, its start, b, the end.
 LOOSE = chain([0, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 1], [0, 1, 1, 0])
 COMPLETION = np.array([-1, 0, -1])
+RULES = Rules(COMPLETION, np.zeros(3), np.zeros(16, bool))
 
 
 def is_well_formed(trace: list[int]) -> bool:
@@ -199,7 +203,7 @@ def is_well_formed(trace: list[int]) -> bool:
 
 @pytest.mark.parametrize("tries", [0, 20])
 def test_walks_complete_what_they_start_and_start_what_they_complete(tries: int) -> None:
-    opened = Open(COMPLETION, np.zeros(3), 4000, tries)
+    opened = Open(RULES, 4000, tries)
     found = draw_traces(LOOSE, 4000, 12, Randomness(seed=1), opened)
     assert len(found) > 300
     assert all(map(is_well_formed, found.to_lists()))
@@ -209,16 +213,26 @@ def test_walks_that_fit_come_as_often_as_among_all_walks() -> None:
     """Leaving out whole walks keeps the proportions of the others."""
     everything = draw_traces(LOOSE, 200_000, 6, Randomness(seed=2)).to_lists()
     fitting = [tuple(trace) for trace in everything if is_well_formed(trace)]
-    found = draw_traces(LOOSE, 200_000, 6, Randomness(seed=3), Open(COMPLETION, np.zeros(3), 200_000, 0)).to_lists()
+    found = draw_traces(LOOSE, 200_000, 6, Randomness(seed=3), Open(RULES, 200_000, 0)).to_lists()
     for trace in ((1, 0), (2,), (1, 1, 0, 0)):
         shares = fitting.count(trace) / len(fitting), [tuple(one) for one in found].count(trace) / len(found)
         assert shares[0] == pytest.approx(shares[1], rel=0.1)
 
 
+def test_no_walk_waits_with_something_open_where_kept_variants_never_do() -> None:
+    """They have b before the start of a, and b while a is open; so the first is a wait, and the second is not."""
+    waits = waits_of(traces_of([[2, 1, 0], [1, 2, 0]]), COMPLETION)
+    assert np.flatnonzero(waits).tolist() == [2 * 4 + 1]
+    found = draw_traces(LOOSE, 4000, 12, Randomness(seed=1), Open(Rules(COMPLETION, np.zeros(3), waits), 4000, 0)).to_lists()
+    assert [1, 2, 0] in found
+    assert [2, 1, 0] in found
+    assert [1, 2, 1, 0, 0] not in found
+
+
 def test_where_nothing_fits_there_is_nothing() -> None:
     never = chain([0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 1, 0, 0])
     walks = lambda n, opened: draw_traces(never, n, 5, Randomness(seed=1), opened)  # noqa: E731
-    assert not len(drawn_well_formed(walks, 10, COMPLETION, np.zeros(3)))
+    assert not len(drawn_well_formed(walks, 10, RULES))
 
 
 def test_how_many_completions_lack_a_start_is_read_off_the_edges() -> None:

@@ -27,7 +27,7 @@ from libra.eventlog.log import FoundRole
 from libra.eventlog.names import INSTANCE
 from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
 from libra.eventlog.options import InstanceMode, ReadOptions, no_progress
-from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, decided
+from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, decided, lifecycle_of
 from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.in_batches import Times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
@@ -303,8 +303,9 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
     columns = {role.role: role.columns for role in roles}
     mode, note = decided(sample, roles, options)
     frame = _of_transitions(table, columns, options)
-    if mode is None and not options.described and "lifecycle" in columns:
-        mode, note = _found_instances(frame, _transition(table, columns["lifecycle"][0]), table.place)
+    lifecycle = lifecycle_of(roles)
+    if mode is None and not options.described and lifecycle is not None:
+        mode, note = _found_instances(frame, _transition(table, lifecycle), table.place)
     if mode == "complete" and "start_timestamp" in columns:
         note = STARTS_DROPPED
     has_starts = mode == "pair" and "start_timestamp" in columns
@@ -319,10 +320,10 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
     case = ids[0] if len(ids) == 1 else F.concat(*chain.from_iterable(lengths))
     label = F.concat(labels[0], *chain.from_iterable((F.lit("+"), part) for part in labels[1:]))  # missing where one of them is
     label, more = F.translate(label, SEPARATOR, REPLACEMENT), []
-    if mode is not None and "lifecycle" in columns:
-        transition = _transition(table, columns["lifecycle"][0])
+    if mode is not None and lifecycle is not None:
+        transition = _transition(table, lifecycle)
         if mode == "events":
-            label = _with_transition(label, table, columns["lifecycle"][0])
+            label = _with_transition(label, table, lifecycle)
         elif mode == "pair" and not has_starts:
             frame = frame.filter(_starts(transition) | _completes(transition))
             more = [_starts(transition).alias("is_start"), _key(table, columns).alias("key")]

@@ -220,7 +220,8 @@ def _moments(frame: pl.DataFrame, role: str, columns: Columns, options: ReadOpti
     moments, more = read_timestamps(frame[name], ours, name, place, beside, optional)
     moments = with_clocks(moments, frame, columns[role], options, place)
     said.extend(clock_note(clock, name) for clock in clocks)
-    said.extend(map(str, more) if optional else more)  # only the timestamp counts in a release
+    counts = options.instances == "pair" or (options.instances is None and not options.described)
+    said.extend(map(str, more) if optional and not counts else more)  # only what counts in a release can be open
     return moments
 
 

@@ -19,7 +19,7 @@ from libra.eventlog.instances import COMPLETE, START, keys_of
 from libra.eventlog.log import UTC_MICROSECONDS, FoundRole
 from libra.eventlog.names import INSTANCE, unnamed
 from libra.eventlog.options import Place, ReadOptions
-from libra.eventlog.pairing import closes, decided, transition_of
+from libra.eventlog.pairing import closes, decided, lifecycle_of, transition_of
 from libra.eventlog.select import Transitions
 from libra.eventlog.tables import timestamps
 from libra.eventlog.tables.dates import telling_dates
@@ -178,7 +178,7 @@ class RowsInBatches(TableRows):
         self.times = Times(sample[when], {name: sample[name] for name in self._beside}, options, when, place=place)
         self.times_of = [*columns["timestamp"], *self._beside]  # the columns that hold times
         self.instances, self._instances_note = decided(sample, roles, options)
-        self.has_starts, self.has_transitions = bool(starts), "lifecycle" in columns
+        self.has_starts, self.has_transitions = bool(starts), lifecycle_of(roles) is not None
         self._watched = self.instances is None and not options.described and self.has_transitions  # whether instances turn up
         self._found = dict.fromkeys((START, COMPLETE), False)
         self.starts = None
@@ -202,11 +202,12 @@ class RowsInBatches(TableRows):
         playing = {"case": case, "activity": required["activity"], "micros": required["timestamp"].to_physical()}
         if "individual" in self._columns:
             playing["individual"] = self._whose(frame, case, usable, place)
-        transition = self.joined(frame, "lifecycle", place) if self._needs_transitions else None
-        if self._options.lifecycle_keep and transition is not None:
-            usable = self._transitions.keep(transition, usable)
+        if self._options.lifecycle_keep:
+            usable = self._transitions.keep(self.joined(frame, "lifecycle", place), usable)
+        by_transition = self.has_transitions and (self.instances is not None or self._watched)
+        transition = self.joined(frame, "lifecycle", place) if by_transition else None
         if self.starts is not None:
-            start = self._start(frame, place)
+            start = self._start(self.starts, frame, place)
             playing["start"] = start.set((start >= playing["micros"]).fill_null(True), None)
         if transition is not None:
             usable = self._by_transition(frame, transition, usable, playing, place)
@@ -216,15 +217,11 @@ class RowsInBatches(TableRows):
         events = pl.DataFrame([values.alias(name) for name, values in playing.items()])
         return events if usable is None else events.filter(usable)
 
-    @property
-    def _needs_transitions(self) -> bool:
-        return self.has_transitions and (self.instances is not None or self._watched or bool(self._options.lifecycle_keep))
-
-    def _start(self, frame: pl.DataFrame, place: Place) -> pl.Series:
+    def _start(self, starts: Times, frame: pl.DataFrame, place: Place) -> pl.Series:
         """When rows started."""
         (name,), when = self._columns["start_timestamp"], self._columns["timestamp"][0]
         beside = {when: frame[when]} if self._beside else {}
-        return unnamed(self.starts.read(frame[name], beside, place)).to_physical() if self.starts is not None else pl.Series()
+        return unnamed(starts.read(frame[name], beside, place)).to_physical()
 
     def _by_transition(
         self, frame: pl.DataFrame, transition: pl.Series, usable: pl.Series | None, playing: dict[str, pl.Series], place: Place

@@ -17,7 +17,7 @@ from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, cont
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated
 from libra.mechanisms.libra.tail.edges import Figures, balance, believed, weak_edges
 from libra.mechanisms.libra.tail.release import TailFigures
-from libra.mechanisms.libra.tail.well_formed import Open, drawn_well_formed, lacking_starts
+from libra.mechanisms.libra.tail.well_formed import Open, Rules, drawn_well_formed, lacking_starts, waits_of
 from libra.privacy.noise import NoisyTable
 
 CANDIDATES = 10_000  # half or twice as many move the mean error on the eight public logs by 3 % at most; time grows with them
@@ -58,12 +58,12 @@ def draw_traces(chain: Chain, n: int, longest: int, random: Randomness, opened: 
     who, what = [walker[:0]], [node[:0]]
 
     def drawn_from(row: Integers) -> Integers:
-        return np.minimum(ladder.places(random.uniform(len(row)) + 2 * row) - row * nodes, outside)
+        return np.asarray(np.minimum(ladder.places(random.uniform(len(row)) + 2 * row) - row * nodes, outside))
 
     for _ in range(longest + 1):
         following = drawn_from(row)
         if opened is not None:
-            fits = opened.fitting(walker, following, lambda which: drawn_from(row[which]), random)  # noqa: B023  # used at once
+            fits = opened.fitting(walker, node, following, lambda some: drawn_from(row[some]), random)  # noqa: B023  # used at once
             walker, node, following = walker[fits], node[fits], following[fits]
             opened.take(walker, following)
         goes_on = following != outside
@@ -88,18 +88,22 @@ def candidates(
 
     `completion` has for the label of a start the code of its activity's label, -1 for others; None where there are no starts.
     """
+    rules = None if completion is None else _rules(figures, base, kept, completion)
     parts = []
     for strength, share in REPEATING if figures.excess is not None else ((1.0, 1.0),):
-        chain, n = _chain(figures, base, weak, strength), int(CANDIDATES * share)
-        fitting = None
-        if completion is not None:
-            walks = partial(draw_traces, chain, longest=figures.longest, random=random)
-            fitting = drawn_well_formed(walks, n, completion, lacking_starts(base, np.array(figures.edges, np.int64), completion))
-        parts.append(fitting if fitting is not None and len(fitting) else draw_traces(chain, n, figures.longest, random))
+        walks = partial(draw_traces, _chain(figures, base, weak, strength), longest=figures.longest, random=random)
+        n = int(CANDIDATES * share)
+        fitting = None if rules is None else drawn_well_formed(walks, n, rules)
+        parts.append(fitting if fitting is not None and len(fitting) else walks(n))
     drawn = concatenated(parts)
     prints, rows, times = np.unique(drawn.fingerprints(), return_index=True, return_counts=True)
     new = ~np.isin(prints, kept.fingerprints())
     return drawn.take(rows[new]), times[new] / max(times[new].sum(), 1)
+
+
+def _rules(figures: TailFigures, base: NoisyTable, kept: Traces, completion: Integers) -> Rules:
+    edges = np.array(figures.edges, np.int64)
+    return Rules(completion, lacking_starts(base, edges, completion), waits_of(kept, completion))
 
 
 def _chain(figures: TailFigures, base: NoisyTable, weak: Integers, strength: float) -> Chain:

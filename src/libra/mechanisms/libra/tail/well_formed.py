@@ -2,12 +2,14 @@
 
 A Markov chain by itself would start instances that it never completes. So a walk that does not fit what it has open is given up,
 as if all walks were drawn and the ill-formed ones left out. Where hardly any is left, as with many activities in parallel, walks
-try another step in place of one that completes what is not open.
+try another step in place of one that does not fit. Steps that kept variants only take while nothing is open are waits: no walk
+takes them with an instance open, which would be open for as long.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from libra._system.randomness import Randomness
 from libra.engines.counting.blocks import offsets_of
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated
 from libra.eventlog.instances import Flags, pairs
+from libra.mechanisms.libra.instances import within_instances
 from libra.privacy.noise import NoisyTable
 
 ROUNDS = 4  # in which walks are drawn, until there are enough that fit; and as many in which they try other steps
@@ -40,37 +43,60 @@ def lacking_starts(base: NoisyTable, edges: Integers, completion: Integers) -> F
     return lacking
 
 
+def waits_of(kept: Traces, completion: Integers) -> Flags:
+    """Which edges are steps of kept variants, and never while an instance is open; edge (a, b) is cell a * (n_labels + 1) + b."""
+    nodes = len(completion) + 1
+    following = np.ones(len(kept.codes), bool)
+    following[kept.offsets[:-1][kept.lengths > 0]] = False
+    position = np.flatnonzero(following)
+    edge = kept.codes[position - 1] * nodes + kept.codes[position]
+    used, within = (np.bincount(edge, by, minlength=nodes**2) for by in (None, within_instances(kept, completion)[position]))
+    waits: Flags = (used > 0) & (within == 0)
+    return waits
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rules:
+    """Which steps fit."""
+
+    completion: Integers  # for the label of a start the code of its activity's label, -1 for others
+    lacking: Floats  # for every label the share of its events that complete what was never started
+    waits: Flags  # the edges that are taken while nothing is open
+
+
 class Open:
     """What walkers have open."""
 
-    def __init__(self, completion: Integers, lacking: Floats, walkers: int, tries: int) -> None:
-        """Nothing yet; `completion` and `lacking` as for `lacking_starts`, `tries` is how many other steps may be tried."""
-        starts = np.flatnonzero(completion >= 0)
+    def __init__(self, rules: Rules, walkers: int, tries: int) -> None:
+        """Nothing yet; `tries` is how many other steps may be tried in place of one that does not fit."""
+        completion, starts = rules.completion, np.flatnonzero(rules.completion >= 0)
         self._change = np.zeros(len(completion) + 1, np.int64)  # of what is open, by node; the last one is the end
         self._change[starts], self._change[completion[starts]] = 1, -1
         self._column = np.zeros(len(completion) + 1, np.int64)
         self._column[starts] = self._column[completion[starts]] = np.arange(len(starts))
-        self._lacking, self._tries = np.append(lacking, 0.0), tries
+        self._lacking, self._waits, self._tries = np.append(rules.lacking, 0.0), rules.waits, tries
         self._open = np.zeros((walkers, len(starts)), np.int32)
         self._in_all = np.zeros(walkers, np.int64)
 
-    def fitting(self, walker: Integers, node: Integers, draw: Callable[[Integers], Integers], random: Randomness) -> Flags:
-        """Which walkers' steps to these nodes fit; where others may be tried, nodes are changed in place.
+    def fitting(
+        self, walker: Integers, at: Integers, node: Integers, draw: Callable[[Integers], Integers], random: Randomness
+    ) -> Flags:
+        """Which walkers' steps from where they are to these nodes fit; where others may be tried, nodes are changed in place.
 
         `draw` gives new nodes for some of the walkers, by their position here.
         """
-        unfit = np.arange(len(walker))
+        unfit, end = np.arange(len(walker)), len(self._change) - 1
         for left in range(self._tries, -1, -1):
             who, to = walker[unfit], node[unfit]
+            busy = self._in_all[who] > 0
             closes = (self._change[to] < 0) & (self._open[who, self._column[to]] == 0)
-            unfit = unfit[closes & (random.uniform(len(to)) >= self._lacking[to])]
-            if not len(unfit):
-                break
-            if left:
+            closes &= random.uniform(len(to)) >= self._lacking[to]
+            unfit = unfit[closes | (busy & ((to == end) | self._waits[at[unfit] * (end + 1) + to]))]
+            if left and len(unfit):
                 node[unfit] = draw(unfit)
-        ends = (node == len(self._change) - 1) & (self._in_all[walker] > 0)
-        ends[unfit] = True
-        return ~ends
+        fits = np.ones(len(walker), bool)
+        fits[unfit] = False
+        return fits
 
     def take(self, walker: Integers, node: Integers) -> None:
         """Walkers take steps to these nodes."""
@@ -81,11 +107,11 @@ class Open:
         self._in_all[walker] += change
 
 
-def drawn_well_formed(draw: Callable[..., Traces], n: int, completion: Integers, lacking: Floats) -> Traces:
+def drawn_well_formed(draw: Callable[..., Traces], n: int, rules: Rules) -> Traces:
     """About so many traces that fit, of which `draw` gives as many as come out of so many walks; none where none fits."""
     found: list[Traces] = []
     for number in range(2 * ROUNDS):
-        found.append(draw(n, opened=Open(completion, lacking, n, 0 if number < ROUNDS else TRIES)))
+        found.append(draw(n, opened=Open(rules, n, 0 if number < ROUNDS else TRIES)))
         if sum(map(len, found)) >= n // 2:
             break
     return concatenated(found)
