@@ -127,4 +127,5 @@ def test_an_empty_log_scores_what_the_paper_implies(shared_logs: Path, name: str
     assert figures.emd_time == pytest.approx(emd_time, abs=0.5)
     itself = measure(log, log).to_dict()
     assert itself.pop("empty") == {"emd_freq": figures.emd_freq, "emd_time": figures.emd_time}
+    assert {itself.pop(name) for name in SHARES_KEPT} == {1}
     assert set(itself.values()) == {0}

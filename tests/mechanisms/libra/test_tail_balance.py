@@ -65,12 +65,10 @@ def test_the_weights_are_as_good_as_those_of_another_solver(seed: int) -> None:
     assert objective(found, matrix, target, prior) <= best.fun + 0.01 * (at_first - best.fun)
 
 
-def test_where_it_has_run_to_the_end_the_weights_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(balancing, "ENOUGH", 1e-13)
-    monkeypatch.setattr(balancing, "STEPS", 3000)
+def test_where_it_has_run_to_the_end_the_weights_are_the_same() -> None:
     tables, prior = a_problem(7)
     matrix, target = dense(tables, len(prior))
-    found = balance(tables, prior)
+    found = balance(tables, prior, (3000, 1e-13))
     stationary = TAU * np.log(found / prior) + matrix.T @ (matrix @ found - target)
     assert np.abs(stationary).max() < 1e-3
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import false_discovery_control, multivariate_normal, norm
+from scipy.integrate import quad
+from scipy.stats import false_discovery_control, norm
 from some_logs import log_from, structured
 
 import libra
@@ -31,11 +32,11 @@ def looks(truth: Integers, seed: int) -> tuple[NoisyTable, Integers, NoisyTable]
     return first, doubtful, NoisyTable(again, 1, 10.0)
 
 
-def chain(uses: int) -> Integers:
-    """A true table of one path through all nodes."""
+def some_steps(uses: int) -> Integers:
+    """A true table in which every node is often first and last, and is followed by the next one so many times."""
     truth = np.zeros((NODES, NODES), np.int64)
-    truth[np.arange(NODES - 1), np.arange(1, NODES)] = uses
-    truth[NODES - 1, 0] = uses
+    truth[NODES - 1, : NODES - 1] = truth[: NODES - 1, NODES - 1] = 400
+    truth[np.arange(NODES - 2), np.arange(1, NODES - 1)] = uses
     return truth
 
 
@@ -53,12 +54,14 @@ def test_of_many_cells_a_bounded_number_of_noisy_ones_is_looked_at_again() -> No
 
 @pytest.mark.parametrize(("weight", "least"), [(0.3, 0.5), (0.7, 0.5), (0.6, 2.5)])
 def test_a_score_of_two_looks_is_as_probable_as_the_normal_distribution_says(weight: float, least: float) -> None:
-    """P(least < first < clear and sum > score), by the distribution of first and sum together."""
-    both = multivariate_normal(cov=[[1, weight], [weight, 1]])
-    for score in (1.0, 2.0, 3.0, 4.0):
-        below = both.cdf([CLEAR, score], abseps=1e-12) - both.cdf([least, score], abseps=1e-12)
-        exact = norm.cdf(CLEAR) - norm.cdf(least) - below
-        assert tails_of_two(np.array([score]), weight, least)[0] == pytest.approx(exact, rel=0.01, abs=1e-9)
+    """Where no case has the edge: P(least < first < clear and sum > score), and as often in a million draws."""
+    first, other = np.random.Generator(np.random.PCG64(1)).normal(size=(2, 1_000_000))
+    doubtful, together = (first > least) & (first < CLEAR), weight * first + np.sqrt(1 - weight**2) * other
+    for score in (0.5, 1.0, 2.0, 3.0, 4.0):
+        exact, _ = quad(lambda x, t=score: norm.pdf(x) * norm.sf((t - weight * x) / np.sqrt(1 - weight**2)), least, CLEAR)
+        found = tails_of_two(np.array([score]), weight, least)[0]
+        assert found == pytest.approx(exact, rel=0.01)
+        assert found == pytest.approx((doubtful & (together >= score)).mean(), rel=0.06, abs=3e-5)
 
 
 @given(st.lists(st.sampled_from([1e-9, 1e-4, 5e-4, 0.002, 0.01, 0.2, 1.0]), min_size=1, max_size=30))
@@ -90,16 +93,20 @@ def test_only_edges_without_a_path_from_start_to_end_are_left_out(data: st.DataO
 
 
 def test_of_the_edges_that_are_taken_hardly_any_is_false_and_the_second_look_finds_more() -> None:
-    taken = false = by_the_first = 0
-    truth = chain(uses=90)
+    taken = false = found_steps = by_the_first = 0
+    truth = some_steps(uses=70)
+    steps = truth[:-1, :-1] > 0
     for seed in range(30):
         first, doubtful, second = looks(truth, seed)
-        found = certain_edges(first, NONE, doubtful, second)
-        taken += len(found)
-        false += int((truth.ravel()[found] == 0).sum())
-        by_the_first += int((discovered(norm.sf(first.values / first.sd)) & (truth > 0)).sum())
+        found = np.zeros(truth.shape, bool)
+        found.ravel()[certain_edges(first, NONE, doubtful, second)] = True
+        taken += int(found.sum())
+        false += int((found & (truth == 0)).sum())
+        found_steps += int((found[:-1, :-1] & steps).sum())
+        by_the_first += int((discovered(norm.sf(first.values / first.sd)[:-1, :-1]) & steps).sum())
     assert false <= FALSE_SHARE * taken * 1.5
-    assert taken > 1.1 * by_the_first
+    assert 30 * steps.sum() * 0.85 < found_steps
+    assert by_the_first < 0.8 * found_steps
 
 
 def test_noise_alone_gives_no_edge() -> None:

@@ -25,6 +25,7 @@ def doubtful_edges(base: NoisyTable, known: Integers) -> Integers:
     scores = base.values.ravel() / base.sd
     doubtful = (scores > _least_score(scores.size)) & (scores < CLEAR)
     doubtful[known] = False
+    doubtful[-1:] = False  # from the start to the end: a case without events
     return np.flatnonzero(doubtful)
 
 

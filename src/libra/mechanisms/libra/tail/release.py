@@ -150,6 +150,8 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float, *, certain:
         last = max(-1 if last is None else last, int(np.searchsorted(LENGTH_BINS, kept.lengths.max(), side="right")) - 1)
     if not last:  # nothing stands out, or cases without events alone
         return first
+    if certain:
+        last = _further(first.lengths, last, cases, sd)
     longest = int(LENGTH_BINS[last + 1]) - 1 if last + 1 < len(LENGTH_BINS) else LONGEST
     rest = 1 - SIZE - LENGTHS - NORMS - EXCESS_NORMS - (SECOND_LOOK if certain else 0.0)
     context_share, excess_share = CONTEXTS * rest if n_labels <= MANY_LABELS else 0.0, EXCESS * rest
@@ -183,6 +185,14 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float, *, certain:
     if continuations is not None:
         known |= {"contexts": tuple(contexts.tolist()), "continuations": ask(continuations, context_share)}
     return TailFigures(**known)
+
+
+def _further(lengths: NoisyTable, last: int, cases: float, sd: float) -> int:
+    """The bin up to which lengths account for the cases, as far as noise can tell: this one, or a later one."""
+    sums = np.cumsum(lengths.values)
+    while last + 1 < len(sums) and cases - sums[last] > STANDS_OUT * math.hypot(sd, lengths.sd * math.sqrt(last + 1)):
+        last += 1
+    return last
 
 
 def _base_clip(norms: NoisyTable, cases: float, n_labels: int, mu: float) -> float:
