@@ -20,12 +20,11 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.measures import measure
-from libra.measures.edges import pair_edges
 from libra.mechanisms.libra import Libra
 
 DELTA = 1e-4
 EPSILONS = (0.1, 1.0, 5.0)
-MEASURES = ("dfg_l1", "false_edge_share", "unseen_variant_share", "edge_duration_w1_log", "arrival_w1_days", "emd_freq")
+MEASURES = ("dfg_l1", "edge_precision", "unseen_variant_share", "edge_duration_w1_log", "arrival_w1_days", "emd_freq")
 OF_EMPTY = ("edge_duration_w1_log", "emd_freq")  # an empty log has a dfg_l1 of 1 and no arrivals
 SUBSAMPLED_LOGS = ("bpic13", "roadtraffic", "sepsis")
 SUBSAMPLED_EPSILONS = (1.0, 0.1)
@@ -55,7 +54,7 @@ def table(logs: Iterable[Path], seeds: int) -> Iterator[tuple[str, ...]]:
     for path in logs:
         log = read(path, ReadOptions())
         runs = [utilities(log, Libra(epsilon=epsilon, delta=DELTA), seeds, name_of(path)) for epsilon in EPSILONS]
-        empty = measured(log, empty_log(log))
+        empty = vars(measure(log, empty_log(log)))
         yield (
             name_of(path),
             *(" / ".join(shown(mean(run, name)) for run in runs) for name in MEASURES),
@@ -81,18 +80,10 @@ def utilities(log: EventLog, libra: Libra, seeds: int, name: str) -> list[Measur
     """What some runs lose, a seed each."""
     found = []
     for seed in range(seeds):
-        found.append(measured(log, libra.anonymize(log, Randomness(seed)).log))
+        found.append(vars(measure(log, libra.anonymize(log, Randomness(seed)).log)))
         said = f"epsilon {libra.epsilon:g}, {_way(libra.plan.rate, libra.plan.runs)}, seed {seed}"
         print(f"{name}, {said}: dfg_l1 {found[-1]['dfg_l1']}", file=sys.stderr, flush=True)
     return found
-
-
-def measured(log: EventLog, released: EventLog) -> Measured:
-    """All measures of a release, and the share of its steps on edges that the original does not have."""
-    edges = pair_edges(log, released)
-    steps = edges.anonymized.counts
-    false_steps = steps[edges.original.counts == 0]
-    return vars(measure(log, released)) | {"false_edge_share": false_steps.sum() / max(steps.sum(), 1)}
 
 
 def mean(runs: Sequence[Measured], name: str) -> float | None:

@@ -149,7 +149,7 @@ def anonymize(
             (docs/performance.md). Default: spark for a data frame of Spark, polars-streaming for a file that would not fit
             into memory, else polars.
         master: Where a new Spark session computes, such as "local[2]"; a session that is open already is used as it is.
-        **keywords: The other parameters of the mechanism and those of `read`. For libra: `tail`, `budget`, `labels`,
+        **keywords: The other parameters of the mechanism and those of `read`. For libra: `tail`, `edges`, `budget`, `labels`,
             `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases` (see `libra.mechanisms.libra.Libra`). `progress` is called
             with the parts done and the parts in all, of the reading and then of the anonymizing. A `description` also says
             `most_cases` and whether labels are private.

@@ -64,6 +64,7 @@ class OtherParameters(TypedDict, total=False):
     """The parameters of the mechanisms beside those of the guarantee; None means the mechanism's default."""
 
     tail: str | None
+    edges: str | None
     budget: Mapping[str, float] | str | None
     labels: str | Sequence[str] | None
     time_zone: str | None

@@ -12,7 +12,7 @@ from some_certificates import Document, all_checks, changed, document, failed, w
 
 import libra
 from libra.certificate.check import Check
-from libra.engines.control_flow_tables import CaseLengths, CaseNumber, PrefixLevel
+from libra.engines.control_flow_tables import CaseLengths, CaseNumber, DoubtfulEdges, PrefixLevel
 from libra.engines.counting.count import TABLES
 from libra.example.simulate import simulate
 from libra.mechanisms.libra import Libra
@@ -117,6 +117,16 @@ def _problems(forge: Forge) -> list[str]:
     """All that is wrong with a forged ledger, where the check lists the first few only."""
     found = _forged("libra", forge)
     return list(Libra(**found["parameters"]).departures(Ledger.from_dict(found).entries))
+
+
+def test_a_second_look_at_edges_does_not_go_with_all_of_them() -> None:
+    entries = Ledger.from_dict(document("libra")).entries
+    assert any(entry.purpose == DoubtfulEdges.purpose for entry in entries)
+    asked = document("libra")["parameters"]
+    assert list(Libra(**asked).departures(entries)) == []
+    assert list(Libra(**asked | {"edges": "all"}).departures(entries)) == [
+        'there is a second look at edges, and with edges "all" there is none'
+    ]
 
 
 def test_releases_about_rare_cases_do_not_go_with_a_tail_that_is_dropped() -> None:

@@ -64,8 +64,8 @@ def test_odds_are_those_of_the_unit_that_is_protected(name: str, who: str, other
 def test_what_was_asked_for_can_be_typed_again_and_what_was_left_open_is_left_out() -> None:
     (made,) = [row[1] for section in _page("nearest").sections for row in section.table if row[0] == "made with"]
     assert made == (
-        "epsilon 4; delta 0.001; tail nearest; budget control=0.55,times=0.45; labels private; time zone UTC; gamma 1; "
-        "subsamples 1"
+        "epsilon 4; delta 0.001; tail nearest; edges certain; budget control=0.55,times=0.45; labels private; time zone UTC; "
+        "gamma 1; subsamples 1"
     )
     assert "most cases 1" in _text(_page("individuals"))
     assert "cases 150" in _text(_page("libra"))

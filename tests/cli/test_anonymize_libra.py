@@ -33,8 +33,9 @@ def _released(run: Run, folder: Path, *words: str | Path, log: Path | None = Non
 
 
 def _warnings(document: dict[str, Any]) -> list[str]:
-    """The notes but for the one on noise, which every release of a modelled tail has."""
-    return [note for note in document["notes"] if not note.startswith("Step counts from rare cases have noise of about ")]
+    """The notes but for those on steps, which every release of a modelled tail has."""
+    usual = ("Step counts from rare cases have noise of about ", "Rare steps were left out ")
+    return [note for note in document["notes"] if not note.startswith(usual)]
 
 
 def test_json_keeps_its_contract(tmp_path: Path, run: Run) -> None:
@@ -67,12 +68,13 @@ def test_the_default_is_one_and_1e_5(tmp_path: Path, run: Run) -> None:
 
 def test_every_flag_reaches_the_mechanism(tmp_path: Path, run: Run) -> None:
     numbers = ("--epsilon", "2", "--delta", "1e-4", "--gamma", "0.5", "--subsamples", "2", "--cases", "100")
-    words = ("--tail", "drop", "--budget", "times=0.3", "--public-labels", "--time-zone", "Asia/Tokyo", "--seed", "3")
-    document = _released(run, tmp_path, *numbers, *words)
+    words = ("--tail", "drop", "--edges", "all", "--budget", "times=0.3", "--public-labels", "--time-zone", "Asia/Tokyo")
+    document = _released(run, tmp_path, *numbers, *words, "--seed", "3")
     assert document["parameters"] == {
         "epsilon": 2.0,
         "delta": 1e-4,
         "tail": "drop",
+        "edges": "all",
         "budget": {"control": 0.7, "times": 0.3},
         "labels": "public",
         "time_zone": "Asia/Tokyo",
@@ -215,9 +217,9 @@ def test_a_delta_above_one_over_the_released_cases_is_warned_of_and_what_is_advi
 
 
 def _noise_of_steps(document: dict[str, Any]) -> list[int]:
-    """The two figures in the note on the noise of steps; none without a note."""
+    """The figures in the note on the noise of steps: the noise, and a count or one in how many; none without a note."""
     notes = [note for note in document["notes"] if note.startswith("Step counts from rare cases have noise of about ")]
-    return [int(figure.replace(",", "")) for note in notes for figure in re.findall(r"about ([\d,]+)", note)]
+    return [int(figure.replace(",", "")) for note in notes for figure in re.findall(r"about (?:1 in )?(\d[\d,]*)", note)]
 
 
 @pytest.mark.parametrize("words", [("--epsilon", "1"), ("--epsilon", "4", "--gamma", "0.25"), ("--epsilon", "0.8")])
@@ -228,9 +230,19 @@ def test_how_far_rare_steps_can_be_believed_is_noted_from_the_noise_in_the_ledge
     (noise,) = [entry["noise"] for entry in document["ledger"] if entry["purpose"] == "edges of rare cases, the first two uses"]
     about = round(noise / document["subsampling"]["rate"])
     assert about > 1
-    assert _noise_of_steps(document) == [about, 3 * about]
+    assert _noise_of_steps(document) == [about, 50]
+    (left_out,) = [note for note in document["notes"] if note.startswith("Rare steps were left out ")]
+    assert re.search(r"about [\d.]+ % of the steps of rare cases", left_out)
     answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", *words)
     assert sum(line.startswith("note: Step counts from rare cases have noise of about ") for line in answer.err.splitlines()) == 1
+
+
+def test_with_all_edges_the_note_says_below_which_count_one_may_be_false(tmp_path: Path, run: Run) -> None:
+    document = _released(run, tmp_path, "--edges", "all")
+    (noise,) = [entry["noise"] for entry in document["ledger"] if entry["purpose"] == "edges of rare cases, the first two uses"]
+    assert _noise_of_steps(document) == [round(noise), 3 * round(noise)]
+    assert not any("left out" in note for note in document["notes"])
+    assert document["parameters"]["edges"] == "all"
 
 
 def test_without_a_model_of_rare_cases_or_without_any_case_there_is_no_note_on_their_steps(

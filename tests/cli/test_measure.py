@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from libra.cli.measure import MEANINGS, OF_INSTANCES
-from libra.measures.utility import FIGURES
+from libra.measures.utility import FIGURES, SHARES_KEPT
 
 from .conftest import TABLE, Run
 
@@ -32,6 +32,7 @@ def test_a_log_against_itself_gives_zeros(table: Path, run: Run) -> None:
     document = json.loads(run("measure", table, table, "--json").out)
     assert document.keys() >= KEYS | {"empty"}
     assert {document[key] for key in KEYS} == {0}
+    assert {document[key] for key in SHARES_KEPT} == {1}
     assert document["empty"]["emd_freq"] > 0
 
 

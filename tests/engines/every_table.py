@@ -32,6 +32,8 @@ def every_table(engine: PolarsEngine, kept: Traces) -> list[Any]:
         flow.BaseNorms(),
         flow.ExcessNorms(cells, n),
         flow.BaseEdges(n, 2.5),
+        flow.BaseEdges(n, 1.5, direct=True),
+        flow.DoubtfulEdges(n, cells),
         flow.ExcessEdges(n, 1.5, cells),
         flow.Contexts(n, cells[cells % (n + 1) != n][:50], 2.0),
         flow.CaseNumber(),

@@ -20,6 +20,7 @@ from libra.engines.control_flow_tables import (
     BaseEdges,
     BaseNorms,
     Contexts,
+    DoubtfulEdges,
     ExcessEdges,
     ExcessNorms,
     LabelWeights,
@@ -136,6 +137,7 @@ def control_flow_tables(
         BaseNorms(),
         ExcessNorms(edges, n_labels),
         BaseEdges(n_labels, clip),
+        DoubtfulEdges(n_labels, edges),
         ExcessEdges(n_labels, clip, edges),
         Contexts(n_labels, contexts, clip),
     ]
@@ -186,6 +188,8 @@ def counted_plainly(table: Any, trace: Trace, n_labels: int) -> dict[int, int]:
             return {_bin(NORM_BINS, sum(x * x for x in base.values())): 1}
         case BaseEdges():
             return base
+        case DoubtfulEdges():
+            return {place: base[edge] for place, edge in enumerate(table.edges.tolist()) if edge in base}
         case ExcessNorms():
             return {_bin(NORM_BINS, sum(x * x for x in _excess(edges, table.edges).values())): 1}
         case ExcessEdges():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from some_engines import Scene, counted_plainly, edges_plainly, engine_from, scenes
 
-from libra.engines.control_flow_tables import NearestCounts, VariantCounts
+from libra.engines.control_flow_tables import BaseEdges, DoubtfulEdges, NearestCounts, VariantCounts
 from libra.eventlog.cases import traces_of
 
 
@@ -99,3 +99,15 @@ def test_fingerprints_of_equal_traces_are_equal_and_of_others_differ() -> None:
         assert by_trace.setdefault(trace, print_) == print_
     assert len(set(by_trace.values())) == len(by_trace)
     assert traces_of(traces[::-1]).fingerprints().tolist() == prints.tolist()[::-1]
+
+
+def test_events_around_one_that_is_dropped_follow_each_other_but_not_directly() -> None:
+    engine = engine_from([(0, 1, 2), (0, 1, 2), (0, 2), (1,), (2, 1)], 3).with_labels(("label 000", "label 002"))
+    all_edges = np.arange(9)  # of labels 0 and 2, now 0 and 1; 2 is the start and the end
+    joined, direct = (engine.count(BaseEdges(2, 9.0, direct=told)).ravel() / 1024 for told in (False, True))
+    assert dict(enumerate(joined.tolist())) == {0: 0, 1: 3, 2: 0, 3: 0, 4: 0, 5: 4, 6: 3, 7: 1, 8: 0}
+    assert dict(enumerate(direct.tolist())) == {0: 0, 1: 1, 2: 0, 3: 0, 4: 0, 5: 3, 6: 3, 7: 1, 8: 0}
+    again = engine.count(DoubtfulEdges(2, all_edges)) / 1024
+    assert (again > 0).tolist() == (direct > 0).tolist()
+    whole = engine_from([(0, 1, 2), (0, 2)], 3)
+    assert whole.count(BaseEdges(3, 9.0, direct=True)).tolist() == whole.count(BaseEdges(3, 9.0)).tolist()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from some_engines import Case, Scene, Trace, engine_from, largest_square, log_from, names, scenes, square_norm
 
 from libra.engines import control_flow_tables, time_tables
-from libra.engines.control_flow_tables import BaseEdges, Contexts, ExcessEdges, OneCell, VariantCounts
+from libra.engines.control_flow_tables import BaseEdges, Contexts, DoubtfulEdges, ExcessEdges, OneCell, VariantCounts
 from libra.engines.counting.clipping import add_clipped
 from libra.engines.polars import PolarsEngine, engine_of
 from libra.engines.time_tables import ActivityHours, EdgeCells, EdgeDurations, StepDurations
@@ -174,6 +174,7 @@ def test_the_clip_is_reached_so_the_noise_is_not_for_nothing(clip: float) -> Non
     tables: list[tuple[PolarsEngine, Any]] = [
         (loop, ExcessEdges(1, clip, np.arange(4))),
         (many, BaseEdges(9, min(clip, 5.0))),
+        (many, DoubtfulEdges(9, np.arange(100))),
         (many, Contexts(9, np.arange(100), min(clip, 5.0))),
         (loop, StepDurations(clip)),
         (loop, EdgeDurations(clip, EdgeCells((0,), 1, groups, (0, 0)))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -18,6 +19,7 @@ from scipy.stats import wasserstein_distance
 from libra.eventlog.log import EventLog
 from libra.measures import measure
 from libra.measures.distances import sort_grouped, wasserstein
+from libra.measures.utility import SHARES_KEPT
 
 Case = tuple[int, Sequence[tuple[str, int]]]  # start in seconds, then each event's label and the seconds since the one before
 START = datetime(2024, 5, 6, tzinfo=UTC)
@@ -64,6 +66,8 @@ integers = st.lists(st.integers(-(10**15), 10**15), min_size=1, max_size=30)
 def test_equal_logs_are_at_distance_zero(some_cases: list[Case]) -> None:
     figures = measure(log_of(some_cases), log_of(some_cases)).to_dict()
     figures.pop("empty")
+    shared = {figures.pop(name) for name in SHARES_KEPT}
+    assert shared == ({1} if some_cases else {None})
     assert set(figures.values()) == {0}
 
 
@@ -73,6 +77,7 @@ def test_no_figure_is_negative_and_shares_stay_within_one(one: EventLog, other: 
     figures = measure(one, other).to_dict()
     assert all(value is None or value >= 0 for name, value in figures.items() if name != "empty")
     assert all(figures[name] <= 1 for name in BOUNDED)
+    assert all(figures[name] is None or figures[name] <= 1 for name in SHARES_KEPT)
 
 
 @unhurried
@@ -108,6 +113,18 @@ def test_the_papers_measures_agree_with_scipy(one: EventLog, other: EventLog) ->
         for figure, column in ((figures.emd_freq, 0), (figures.emd_time, 1)):
             values = [[table.get(edge, (0, 0))[column] for edge in edges] for table in (original, anonymized)]
             assert figure == pytest.approx(wasserstein_distance(*values))
+
+
+@unhurried
+@given(case_lists, case_lists)
+def test_shared_edges_agree_with_sets_of_pairs(one: list[Case], other: list[Case]) -> None:
+    traces = [[("", *(label for label, _ in events), "") for _, events in some] for some in (one, other)]
+    there, copied = (Counter(pair for trace in some for pair in pairwise(trace)) for some in traces)
+    both, figures = set(there) & set(copied), measure(log_of(one), log_of(other))
+    assert figures.edge_precision == (pytest.approx(len(both) / len(copied)) if copied else None)
+    assert figures.edge_recall == (pytest.approx(len(both) / len(there)) if there else None)
+    weighted = sum(there[edge] for edge in both) / max(sum(there.values()), 1)
+    assert figures.edge_recall_weighted == (pytest.approx(weighted) if there else None)
 
 
 @unhurried

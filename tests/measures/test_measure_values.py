@@ -12,6 +12,7 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.measures import Baseline, measure
+from libra.measures.utility import SHARES_KEPT
 
 START = datetime(2024, 5, 6, tzinfo=UTC)
 
@@ -38,6 +39,10 @@ def test_control_flow_by_hand() -> None:
     assert figures.unseen_variant_share == 0.5
     assert figures.emd_freq == pytest.approx((1 + 0 + 1 + 1) / 4)  # 0 1 2 2 against 1 1 1 1
     assert figures.length_w1 == pytest.approx(0.75)  # 1 2 3 3 against 3 3
+    # and a 3, b 1 first, c 3, b 1 last in the original; a first, c, b last in the other
+    assert figures.edge_precision == pytest.approx(6 / 7)
+    assert figures.edge_recall == pytest.approx(6 / 7)
+    assert figures.edge_recall_weighted == pytest.approx(12 / 13)
 
 
 def test_swapped_labels_cost_nothing_in_the_papers_measure_and_everything_by_label() -> None:
@@ -83,6 +88,7 @@ def test_an_empty_anonymized_log_scores_the_baseline(small_log: EventLog) -> Non
     assert figures.length_w1 == pytest.approx(8 / 3)
     assert figures.edge_duration_w1_relative == pytest.approx(1)
     assert figures.arrival_w1_days is None
+    assert (figures.edge_precision, figures.edge_recall, figures.edge_recall_weighted) == (None, 0, 0)
 
 
 def test_an_empty_original_leaves_shares_of_it_undefined(small_log: EventLog) -> None:
@@ -90,6 +96,7 @@ def test_an_empty_original_leaves_shares_of_it_undefined(small_log: EventLog) ->
     assert figures.dfg_l1 is None
     assert figures.edge_duration_w1_hours is figures.edge_duration_w1_log is figures.edge_duration_w1_relative is None
     assert (figures.dfg_tv, figures.variant_tv, figures.unseen_variant_share) == (1, 1, 1)
+    assert (figures.edge_precision, figures.edge_recall, figures.edge_recall_weighted) == (0, None, None)
 
 
 def test_a_relative_duration_needs_an_original_that_takes_time() -> None:
@@ -100,7 +107,7 @@ def test_two_empty_logs_are_equal(small_log: EventLog) -> None:
     nothing = empty_log(small_log)
     figures = measure(nothing, nothing)
     assert figures.empty == Baseline(0, 0)
-    assert {value for name, value in figures.to_dict().items() if name != "empty"} == {0}
+    assert {value for name, value in figures.to_dict().items() if name not in ("empty", *SHARES_KEPT)} == {0}
 
 
 @pytest.mark.parametrize(
@@ -120,4 +127,5 @@ def test_an_empty_log_scores_what_the_paper_implies(shared_logs: Path, name: str
     assert figures.emd_time == pytest.approx(emd_time, abs=0.5)
     itself = measure(log, log).to_dict()
     assert itself.pop("empty") == {"emd_freq": figures.emd_freq, "emd_time": figures.emd_time}
+    assert {itself.pop(name) for name in SHARES_KEPT} == {1}
     assert set(itself.values()) == {0}

@@ -9,7 +9,7 @@ from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
 from libra.eventlog.cases import Cases, traces_of
 from libra.mechanisms.fresh_log import FIRST, placeholder_times
-from libra.mechanisms.libra.algorithm import noise_on_edges, notes_on_zone
+from libra.mechanisms.libra.algorithm import left_out, noise_on_edges, notes_on_zone
 from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.libra.plan import checked_labels, checked_rate_of
 from libra.mechanisms.libra.tail.release import TailFigures
@@ -89,8 +89,13 @@ def test_options_are_brought_into_one_form() -> None:
 
 
 def test_notes_say_how_far_steps_can_be_believed_and_whether_the_zone_counted() -> None:
-    assert "noise of about 12" in noise_on_edges(12.2)
-    assert "with a count below about 36" in noise_on_edges(12.2)
+    assert "noise of about 12:" in noise_on_edges(12.2, certain=False)
+    assert "with a count below about 36" in noise_on_edges(12.2, certain=False)
+    assert "noise of about 12." in noise_on_edges(12.2, certain=True)
+    assert "about 1 in 50 of those in this log may occur in no original case" in noise_on_edges(12.2, certain=True)
+    assert "noise: about 7.5 % of the steps" in left_out(0.075, 0.02)
+    assert "noise: less than about 7 % of the steps" in left_out(0.03, 0.02)
+    assert "noise: less than about 4 % of the steps" in left_out(-0.01, 0.02)
     assert not list(notes_on_zone("Asia/Tokyo", has_zone=True))
     assert len(list(notes_on_zone("Asia/Tokyo", has_zone=False))) == 1
 

@@ -25,6 +25,9 @@ MEANINGS = {
     "emd_time": "hours spent per directly-follows edge, blind to labels (EMD Time)",
     "dfg_l1": "difference of directly-follows counts, relative to the original",
     "dfg_tv": "difference of directly-follows shares (0 equal, 1 disjoint)",
+    "edge_precision": "distinct edges, starts and ends also in the original (1 equal)",
+    "edge_recall": "distinct edges, starts and ends of the original kept (1 equal)",
+    "edge_recall_weighted": "the same, weighted by their counts in the original",
     "variant_tv": "difference of variant shares (0 equal, 1 disjoint)",
     "unseen_variant_share": "share of cases whose variant the original never had",
     "length_w1": "trace length, mean shift in events",
@@ -83,7 +86,7 @@ def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
         both = f"{percent(utility.overlaps.original)} in the original, {percent(utility.overlaps.anonymized)} here"
         shown["overlap_share"] += f" ({both})"
     rows = [(name, figure(figures[name]), figure(empty[name]) if name in empty else "", text) for name, text in shown.items()]
-    title = f"{anonymized.name} against {original.name}: 0 is equal, lower is closer"
+    title = f"{anonymized.name} against {original.name}: 0 is equal, lower is closer, if not stated otherwise"
     table(title, ("figure", "value", "empty log", "meaning"), rows, right=(1, 2))
     if utility.risk is not None:
         _show_release_risk(anonymized, utility.risk)

@@ -16,7 +16,7 @@ import typer
 
 from libra.errors import UsageError
 from libra.eventlog.files import labels_in
-from libra.mechanisms.parameters import ALPHA, BUDGET, CASES, GAMMA, MOST_CASES, SUBSAMPLES, TAIL, TIME_ZONE, B
+from libra.mechanisms.parameters import ALPHA, BUDGET, CASES, EDGES, GAMMA, MOST_CASES, SUBSAMPLES, TAIL, TIME_ZONE, B
 
 COLUMNS = "Columns (detected automatically unless given)"
 GUARANTEE, KEEP, MECHANISM, READING, ENGINE = "Guarantee", "What to keep", "Mechanism", "Reading", "Engine"
@@ -127,6 +127,7 @@ PAPER = f"{SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma t
 
 def mechanism_flags(
     tail: Annotated[str | None, option(f"{TAIL} Default: model.", "HOW", KEEP)] = None,
+    edges: Annotated[str | None, option(f"{EDGES} Default: certain.", "WHICH", KEEP)] = None,
     budget: Annotated[str | None, option(f"{BUDGET} Default: control=0.55,times=0.45.", "SHARES", KEEP)] = None,
     labels: Annotated[Path | None, option(LABELS, "FILE", KEEP)] = None,
     public_labels: Annotated[

@@ -137,9 +137,13 @@ class _PerEdge:
 
 @dataclass(frozen=True)
 class BaseEdges(_PerEdge):
-    """Directly-follows edges, the first two uses in a case."""
+    """Directly-follows edges, the first two uses in a case.
+
+    `direct`: where labels were dropped, what comes before and after a dropped event does not follow each other.
+    """
 
     purpose: ClassVar[str] = "edges of rare cases, the first two uses"
+    direct: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +152,24 @@ class ExcessEdges(_PerEdge):
 
     purpose: ClassVar[str] = "edges of rare cases, all uses beyond the second"
     edges: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class DoubtfulEdges:
+    """Direct base edges once more, as far as they are among these edges, with a clip of 1."""
+
+    purpose: ClassVar[str] = "doubtful edges of rare cases, a second look"
+    scale: ClassVar[int] = FINE
+    n_labels: int
+    edges: Integers  # in ascending order
+
+    @property
+    def clip(self) -> float:
+        return 1.0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.edges),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +224,11 @@ class Uses:
         chosen = wanted[self.cell]
         return Uses(self.row[chosen], self.cell[chosen], self.times[chosen])
 
+    def among(self, cells: Integers, n_cells: int) -> Uses:
+        """The uses of these cells alone, which are in ascending order, each in the place that it has among them."""
+        chosen = self.of(cells, n_cells)
+        return Uses(chosen.row, np.searchsorted(cells, chosen.cell), chosen.times)
+
     def square_norms(self, n_rows: int) -> Integers:
         """For every row, the squared L2 norm of its uses."""
         return np.bincount(self.row, self.times * self.times, minlength=n_rows).astype(np.int64)
@@ -210,13 +237,17 @@ class Uses:
 def edge_uses(traces: Traces, n_labels: int) -> Uses:
     """How often each trace uses each edge; edge (a, b) is cell a * (n_labels + 1) + b.
 
+    A code of -1 is an event whose label is not known: no edge leads to it or away from it.
+
     Example:
         >>> from libra.eventlog.cases import traces_of
         >>> uses = edge_uses(traces_of([[0, 0, 0, 0]]), n_labels=1)
         >>> uses.cell.tolist(), uses.times.tolist()
         ([0, 1, 2], [3, 1, 1])
     """
-    return _counted(*_edges(traces, n_labels), (n_labels + 1) ** 2)
+    source, target = _ends(traces, n_labels)
+    row, named = _rows(traces), (source >= 0) & (target >= 0)
+    return _counted(row[named], (source * (n_labels + 1) + target)[named], (n_labels + 1) ** 2)
 
 
 def context_uses(traces: Traces, contexts: Integers, n_labels: int) -> Uses:
@@ -229,7 +260,8 @@ def context_uses(traces: Traces, contexts: Integers, n_labels: int) -> Uses:
         >>> context_uses(traces_of([[0, 0, 0, 0]]), np.array([0]), n_labels=1).cell.tolist()
         [0, 1]
     """
-    row, edge = _edges(traces, n_labels)
+    source, target = _ends(traces, n_labels)
+    row, edge = _rows(traces), source * (n_labels + 1) + target
     place = np.full((n_labels + 1) ** 2, -1, np.int64)
     place[contexts] = np.arange(len(contexts))
     goes_on = (row[:-1] == row[1:]) & (place[edge[:-1]] >= 0)
@@ -237,10 +269,15 @@ def context_uses(traces: Traces, contexts: Integers, n_labels: int) -> Uses:
     return _counted(row[:-1][goes_on], cell, len(contexts) * (n_labels + 1))
 
 
-def _edges(traces: Traces, n_labels: int) -> tuple[Integers, Integers]:
-    """Row and edge of every single step, from the artificial start to the artificial end, in the order of the traces."""
+def _ends(traces: Traces, n_labels: int) -> tuple[Integers, Integers]:
+    """Where every single step comes from and leads to, from the artificial start to the artificial end, in order."""
     source, target = (np.insert(traces.codes, at, n_labels) for at in (traces.offsets[:-1], traces.offsets[1:]))
-    return np.repeat(np.arange(len(traces)), traces.lengths + 1), source * (n_labels + 1) + target
+    return source, target
+
+
+def _rows(traces: Traces) -> Integers:
+    """The row of every single step."""
+    return np.repeat(np.arange(len(traces)), traces.lengths + 1)
 
 
 def _counted(row: Integers, cell: Integers, cells: int) -> Uses:

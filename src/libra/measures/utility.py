@@ -15,7 +15,7 @@ import polars as pl
 from libra.eventlog.cases import DAY
 from libra.eventlog.log import HOUR, EventLog, empty_log
 from libra.measures.distances import Floats, Integers, SortedPair, total_variation, wasserstein
-from libra.measures.edges import PairedEdges, common_codes, pair_edges
+from libra.measures.edges import PairedEdges, common_codes, pair_edges, shared_edges
 from libra.measures.instances import Overlaps, instance_figures
 
 if TYPE_CHECKING:
@@ -34,12 +34,18 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Utility:
-    """How far an anonymized log is from its original. Every figure is 0 for equal logs; None means: not defined here."""
+    """How far an anonymized log is from its original. None means: not defined here.
+
+    Every figure is 0 for equal logs, but for those of edges that are shared (`SHARES_KEPT`), which are 1.
+    """
 
     emd_freq: float  # the paper's EMD Freq, in occurrences
     emd_time: float  # the paper's EMD Time, in hours
     dfg_l1: float | None  # summed differences of directly-follows frequencies, as a share of the original's
     dfg_tv: float  # total variation of the directly-follows frequencies
+    edge_precision: float | None  # of the anonymized log's distinct edges, first and last activities, the share the original has
+    edge_recall: float | None  # of the original's, the share that the anonymized log has
+    edge_recall_weighted: float | None  # the same, each counted as often as the original uses it
     variant_tv: float  # total variation of the variants' shares of cases
     unseen_variant_share: float  # of anonymized cases, whose variant never occurs in the original
     length_w1: float  # Wasserstein-1 distance of trace lengths, in events
@@ -63,6 +69,7 @@ class Utility:
 
 
 FIGURES = tuple(one.name for one in fields(Utility) if one.name not in ("empty", "overlaps", "risk", "notes"))
+SHARES_KEPT = ("edge_precision", "edge_recall", "edge_recall_weighted")  # of which 1 is best
 
 
 def measure(original: EventLog, anonymized: EventLog) -> Utility:
@@ -78,11 +85,15 @@ def measure(original: EventLog, anonymized: EventLog) -> Utility:
     variants, other_variants = paired_variants(original, anonymized).select("original", "anonymized").to_numpy().T
     duration, other_duration = (latest - earliest for earliest, latest in (original.case_spans, anonymized.case_spans))
     hours, relative, log = step_durations(edges)
+    shared = shared_edges(original, anonymized, edges)
     return Utility(
         emd_freq=emd_freq(edges),
         emd_time=emd_time(edges),
         dfg_l1=dfg_l1(edges),
         dfg_tv=total_variation(edges.original.counts, edges.anonymized.counts),
+        edge_precision=shared.precision,
+        edge_recall=shared.recall,
+        edge_recall_weighted=shared.recall_weighted,
         variant_tv=total_variation(variants, other_variants),
         unseen_variant_share=int(other_variants[variants == 0].sum()) / max(anonymized.n_cases, 1),
         length_w1=wasserstein(np.diff(original.case_offsets), np.diff(anonymized.case_offsets)),

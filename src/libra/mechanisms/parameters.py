@@ -91,6 +91,7 @@ EPSILON = Parameter("Privacy budget epsilon; smaller is more private.", "above 0
 DELTA = Parameter("Privacy parameter delta.", "above 0, below 0.5; well below one over the number of cases")
 RARE = "Rare cases: model (new traces like them), nearest (count them for the nearest kept variant) or drop."
 TAIL = Parameter(RARE, "model, nearest or drop")
+EDGES = Parameter("Steps of rare cases: certain (those that stand out from the noise) or all (some are false).", "certain or all")
 BUDGET = Parameter("Shares of the budget for control flow and times.", "control=SHARE,times=SHARE; they add up to 1")
 LABELS = Parameter("Activity names: private, public, or a list from outside the log.", "private, public or a list of names")
 TIME_ZONE = Parameter("Time zone used for hour and weekday patterns.", "such as Europe/Amsterdam or +01:00")

@@ -42,7 +42,8 @@ def notes_of(document: Mapping[str, Any] | None) -> Iterator[str]:
     runs, entries = said.get("subsampling"), (one for one in said.get("ledger", ()) if one["purpose"] == BaseEdges.purpose)
     if runs is not None:
         for entry in islice(entries, 1):
-            yield noise_on_edges(entry["noise"] / (runs["rate"] * runs["times"]))
+            certain = said.get("parameters", {}).get("edges") == "certain"
+            yield noise_on_edges(entry["noise"] / (runs["rate"] * runs["times"]), certain=certain)
 
 
 def what_survives(document: Mapping[str, Any] | None) -> Iterator[str]:

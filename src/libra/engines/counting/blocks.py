@@ -8,7 +8,7 @@ may: no table relies on it). What a block adds are whole numbers, so the sum is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from libra.eventlog.cases import Cases, Traces
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VariantBlock:
-    """Distinct traces; `counts[i]` cases follow row i of `traces`.
+    """Distinct traces; `counts[i]` cases follow row i of `traces`. Where labels were dropped, `before` has -1 for their events.
 
     Example:
         >>> from libra.eventlog.cases import traces_of
@@ -34,6 +34,12 @@ class VariantBlock:
     traces: Traces
     counts: Integers
     n_labels: int
+    before: VariantBlock | None = None
+
+    @property
+    def direct(self) -> VariantBlock:
+        """The same cases with all events: two that one was dropped between do not follow each other."""
+        return self if self.before is None else self.before
 
     @cached_property
     def edge_uses(self) -> Uses:
@@ -116,5 +122,6 @@ def relabelled(block: Block, new_codes: Integers, n_labels: int) -> Block:
     left = np.unique(np.concatenate(([0], np.cumsum(stays)))[traces.offsets])
     if isinstance(block, VariantBlock):
         some = np.bincount(traces.rows[stays], minlength=len(traces)) > 0
-        return distinct(Traces(new[stays], left), block.counts[some], n_labels)
+        before = VariantBlock(Traces(new, traces.offsets), block.counts, n_labels)
+        return replace(distinct(Traces(new[stays], left), block.counts[some], n_labels), before=before)
     return Cases(new[stays], block.micros[stays], left, np.zeros(len(left) - 1, np.int64), n_labels)

@@ -108,6 +108,10 @@ def _clipped(block: VariantBlock, uses: Uses, table: Table) -> Integers:
     return add_clipped(uses.row, uses.cell, cells, table.clip, table.scale, weights=block.counts, amounts=uses.times)
 
 
+def _base(block: VariantBlock, table: tables.BaseEdges) -> Integers:
+    return _clipped(block, block.edge_uses.base(), table)
+
+
 COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
     tables.Size: lambda block, table: block.counts.sum(),
     tables.CaseNumber: lambda block, table: block.counts.sum(),
@@ -118,7 +122,10 @@ COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
     tables.CaseLengths: lambda block, table: _binned(block.traces.lengths, tables.CASE_LENGTH_BINS, block.counts),
     tables.BaseNorms: lambda block, table: _square_norms(block, block.edge_uses.base()),
     tables.ExcessNorms: lambda block, table: _square_norms(block, _excess(block, table)),
-    tables.BaseEdges: lambda block, table: _clipped(block, block.edge_uses.base(), table),
+    tables.BaseEdges: lambda block, table: _base(block.direct if table.direct else block, table),
+    tables.DoubtfulEdges: lambda block, table: _clipped(
+        block.direct, block.direct.edge_uses.base().among(table.edges, (table.n_labels + 1) ** 2), table
+    ),
     tables.ExcessEdges: lambda block, table: _clipped(block, _excess(block, table), table),
     tables.Contexts: lambda block, table: _clipped(
         block, context_uses(block.traces, table.contexts, table.n_labels).base(), table

@@ -23,7 +23,7 @@ from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra import plan as plans
 from libra.mechanisms.libra.generate import planned, sharing_cases
-from libra.mechanisms.libra.plan import DEFAULT_BUDGET, PRIVATE, PUBLIC, TAILS, Budget, Labels, Plan, Tail, make_plan
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, ONE_IN, PRIVATE, PUBLIC, Budget, Edges, Labels, Plan, Tail, make_plan
 from libra.mechanisms.libra.release_run import STAGES, release_run
 from libra.mechanisms.libra.releases import departures_from_plan
 from libra.mechanisms.peers import LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, CertifiedMechanism, counted_cases, proved
@@ -58,6 +58,7 @@ class Libra(CertifiedMechanism):
     epsilon: float = p.EPSILON.field(1.0)
     delta: float = p.DELTA.field(1e-5)
     tail: Tail = p.TAIL.field("model")
+    edges: Edges = p.EDGES.field("certain")
     budget: Budget | Mapping[str, float] | str = p.BUDGET.field(DEFAULT_BUDGET)
     labels: str | Sequence[str] = p.LABELS.field("private")
     time_zone: str = p.TIME_ZONE.field("UTC")
@@ -69,14 +70,16 @@ class Libra(CertifiedMechanism):
 
     def __post_init__(self) -> None:
         """Normalize the parameters and refuse invalid ones."""
-        if self.tail not in TAILS:
-            raise UsageError(f"tail is one of {', '.join(TAILS)}, not {self.tail!r}.")
+        for name, allowed in (("tail", plans.TAILS), ("edges", plans.EDGES)):
+            if (chosen := getattr(self, name)) not in allowed:
+                raise UsageError(f"{name} is one of {', '.join(allowed)}, not {chosen!r}.")
         epsilon, delta, budget = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta), plans.checked_budget(self.budget)
         subsamples = None if self.subsamples is None else checked_whole("subsamples", self.subsamples, 1, MOST_SUBSAMPLES)
         rate, runs, unit = plans.checked_rate_of(self.gamma, subsamples), subsamples or 1, Unit(self.most_cases)
         labels = plans.checked_labels(self.labels)
         said: Labels = "private" if labels == PRIVATE else "public" if labels == PUBLIC else "listed"
-        made = make_plan(epsilon, delta, budget, tail=self.tail, labels=said, rate=rate, runs=runs, unit=unit)
+        kept: dict[str, Any] = {"tail": self.tail, "edges": self.edges, "labels": said}
+        made = make_plan(epsilon, delta, budget, **kept, rate=rate, runs=runs, unit=unit)
         zone = plans.checked_time_zone(self.time_zone)
         cases = None if self.cases is None else checked_whole("cases", self.cases, 1, MOST_CASES)
         self._set(epsilon=epsilon, delta=delta, budget=asdict(budget), labels=labels, time_zone=zone)
@@ -132,7 +135,9 @@ class Libra(CertifiedMechanism):
         tail = figures[0].control.tail
         notes = [*made._notes(released, random.seeded), *notes_on_zone(self.time_zone, has_zone=origin.has_zone)]
         if released.n_cases and tail is not None and tail.base is not None:
-            notes.append(noise_on_edges(tail.base.sd * figures[0].weight))
+            notes.append(noise_on_edges(tail.base.sd * figures[0].weight, certain=tail.certain))
+            if tail.certain:
+                notes.append(left_out(*tail.left_out()))
         return Release(
             log=released,
             mechanism=self.name,
@@ -211,10 +216,24 @@ def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
         yield "The times of this log are in no zone, so their hours and days are kept as they stand; --time-zone did not count."
 
 
-def noise_on_edges(sd: float) -> str:
+def noise_on_edges(sd: float, *, certain: bool) -> str:
     """What noise of this standard deviation on the steps of rare cases means for whoever reads the log."""
     noise = max(round(sd), 1)
+    about = f"Step counts from rare cases have noise of about {noise:,}"
+    if certain:
+        return (
+            f"{about}. Steps, first and last activities that do not stand out from it are left out; about {ONE_IN} of those in "
+            "this log may occur in no original case."
+        )
     return (
-        f"Step counts from rare cases have noise of about {noise:,}: a step, first activity or last activity with a count below "
-        f"about {3 * noise:,} may occur in no original case."
+        f"{about}: a step, first activity or last activity with a count below about {3 * noise:,} may occur in no original case."
+    )
+
+
+def left_out(share: float, noise: float) -> str:
+    """How many steps the log lacks because their edges did not stand out, from released figures."""
+    found = f"about {100 * share:.2g} %" if share > 2 * noise else f"less than about {100 * (max(share, 0.0) + 2 * noise):.2g} %"
+    return (
+        f"Rare steps were left out because they did not stand out from the noise: {found} of the steps of rare cases, "
+        "by the released figures. --edges all keeps more of them, and adds false ones."
     )

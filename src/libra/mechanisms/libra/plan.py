@@ -14,6 +14,7 @@ from libra._system.arguments import checked
 from libra.engines.contract import CASE, Unit
 from libra.errors import UsageError
 from libra.eventlog.instances import SEPARATOR
+from libra.mechanisms.libra.tail.certain import FALSE_SHARE
 from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
 from libra.privacy.accounting import before_subsampling, delta_of_ledger
 from libra.privacy.calibration import Calibration, calibrate
@@ -21,8 +22,10 @@ from libra.privacy.guarantee import NAMES_PUBLIC, RELEASE_ONCE, suited
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
 
 Tail: TypeAlias = Literal["model", "nearest", "drop"]
+Edges: TypeAlias = Literal["certain", "all"]
 Labels: TypeAlias = Literal["private", "public", "listed"]
 TAILS: tuple[Tail, ...] = ("model", "nearest", "drop")
+EDGES: tuple[Edges, ...] = ("certain", "all")
 # Of control flow, for the choice of variants. With a model of the tail, 0.1 and 0.35 are as good on the eight public logs (within
 # 5 %); without one, what the choice leaves is for the counts of kept variants alone, and a lower threshold is worth more.
 FIRST_LOOK = {"model": 0.2, "nearest": 0.6, "drop": 0.6}
@@ -31,6 +34,7 @@ SMALLEST_MU = 1e-5  # of a stage: with less, noise would outgrow what can be dra
 # gives its weight to the few that are left. Chosen on the public logs among some ten splits, most of them within the noise.
 LABELS = (0.02, 0.06)
 STANDS_OUT = 3.0  # standard deviations of a count that is not mistaken for noise
+ONE_IN = f"1 in {1 / FALSE_SHARE:.0f}"  # of the edges that are taken may be false, where they have to be certain
 PRIVATE, PUBLIC = "private", "public"
 WAYS = "Say it as control=0.55,times=0.45"
 
@@ -59,6 +63,7 @@ class Plan:
     mu_times: float  # for the times
     tail: Tail  # what happens to rare cases
     unit: Unit = CASE  # who is protected
+    edges: Edges = "certain"  # which steps of rare cases are taken: those that stand out in two looks, or all that may be there
     labels: Labels = "private"  # which may be released: those chosen privately, all ("public"), or those of a list
 
     @property
@@ -114,6 +119,10 @@ class Plan:
                 "directly-follows edges, repetitions and continuations; fewer than about "
                 f"{_rounded(STANDS_OUT * size / self.rate)} of them are lost in the noise."
             )
+            if self.edges == "certain":
+                yield f"Edges are taken only if they stand out from the noise: about {ONE_IN} of them may be false."
+            else:
+                yield "Edges are taken even if they hardly stand out from the noise: some of the rare ones are false."
         elif self.tail == "nearest":
             yield "Every other case counts for the most similar kept variant; no variant is invented."
         else:
@@ -132,6 +141,7 @@ def make_plan(
     budget: Budget = DEFAULT_BUDGET,
     *,
     tail: Tail = "model",
+    edges: Edges = "certain",
     labels: Labels = "private",
     rate: float = 1.0,
     runs: int = 1,
@@ -148,7 +158,7 @@ def make_plan(
         )
         rest = noise.mu_rest / math.sqrt(1 - first)
         mu_second, mu_times = rest * math.sqrt(control - first + sum(rounds)), rest * math.sqrt(times)
-        plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit, labels)
+        plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit, edges, labels)
         if min(plan.mu_second, plan.mu_times, noise.mu_variants, *(each.mu for each in noise.label_rounds)) < SMALLEST_MU:
             raise UsageError(
                 "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."

@@ -65,6 +65,7 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
                 labels = rare.select_labels(labels, each.mu, each.threshold, most=max(MOST_LABELS - len(labels), 0))
         released = gate.recoded(kept, labels)
         if rare is not None and len(labels) <= MOST_LABELS:
-            tail = release_tail(rare.with_labels(labels), released, len(labels), plan.mu_tail)
+            certain = plan.edges == "certain"
+            tail = release_tail(rare.with_labels(labels), released, len(labels), plan.mu_tail, certain=certain)
     nearest, completion = plan.tail == "nearest", completion_of(labels)
     return labels, ControlFigures(len(labels), released, first, second, noise.least_count, tail, nearest, completion)

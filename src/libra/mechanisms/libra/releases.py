@@ -23,7 +23,7 @@ TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
     (COUNTS, "kept", (control.VariantCounts,)),
     (COUNTS, "all", (control.NearestCounts,)),
     (TAIL, "tail", (control.Size, control.Lengths, control.BaseNorms, control.ExcessNorms)),
-    (TAIL, "tail", (control.BaseEdges, control.ExcessEdges, control.Contexts)),
+    (TAIL, "tail", (control.BaseEdges, control.DoubtfulEdges, control.ExcessEdges, control.Contexts)),
     (STARTS, "all", (times.StartYears, times.StartWeeks, times.StartHours, times.StartDays)),
     (DURATIONS, "all", (times.CaseDurations, times.CaseDurationParts, times.LongestSteps)),
     (DURATIONS, "all", (times.StepDurations, times.EdgeDurations, times.LongestEdges)),
@@ -88,6 +88,8 @@ def departures_from_plan(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
     of_tail, of_times = of_topics(entries, (TAIL,)), of_topics(entries, TIMES)  # the tail may have less than the plan gives it
     if tail != "model" and of_tail:
         yield f'there are releases about rare cases, and with tail "{tail}" there are none'
+    if plan.edges == "all" and any(entry.purpose == control.DoubtfulEdges.purpose for entry in of_tail):
+        yield 'there is a second look at edges, and with edges "all" there is none'
     if tail == "model" and not set(ALWAYS_OF_TAIL) <= {entry.purpose for entry in of_tail}:
         yield "releases about rare cases are missing that every run makes"
     if Ledger(tuple(of_tail)).mu > plan.mu_tail * (1 + CLOSE):

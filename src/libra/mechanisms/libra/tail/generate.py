@@ -15,7 +15,7 @@ from libra._system.ordering import Ladder, stable_order
 from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, context_uses, edge_uses
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated
-from libra.mechanisms.libra.tail.edges import Figures, balance, believed, weak_edges
+from libra.mechanisms.libra.tail.edges import HASTY, PATIENT, Figures, balance, believed, weak_edges
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.mechanisms.libra.tail.well_formed import Open, Rules, drawn_well_formed, lacking_starts, waits_of
 from libra.privacy.noise import NoisyTable
@@ -138,12 +138,14 @@ def weighted_traces(
     cases, sd = figures.cases
     if figures.base is None or not figures.edges:
         return nothing
-    weak = weak_edges(figures.base, np.array(figures.edges, np.int64))
+    edges = np.array(figures.edges, np.int64)
+    weak = edges[:0] if figures.certain else weak_edges(figures.base, edges)
     base = believed(figures.base, weak)
     traces, shares = candidates(figures, base, weak, kept, random, completion)
     if not len(traces):
         return nothing
-    weights = balance(_described(figures, base, traces, n_labels), cases * shares)
+    described = _described(figures, base, traces, n_labels)
+    weights = balance(described, cases * shares, PATIENT if figures.certain else HASTY)
     total = float(weights.sum())
     return traces, weights * min(1.0, (cases + WITHIN * sd) / total) if total else weights
 
@@ -159,6 +161,8 @@ def _described(figures: TailFigures, edges: NoisyTable, traces: Traces, n_labels
         _binned(figures.norms, NORM_BINS, base.square_norms(n)),
         _clipped(edges, base, figures.clip, n),
     ]
+    if figures.second is not None:
+        described.append(_clipped(figures.second, base.among(np.array(figures.doubtful, np.int64), cells), 1.0, n))
     if figures.excess_norms is not None:
         excess = uses.excess().of(np.array(figures.edges, np.int64), cells)
         described.append(_binned(figures.excess_norms, NORM_BINS, excess.square_norms(n)))

@@ -16,6 +16,7 @@ import numpy as np
 from libra.engines import control_flow_tables as tables
 from libra.engines.control_flow_tables import LENGTH_BINS, LONGEST, NORM_BINS, edge_uses
 from libra.eventlog.cases import Floats, Traces
+from libra.mechanisms.libra.tail.certain import certain_edges, doubtful_edges
 from libra.mechanisms.libra.tail.edges import significant_edges
 from libra.privacy.gate import Gate
 from libra.privacy.noise import NoisyTable
@@ -27,6 +28,7 @@ SMALLEST_CLIP = 2.0
 # Shares of mu^2. Chosen on the eight public logs, several seeds; the result hardly depends on them: a third less or half as much
 # again moves the mean error of the edges by 3 % at most (epsilon 1).
 SIZE, LENGTHS, NORMS, EXCESS_NORMS = 0.04, 0.12, 0.03, 0.03
+SECOND_LOOK = 0.2  # at doubtful edges, where only those are taken that are almost certain
 EXCESS, CONTEXTS = 0.28, 0.12  # of what those leave; the edges get the rest
 MANY_LABELS = 100  # with more of them the contexts are too thin to tell anything from noise
 EDGES_A_LABEL, MOST_EDGES = 4, 100  # how many edges the noise is expected to count on, before any is known
@@ -87,6 +89,9 @@ class TailFigures:
     clip: float = SMALLEST_CLIP  # the norm that base edges and continuations were clipped to
     base: NoisyTable | None = None  # edges, the first two uses in a case
     edges: tuple[int, ...] = ()  # the edges that stand out, in ascending order
+    certain: bool = False  # whether edges had to stand out in two looks; False in models of earlier versions
+    doubtful: tuple[int, ...] = ()  # the edges that had a second look, in ascending order
+    second: NoisyTable | None = None  # what it saw, clipped to a norm of 1
     excess_norms: NoisyTable | None = None  # how many cases have how large a vector of excess edges
     excess_clip: float = SMALLEST_CLIP  # the norm that those were clipped to
     excess: NoisyTable | None = None  # edges, all further uses in a case; None where hardly any case has some
@@ -100,6 +105,16 @@ class TailFigures:
         trust = np.array([1 / (table.sd**2 * table.counts.size) for table in tables])
         sums = np.array([table.values.sum() for table in tables])
         return max(0.0, float((trust * sums).sum() / trust.sum())), 1 / math.sqrt(trust.sum())
+
+    def left_out(self) -> tuple[float, float]:
+        """The share of steps, between labels that are released, on edges that were not taken; and the noise of that figure."""
+        if self.base is None:
+            return 0.0, 0.0
+        lost = np.ones(self.base.counts.shape, bool)
+        lost.ravel()[list(self.edges)] = False
+        steps, lost = self.base.values[:-1, :-1], lost[:-1, :-1]
+        total = max(float(steps.sum()), self.base.sd)
+        return float(steps[lost].sum()) / total, self.base.sd * math.sqrt(lost.sum()) / total
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
@@ -117,7 +132,7 @@ class TailFigures:
 READ: dict[type, Callable[[Any], Any]] = {dict: NoisyTable.from_dict, list: tuple}  # what JSON has in place of other types
 
 
-def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigures:
+def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float, *, certain: bool = True) -> TailFigures:
     """Ask the gate to the tail for everything about it; if it is lost in noise, for number, lengths and sizes of cases only."""
 
     def ask(table: Any, share: float) -> NoisyTable:
@@ -135,22 +150,32 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigu
         last = max(-1 if last is None else last, int(np.searchsorted(LENGTH_BINS, kept.lengths.max(), side="right")) - 1)
     if not last:  # nothing stands out, or cases without events alone
         return first
+    if certain:
+        last = _further(first.lengths, last, cases, sd)
     longest = int(LENGTH_BINS[last + 1]) - 1 if last + 1 < len(LENGTH_BINS) else LONGEST
-    rest = 1 - SIZE - LENGTHS - NORMS - EXCESS_NORMS
+    rest = 1 - SIZE - LENGTHS - NORMS - EXCESS_NORMS - (SECOND_LOOK if certain else 0.0)
     context_share, excess_share = CONTEXTS * rest if n_labels <= MANY_LABELS else 0.0, EXCESS * rest
     base_share = rest - context_share - excess_share
     clip = _base_clip(first.norms, cases, n_labels, mu * math.sqrt(base_share))
-    base = ask(tables.BaseEdges(n_labels, clip), base_share)
-    edges = significant_edges(base, np.unique(edge_uses(kept, n_labels).cell))
+    base = ask(tables.BaseEdges(n_labels, clip, direct=certain), base_share)
+    on_kept = np.unique(edge_uses(kept, n_labels).cell)
+    if certain:
+        doubtful = doubtful_edges(base, on_kept)
+        second = ask(tables.DoubtfulEdges(n_labels, doubtful), SECOND_LOOK) if len(doubtful) else None
+        edges = certain_edges(base, on_kept, doubtful, second)
+        excess_share += SECOND_LOOK if second is None else 0.0
+        known |= {"certain": True, "doubtful": tuple(doubtful.tolist()), "second": second}
+    else:
+        edges = significant_edges(base, on_kept)
     known |= {"longest": longest, "clip": clip, "base": base, "edges": tuple(edges.tolist())}
     if not len(edges):
         return TailFigures(**known)
     known["excess_norms"] = norms = ask(tables.ExcessNorms(edges, n_labels), EXCESS_NORMS)
-    excess_clip = _excess_clip(norms, cases, len(edges), mu * math.sqrt(excess_share))
+    excess_clip = _excess_clip(norms, cases, sd if certain else math.inf, len(edges), mu * math.sqrt(excess_share))
     excess = None if excess_clip is None else tables.ExcessEdges(n_labels, excess_clip, edges)
     to_label = edges % len(base.counts) != len(base.counts) - 1
-    certain = to_label & (base.values.ravel()[edges] > CERTAIN * base.sd)  # enough to ask how cases go on from there
-    contexts = edges[certain] if n_labels <= MANY_LABELS else edges[:0]
+    frequent = to_label & (base.values.ravel()[edges] > CERTAIN * base.sd)  # enough to ask how cases go on from there
+    contexts = edges[frequent] if n_labels <= MANY_LABELS else edges[:0]
     continuations = tables.Contexts(n_labels, contexts, clip) if len(contexts) else None
     gate.look_ahead(*(table for table in (excess, continuations) if table is not None))
     if excess is None:
@@ -162,6 +187,14 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float) -> TailFigu
     return TailFigures(**known)
 
 
+def _further(lengths: NoisyTable, last: int, cases: float, sd: float) -> int:
+    """The bin up to which lengths account for the cases, as far as noise can tell: this one, or a later one."""
+    sums = np.cumsum(lengths.values)
+    while last + 1 < len(sums) and cases - sums[last] > STANDS_OUT * math.hypot(sd, lengths.sd * math.sqrt(last + 1)):
+        last += 1
+    return last
+
+
 def _base_clip(norms: NoisyTable, cases: float, n_labels: int, mu: float) -> float:
     last = last_bin(norms)
     if last is None:
@@ -171,12 +204,12 @@ def _base_clip(norms: NoisyTable, cases: float, n_labels: int, mu: float) -> flo
     return max(SMALLEST_CLIP, min(advised, math.sqrt(NORM_BINS[min(last + 1, len(NORM_BINS) - 1)])))
 
 
-def _excess_clip(norms: NoisyTable, cases: float, n_edges: int, mu: float) -> float | None:
-    """The clip of the excess edges; None where no case stands out that has any."""
+def _excess_clip(norms: NoisyTable, cases: float, sd: float, n_edges: int, mu: float) -> float | None:
+    """The clip of the excess edges; None where no case stands out that has any. `sd` is the noise of the number of cases."""
     repeating = NoisyTable(norms.counts[1:], norms.scale, norms.sd)
     last = last_bin(repeating)
-    if last is None:
-        return None
+    if last is None:  # sizes are lost in noise; cases that repeat anything may still be too many to overlook
+        return SMALLEST_CLIP if cases - norms.values[0] > STANDS_OUT * math.hypot(norms.sd, sd) else None
     held = on_simplex(norms.values[: last + 2], cases)
     held[0] = 0.0
     return best_clip(held, max(n_edges * REPEATED_SHARE, 1.0), mu, CUT_OFF_REPEATED)
