@@ -78,7 +78,7 @@ def subsampling_table(logs: Iterable[Path], seeds: int) -> Iterator[tuple[str, .
 
 def utilities(log: EventLog, libra: Libra, seeds: int, name: str) -> list[Measured]:
     """What some runs lose, a seed each."""
-    found = []
+    found: list[Measured] = []
     for seed in range(seeds):
         found.append(vars(measure(log, libra.anonymize(log, Randomness(seed)).log)))
         said = f"epsilon {libra.epsilon:g}, {_way(libra.plan.rate, libra.plan.runs)}, seed {seed}"

@@ -69,8 +69,9 @@ def _instances(rows: pl.DataFrame, *, started: bool) -> pl.DataFrame:
     if started:
         rows = rows.sort("@case", "micros", maintain_order=True)
     else:
-        micros, numbers = rows["micros"].to_numpy(), (rows[name].rank("dense").to_numpy() for name in ("@case", "activity"))
-        found = pairs(*numbers, rows["key"].to_numpy(), micros, rows["is_start"].to_numpy())  # type: ignore[misc]
+        micros = rows["micros"].to_numpy()
+        case, activity = (rows[name].rank("dense").to_numpy() for name in ("@case", "activity"))
+        found = pairs(case, activity, rows["key"].to_numpy(), micros, rows["is_start"].to_numpy())
         start = pl.Series(found.start_micros(micros))
         rows = rows[found.ends].with_columns(start.set(start == NO_START, None).alias("start"))
     return rows.with_columns(_since(rows["activity"], rows["start"]).alias("activity"))

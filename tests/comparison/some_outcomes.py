@@ -13,7 +13,7 @@ from libra.engines.contract import CASE, Unit
 from libra.measures.utility import Baseline, Utility
 from libra.mechanisms.mechanism import parameters_of
 
-EMPTY = Utility(355.0, 68343.0, 1.0, 1.0, 1.0, 0.0, 4.0, 9.0, 3.0, 1.0, 2.5, None, Baseline(355.0, 68343.0))
+EMPTY = Utility(355.0, 68343.0, 1.0, 1.0, None, 0.0, 0.0, 1.0, 0.0, 4.0, 9.0, 3.0, 1.0, 2.5, None, Baseline(355.0, 68343.0))
 BUDGETS = (0.1, 1.0, 4.7)
 DELTA = 1e-4
 

@@ -147,7 +147,9 @@ def test_no_activity_is_taken_for_a_start() -> None:
 
 def test_starts_say_nothing_for_labels_and_go_with_those_of_their_activities() -> None:
     """A case with the labels of two activities gives each 1 / sqrt(2), whether or not they are started."""
-    some = [(case, activity, kind, None, 2 * activity) for case in range(4) for activity in range(2) for kind in ("start", None)]
+    some: list[tuple[int, int, str | None, str | None, int]] = [
+        (case, activity, kind, None, 2 * activity) for case in range(4) for activity in range(2) for kind in ("start", None)
+    ]
     started_log = events(some).with_columns(
         pl.when(pl.col("lifecycle:transition").is_null())
         .then(pl.col("time:timestamp").dt.offset_by("1m"))

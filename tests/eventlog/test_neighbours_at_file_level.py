@@ -195,8 +195,9 @@ def instances(source: Path, options: ReadOptions, way: Way) -> dict[int, tuple[s
     batches = list(batches_of(source, options))
     events = pl.concat(batches).sort("case", maintain_order=True) if batches else pl.DataFrame()
     if "is_start" in events.columns:
-        micros, numbers = events["micros"].to_numpy(), (events[name].rank("dense").to_numpy() for name in ("case", "activity"))
-        found = pairs(*numbers, events["key"].to_numpy(), micros, events["is_start"].to_numpy())  # type: ignore[misc]
+        micros = events["micros"].to_numpy()
+        case, activity = (events[name].rank("dense").to_numpy() for name in ("case", "activity"))
+        found = pairs(case, activity, events["key"].to_numpy(), micros, events["is_start"].to_numpy())
         start = pl.Series(found.start_micros(micros))
         events = events[found.ends].with_columns(start.set(start == NO_START, None).alias("start"))
     if not events.width:

@@ -27,7 +27,7 @@ from libra.eventlog.in_parts import part_schema
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, START_TIMESTAMP, TIMESTAMP
-from libra.eventlog.options import ReadOptions
+from libra.eventlog.options import InstanceMode, ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import header_of
 from libra.eventlog.tables.frames import KEY, remembering
@@ -52,7 +52,7 @@ TRACE = (
     rb"%b\t\t</event>\n)++\t</trace>\n"
 )
 TRANSITION = rb'\t\t\t<string key="lifecycle:transition" value="[^"<]*+"/>\n'
-OF_EVENTS = {
+OF_EVENTS: dict[InstanceMode | None, bytes] = {
     "pair": TRANSITION + rb'\t\t\t<string key="concept:instance" value="[0-9]++"/>\n',
     "events": b"(?:%b)?+" % TRANSITION,
 }

@@ -117,7 +117,12 @@ def content_hash(log: EventLog) -> str:
 
 def _header(log: EventLog) -> dict[str, object]:
     of_case = [name for role in log.roles if role.role == "case_id" for name in role.columns]  # pripel holds these back
-    header = {"metadata": log.metadata.to_dict(), "individual": log.individual, "has_zone": log.has_zone, "case_id": of_case}
+    header: dict[str, object] = {
+        "metadata": log.metadata.to_dict(),
+        "individual": log.individual,
+        "has_zone": log.has_zone,
+        "case_id": of_case,
+    }
     return header | ({} if log.instances is None else {"instances": log.instances})
 
 

@@ -338,7 +338,7 @@ def _began(events: Events, random: Randomness) -> Integers:
     earliest = np.where(np.isin(events.code, _TESTS), events.second[arrival], before)
     minutes = np.array([min(work.minutes, 30) for work in ACTIVITIES.values()])[events.code]  # letters wait longer than they take
     takes = np.rint(30 * minutes * np.exp(0.5 * _normal(n, random))).astype(np.int64)  # half the time, in seconds
-    return np.maximum(events.second - takes, earliest)
+    return np.asarray(np.maximum(events.second - takes, earliest))
 
 
 def _normal(n: int, random: Randomness) -> Floats:

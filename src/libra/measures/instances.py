@@ -51,7 +51,7 @@ def has_starts(log: EventLog) -> bool:
 def waiting_times(log: EventLog) -> Integers:
     """For every step how long after a completion the next instance starts; negative where the two overlap."""
     within_case = np.diff(log.events[CASE_INDEX].to_numpy()) == 0
-    return (starts_of(log)[1:] - log.timestamps[:-1])[within_case]
+    return np.asarray((starts_of(log)[1:] - log.timestamps[:-1])[within_case])
 
 
 def instance_figures(original: EventLog, anonymized: EventLog, edges: PairedEdges) -> InstanceFigures:

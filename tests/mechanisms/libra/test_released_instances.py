@@ -25,8 +25,9 @@ from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.instances import as_released, within_instances
 from libra.mechanisms.libra.tail.generate import Chain, draw_traces
 from libra.mechanisms.libra.tail.well_formed import Open, Rules, drawn_well_formed, lacking_starts, waits_of, without_open
-from libra.mechanisms.release import CONTENTS, Release
+from libra.mechanisms.release import CONTENTS
 from libra.privacy.noise import NoisyTable
+from libra.release import Release
 
 START, MINUTE = 1_714_982_400_000_000, 60_000_000  # a Monday of May 2024, in microseconds
 
@@ -251,7 +252,8 @@ def test_starts_that_nothing_completes_are_left_out_and_first_comes_first() -> N
     assert without_open(traces_of([[1, 0, 1], [1, 1, 0, 2], [2]]), COMPLETION).to_lists() == [[1, 0], [1, 0, 2], [2]]
     labels = ["a", started("a"), "b"]
     assert starts_among(labels).tolist() == COMPLETION.tolist()
-    case = Cases(*map(np.array, ([1, 1, 0, 0, 1], [0, 10, 30, 40, 50], [0, 5], [0])), n_activities=3)
+    codes, micros, offsets, variant = map(np.array, ([1, 1, 0, 0, 1], [0, 10, 30, 40, 50], [0, 5], [0]))
+    case = Cases(codes, micros, offsets, variant, n_activities=3)
     made, _, columns = as_released(case, labels)
     assert made.micros.tolist() == [30, 40]
     assert columns is not None

@@ -178,8 +178,8 @@ def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_
     for key, (_, _, names, _) in ASPECTS.items():
         if names and (names != OF_INSTANCES or has_starts(original)):
             defined = getattr(by.anonymized, names[0]) is not None
-            lost, said = (losses[key], sentences[key]) if defined else ((), NOT_DEFINED)
-            aspects.append(_aspect(key, lost, said, _figures(by, names), _medians(key, by)))
+            of_it, said = (losses[key], sentences[key]) if defined else ((), NOT_DEFINED)
+            aspects.append(_aspect(key, of_it, said, _figures(by, names), _medians(key, by)))
     if not original.n_cases:
         return tuple(_called(aspect, "unknown") for aspect in aspects)
     if not anonymized.n_cases:  # what they measure is as far away as can be, also where that has no figure

@@ -63,7 +63,7 @@ def tails_of_two(scores: Floats, weight: float, least: float) -> Floats:
     grid = np.linspace(0.0, HIGHEST, POINTS)
     needed = (grid[:, None] - weight * first) / np.sqrt(1 - weight**2)
     tails = np.array([[upper_tail(score) for score in row] for row in needed]) @ weights
-    return np.exp(np.interp(scores, grid, np.log(tails)))
+    return np.asarray(np.exp(np.interp(scores, grid, np.log(tails))))
 
 
 def discovered(tails: Floats) -> npt.NDArray[np.bool_]:
