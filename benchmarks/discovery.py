@@ -88,15 +88,17 @@ def one() -> None:
 
     import pandas as pd
     import pm4py
-    from pm4py.algo.discovery.inductive import algorithm
-    from pm4py.util.compression.dtypes import UVCL
+    from pm4py.algo.discovery.inductive.dtypes.im_ds import IMDataStructureUVCL
+    from pm4py.algo.discovery.inductive.variants.im import IMUVCL
+    from pm4py.algo.discovery.inductive.variants.imf import IMFUVCL
+    from pm4py.objects.process_tree.utils.generic import fold
 
     asked = json.load(sys.stdin)
     begin = perf_counter()
-    variants = UVCL({tuple(trace): count for trace, count in asked["from"]})
-    variant = algorithm.Variants.IMf if asked["noise"] else algorithm.Variants.IM
-    tree = algorithm.apply(variants, parameters={"noise_threshold": asked["noise"]}, variant=variant)
-    net = pm4py.convert_to_petri_net(tree)
+    variants = IMDataStructureUVCL(Counter({tuple(trace): count for trace, count in asked["from"]}))
+    parameters = {"noise_threshold": asked["noise"]}
+    miner = IMFUVCL if asked["noise"] else IMUVCL  # pm4py's own function takes events alone, and groups them anew
+    net = pm4py.convert_to_petri_net(fold(miner(parameters).apply(variants, parameters)))
     traces = [trace for trace, count in asked["on"] for _ in range(count)]
     case = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces])
     events = [activity for trace in traces for activity in trace]

@@ -22,7 +22,7 @@ def odd_table(path: Path, name: str) -> dict[str, str]:
         rows = csv.writer(file, delimiter=";")
         rows.writerow(names.values())
         for case, event in product(range(300), range(2)):
-            times = [f"{1 + case % 28:02}/05/2024 {8 + event:02}:00"] * 2
+            times = [f"{1 + case % 28:02}/05/2024 {8 + event:02}:{minute}" for minute in ("30", "00")]
             attributes = [f"{case % 7},5", "'=sum" if case % 3 else "", str(case % 2 == 1).lower()]
             rows.writerow([f"c{case}", ("come", "go")[event], *times, ("desk", "")[event], f"p{case // 2}", *attributes])
     return names

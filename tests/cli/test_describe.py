@@ -147,7 +147,7 @@ def test_what_is_open_is_refused_without_it(visits: Path, described: Path, run: 
         (("--delimiter", ","), '--delimiter says ",", and {}, line 8 says ";". Leave out one of them.'),
         (("--month-first",), "--month-first contradicts {}, line 25, which says day_first = true. Leave out one of them."),
         (("--resource", "Ward"), '--resource says "Ward", and {} says nothing on it. Write resource = "Ward" there.'),
-        (("--sort-by-time",), "--sort-by-time contradicts {}, line 31, which says sort_by_time = false. Leave out one of them."),
+        (("--sort-by-time",), "--sort-by-time contradicts {}, line 32, which says sort_by_time = false. Leave out one of them."),
     ],
 )
 def test_a_flag_that_contradicts_it_is_a_usage_error(

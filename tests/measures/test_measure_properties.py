@@ -19,7 +19,7 @@ from scipy.stats import wasserstein_distance
 from libra.eventlog.log import EventLog
 from libra.measures import measure
 from libra.measures.distances import sort_grouped, wasserstein
-from libra.measures.utility import SHARES_KEPT
+from libra.measures.utility import OF_INSTANCES, SHARES_KEPT
 
 Case = tuple[int, Sequence[tuple[str, int]]]  # start in seconds, then each event's label and the seconds since the one before
 START = datetime(2024, 5, 6, tzinfo=UTC)
@@ -68,6 +68,7 @@ def test_equal_logs_are_at_distance_zero(some_cases: list[Case]) -> None:
     figures.pop("empty")
     shared = {figures.pop(name) for name in SHARES_KEPT}
     assert shared == ({1} if some_cases else {None})
+    assert {figures.pop(name) for name in (*OF_INSTANCES, "overlaps")} == {None}
     assert set(figures.values()) == {0}
 
 

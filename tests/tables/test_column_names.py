@@ -89,7 +89,8 @@ def test_a_file_with_such_names_comes_back(pattern: str, ending: str, tmp_path: 
         "n": [1, None] * 6,
         "late": [True, None] * 6,
     }
-    plain = plain.with_columns(pl.Series(name, values) for name, values in more.items()).with_columns(start=pl.col("time"))
+    plain = plain.with_columns(pl.Series(name, values) for name, values in more.items())
+    plain = plain.with_columns(start=pl.col("time").dt.offset_by("-1s"))
     log = read(plain.rename({name: called(name, pattern) for name in plain.columns}), renamed(options, pattern))
     assert {called(name, pattern) for name in more} <= set(log.events.columns)
     write(log, path := tmp_path / f"log.{ending}")

@@ -70,6 +70,7 @@ class Utility:
 
 FIGURES = tuple(one.name for one in fields(Utility) if one.name not in ("empty", "overlaps", "risk", "notes"))
 SHARES_KEPT = ("edge_precision", "edge_recall", "edge_recall_weighted")  # of which 1 is best
+OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")  # defined if the original has starts
 
 
 def measure(original: EventLog, anonymized: EventLog) -> Utility:

@@ -93,11 +93,13 @@ def test_of_an_empty_log_everything_is_lost() -> None:
 
 
 def test_a_fresh_sample_is_as_good_as_a_fresh_sample() -> None:
-    """Nearly always: what a sample is judged by is a sample too."""
+    """Nearly always: what a sample is judged by is a sample too. A few long cases decide on durations, so these vary more."""
     log = simulate(cases=300)
     judgements = [judged(log, sample_of(log, 300, seed=seed)) for seed in range(77, 87)]
     for key in judgements[0]:
-        assert sum(aspects[key].verdict in ("kept", "close") for aspects in judgements) >= 8, key
+        good = sum(aspects[key].verdict in ("kept", "close") for aspects in judgements)
+        assert good >= (6 if key == "case_durations" else 8), key
+        assert all(aspects[key].verdict != "lost" for aspects in judgements), key
     assert all(0 < (aspects["variants"].loss.sample or 0) < 1 for aspects in judgements)
 
 

@@ -7,7 +7,7 @@ others of its individual. Confidential, as the log is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -48,6 +48,11 @@ def share(hits: int, tries: int) -> Estimate:
 def exactly(value: float) -> Estimate:
     """A figure that was counted, not sampled."""
     return Estimate(value, value, value)
+
+
+def counted(hits: int, cases: int) -> Estimate:
+    """How often something happens among all cases."""
+    return exactly(hits / cases)
 
 
 @dataclass(frozen=True)
@@ -178,14 +183,15 @@ def linkage(
 ) -> tuple[Linkage, ...]:
     """What two searches for the same cases of the original (`sought`) found, in the anonymized log and in the original itself.
 
+    Whole traces are looked up for all cases, not for these alone: before and after, the figure is exact.
     `whose` has a number for every case of the original, the same for the same individual.
     """
     pairs = zip(released, original, strict=True)
     figures = (Linkage(one.knowledge, one.events, *_both(one.crowds, other.crowds, sought, same)) for one, other in pairs)
     traces, own = same[0].original, own_alike(same[0].original, whose)
-    there, here = (_with_the_trace(traces[sought], among) for among in (same[0].anonymized, traces))
-    here = replace(here, others=Crowds(here.size - own.size[sought], here.total - own.total[sought]))
-    return *figures, Linkage("variant", None, *_both(there, here, sought, same))
+    there, here = (_with_the_trace(traces, among) for among in (same[0].anonymized, traces))
+    here = replace(here, others=Crowds(here.size - own.size, here.total - own.total))
+    return *figures, Linkage("variant", None, *_both(there, here, np.arange(len(traces)), same, counted))
 
 
 def _with_the_trace(sought: Integers, traces: Integers) -> Crowds:
@@ -195,13 +201,17 @@ def _with_the_trace(sought: Integers, traces: Integers) -> Crowds:
     return Crowds(np.bincount(traces, minlength=n_traces)[sought], total[sought])
 
 
-def _both(released: Crowds, original: Crowds, sought: Integers, same: Same) -> tuple[Matches, Matches]:
+def _both(
+    released: Crowds, original: Crowds, sought: Integers, same: Same, share: Callable[[int, int], Estimate] = share
+) -> tuple[Matches, Matches]:
     """What was found in the anonymized log, and in the original without the case that was sought."""
-    there = _matches(released, sought, [(one.original, one.anonymized) for one in same])
-    return there, _matches(original.without(sought), sought, [(one.original, one.original) for one in same])
+    there = _matches(released, sought, [(one.original, one.anonymized) for one in same], share)
+    return there, _matches(original.without(sought), sought, [(one.original, one.original) for one in same], share)
 
 
-def _matches(found: Crowds, sought: Integers, same: list[tuple[Integers, Integers]]) -> Matches:
+def _matches(
+    found: Crowds, sought: Integers, same: list[tuple[Integers, Integers]], share: Callable[[int, int], Estimate]
+) -> Matches:
     once = found.size == 1
     match, case = found.total[once], sought[once]
     told = (share(int((theirs[match] == ours[case]).sum()), len(match)) if len(match) else None for ours, theirs in same)

@@ -21,7 +21,7 @@ from libra.eventlog.names import START_TIMESTAMP
 from libra.measures.distances import total_variation
 from libra.measures.edges import pair_edges
 from libra.measures.instances import has_starts
-from libra.measures.utility import FIGURES, Utility, measure
+from libra.measures.utility import FIGURES, OF_INSTANCES, SHARES_KEPT, Utility, measure
 from libra.mechanisms.fresh_log import log_of
 from libra.reporting.facts.pair import SECOND
 from libra.reporting.facts.tables import middles_of
@@ -139,6 +139,9 @@ def factor(decades: float | None) -> str:
 MEASURED: dict[str, tuple[Written, str]] = {
     "dfg_l1": (share, "differences of all step counts in sum, as a share of the original's steps"),
     "dfg_tv": (share, "share of steps that would have to be others to match the original's proportions"),
+    "edge_precision": (share, "share of distinct steps, first and last activities that the original has: 100 % if none is false"),
+    "edge_recall": (share, "share of the original's distinct steps, first and last activities that come out"),
+    "edge_recall_weighted": (share, "likewise, each counted as often as it occurs in the original"),
     "emd_freq": (number, "EMD Freq of the Libra paper, which does not look at labels"),
     "empty.emd_freq": (number, "EMD Freq of an empty log"),
     "variant_tv": (share, "share of cases that would have to follow another variant to match the original's proportions"),
@@ -155,13 +158,12 @@ MEASURED: dict[str, tuple[Written, str]] = {
     "case_duration_w1_hours": (hours, "mean difference of case durations, matched from shortest to longest"),
     "arrival_w1_days": (days, "mean difference of the cases' starts, matched from first to last"),
 }
-OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")
 BY_EDGE = ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time")
 OFF = "off by {}"
 ASPECTS: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # title, what it is good for, figures, words around the first
     "cases": ("Cases", "numbers of cases", (), "{}"),
     "activities": ("Activities", "activities", (), "{}"),
-    "edges": ("Steps", "process maps", ("dfg_l1", "dfg_tv", "emd_freq", "empty.emd_freq"), "counts {} off"),
+    "edges": ("Steps", "process maps", ("dfg_l1", "dfg_tv", *SHARES_KEPT, "emd_freq", "empty.emd_freq"), "counts {} off"),
     "variants": ("Variants", "variants", ("variant_tv", "unseen_variant_share"), "{} of cases differ"),
     "lengths": ("Trace lengths", "trace lengths", ("length_w1",), OFF),
     "step_durations": ("Step durations", "step durations", BY_EDGE, OFF),
