@@ -119,7 +119,8 @@ def test_above_a_tenth_of_that_all_warn_and_say_what_to_ask_for(
     for what, text in said.items():
         assert LARGE.search(" ".join(text.split())) or what == "model", what
     assert code == 0
-    assert "If nobody has several cases, yes, with care: protected by a moderate, proved guarantee" in said["report"]
+    answer = "yes, with care: protected by a moderate, proved guarantee"
+    assert (f"Y{answer[1:]}" if "--individual" in words else f"If nobody has several cases, {answer}") in said["report"]
     assert "a strong, proved" not in " ".join(said.values())
 
 

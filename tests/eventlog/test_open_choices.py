@@ -93,11 +93,14 @@ def test_another_column_that_shows_the_order_settles_it(tmp_path: Path) -> None:
         assert libra.anonymize(file, engine=engine).guarantee.kind == "proved"
 
 
-def test_what_is_open_about_a_start_does_not_matter(tmp_path: Path) -> None:
+def test_what_is_open_about_a_start_matters_only_if_starts_are_released(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("case,activity,start time,end time\n1,a,03/04/2024,2024-05-27T08:00:00Z\n")
     for engine in ("polars", "polars-streaming"):
-        assert libra.anonymize(file, engine=engine).guarantee.kind == "proved"
+        with pytest.raises(InputError, match='no date in "start time" shows whether day or month comes first'):
+            libra.anonymize(file, engine=engine)
+        for settled in ({"instances": "complete"}, {"day_first": True}):
+            assert libra.anonymize(file, engine=engine, **settled).guarantee.kind == "proved"
 
 
 @pytest.mark.parametrize("engine", ["polars", "polars-streaming"])
