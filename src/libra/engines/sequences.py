@@ -72,8 +72,8 @@ def event_labels(activity: pl.Series, transition: pl.Series) -> pl.Series:
         >>> event_labels(pl.Series(["admit", "leave"]), pl.Series(["COMPLETE", None])).to_list()
         ['admit\x1fcomplete', 'leave']
     """
-    lower = transition.str.to_lowercase().str.strip_prefix("+")  # no label is that of a start of an instance
-    plain = transition.str.replace_all(SEPARATOR, REPLACEMENT, literal=True).str.strip_prefix("+")
+    lower = transition.str.to_lowercase().str.strip_chars_start("+")  # so no label is that of a start of an instance
+    plain = transition.str.replace_all(SEPARATOR, REPLACEMENT, literal=True).str.strip_chars_start("+")
     return label_texts(activity, lower.zip_with(lower.is_in(TRANSITIONS).fill_null(False), plain))
 
 
@@ -104,16 +104,15 @@ def in_sequence(instances: Cases, start: Integers, forms: Integers, n_labels: in
 def instances_of(events: Cases, said: Mapping[str, npt.NDArray[Any]]) -> tuple[Cases, Integers]:
     """The instances of cases, and when each starts, or `NO_START`.
 
-    `said` has for every event `start`, where a row is an instance; or `is_start` and the `key` that starts and completions have
-    in common; or nothing, where no event is a start.
+    `said` may have for every event `is_start` and the `key` that starts and completions have in common, and `start`: when it
+    started, if it says so itself.
     """
-    if "is_start" not in said:
-        return events, said.get("start", np.full(len(events.codes), NO_START))
-    case = np.repeat(np.arange(len(events)), events.lengths)
-    found = pairs(case, events.codes, said.get("key"), events.micros, said["is_start"].astype(bool))
+    case, is_start = np.repeat(np.arange(len(events)), events.lengths), said.get("is_start", np.zeros(len(events.codes)))
+    found = pairs(case, events.codes, said.get("key"), events.micros, is_start.astype(bool))
+    own = valid_starts(said["start"], events.micros) if "start" in said else None
     offsets = offsets_of(np.bincount(case[found.ends], minlength=len(events)))
     paired = replace(events, codes=events.codes[found.ends], micros=events.micros[found.ends], offsets=offsets)
-    return paired, found.start_micros(events.micros)
+    return paired, found.start_micros(events.micros, own)
 
 
 def with_event_labels(log: EventLog) -> EventLog:

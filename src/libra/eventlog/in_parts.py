@@ -35,9 +35,9 @@ class EventBatches(Protocol):
     same throughout each case is for those to check who hold whole cases.
 
     `instances` says what else a batch has:
-    "pair" where `has_starts`: "start" (microseconds since 1970, before "micros", or null). Every row is an activity instance.
-    "pair" otherwise: "is_start" (Boolean) and "key" (UInt64), never null: rows are starts and completions, for
-    `instances.pairs` to match within each case. Events in other transitions do not come.
+    "pair": "is_start" (Boolean) and "key" (UInt64), never null: rows are starts and completions, for `instances.pairs` to match
+    within each case. Events in other transitions do not come. Where `has_starts`, also "start" (microseconds since 1970, before
+    "micros", or null): when the instance started that this row completes, by what the row says itself.
     "complete": nothing else. Only completions come.
     "events" where `has_transitions`: "transition" (text, or null), as it stands in the source.
     None: nothing else. All events come.

@@ -36,11 +36,15 @@ class Instances:
     ends: Integers
     starts: Integers
 
-    def start_micros(self, micros: Integers) -> Integers:
-        """When each instance starts, `NO_START` where it has no start; `micros` are the times of the events."""
+    def start_micros(self, micros: Integers, own: Integers | None = None) -> Integers:
+        """When each instance starts, `NO_START` where it has no start; `micros` are the times of the events.
+
+        `own` is when the events that end instances started by what they say themselves, which goes before other events.
+        """
         if not len(micros):
             return np.zeros(0, np.int64)
-        return np.where(self.starts < 0, NO_START, micros[self.starts])
+        of_events = np.where(self.starts < 0, NO_START, micros[self.starts])
+        return of_events if own is None else np.where(own[self.ends] == NO_START, of_events, own[self.ends])
 
 
 def pairs(

@@ -151,32 +151,30 @@ def _paired(log: EventLog, start: pl.Series | None, transition: pl.Series | None
     left_out: dict[str, int] = {}
     if transition is not None:
         transitions = transition_of(transition)
-        kept = closes(transitions)
-        if start is None:
-            is_start = (transitions == START).fill_null(False).to_numpy()
-            kept |= pl.Series(is_start)
+        is_start = (transitions == START).fill_null(False).to_numpy()
+        kept = closes(transitions) | pl.Series(is_start)
         left_out = dict(transitions.filter(~kept).value_counts(sort=True).rows())
         is_start, log = is_start[kept.to_numpy()], keep_events(log, kept)
     events, case = log.events, log.events[CASE_INDEX].to_numpy()
-    if start is not None:
+    own_start = None
+    if start is not None and START_TIMESTAMP in events.columns:
         micros = events[START_TIMESTAMP].to_physical().fill_null(NO_START).to_numpy()
-        events = events.with_columns(_moments(valid_starts(micros, log.timestamps)))
-        instances = events.sort(CASE_INDEX, TIMESTAMP, maintain_order=True)
+        own_start = valid_starts(micros, log.timestamps)
+    resource = as_text(events[RESOURCE]) if by_resource and RESOURCE in events.columns else None
+    instance = as_text(events[INSTANCE]) if INSTANCE in events.columns else None
+    key = keys_of(instance, resource, events.height).to_numpy()
+    found = pairs(case, log.activity_codes.astype(np.int64), key, log.timestamps, is_start)
+    own, of_start = events[found.ends], pl.Series(found.starts)
+    of_start = of_start.set(of_start < 0, None)
+    lacking = [name for name in events.columns if own[name].null_count()]
+    filled = {name: (unnamed(own[name]), unnamed(events[name]).gather(of_start)) for name in lacking}
+    instances = own.with_columns(mine.zip_with(mine.is_not_null(), its).alias(name) for name, (mine, its) in filled.items())
+    instances = instances.with_columns(_moments(found.start_micros(log.timestamps, own_start)))
+    unpaired = int(is_start[found.ends].sum())
+    starts = int(is_start.sum()) - unpaired
+    pairing = Pairing(2 * starts, len(is_start) - int(is_start.sum()) - starts, unpaired, left_out)
+    if start is not None and not is_start.any():  # a column says when rows started, and nothing else does
         pairing = Pairing(None, None, None, left_out)
-    else:
-        resource = as_text(events[RESOURCE]) if by_resource and RESOURCE in events.columns else None
-        instance = as_text(events[INSTANCE]) if INSTANCE in events.columns else None
-        key = keys_of(instance, resource, events.height).to_numpy()
-        found = pairs(case, log.activity_codes.astype(np.int64), key, log.timestamps, is_start)
-        own, of_start = events[found.ends], pl.Series(found.starts)
-        of_start = of_start.set(of_start < 0, None)
-        lacking = [name for name in events.columns if own[name].null_count()]
-        filled = {name: (unnamed(own[name]), unnamed(events[name]).gather(of_start)) for name in lacking}
-        instances = own.with_columns(mine.zip_with(mine.is_not_null(), its).alias(name) for name, (mine, its) in filled.items())
-        instances = instances.with_columns(_moments(found.start_micros(log.timestamps)))
-        unpaired = int(is_start[found.ends].sum())
-        starts = int(is_start.sum()) - unpaired
-        pairing = Pairing(2 * starts, len(is_start) - int(is_start.sum()) - starts, unpaired, left_out)
     return replace(log, events=without(instances, LIFECYCLE, INSTANCE), instances="pair", pairing=pairing)
 
 

@@ -98,7 +98,10 @@ class SparkEngine:
         codes = self.spark.session.createDataFrame(numbers, "label string, code int")
         events = self.events.read
         said = [name for name in INSTANCE_COLUMNS if name in events.columns]
-        event = F.struct(*dict.fromkeys((*self.events.order, "micros", "code", *said)))
+        if "is_start" in said and not self.events.order:  # of one moment: a start comes before what it may be completed by
+            events = events.withColumn("completes", ~F.col("is_start"))
+        first = ["completes"] if "completes" in events.columns else []
+        event = F.struct(*dict.fromkeys((*self.events.order, "micros", "code", *first, *said)))
         listed = [F.col("events.code").alias("codes"), *(F.col(f"events.{name}").alias(name) for name in ("micros", *said))]
         grouped = (
             events.join(F.broadcast(codes), "label")

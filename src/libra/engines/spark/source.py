@@ -41,7 +41,7 @@ TIME, CLOCK, STARTED_AT = "time", "clock", "started_at"
 INSTANCE_COLUMNS = ("start", "is_start", "key")  # what is said of events where instances are counted (`instances_of`)
 DAY = 86_400_000_000  # microseconds
 DAY_LEADS = r"^(1[3-9]|2[0-9]|3[01])[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})([^0-9]|$)"  # of a date whose first number is no month
-BLANK, AROUND, PLUS = r"(?U)^\s*$", r"(?U)^\s+|\s+$", r"^\+"
+BLANK, AROUND, PLUS = r"(?U)^\s*$", r"(?U)^\s+|\s+$", r"^\++"
 FIXED, TRAILING = r"^-?[0-9]+\.[0-9]+$", r"\.?0+$"  # of decimals: with digits behind the point, and those that say nothing
 MOST_LABELS = 1_000_000  # that are told apart at all
 FIRST, AFTER = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (FIRST_YEAR, LAST_YEAR + 1))
@@ -324,7 +324,7 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
         transition = _transition(table, lifecycle)
         if mode == "events":
             label = _with_transition(label, table, lifecycle)
-        elif mode == "pair" and not has_starts:
+        elif mode == "pair":
             frame = frame.filter(_starts(transition) | _completes(transition))
             more = [_starts(transition).alias("is_start"), _key(table, columns).alias("key")]
         else:

@@ -30,6 +30,7 @@ from libra.eventlog.tables.values import as_text
 
 _NEVER_DATES = ((10**9, 10**10), (10**12, 10**13), (10**15, 10**16))  # as many digits as epochs have and no date has
 _REMEDY = "Give the format with --timestamp-format, or say --day-first or --month-first if it is their order that is open"
+_SAY_INSTANCES = "Say --instances pair, complete or events"
 _MARKED = "^[\0\1]"  # begins like the individuals that `individuals_apart` makes up, which no name may be taken for
 _SURE = ("named in the call", DESCRIBED, "its name is the XES standard's")
 
@@ -188,7 +189,7 @@ class RowsInBatches(TableRows):
             self.starts = Times(sample[starts[0]], beside, ours, starts[0], place=place, optional=True)
             self.times_of = [*columns["timestamp"], *starts]
         by_transition = self.instances is not None or self._watched or options.lifecycle_keep
-        paired = self.instances == "pair" and not starts
+        paired = self.instances == "pair"
         read = [*REQUIRED, "individual", *(["lifecycle"] if by_transition else []), *(["resource"] if paired else [])]
         names = [name for role in read for name in columns.get(role, ())]
         more = [INSTANCE] if paired and (may_have_instance or INSTANCE in sample.columns) else []
@@ -211,7 +212,7 @@ class RowsInBatches(TableRows):
             playing["start"] = start.set((start >= playing["micros"]).fill_null(True), None)
         if transition is not None:
             usable = self._by_transition(frame, transition, usable, playing, place)
-        elif self.instances == "pair" and self.starts is None:
+        elif self.instances == "pair":
             playing["is_start"] = pl.repeat(False, frame.height, dtype=pl.Boolean, eager=True)
             playing["key"] = keys_of(None, None, frame.height)
         events = pl.DataFrame([values.alias(name) for name, values in playing.items()])
@@ -236,7 +237,7 @@ class RowsInBatches(TableRows):
             if self._watched:
                 refuse_late_instances(self._found, transitions, usable, place)
             return usable
-        if self.instances == "pair" and self.starts is None:
+        if self.instances == "pair":
             resource = self.joined(frame, "resource", place) if "resource" in self._columns else None
             instance = as_text(frame[INSTANCE]) if INSTANCE in self.needed else None
             playing["is_start"] = (transitions == START).fill_null(False)
@@ -271,6 +272,11 @@ class RowsInBatches(TableRows):
         return with_clocks(moments, frame, columns, self._options, place)
 
 
+def late_start(place: str) -> InputError:
+    """The error for the first start in a log whose first events have none."""
+    return InputError("here an event has a start timestamp, and none before it has", place=place, remedy=_SAY_INSTANCES)
+
+
 def refuse_late_instances(found: dict[str, bool], transitions: pl.Series, usable: pl.Series | None, place: Place) -> None:
     """An `InputError` at the first event by which a log has starts and completions, where its first events had not both."""
     counts = pl.Series(np.ones(len(transitions), bool)) if usable is None else usable
@@ -279,7 +285,7 @@ def refuse_late_instances(found: dict[str, bool], transitions: pl.Series, usable
     found |= {kind: found[kind] or bool(where.any()) for kind, where in here.items()}
     if rows and all(found.values()):
         what = "here the log has start and complete events, and before it has only one of them"
-        raise InputError(what, place=place(max(rows)), remedy="Say --instances pair, complete or events")
+        raise InputError(what, place=place(max(rows)), remedy=_SAY_INSTANCES)
 
 
 def individuals_apart(whose: pl.Series, case: pl.Series) -> pl.Series:

@@ -198,8 +198,8 @@ class Content:
     cases: pl.DataFrame
     metadata: LogMetadata
     notes: list[str]
-    bad_time: tuple[int, str] | None = None  # the first event whose time cannot be read, and what stands there
-    time_types: Mapping[str, int] = field(default_factory=dict)  # how times are declared, and the first event that does so
+    bad_times: Mapping[str, tuple[int, str]] = field(default_factory=dict)  # of values that cannot be read the first, by key
+    types: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # how times are declared, and the first event that does
     zones: Mapping[str, Mapping[bool, tuple[int, str]]] = field(default_factory=dict)  # of dates the first with and without one
 
 
@@ -218,16 +218,22 @@ class XesFrames:
         self.events = _free_names(content.events, self.notes).insert_column(0, index)
         self.key_of = dict(zip(self.events.columns[1:], content.events.columns, strict=True))
         self.place = placer(index, self.cases.get_column(CASE_NAME, default=None), path)
-        if options.roles.timestamp in (None, TIMESTAMP):
-            if "date" in content.time_types and len(content.time_types) > 1:
-                (before, _), (here, row) = sorted(content.time_types.items(), key=lambda of: of[1])[:2]
-                raise two_types(TIMESTAMP, before, here, self.place(row))
-            if content.bad_time is not None:
-                row, value = content.bad_time
-                if not options.drop_invalid:
-                    raise bad_time(value, self.place(row))
-                self.events = self.events.with_columns(read_iso_dates(self.events[TIMESTAMP])[0])
+        for key, named in ((TIMESTAMP, options.roles.timestamp), (START_TIMESTAMP, options.roles.start_timestamp)):
+            if named == key or (named is None and not (options.described and key == START_TIMESTAMP)):
+                self._check_times(content, key)
         self.by_standard = self._is_by_standard()
+
+    def _check_times(self, content: Content, key: str) -> None:
+        """Refuse times of which one is no date and others are, and leave out or refuse those that cannot be read."""
+        types, bad = content.types.get(key, {}), content.bad_times.get(key)
+        if "date" in types and len(types) > 1:
+            (before, _), (here, row) = sorted(types.items(), key=lambda of: of[1])[:2]
+            raise two_types(key, before, here, self.place(row))
+        if bad is not None:
+            row, value = bad
+            if not self.options.drop_invalid:
+                raise bad_time(value, self.place(row))
+            self.events = self.events.with_columns(read_iso_dates(self.events[key])[0])
 
     def _is_by_standard(self) -> bool:
         """Whether the standard's keys play the roles; an error where a description says so and they cannot."""

@@ -41,7 +41,7 @@ from libra.eventlog.options import Place, Progress, ReadOptions
 from libra.eventlog.pairing import closes, decided, transition_of
 from libra.eventlog.select import Transitions
 from libra.eventlog.tables.dates import read_iso_dates
-from libra.eventlog.tables.in_batches import RowsInBatches, refuse_late_instances
+from libra.eventlog.tables.in_batches import RowsInBatches, late_start, refuse_late_instances
 from libra.eventlog.tables.timestamps import zone_misfit
 from libra.eventlog.xes import assemble as assembly
 from libra.eventlog.xes.assemble import Columns, Content, Piece, XesFrames, assemble, no_blank, spread, texts, typed_as
@@ -132,7 +132,8 @@ class Document:
             events.add(piece.event_parts, len(piece.case_of_event))
         of_events, of_cases = events.frame(), cases.frame()
         notes = list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()]))
-        times = (events.first_unreadable.get(TIMESTAMP), events.first_declared(TIMESTAMP), events.zones)
+        types = {key: events.first_declared(key) for key in (TIMESTAMP, START_TIMESTAMP)}
+        times = (events.first_unreadable, types, events.zones)
         return Content(of_events, np.concatenate(case_of_event), of_cases, self.parser.metadata, notes, *times)
 
     def _read(self, stretch: bytes, plain: Piece | None) -> Piece | None:
@@ -213,8 +214,10 @@ class XesBatches:
             either = options.zone == "utc" or any(isinstance(note, OpenChoice) for note in notes)
             self._held = None if either else self.has_zone  # what all times have to be like; None where either will do
         played = {role.role for role in self.roles}
-        self.has_individual, self.has_starts = "individual" in played, "start_timestamp" in played
-        self.has_transitions = "lifecycle" in played
+        self.has_individual = "individual" in played
+        by_keys = self._first is not None and self._first.by_standard and not options.described  # an event may come with any
+        self.has_starts = "start_timestamp" in played or (by_keys and self.instances == "pair")
+        self.has_transitions = "lifecycle" in played or by_keys
         self._begin()
         if self._rows is not None and self._date_key is None:
             self.has_zone = self._rows.times.has_zone
@@ -285,6 +288,10 @@ class XesBatches:
         if self._options.lifecycle_keep:
             events = events.filter(self._transitions.keep(events[LIFECYCLE], None))
         events = self._by_transition(events, place)
+        if self.instances is None and not self._options.described:
+            for part in piece.event_parts:
+                if part.key == START_TIMESTAMP and len(part.owners):
+                    raise late_start(place(int(part.owners[0])))
         if len(np.unique(piece.case_of_event)) < piece.n_cases:
             notes.append("Cases without events were left out.")
         self._notes.update(dict.fromkeys(notes))
@@ -299,11 +306,12 @@ class XesBatches:
         height = len(piece.case_of_event)
         if self.instances != "pair":
             return {}
-        if self.has_starts:
-            return {"start": self._times(piece, START_TIMESTAMP, place, start=True).to_physical()}
         instance, resource = (texts(piece.event_parts, key, height) for key in (INSTANCE, RESOURCE))
         known = not self._options.described or any(role.role == "resource" for role in self.roles)
-        return {"key": keys_of(instance, resource if known else None, height)}
+        more = {"key": keys_of(instance, resource if known else None, height)}
+        if self.has_starts:
+            more["start"] = self._times(piece, START_TIMESTAMP, place, start=True).to_physical()
+        return more
 
     def _by_transition(self, events: pl.DataFrame, place: Place) -> pl.DataFrame:
         """The events that come, by their transitions."""
@@ -311,7 +319,7 @@ class XesBatches:
             before = pl.col("start") < pl.col(TIMESTAMP).to_physical()
             events = events.with_columns(pl.when(before).then("start").alias("start"))
         if not self.has_transitions:
-            opens = [pl.lit(False).alias("is_start")] if self.instances == "pair" and not self.has_starts else []
+            opens = [pl.lit(False).alias("is_start")] if self.instances == "pair" else []
             return events.with_columns(opens)
         if self.instances == "events":
             return events.with_columns(pl.col(LIFECYCLE).alias("transition"))
@@ -321,7 +329,7 @@ class XesBatches:
             if not self._options.described:
                 refuse_late_instances(self._kinds, transitions, None, place)
             return events
-        if self.instances == "pair" and not self.has_starts:
+        if self.instances == "pair":
             events = events.with_columns((transitions == START).fill_null(False).alias("is_start"))
             completes = completes | events["is_start"]
         return events.filter(completes)
