@@ -31,6 +31,7 @@ from libra.eventlog.instances import (
 )
 from libra.eventlog.log import EventLog, Variants, variants_of
 from libra.eventlog.names import ACTIVITY, LIFECYCLE, START_TIMESTAMP
+from libra.eventlog.pairing import is_joined
 
 TRANSITIONS = (  # of the standard's model; the labels of a list have each of these, or none
     *("schedule", "assign", "reassign", "start", "suspend", "resume", "complete", "autoskip", "manualskip", "withdraw"),
@@ -117,7 +118,7 @@ def instances_of(events: Cases, said: Mapping[str, npt.NDArray[Any]]) -> tuple[C
 
 def with_event_labels(log: EventLog) -> EventLog:
     """The log with activities that no label of a start can be mistaken for; where transitions are kept, with these in them."""
-    if log.instances == "events" and LIFECYCLE in log.events.columns:
+    if log.instances == "events" and LIFECYCLE in log.events.columns and not is_joined(log.roles):
         labels = event_labels(log.events[ACTIVITY], log.events[LIFECYCLE])
     elif any(SEPARATOR in label for label in log.activities):
         labels = label_texts(log.events[ACTIVITY])

@@ -92,6 +92,16 @@ def zone_is_open(column: str) -> OpenChoice:
     )
 
 
+def zones_differ(start: str, end: str, *, start_has_zone: bool) -> OpenChoice:
+    """The times in one of two columns carry a zone and those in the other do not."""
+    zoned, naive = (start, end) if start_has_zone else (end, start)
+    return OpenChoice(
+        f'the timestamps in "{zoned}" carry a time zone and those in "{naive}" do not',
+        "Say --zone utc if those without are in UTC, or write all with their zone",
+        f'The timestamps in "{naive}" carry no time zone and were read as UTC, those in "{zoned}" were converted to UTC.',
+    )
+
+
 def encoding_is_open() -> OpenChoice:
     """The text is not UTF-8 and has no mark."""
     return OpenChoice(

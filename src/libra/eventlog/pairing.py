@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from polars.dataframe.group_by import GroupBy
 
 from libra.eventlog.instances import COMPLETE, NO_START, START, expanded, keys_of, pairs, valid_starts
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole, Pairing
@@ -63,7 +64,7 @@ def detected(
         transition: their transitions, if a column says so.
         start_is_sure: whether the column of starts is known to be one; otherwise it may not be the same throughout each case.
     """
-    if start is not None and start.null_count() < start.len() and (start_is_sure or _differs_within_cases(case, start)):
+    if start is not None and start.null_count() < start.len() and (start_is_sure or _of_events(case, start)):
         return STARTS_READ
     if transition is None:
         return ""
@@ -71,12 +72,19 @@ def detected(
     return PAIRED if (transitions == START).any() and closes(transitions).any() else ""
 
 
-def _differs_within_cases(case: Sequence[pl.Series], start: pl.Series) -> bool:
-    """Whether a case has two different starts, or no case has two at all."""
+def differ_within_cases(case: Sequence[pl.Series], start: pl.Series) -> pl.Series:
+    """For every case with a start whether it has two different ones."""
+    return _by_case(case, start).agg(pl.col("start").n_unique() > 1)["start"]
+
+
+def _of_events(case: Sequence[pl.Series], start: pl.Series) -> bool:
+    """Whether starts are those of events: a case has two different ones, or no case has two at all."""
+    return bool(differ_within_cases(case, start).any()) or not bool((_by_case(case, start).len()["len"] > 1).any())
+
+
+def _by_case(case: Sequence[pl.Series], start: pl.Series) -> GroupBy:
     keys = {f"@{i}": unnamed(values) for i, values in enumerate(case)}
-    starts = pl.DataFrame({**keys, "start": unnamed(start)}).drop_nulls("start").group_by(*keys)
-    counts = starts.agg(pl.len().alias("all"), pl.col("start").n_unique().alias("different"))
-    return bool((counts["different"] > 1).any()) or not bool((counts["all"] > 1).any())
+    return pl.DataFrame({**keys, "start": unnamed(start)}).drop_nulls("start").group_by(*keys)
 
 
 def is_sure(roles: Sequence[FoundRole]) -> bool:
@@ -90,6 +98,11 @@ def lifecycle_of(roles: Sequence[FoundRole]) -> str | None:
     columns = {role.role: role.columns for role in roles}
     found = columns.get("lifecycle", (None,))[0]
     return None if found in columns.get("activity", ()) else found
+
+
+def is_joined(roles: Sequence[FoundRole]) -> bool:
+    """Whether transitions are part of the activity, and so tell events apart already."""
+    return any(role.role == "lifecycle" for role in roles) and lifecycle_of(roles) is None
 
 
 def decided(frame: pl.DataFrame, roles: Sequence[FoundRole], options: ReadOptions) -> tuple[InstanceMode | None, str]:
@@ -117,8 +130,7 @@ def with_instances(log: EventLog, options: ReadOptions, *, detect: bool = True) 
 
     mode, note = options.instances, ""
     start = log.events[START_TIMESTAMP] if known("start_timestamp") else None
-    joined = any(role.role == "lifecycle" for role in log.roles) and lifecycle_of(log.roles) is None
-    transition = log.events[LIFECYCLE] if known("lifecycle") and not joined else None
+    transition = log.events[LIFECYCLE] if known("lifecycle") and not is_joined(log.roles) else None
     if mode is None:
         if not options.described and detect:
             note = detected([log.events[CASE_INDEX]], start, transition, start_is_sure=is_sure(log.roles))

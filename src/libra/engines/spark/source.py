@@ -24,12 +24,12 @@ from libra.engines.spark.tables import FILE_NUMBER, OpenTable, is_nested
 from libra.errors import InputError, UsageError
 from libra.eventlog.instances import COMPLETE, NO_START, REPLACEMENT, SEPARATOR, START
 from libra.eventlog.log import FoundRole
-from libra.eventlog.names import INSTANCE
+from libra.eventlog.names import INSTANCE, START_TIMESTAMP
 from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
 from libra.eventlog.options import InstanceMode, ReadOptions, no_progress
 from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, decided, lifecycle_of
 from libra.eventlog.tables.dates import read_clock_times
-from libra.eventlog.tables.in_batches import Times
+from libra.eventlog.tables.in_batches import Times, late_start
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
 
@@ -306,6 +306,8 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
     lifecycle = lifecycle_of(roles)
     if mode is None and not options.described and lifecycle is not None:
         mode, note = _found_instances(frame, _transition(table, lifecycle), table.place)
+    if mode is None and not options.described and START_TIMESTAMP in table.names and "start_timestamp" not in columns:
+        _refuse_late_starts(table, frame)
     if mode == "complete" and "start_timestamp" in columns:
         note = STARTS_DROPPED
     has_starts = mode == "pair" and "start_timestamp" in columns
@@ -356,6 +358,15 @@ def _found_instances(frame: DataFrame, transition: Column, place: str) -> tuple[
     with in_one_line(place):
         starts, completes = frame.agg(F.max(_starts(transition)), F.max(_completes(transition))).collect()[0]
     return ("pair", PAIRED) if starts and completes else (None, "")
+
+
+def _refuse_late_starts(table: OpenTable, frame: DataFrame) -> None:
+    """An `InputError` if a column without a start in the sample has one elsewhere."""
+    if table.sample()[START_TIMESTAMP].null_count() == table.sample().height:
+        with in_one_line(table.place):
+            found = frame.filter(table.column(START_TIMESTAMP).isNotNull()).limit(1).count()
+        if found:
+            raise late_start(table.place)
 
 
 def _starts(transition: Column) -> Column:

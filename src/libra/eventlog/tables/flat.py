@@ -17,8 +17,9 @@ from libra.eventlog.ids import alike_notes, told_apart
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, ROLE_COLUMN, unnamed, without
-from libra.eventlog.notes import LeftOut, listed
+from libra.eventlog.notes import LeftOut, listed, zones_differ
 from libra.eventlog.options import Place, ReadOptions
+from libra.eventlog.pairing import decided
 from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
 from libra.eventlog.tables.timestamps import has_zone, quoted, read_timestamps
@@ -137,7 +138,9 @@ def from_flat(
     roles = find_roles(frame, options, source) if roles is None else roles
     said = list(notes)
     columns = {role.role: role.columns for role in roles}
-    rows = TableRows(columns, options, source, lambda frame, place: _moments(frame, "timestamp", columns, options, place, said))
+    starts = columns.get("start_timestamp", ())
+    starts_count = bool(starts) and decided(frame, roles, options)[0] == "pair"
+    rows = TableRows(columns, options, source, lambda frame, place: _moments(frame, columns, options, place, said))
     if not frame.height:
         rows.finish()
     clocks = listed(unused_clocks(frame, roles, options))
@@ -148,7 +151,7 @@ def from_flat(
     playing = {ROLE_COLUMN[role]: values for role, values in required.items() if role != "case_id"}
     for role in columns:
         if role == "start_timestamp":
-            playing[ROLE_COLUMN[role]] = _moments(frame, role, columns, options, place, said)
+            playing[ROLE_COLUMN[role]] = _starts(frame, columns, options, place, said, count=starts_count)
         elif role in ROLE_COLUMN and role not in required:
             playing[ROLE_COLUMN[role]] = rows.joined(frame, role, place)
     attributes = _attributes(frame, columns, said)
@@ -208,21 +211,40 @@ def from_flat(
             taken.add(kept)
         events = events.with_columns(values.alias(kept))
     events, zoned = events.insert_column(0, index.alias(CASE_INDEX)), has_zone(said, options, columns["timestamp"][0])
+    if starts_count and frame[starts[0]].null_count() < frame.height:
+        said += zones_apart(starts[0], has_zone(said, options, starts[0]), columns["timestamp"][0], zoned)
     return EventLog(events, cases, metadata or LogMetadata(), tuple(roles), tuple(said), individual, zoned)
 
 
-def _moments(frame: pl.DataFrame, role: str, columns: Columns, options: ReadOptions, place: Place, said: list[str]) -> pl.Series:
-    """The times of a whole column, with those of day from another one where they stand there; notes go to `said`."""
-    name, *clocks = columns[role]
-    beside = {columns[other][0]: frame[columns[other][0]] for other in _TIMES if other in columns and other != role}
-    ours = options if role == "timestamp" or options.zone is None else replace(options, zone="utc")
-    optional = role not in REQUIRED
-    moments, more = read_timestamps(frame[name], ours, name, place, beside, optional)
-    moments = with_clocks(moments, frame, columns[role], options, place)
+def _moments(frame: pl.DataFrame, columns: Columns, options: ReadOptions, place: Place, said: list[str]) -> pl.Series:
+    """The times of all events, with those of day from another column where they stand there; notes go to `said`."""
+    name, *clocks = columns["timestamp"]
+    moments, more = read_timestamps(frame[name], options, name, place, _beside(frame, columns, "start_timestamp"))
+    moments = with_clocks(moments, frame, columns["timestamp"], options, place)
     said.extend(clock_note(clock, name) for clock in clocks)
-    counts = options.instances == "pair" or (options.instances is None and not options.described)
-    said.extend(map(str, more) if optional and not counts else more)  # only what counts in a release can be open
+    said.extend(more)
     return moments
+
+
+def _starts(
+    frame: pl.DataFrame, columns: Columns, options: ReadOptions, place: Place, said: list[str], *, count: bool
+) -> pl.Series:
+    """When events started; only where starts count, what is open about them is, and the zone that the user names is theirs."""
+    (name,) = columns["start_timestamp"]
+    ours = options if count or options.zone is None else replace(options, zone="utc")
+    moments, more = read_timestamps(frame[name], ours, name, place, _beside(frame, columns, "timestamp"), optional=True)
+    said.extend(more if count else map(str, more))
+    return moments
+
+
+def _beside(frame: pl.DataFrame, columns: Columns, role: str) -> dict[str, pl.Series]:
+    """The other column of times, which may show how one is written."""
+    return {name: frame[name] for name in columns.get(role, ())[:1]}
+
+
+def zones_apart(start: str, start_has_zone: bool, end: str, end_has_zone: bool) -> list[str]:
+    """What is open where only one of two columns of times carries a zone."""
+    return [] if start_has_zone == end_has_zone else [zones_differ(start, end, start_has_zone=start_has_zone)]
 
 
 def with_clocks(moments: pl.Series, frame: pl.DataFrame, columns: Sequence[str], options: ReadOptions, place: Place) -> pl.Series:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -17,13 +16,13 @@ import polars as pl
 from libra.errors import InputError
 from libra.eventlog.instances import COMPLETE, START, keys_of
 from libra.eventlog.log import UTC_MICROSECONDS, FoundRole
-from libra.eventlog.names import INSTANCE, unnamed
+from libra.eventlog.names import INSTANCE, START_TIMESTAMP, unnamed
 from libra.eventlog.options import Place, ReadOptions
-from libra.eventlog.pairing import closes, decided, lifecycle_of, transition_of
+from libra.eventlog.pairing import closes, decided, differ_within_cases, lifecycle_of, transition_of
 from libra.eventlog.select import Transitions
 from libra.eventlog.tables import timestamps
 from libra.eventlog.tables.dates import telling_dates
-from libra.eventlog.tables.flat import TableRows, clock_note, identity, with_clocks
+from libra.eventlog.tables.flat import TableRows, clock_note, identity, with_clocks, zones_apart
 from libra.eventlog.tables.roles import DESCRIBED, REQUIRED, find_roles
 from libra.eventlog.tables.timestamps import Beside, Column, has_zone, iso_timestamps, place_in, read_moments
 from libra.eventlog.tables.values import as_text
@@ -50,7 +49,8 @@ class Times:
         _, self.notes = read_moments(values, options, Column(column, place_in(values, place), beside))
         if not options.described and not isinstance(values.dtype, pl.Date | pl.Datetime):
             self._remember(values, beside)
-        self._decided_zone = has_zone(self.notes, options, column)
+        self.has_values = values.null_count() < len(values)
+        self._decided_zone = has_zone(self.notes, options, column) if self.has_values or not optional else None
         self._begun = False
 
     @property
@@ -81,6 +81,8 @@ class Times:
                 row = bisect_left(range(1, len(values)), True, key=contradicts)  # the last of the fewest that contradict
                 what = f"timestamp {timestamps.quoted(values[row])} does not fit the way those before it were read"
                 raise InputError(what, place=place(row), remedy=_REMEDY) from None
+        if not self.has_values and values.null_count() < len(values):
+            self.has_values, self._decided_zone = True, has_zone(self.notes, self._options, self._column)
         usable = timestamps.usable_moments
         return usable(moments, values, self._options, place, optional=self._optional, continued=continued)[0]
 
@@ -182,24 +184,29 @@ class RowsInBatches(TableRows):
         self.has_starts, self.has_transitions = bool(starts), lifecycle_of(roles) is not None
         self._watched = self.instances is None and not options.described and self.has_transitions  # whether instances turn up
         self._found = dict.fromkeys((START, COMPLETE), False)
+        may_start = [*starts, *([START_TIMESTAMP] if START_TIMESTAMP in sample.columns else [])][:1]  # a column that may say when
+        self._had_starts = any(sample[name].null_count() < sample.height for name in may_start)
+        watched = may_start if self.instances is None and not options.described and (starts or not self._had_starts) else []
+        self._late_starts = watched[0] if watched else None
         self.starts = None
         if self.instances == "pair" and starts:
-            ours = options if options.zone is None else replace(options, zone="utc")
             beside = {when: sample[when]} if may_show else {}
-            self.starts = Times(sample[starts[0]], beside, ours, starts[0], place=place, optional=True)
+            self.starts = Times(sample[starts[0]], beside, options, starts[0], place=place, optional=True)
             self.times_of = [*columns["timestamp"], *starts]
         by_transition = self.instances is not None or self._watched or options.lifecycle_keep
         paired = self.instances == "pair"
         read = [*REQUIRED, "individual", *(["lifecycle"] if by_transition else []), *(["resource"] if paired else [])]
         names = [name for role in read for name in columns.get(role, ())]
         more = [INSTANCE] if paired and (may_have_instance or INSTANCE in sample.columns) else []
-        self.needed = list(dict.fromkeys([*names, *more, *self._beside, *(starts if self.starts else ())]))  # all that are read
+        self.needed = list(dict.fromkeys([*names, *more, *self._beside, *watched, *(starts if self.starts else ())]))  # all read
 
     def events(self, frame: pl.DataFrame, place: Place) -> pl.DataFrame:
         """The events of the next rows."""
         required = self.required(frame, place)
         usable = self.usable(required, place)
         case = required["case_id"]
+        if self._late_starts is not None:
+            self._refuse_late_starts(frame[self._late_starts], case, place)
         playing = {"case": case, "activity": required["activity"], "micros": required["timestamp"].to_physical()}
         if "individual" in self._columns:
             playing["individual"] = self._whose(frame, case, usable, place)
@@ -223,6 +230,17 @@ class RowsInBatches(TableRows):
         (name,), when = self._columns["start_timestamp"], self._columns["timestamp"][0]
         beside = {when: frame[when]} if self._beside else {}
         return unnamed(starts.read(frame[name], beside, place)).to_physical()
+
+    def _refuse_late_starts(self, start: pl.Series, case: pl.Series, place: Place) -> None:
+        """An `InputError` where a column turns out to say when rows started, which the first rows did not show.
+
+        That is a column without a value there, or with one value for each case.
+        """
+        if not self._had_starts and start.null_count() < len(start):
+            raise late_start(place(int(start.is_not_null().arg_true()[0])))
+        if self._had_starts and differ_within_cases([case], start).any():
+            what = f'some cases have different values in "{self._late_starts}", and those before have one each'
+            raise InputError(what, place=place(0), remedy=_SAY_INSTANCES)
 
     def _by_transition(
         self, frame: pl.DataFrame, transition: pl.Series, usable: pl.Series | None, playing: dict[str, pl.Series], place: Place
@@ -255,7 +273,11 @@ class RowsInBatches(TableRows):
         """What is worth knowing about the rows so far."""
         when, *clocks = self._columns["timestamp"]
         said = [*(clock_note(clock, when) for clock in clocks), *self.times.notes]
-        said += self.starts.notes if self.starts is not None else []
+        if self.starts is not None:
+            said += self.starts.notes
+            if self.starts.has_values:
+                (start,) = self._columns["start_timestamp"]
+                said += zones_apart(start, self.starts.has_zone, when, self.times.has_zone)
         return [*said, *filter(None, [self._instances_note]), *super().notes()]
 
     def _whose(self, frame: pl.DataFrame, case: pl.Series, usable: pl.Series | None, place: Place) -> pl.Series:

@@ -18,7 +18,7 @@ from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN, unnamed
 from libra.eventlog.notes import listed
 from libra.eventlog.options import ReadOptions
-from libra.eventlog.tables.dates import DAY_ZERO, TIME_OF_DAY
+from libra.eventlog.tables.dates import DAY_ZERO, TIME_OF_DAY, read_iso_dates
 from libra.eventlog.tables.timestamps import are_days, looks_like_timestamps
 
 Names = Sequence[str]
@@ -99,7 +99,7 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
     for role, column in ROLE_COLUMN.items():
         if role in found or column not in frame.columns or (column,) in taken:
             continue
-        if role != "start_timestamp" or looks_like_timestamps(frame[column], options):
+        if role != "start_timestamp" or options.instances == "pair" or _any_time(frame[column], options):
             found[role] = FoundRole(role, (column,), "its name is the XES standard's")
     playing = [role.columns for role in found.values() if role.role != "individual"]  # which may be the case id as well
     free = [name for name in frame.columns if (name,) not in playing and not _stands_on_day_zero(frame[name])]
@@ -234,6 +234,13 @@ def _varying_within_cases(frame: pl.DataFrame, names: Names, case_id: FoundRole 
     times = [frame[name].alias(str(i)) for i, name in enumerate(names)]
     differs = pl.DataFrame([*keys, *times]).group_by(key.name for key in keys).agg(pl.all().n_unique() > 1)
     return [name for i, name in enumerate(names) if differs[str(i)].any()]
+
+
+def _any_time(values: pl.Series, options: ReadOptions) -> bool:
+    """Whether a column with the standard's name for starts has any: what cannot be read beside them is an error."""
+    if looks_like_timestamps(values, options):
+        return True
+    return values.dtype == pl.String and bool(read_iso_dates(unnamed(values))[0].is_not_null().any())
 
 
 def _is_container(values: pl.Series) -> bool:
