@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from libra.privacy.gaussian import tail_bounds, upper_quantiles, upper_tail
+from libra.privacy.gaussian import tail_bounds, upper_quantiles, upper_tail, upper_tails
 
 
 def exact_tail(x: object) -> mpmath.mpf:
