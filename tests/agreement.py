@@ -11,10 +11,12 @@ import pytest
 from libra.errors import InputError
 from libra.eventlog.ids import individuals_of
 from libra.eventlog.instances import NO_START, pairs
+from libra.eventlog.log import EventLog
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import batches_of, read
 
 Source = Path | pl.DataFrame | pl.LazyFrame
+ReadPublic = Callable[..., EventLog]  # the fixture `read_public`
 Cases = list[tuple[list[str], list[int], int | None]]
 ENOUGH = 1 << 20
 

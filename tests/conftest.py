@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ import pytest
 import chance
 from agreement import ENOUGH, read_little
 from libra.eventlog.log import EventLog
+from libra.eventlog.options import ReadOptions
+from libra.eventlog.read import read
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -38,6 +41,17 @@ def shared_logs() -> Path:
     if not LOGS.is_dir():
         pytest.skip(f"the public event logs are not in {LOGS}")
     return LOGS
+
+
+@cache
+def _read_once(path: Path, options: ReadOptions) -> EventLog:
+    return read(path, options)
+
+
+@pytest.fixture
+def read_public(shared_logs: Path) -> Callable[..., EventLog]:
+    """A public log by its name, read as usual or by other `ReadOptions`: once for all tests, as nobody changes a log."""
+    return lambda name, **options: _read_once(shared_logs / f"{name}.xes.gz", ReadOptions(**options))
 
 
 @pytest.fixture(scope="module")

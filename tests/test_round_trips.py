@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from polars.testing import assert_frame_equal
 
+from agreement import ReadPublic
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, Classifier, LogMetadata
 from libra.eventlog.names import without
@@ -94,8 +95,8 @@ def test_the_individual_survives_parquet(small_log: EventLog) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOGS)
-def test_public_logs_survive_every_format(name: str, shared_logs: Path) -> None:
-    log = read(shared_logs / f"{name}.xes.gz", ReadOptions())
+def test_public_logs_survive_every_format(name: str, read_public: ReadPublic) -> None:
+    log = read_public(name)
     assert_same(there_and_back(log, "log.xes.gz"), log, written_metadata(log))
     assert_same(there_and_back(log, "log.parquet"), log, log.metadata)
     assert_same(there_and_back(log, "log.csv"), log, LogMetadata())

@@ -107,9 +107,10 @@ def others(value: Any) -> tuple[Any, ...]:
 
 def changed(found: Document, path: Place, value: Any, *, anew: bool = True) -> Document:
     """A copy with another value there; the checksum computed anew, or not."""
-    other = copy.deepcopy(found)
-    inner: Any = other
-    for key in path[:-1]:
+    other: Any = copy.copy(found)
+    inner = other
+    for key in path[:-1]:  # what is not on the way is shared
+        inner[key] = copy.copy(inner[key])
         inner = inner[key]
     inner[path[-1]] = value
     return with_checksum(other) if anew else other

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from some_engines import largest_square, square_norm
 
+from agreement import ReadPublic
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE
 from libra.engines.polars import LogInMemory, PolarsEngine, engine_of
@@ -124,8 +125,8 @@ def test_streamed_instances_of_a_public_log_are_those_in_memory(shared_logs: Pat
     assert_same_tables(streamed(log, ReadOptions()), in_memory(log, ReadOptions()))
 
 
-def test_a_log_without_starts_is_counted_as_ever(shared_logs: Path) -> None:
-    log = read(shared_logs / "sepsis.xes.gz", ReadOptions())
+def test_a_log_without_starts_is_counted_as_ever(read_public: ReadPublic) -> None:
+    log = read_public("sepsis")
     one, other = LogInMemory(log).engine(CASE, Randomness(seed=1)), engine_of(log)
     assert one.labels == other.labels == tuple(log.activities)
     assert np.array_equal(one.cases.codes, other.cases.codes)

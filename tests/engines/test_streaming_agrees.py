@@ -13,6 +13,7 @@ from every_table import assert_same_tables
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agreement import ReadPublic
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE, Unit
 from libra.engines.control_flow_tables import Size
@@ -52,8 +53,8 @@ def table(cases: list[str] | list[int], labels: list[str], micros: list[int]) ->
 
 @pytest.mark.usefixtures("_small_pieces")
 @pytest.mark.parametrize("name", EIGHT)
-def test_all_tables_of_real_logs_agree(shared_logs: Path, tmp_path: Path, name: str) -> None:
-    log = read(shared_logs / f"{name}.xes.gz", ReadOptions())
+def test_all_tables_of_real_logs_agree(read_public: ReadPublic, tmp_path: Path, name: str) -> None:
+    log = read_public(name)
     by_time = log.to_polars().select("case:concept:name", "concept:name", "time:timestamp").sort("time:timestamp")
     by_time.write_parquet(tmp_path / "log.parquet", row_group_size=10_000)  # cases interleaved, as in a data lake
     assert_same_tables(streamed(tmp_path / "log.parquet"), engine_of(read(tmp_path / "log.parquet", ReadOptions())))
@@ -130,8 +131,8 @@ def test_traces_that_share_a_fingerprint_stay_two_variants(monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("_small_pieces")
-def test_labels_that_are_given_are_all_that_there_are(shared_logs: Path) -> None:
-    log = read(shared_logs / "sepsis.xes.gz", ReadOptions())
+def test_labels_that_are_given_are_all_that_there_are(read_public: ReadPublic) -> None:
+    log = read_public("sepsis")
     some = ("A label that nobody has", *sorted(log.activities)[::2])
     assert_same_tables(streamed(log.to_polars(), labels=some), engine_of(log, labels=some))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from libra.privacy.gaussian import tail_bounds, upper_quantiles, upper_tail
+from libra.privacy.gaussian import tail_bounds, upper_quantiles, upper_tail, upper_tails
 
 
 def exact_tail(x: object) -> mpmath.mpf:
@@ -64,3 +65,9 @@ def test_bounds_hold_far_out_too() -> None:
     low, high = tail_bounds(Fraction(30), 240)
     with mpmath.workdps(300):
         assert 0 < mpmath.mpf(str(low)) < exact_tail(30) < mpmath.mpf(str(high))
+
+
+def test_many_tails_at_once_are_those_of_each_to_the_last_bit() -> None:
+    points = np.concatenate((np.linspace(-40.0, 40.0, 4001), [0.0, -0.0, 1e-300, math.inf, -math.inf])).reshape(2, -1)
+    assert upper_tails(points).tolist() == [[upper_tail(point) for point in row] for row in points.tolist()]
+    assert upper_tails(np.zeros((0, 3))).shape == (0, 3)

@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -186,6 +186,7 @@ def canonical(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+@lru_cache(maxsize=10_000)
 def _number(value: float) -> str:
     """The shortest digits that give this number, placed as ECMAScript places them."""
     if value == 0:

@@ -166,12 +166,18 @@ def subsampled_laplace_epsilon(scale: float, rate: float, times: int, delta: flo
     at_most = times * largest_loss
     if 1 / scale > LARGEST_EXPONENT or delta <= times * ROUNDING:
         return at_most
+    return min(_on_a_grid(scale, rate, times, delta, largest_loss), at_most)
+
+
+@lru_cache(maxsize=100)
+def _on_a_grid(scale: float, rate: float, times: int, delta: float, largest_loss: float) -> float:
+    """The epsilon of all releases by the grid, kept because a certificate is checked by computing it again."""
     from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
 
     points = max(1, min(POINTS, POINTS_COMPOSED // times))
     interval = max(largest_loss / points, FINEST_INTERVAL)
     single = from_laplace_mechanism(scale, sensitivity=1, sampling_prob=rate, value_discretization_interval=interval)
-    return min(float(single.self_compose(times).get_epsilon_for_delta(delta - times * ROUNDING)), at_most)
+    return float(single.self_compose(times).get_epsilon_for_delta(delta - times * ROUNDING))
 
 
 def _largest_loss(loss: float, rate: float) -> float:

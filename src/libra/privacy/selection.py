@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -37,6 +38,7 @@ def variant_shows(mu: float, threshold: int, scale: int, cases: int = 1) -> floa
     return min(1.0, -math.expm1(hidden[-1]) * ROUNDING) if cases > 1 else shown[0] * ROUNDING
 
 
+@lru_cache(maxsize=1000)
 def labels_show(mu: float, threshold: int, scale: int, most: int, cases: int = 1) -> float:
     """The largest probability that any label passes which nobody else has: of a case, or of somebody with so many cases.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from agreement import ReadPublic
 from libra._system.files import atomic_output
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE
@@ -30,8 +31,8 @@ DROP = ReadOptions(drop_invalid=True)
 
 
 @pytest.mark.parametrize("name", LOGS)
-def test_public_logs_have_the_same_tables(name: str, shared_logs: Path, tmp_path: Path, spark: Spark) -> None:
-    log, kind = read(shared_logs / f"{name}.xes.gz", ReadOptions()), "csv" if name == "sepsis" else "parquet"
+def test_public_logs_have_the_same_tables(name: str, read_public: ReadPublic, tmp_path: Path, spark: Spark) -> None:
+    log, kind = read_public(name), "csv" if name == "sepsis" else "parquet"
     file = tmp_path / f"{name}.{kind}"
     with atomic_output(file) as stream:
         if kind == "csv":

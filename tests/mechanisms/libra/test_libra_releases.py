@@ -18,6 +18,7 @@ import pytest
 from some_logs import DAY, STRUCTURED, log_from, structured
 
 import libra
+from agreement import ReadPublic
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, Classifier, LogMetadata
 from libra.example.simulate import simulate
@@ -138,8 +139,8 @@ def test_pm4py_opens_the_log_and_sees_the_same_steps(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "most"), [("urineweginfectie", 0.25), ("sepsis", 0.6)])
-def test_a_real_log_comes_back_alike(name: str, most: float, shared_logs: Path) -> None:
-    original = libra.read(shared_logs / f"{name}.xes.gz")
+def test_a_real_log_comes_back_alike(name: str, most: float, read_public: ReadPublic) -> None:
+    original = read_public(name)
     released = libra.anonymize(original, epsilon=1.0, delta=1e-4, seed=1).log
     assert released.in_time_order
     assert set(released.activities) <= set(original.activities)

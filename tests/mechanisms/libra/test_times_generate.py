@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from timed import MONDAY, Counting, counting, gaps, office, released, traces_of_engine
 
-import libra
+from agreement import ReadPublic
 from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
 from libra.engines.contract import Integers
@@ -280,8 +278,8 @@ def test_exchanged_waits_stay_within_their_edge_and_help() -> None:
     ("name", "log_error", "days"),
     [("bpic13", 0.16, 4.0), ("bpic20", 0.13, 5.0), ("sepsis", 0.65, 30.0), ("urineweginfectie", 0.27, 40.0)],
 )
-def test_real_logs_keep_their_durations_and_arrivals(shared_logs: Path, name: str, log_error: float, days: float) -> None:
-    log = libra.read(shared_logs / f"{name}.xes.gz")
+def test_real_logs_keep_their_durations_and_arrivals(read_public: ReadPublic, name: str, log_error: float, days: float) -> None:
+    log = read_public(name)
     engine = Counting(cases_of(log), tuple(log.activities))
     errors, arrivals = [], []
     for seed in (1, 2, 3):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import libra
+from agreement import ReadPublic
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases
@@ -45,8 +45,8 @@ NONE = np.zeros(0, np.int64)
         ("bpic13", 0.075, (19573, 19573)),
     ],
 )
-def test_emd_freq_is_that_of_the_authors(shared_logs: Path, name: str, advantage: float, authors: tuple[int, int]) -> None:
-    log = libra.read(shared_logs / f"{name}.xes.gz")
+def test_emd_freq_is_that_of_the_authors(read_public: ReadPublic, name: str, advantage: float, authors: tuple[int, int]) -> None:
+    log = read_public(name)
     made = Amun(guessing_advantage=advantage)
     found = np.mean([libra.measure(log, made.anonymize(log, Randomness(seed)).log).emd_freq for seed in range(5)])
     assert 0.75 * authors[0] <= found <= 1.25 * authors[1]

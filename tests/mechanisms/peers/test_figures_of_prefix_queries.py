@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from agreement import ReadPublic
 from libra._system.randomness import Randomness
-from libra.eventlog.options import ReadOptions
-from libra.eventlog.read import read
 from libra.measures import measure
 from libra.mechanisms.prefix_laplace import PrefixLaplace
 from libra.mechanisms.sacofa import Sacofa
@@ -24,8 +21,8 @@ FIGURES = {  # dfg_l1 at epsilon 1, pruned at 1 % of the cases, up to the averag
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
-def test_the_directly_follows_error_is_the_one_known(shared_logs: Path, name: str) -> None:
-    log = read(shared_logs / f"{name}.xes.gz", ReadOptions(instances="events"))  # as the figures were measured
+def test_the_directly_follows_error_is_the_one_known(read_public: ReadPublic, name: str) -> None:
+    log = read_public(name, instances="events")  # as the figures were measured
     queries: tuple[PrefixLaplace | Sacofa, ...] = (PrefixLaplace(), Sacofa())
     for query, known, within in zip(queries, FIGURES[name], (0.1, 0.2), strict=True):
         found = [measure(log, query.anonymize(log, Randomness(seed=seed)).log).dfg_l1 for seed in range(5)]

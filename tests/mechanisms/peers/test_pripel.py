@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 from cases_for_peers import DAY, cases_from, events_of, log_from
 
 import libra
+from agreement import ReadPublic
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.cases import Cases, cases_of, traces_of
@@ -207,8 +207,8 @@ def test_the_claim_follows_from_the_parameters_alone_and_is_no_guarantee() -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["sepsis", "bpic13"])
-def test_public_logs_come_out_with_randomized_attributes(shared_logs: Path, name: str) -> None:
-    log = libra.read(shared_logs / f"{name}.xes.gz")
+def test_public_logs_come_out_with_randomized_attributes(read_public: ReadPublic, name: str) -> None:
+    log = read_public(name)
     released = Pripel().anonymize(log, Randomness(seed=1)).log
     assert 0 < released.n_cases < log.n_cases
     assert released.in_time_order

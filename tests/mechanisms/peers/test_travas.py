@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import libra
+from agreement import ReadPublic
 from libra import example
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
@@ -31,8 +31,8 @@ KNOWN = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
-def test_the_known_figures_come_out(name: str, shared_logs: Path) -> None:
-    log = libra.read(shared_logs / f"{name}.xes.gz", instances="events")  # as the figures were measured
+def test_the_known_figures_come_out(name: str, read_public: ReadPublic) -> None:
+    log = read_public(name, instances="events")  # as the figures were measured
     for (epsilon, delta), known in KNOWN[name].items():
         made = Travas(epsilon, delta)
         found = [measure(log, made.anonymize(log, Randomness(seed)).log).dfg_l1 or 0.0 for seed in range(5)]

@@ -81,6 +81,8 @@ def continuations(traces: Traces, counts: Integers, prefixes: Integers, n_labels
         of_trace = number[of_trace * n_labels + traces.codes[events + position]]
         alike = np.flatnonzero(of_trace >= 0)
         rows, events, of_trace = rows[alike], events[alike], of_trace[alike]
+        if not len(rows):
+            return np.zeros((n_prefixes, n_labels + 1), np.int64)
     prefix_of = np.zeros(n_prefixes, np.int64)
     prefix_of[of_prefix] = np.arange(n_prefixes)
     ends = lengths[rows] == depth

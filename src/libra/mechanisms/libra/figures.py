@@ -22,7 +22,7 @@ from libra.mechanisms.libra.tail.generate import weighted_traces
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.mechanisms.libra.tail.well_formed import without_open
 from libra.mechanisms.libra.times.release import TimeFigures
-from libra.privacy.gaussian import upper_tail
+from libra.privacy.gaussian import upper_tails
 from libra.privacy.noise import NoisyTable
 
 HALVINGS = 50
@@ -122,8 +122,7 @@ def _hazard(scores: Floats) -> Floats:
     far = np.maximum(scores, FAR)
     found = far + 1 / far - 2 / far**3
     near = np.flatnonzero(scores < FAR)
-    tails = np.array([upper_tail(score) for score in scores[near]])
-    found[near] = np.exp(-(scores[near] ** 2) / 2) / math.sqrt(2 * math.pi) / tails
+    found[near] = np.exp(-(scores[near] ** 2) / 2) / math.sqrt(2 * math.pi) / upper_tails(scores[near])
     return found
 
 

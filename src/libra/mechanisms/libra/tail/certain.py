@@ -6,12 +6,14 @@ the first leaves in doubt, so that a case has few of them and counts in full. Bo
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import numpy.typing as npt
 
 from libra.eventlog.cases import Floats, Integers
 from libra.mechanisms.libra.tail.edges import LIKELY, by_family, reached
-from libra.privacy.gaussian import upper_quantiles, upper_tail
+from libra.privacy.gaussian import upper_quantiles, upper_tails
 from libra.privacy.noise import NoisyTable
 
 FALSE_SHARE = 0.02  # of the edges that are taken, at most so many are false (Benjamini and Hochberg, 1995)
@@ -34,7 +36,7 @@ def certain_edges(base: NoisyTable, known: Integers, doubtful: Integers, second:
     scores = base.values.ravel() / base.sd
     tails = np.ones(scores.size)
     clear = np.flatnonzero(scores >= CLEAR)
-    tails[clear] = [upper_tail(score) for score in scores[clear]]
+    tails[clear] = upper_tails(scores[clear])
     if second is not None:
         trust, trust_second = 1 / base.sd**2, 1 / second.sd**2
         both = trust + trust_second
@@ -57,13 +59,20 @@ def tails_of_two(scores: Floats, weight: float, least: float) -> Floats:
     Such a score is a sum of those of both looks, with squared weights that add up to 1. That of the first, which has this weight,
     was between `least` and `CLEAR`. The probability is an integral over its density, computed on a grid of scores.
     """
-    nodes, weights = np.polynomial.legendre.leggauss(POINTS)
+    nodes, weights = _nodes()
     first = least + (CLEAR - least) * (nodes + 1) / 2
     weights = weights * (CLEAR - least) / 2 * np.exp(-(first**2) / 2) / np.sqrt(2 * np.pi)
     grid = np.linspace(0.0, HIGHEST, POINTS)
     needed = (grid[:, None] - weight * first) / np.sqrt(1 - weight**2)
-    tails = np.array([[upper_tail(score) for score in row] for row in needed]) @ weights
+    tails = upper_tails(needed) @ weights
     return np.asarray(np.exp(np.interp(scores, grid, np.log(tails))))
+
+
+@cache
+def _nodes() -> tuple[Floats, Floats]:
+    """Where the integral is evaluated, from -1 to 1, and what each value weighs."""
+    nodes, weights = np.polynomial.legendre.leggauss(POINTS)
+    return nodes, weights
 
 
 def discovered(tails: Floats) -> npt.NDArray[np.bool_]:

@@ -130,13 +130,12 @@ def _beta_densities(grid: Floats, node: npt.NDArray[np.intp], expected: Floats) 
     """The Beta densities around the expected share, one axis for the concentrations."""
     inside = np.clip(grid, 1e-12, 1 - 1e-12)
     log_left, log_right = np.log(inside), np.log1p(-inside)
-    densities = np.empty((len(grid), len(CONCENTRATIONS), grid.shape[1]))
-    for i, concentration in enumerate(CONCENTRATIONS):
-        alphas, betas = expected * concentration, (1 - expected) * concentration
-        norms = np.array([_log_norm(a, b) for a, b in zip(alphas.tolist(), betas.tolist(), strict=True)])
-        exponent = norms[node][:, None] + (alphas[node] - 1)[:, None] * log_left + (betas[node] - 1)[:, None] * log_right
-        densities[:, i] = np.exp(np.minimum(exponent, 700))
-    return densities
+    alphas, betas = np.outer(expected, CONCENTRATIONS), np.outer(1 - expected, CONCENTRATIONS)
+    norms = np.array(list(map(_log_norm, alphas.ravel().tolist(), betas.ravel().tolist()))).reshape(alphas.shape)
+    exponent = norms[node][:, :, None] + (alphas[node] - 1)[:, :, None] * log_left[:, None, :]
+    exponent += (betas[node] - 1)[:, :, None] * log_right[:, None, :]
+    np.minimum(exponent, 700, out=exponent)
+    return np.asarray(np.exp(exponent, out=exponent))
 
 
 @lru_cache(maxsize=100_000)
@@ -150,7 +149,7 @@ def _learned(evidence: Floats, hint: Floats) -> Floats:
     weights: Floats = hint / hint.sum()
     for _ in range(ROUNDS):
         weights = weights * ((1 / (evidence @ weights)) @ evidence) + hint
-        weights /= weights.sum()
+        weights /= np.add.reduce(weights)
     return weights
 
 
