@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -47,8 +48,8 @@ def in_batches(source: Source, options: ReadOptions) -> Cases:
     events = batches_of(source, options)
     batches = list(events)
     columns = ["case", "activity", "micros", *(["individual"] if events.has_individual else [])]
-    paired, started = events.instances == "pair", events.instances == "pair" and events.has_starts
-    more = ["start"] if started else ["is_start", "key"] if paired else []
+    paired = events.instances == "pair"
+    more = ["is_start", "key", *(["start"] if events.has_starts else [])] if paired else []
     for batch in batches:
         assert set(batch.columns) == {*columns, *more}
         assert not any(batch.select(pl.exclude("start")).null_count().row(0))
@@ -59,24 +60,25 @@ def in_batches(source: Source, options: ReadOptions) -> Cases:
         return []
     rows = pl.concat(batches)
     if paired:
-        rows = _instances(rows, started=started)
+        rows = _instances(rows)
     return _cases(rows["case"], rows["activity"], rows["micros"], rows["individual"] if events.has_individual else None)
 
 
-def _instances(rows: pl.DataFrame, *, started: bool) -> pl.DataFrame:
+def _instances(rows: pl.DataFrame) -> pl.DataFrame:
     """Activity instances from batches, as an engine makes them."""
     ids = rows["case"].unique(maintain_order=True)
     rows = rows.with_columns(pl.col("case").replace_strict(ids, list(range(len(ids))), return_dtype=pl.Int64).alias("@case"))
-    rows = rows.sort("@case", maintain_order=True)
-    if started:
-        rows = rows.sort("@case", "micros", maintain_order=True)
-    else:
-        micros = rows["micros"].to_numpy()
-        case, activity = (rows[name].rank("dense").to_numpy() for name in ("@case", "activity"))
-        found = pairs(case, activity, rows["key"].to_numpy(), micros, rows["is_start"].to_numpy())
-        start = pl.Series(found.start_micros(micros))
-        rows = rows[found.ends].with_columns(start.set(start == NO_START, None).alias("start"))
+    rows = paired_rows(rows.sort("@case", maintain_order=True), "@case")
     return rows.with_columns(_since(rows["activity"], rows["start"]).alias("activity"))
+
+
+def paired_rows(rows: pl.DataFrame, case: str) -> pl.DataFrame:
+    """A row an instance, with its start or null, from rows in the order of their cases."""
+    micros, own = rows["micros"].to_numpy(), rows["start"].fill_null(NO_START).to_numpy() if "start" in rows.columns else None
+    numbers, activity = (rows[name].rank("dense").to_numpy().astype(np.int64) for name in (case, "activity"))
+    found = pairs(numbers, activity, rows["key"].to_numpy(), micros, rows["is_start"].to_numpy())
+    start = pl.Series(found.start_micros(micros, own))
+    return rows[found.ends].with_columns(start.set(start == NO_START, None).alias("start"))
 
 
 def _since(activity: pl.Series, start: pl.Series) -> pl.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from libra._system.randomness import Randomness
 from libra.engines.contract import CASE
 from libra.engines.polars import LogInMemory, PolarsEngine, engine_of
 from libra.engines.polars_streaming import StreamedLog, StreamingEngine, spill
-from libra.engines.sequences import TRANSITIONS, both_forms
+from libra.engines.sequences import TRANSITIONS, both_forms, starts_among
 from libra.eventlog.instances import SEPARATOR, started
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import InstanceMode, ReadOptions
 from libra.eventlog.read import batches_of, read
+from libra.mechanisms.libra.instances import mode_of
 from libra.privacy.gate import Gate
 
 START = 1_714_982_400_000_000  # a Monday of May 2024, in microseconds
@@ -35,7 +37,7 @@ Row = tuple[int, int, str | None, str | None, int]  # case, activity, transition
 rows = st.tuples(
     st.integers(0, 3),
     st.integers(0, 1),
-    st.sampled_from(("start", "START", "complete", "COMPLETE", "schedule", "odd \x1f+start", None)),
+    st.sampled_from(("start", "START", "complete", "COMPLETE", "schedule", "odd \x1f+start", "+start", "++start", "++odd", None)),
     st.sampled_from(("ann", "bert", None)),
     st.integers(0, 6),
 )
@@ -54,12 +56,27 @@ def events(some: list[Row]) -> pl.DataFrame:
     )
 
 
+def mixed(some: list[Row]) -> pl.DataFrame:
+    """Start and complete events, of which some say themselves when they started."""
+    own = [START + (row[4] - 1) * MINUTE if row[3] == "bert" else None for row in some]
+    return events(some).with_columns(pl.Series("start_timestamp", own, dtype=pl.Int64).cast(UTC_MICROSECONDS))
+
+
 def with_starts(some: list[Row]) -> pl.DataFrame:
     """Rows that are instances, some of which start when they are completed, or later, or never."""
     shift = {"start": 2, "START": 0, "complete": -1}
     moved = [START + (row[4] - shift[row[2]]) * MINUTE if row[2] in shift else None for row in some]
     table = events(some).drop("lifecycle:transition")
     return table.with_columns(pl.Series("start_timestamp", moved, dtype=pl.Int64).cast(UTC_MICROSECONDS))
+
+
+HOW: dict[str, tuple[InstanceMode, Callable[[list[Row]], pl.DataFrame]]] = {
+    "pair": ("pair", events),
+    "events": ("events", events),
+    "complete": ("complete", events),
+    "column": ("pair", with_starts),
+    "mixed": ("pair", mixed),
+}
 
 
 def in_memory(source: Any, options: ReadOptions, labels: tuple[str, ...] | None = None) -> PolarsEngine:
@@ -71,7 +88,7 @@ def streamed(source: Any, options: ReadOptions, labels: tuple[str, ...] | None =
 
 
 def traces(engine: PolarsEngine) -> list[list[str]]:
-    """The sequences of all cases."""
+    """The distinct sequences of cases."""
     return [[engine.labels[code] for code in trace] for trace in engine.traces.to_lists()]
 
 
@@ -88,14 +105,14 @@ def test_an_activity_that_is_never_started_has_both_labels_so_that_no_case_decid
     assert streamed(plain, ReadOptions(instances="pair")).labels == both_forms(["admit"])
 
 
-@given(st.lists(rows, min_size=1, max_size=25), st.sampled_from(("pair", "events", "complete", "column")), st.data())
+@given(st.lists(rows, min_size=1, max_size=25), st.sampled_from(list(HOW)), st.data())
 @settings(max_examples=25)
 def test_one_case_moves_every_table_by_its_clip_at_most_and_by_the_same_in_any_company(
     some: list[Row], how: str, data: st.DataObject
 ) -> None:
     """From the rows of a file on: whatever is paired with what, one case is one sequence, and that of the others stays."""
-    mode: InstanceMode = "pair" if how == "column" else how  # type: ignore[assignment]
-    options, make = ReadOptions(instances=mode, allow_empty=True), with_starts if how == "column" else events
+    mode, make = HOW[how]
+    options = ReadOptions(instances=mode, allow_empty=True)
     case = data.draw(st.sampled_from([row[0] for row in some]))
     others, own = [row for row in some if row[0] != case], [row for row in some if row[0] == case]
     whole, without, alone = (in_memory(make(part), options, ACTIVITIES) for part in (some, others, own))
@@ -108,11 +125,12 @@ def test_one_case_moves_every_table_by_its_clip_at_most_and_by_the_same_in_any_c
         assert change.tolist() == alone.count(table).tolist(), table.purpose
 
 
-@given(st.lists(rows, min_size=1, max_size=40), st.sampled_from(("pair", "events", "complete", "column")), st.integers(1, 9))
+@given(st.lists(rows, min_size=1, max_size=40), st.sampled_from(list(HOW)), st.integers(1, 9))
 @settings(max_examples=12, deadline=None)
 def test_streamed_instances_are_those_in_memory(some: list[Row], how: str, size: int) -> None:
-    mode: InstanceMode = "pair" if how == "column" else how  # type: ignore[assignment]
-    options, frame = ReadOptions(instances=mode, allow_empty=True), (with_starts if how == "column" else events)(some)
+    mode, make = HOW[how]
+    options = ReadOptions(instances=mode, allow_empty=True)
+    frame = make(some)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spill, "DEALT", size)
         patch.setattr(spill, "HELD", 500)
@@ -144,6 +162,32 @@ def test_no_activity_is_taken_for_a_start() -> None:
     odd = events([(0, 0, "complete", None, 0)]).with_columns(pl.lit(f"admit{SEPARATOR}+start").alias("concept:name"))
     for engine in (in_memory(odd, ReadOptions()), streamed(odd, ReadOptions())):
         assert engine.labels == ("admit\ufffd+start",)
+
+
+@pytest.mark.parametrize("transition", ["+start", "++start", "+++Start", "++", "\x1f+start", "+\x1f+start"])
+def test_no_transition_is_taken_for_a_start(transition: str) -> None:
+    """Or a single case would make all others instances."""
+    for some in ([(0, 0, transition, None, 0)], [(0, 0, transition, None, 0), (1, 0, None, None, 0)]):
+        for engine in (reader(events(some), ReadOptions(instances="events")) for reader in (in_memory, streamed)):
+            assert mode_of(engine.labels) != "pair"
+            assert (starts_among(engine.labels) < 0).all()
+
+
+def test_simultaneous_starts_come_in_the_order_of_completion_whoever_counts() -> None:
+    column = with_starts([(0, 0, "start", None, 4), (0, 1, "start", None, 3)]).with_columns(
+        start_timestamp=pl.lit(START).cast(UTC_MICROSECONDS)
+    )
+    expected = [[started("treat"), started("admit"), "treat", "admit"]]
+    assert traces(in_memory(column, ReadOptions())) == expected
+    assert_same_tables(streamed(column, ReadOptions()), in_memory(column, ReadOptions()))
+
+
+def test_one_case_that_says_when_it_started_leaves_those_of_others_to_be_paired() -> None:
+    some: list[Row] = [(case, 0, kind, None, minute) for case in range(3) for kind, minute in (("start", 0), ("complete", 5))]
+    table = mixed([*some, (3, 0, "complete", "bert", 5)])
+    for part in (table, table[:-1]):
+        assert traces(in_memory(part, ReadOptions(instances="pair"))) == [[started("admit"), "admit"]]
+        assert_same_tables(streamed(part, ReadOptions(instances="pair")), in_memory(part, ReadOptions(instances="pair")))
 
 
 def test_starts_say_nothing_for_labels_and_go_with_those_of_their_activities() -> None:

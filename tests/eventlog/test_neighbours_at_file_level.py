@@ -36,6 +36,7 @@ from neighbouring_files import (
     working_neighbours,
 )
 
+from agreement import paired_rows
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE, Unit
 from libra.engines.control_flow_tables import Lengths, Size
@@ -44,7 +45,6 @@ from libra.engines.polars_streaming.source import StreamedLog
 from libra.engines.time_tables import CaseDurations, Granularity, StartHours
 from libra.errors import InputError
 from libra.eventlog.ids import whose_cases
-from libra.eventlog.instances import NO_START, pairs
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import batches_of, read
 
@@ -195,11 +195,7 @@ def instances(source: Path, options: ReadOptions, way: Way) -> dict[int, tuple[s
     batches = list(batches_of(source, options))
     events = pl.concat(batches).sort("case", maintain_order=True) if batches else pl.DataFrame()
     if "is_start" in events.columns:
-        micros = events["micros"].to_numpy()
-        case, activity = (events[name].rank("dense").to_numpy() for name in ("case", "activity"))
-        found = pairs(case, activity, events["key"].to_numpy(), micros, events["is_start"].to_numpy())
-        start = pl.Series(found.start_micros(micros))
-        events = events[found.ends].with_columns(start.set(start == NO_START, None).alias("start"))
+        events = paired_rows(events, "case")
     if not events.width:
         return {}
     starts = events["start"] if "start" in events.columns else pl.repeat(None, events.height, eager=True)

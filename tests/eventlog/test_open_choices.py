@@ -95,12 +95,26 @@ def test_another_column_that_shows_the_order_settles_it(tmp_path: Path) -> None:
 
 def test_what_is_open_about_a_start_matters_only_if_starts_are_released(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
-    file.write_text("case,activity,start time,end time\n1,a,03/04/2024,2024-05-27T08:00:00Z\n")
+    file.write_text("case,activity,start time,end time\n1,a,03/04/2024,2024-05-27T08:00:00\n")
     for engine in ("polars", "polars-streaming"):
         with pytest.raises(InputError, match='no date in "start time" shows whether day or month comes first'):
             libra.anonymize(file, engine=engine)
         for settled in ({"instances": "complete"}, {"day_first": True}):
             assert libra.anonymize(file, engine=engine, **settled).guarantee.kind == "proved"
+
+
+@pytest.mark.parametrize("engine", ["polars", "polars-streaming"])
+@pytest.mark.parametrize(("start", "end"), [("2024-05-27T07:00:00", SHOWN), (SHOWN, "2024-05-27T11:00:00")])
+def test_a_zone_that_only_starts_or_only_ends_carry_is_refused_until_it_is_said(
+    start: str, end: str, engine: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text(f"case,activity,start time,end time\n1,a,{start},{end}\n")
+    with pytest.raises(InputError, match=r"carry a time zone and those in .* do not. Say --zone utc"):
+        libra.anonymize(file, engine=engine)
+    with pytest.raises(InputError, match=r"--zone says"):
+        libra.anonymize(file, engine=engine, zone="file")
+    assert libra.anonymize(file, engine=engine, zone="utc").guarantee.kind == "proved"
 
 
 @pytest.mark.parametrize("engine", ["polars", "polars-streaming"])

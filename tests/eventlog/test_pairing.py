@@ -9,16 +9,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
 import libra
+from agreement import paired_rows, read_little
 from libra.errors import InputError
 from libra.eventlog.in_parts import EventBatches
-from libra.eventlog.instances import NO_START, pairs
 from libra.eventlog.log import EventLog, Pairing
-from libra.eventlog.options import ReadOptions
+from libra.eventlog.options import InstanceMode, ReadOptions
 from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, STARTS_READ
 from libra.eventlog.read import batches_of
 from libra.eventlog.xes.write import written_metadata
@@ -69,16 +68,9 @@ def from_batches(batches: EventBatches) -> list[tuple[Any, ...]]:
     """The same from batches: case, activity, start and completion, as an engine makes them, cases in the order of their ids."""
     events = pl.concat(list(batches)).with_columns(pl.col("case").cast(pl.String).rank("dense").alias("@case") - 1)
     events = events.sort("@case", maintain_order=True)
-    case, micros = events["@case"].to_numpy().astype(np.int64), events["micros"].to_numpy()
-    if batches.has_starts:
-        events = events.sort("@case", "micros", maintain_order=True)
-        start = events["start"].fill_null(NO_START).to_numpy()
-    else:
-        codes = events["activity"].rank("dense").to_numpy().astype(np.int64)
-        found = pairs(case, codes, events["key"].to_numpy(), micros, events["is_start"].to_numpy())
-        start, events = found.start_micros(micros), events[found.ends]
+    events = paired_rows(events, "@case")
     noon = int(NOON.timestamp() * 1e6)
-    starts = [None if one == NO_START else (one - noon) // 3_600_000_000 for one in start.tolist()]
+    starts = [None if one is None else (one - noon) // 3_600_000_000 for one in events["start"].to_list()]
     ends = [(one - noon) // 3_600_000_000 for one in events["micros"].to_list()]
     return list(zip(events["@case"].to_list(), events["activity"].to_list(), starts, ends, strict=True))
 
@@ -104,7 +96,7 @@ def test_starts_and_completions_are_paired(file: Path) -> None:
 
 def test_batches_say_the_same(file: Path) -> None:
     batches = batches_of(file, ReadOptions())
-    assert (batches.instances, batches.has_starts) == ("pair", False)
+    assert batches.instances == "pair"
     assert from_batches(batches) == [row[:4] for row in INSTANCES]
     assert PAIRED in batches.notes()
 
@@ -288,3 +280,44 @@ def test_a_transition_that_is_part_of_the_activity_pairs_nothing() -> None:
     assert (log.instances, log.n_events) == (None, len(EVENTS) - 1)
     options = libra.keywords.read_options(activity=["concept:name", "lifecycle:transition"], drop_invalid=True)
     assert batches_of(table(), options).instances is None
+
+
+STARTS = "case:concept:name,concept:name,start_timestamp,time:timestamp\n"
+
+
+@pytest.mark.parametrize("instances", [None, "pair"])
+def test_a_start_that_cannot_be_read_is_an_error_and_takes_away_nobodys(instances: InstanceMode | None, tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text(f"{STARTS}c,A,2024-01-01T07:00:00Z,2024-01-01T08:00:00Z\nd,A,n/a,2024-01-01T08:00:00Z\n")
+    for reader in (libra.read, lambda source, **said: list(batches_of(source, ReadOptions(**said)))):
+        with pytest.raises(InputError, match=r'line 3: timestamp "n/a" cannot be read'):
+            reader(file, instances=instances)
+
+
+@pytest.mark.parametrize("instances", [None, "pair"])
+def test_starts_declared_with_two_types_are_an_error(instances: InstanceMode | None, tmp_path: Path) -> None:
+    def trace(name: str, kind: str, start: str) -> str:
+        own = '<string key="concept:name" value="A"/><date key="time:timestamp" value="2024-01-01T08:00:00Z"/>'
+        event = f'<event>{own}<{kind} key="start_timestamp" value="{start}"/></event>'
+        return f'<trace><string key="concept:name" value="{name}"/>{event}</trace>'
+
+    file = tmp_path / "log.xes"
+    file.write_text(f"<log>{trace('c', 'date', '2024-01-01T07:00:00Z')}{trace('d', 'string', 'soon')}</log>")
+    for reader in (libra.read, lambda source, **said: list(batches_of(source, ReadOptions(**said)))):
+        with pytest.raises(InputError, match='"start_timestamp" is declared as string here, and as date before'):
+            reader(file, instances=instances)
+    file.write_text(f"<log>{trace('c', 'date', '2024-01-01T07:00:00Z')}{trace('d', 'date', 'soon')}</log>")
+    with pytest.raises(InputError, match='timestamp "soon" cannot be read'):
+        libra.read(file, instances=instances)
+
+
+def test_a_start_after_the_first_rows_is_refused_in_batches_until_instances_are_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f"c{i},A,,2024-01-01T08:00:00Z" for i in range(40)]
+    (tmp_path / "log.csv").write_text("\n".join([STARTS.strip(), *rows, "x,A,2024-01-01T07:00:00Z,2024-01-01T08:00:00Z\n"]))
+    read_little(monkeypatch, 2, 5, 40, 240)
+    with pytest.raises(InputError, match=r"here an event has a start timestamp, and none before it has\. Say --instances"):
+        list(batches_of(tmp_path / "log.csv", ReadOptions()))
+    late = pl.concat(list(batches_of(tmp_path / "log.csv", ReadOptions(instances="pair"))))
+    assert late["start"].null_count() == 40

@@ -24,7 +24,19 @@ BUGS = {
     "the clip is ignored": ("engines/counting/clipping.py", "squares > limit", "squares > np.inf"),
     "the exact number of cases": ("mechanisms/libra/algorithm.py", "in flows], self.cases)", "in flows], log.n_cases)"),
 }
-LONG = ["--canary", "is very long", "--delta", "0.1", "--budget", "control=0.999,times=0.001", "--public-labels", "--runs", "500", "--edges", "all"]
+LONG = [
+    "--canary",
+    "is very long",
+    "--delta",
+    "0.1",
+    "--budget",
+    "control=0.999,times=0.001",
+    "--public-labels",
+    "--runs",
+    "500",
+    "--edges",
+    "all",
+]
 FREQUENT = ["--canary", "joins a frequent variant", "--runs", "200"]
 BLACK_BOX = {"the clip is ignored": LONG, "the exact number of cases": FREQUENT}
 

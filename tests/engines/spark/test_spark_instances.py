@@ -62,6 +62,15 @@ def test_a_column_of_starts_has_the_same_tables(tmp_path: Path, spark: Spark) ->
     spark.forget()
 
 
+def test_events_that_say_themselves_when_they_started_have_the_same_tables(tmp_path: Path, spark: Spark) -> None:
+    own = pl.when(pl.col("org:resource") == "ann").then(pl.col("time:timestamp").dt.offset_by("-1m"))
+    odd = pl.when(pl.col("concept:name") == "lost").then(pl.lit("++start")).otherwise("lifecycle:transition")
+    events().with_columns(own.alias("start_timestamp"), odd.alias("lifecycle:transition")).write_parquet(tmp_path / "log.parquet")
+    for mode in ("pair", "events"):
+        both.assert_same_log(tmp_path / "log.parquet", ReadOptions(instances=mode))
+    spark.forget()
+
+
 def test_released_instances_are_written_by_spark(tmp_path: Path, spark: Spark) -> None:
     events(300).write_parquet(tmp_path / "log.parquet")
     release = libra.anonymize(str(tmp_path / "log.parquet"), engine="spark", delta=1e-3, seed=1)
