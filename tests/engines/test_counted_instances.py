@@ -167,7 +167,8 @@ def test_no_activity_is_taken_for_a_start() -> None:
 @pytest.mark.parametrize("transition", ["+start", "++start", "+++Start", "++", "\x1f+start", "+\x1f+start"])
 def test_no_transition_is_taken_for_a_start(transition: str) -> None:
     """Or a single case would make all others instances."""
-    for some in ([(0, 0, transition, None, 0)], [(0, 0, transition, None, 0), (1, 0, None, None, 0)]):
+    alone: list[Row] = [(0, 0, transition, None, 0)]
+    for some in (alone, [*alone, (1, 0, None, None, 0)]):
         for engine in (reader(events(some), ReadOptions(instances="events")) for reader in (in_memory, streamed)):
             assert mode_of(engine.labels) != "pair"
             assert (starts_among(engine.labels) < 0).all()

@@ -16,8 +16,9 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures import measure
 from libra.measures.instances import has_starts
+from libra.measures.utility import OF_INSTANCES
 from libra.mechanisms.fresh_log import log_of as log_of_cases
-from libra.reporting.facts.aspects import ASPECTS, OF_INSTANCES, Aspect, aspects_of, compared, sample_of, yardsticks_of
+from libra.reporting.facts.aspects import ASPECTS, Aspect, aspects_of, compared, sample_of, yardsticks_of
 from libra.reporting.facts.verdicts import Loss, Verdict
 
 KEYS = ["cases", "activities", "edges", "variants", "lengths", "step_durations", "case_durations", "arrivals"]

@@ -17,7 +17,14 @@ from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, cont
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated
 from libra.mechanisms.libra.tail.edges import HASTY, PATIENT, Figures, balance, believed, weak_edges
 from libra.mechanisms.libra.tail.release import TailFigures
-from libra.mechanisms.libra.tail.well_formed import Open, Rules, drawn_well_formed, lacking_starts, waits_of
+from libra.mechanisms.libra.tail.well_formed import (
+    Open,
+    Rules,
+    drawn_well_formed,
+    lacking_starts,
+    waits_of,
+    with_supported_steps,
+)
 from libra.privacy.noise import NoisyTable
 
 CANDIDATES = 10_000  # half or twice as many move the mean error on the eight public logs by 3 % at most; time grows with them
@@ -144,8 +151,16 @@ def weighted_traces(
     traces, shares = candidates(figures, base, weak, kept, random, completion)
     if not len(traces):
         return nothing
-    described = _described(figures, base, traces, n_labels)
-    weights = balance(described, cases * shares, PATIENT if figures.certain else HASTY)
+
+    def balanced() -> Floats:
+        return balance(_described(figures, base, traces, n_labels), cases * shares, PATIENT if figures.certain else HASTY)
+
+    weights = balanced()
+    if completion is not None and figures.certain:
+        supported = with_supported_steps(traces, weights, kept, base, edges, completion)
+        if 0 < len(supported) < len(traces):  # where nothing stands out, all is as likely
+            traces, shares = traces.take(supported), shares[supported] / shares[supported].sum()
+            weights = balanced()
     total = float(weights.sum())
     return traces, weights * min(1.0, (cases + WITHIN * sd) / total) if total else weights
 

@@ -22,6 +22,8 @@ from libra.privacy.noise import NoisyTable
 
 ROUNDS = 4  # in which walks are drawn, until there are enough that fit; and as many in which they try other steps
 TRIES = 20  # for another step
+SUPPORTED = 2.0  # standard deviations: what a step between completions counts at least that is not known otherwise
+AT_ONCE = 0.9  # share of starts that are completed before anything else happens: nearly always
 CLEAR = 2.0  # standard deviations from which on there are completions without a start
 
 
@@ -115,6 +117,48 @@ def drawn_well_formed(draw: Callable[..., Traces], n: int, rules: Rules) -> Trac
         if sum(map(len, found)) >= n // 2:
             break
     return concatenated(found)
+
+
+def with_supported_steps(
+    traces: Traces, weights: Floats, kept: Traces, base: NoisyTable, edges: Integers, completion: Integers
+) -> Integers:
+    """The rows of traces whose steps from completion to completion are known, or stand out by these weights.
+
+    Starts are released as parts of instances, so these are the steps of the log. Where activities overlap, a sequence whose every
+    edge is certain may still complete one after the other as nobody did. Steps are known from kept variants and from `edges`:
+    where one leads from a completion to another, or to a start that is nearly always completed next.
+    """
+    nodes, least = len(completion) + 1, SUPPORTED * base.sd
+    source, target = np.divmod(edges, nodes)
+    taken = np.maximum(base.values.ravel()[edges], 0.0)
+    completes = np.append(completion, -1)
+    leaves = np.bincount(source, taken, minlength=nodes)
+    at_once = np.bincount(source, taken * (completes[source] == target), minlength=nodes) >= AT_ONCE * np.maximum(leaves, 1e-300)
+    ended = np.where(completes[target] >= 0, completes[target], target)
+    follows = (completes[source] < 0) & ((completes[target] < 0) | at_once[target])
+    known = np.zeros(nodes**2, bool)
+    known[_steps(kept, completion)[1]] = True
+    known[(source * nodes + ended)[follows]] = True
+    row, step = _steps(traces, completion)
+    stays = np.ones(len(traces), bool)
+    while True:
+        counts = np.bincount(step, weights[row] * stays[row], minlength=nodes**2)
+        weak = (counts < least) & ~known
+        fewer = stays & (np.bincount(row, weak[step], minlength=len(traces)) == 0)
+        if fewer.sum() == stays.sum():
+            return np.flatnonzero(stays)
+        stays = fewer
+
+
+def _steps(traces: Traces, completion: Integers) -> tuple[Integers, Integers]:
+    """The steps from completion to completion of traces, the first and the last included: the row of each, and its cell."""
+    ends = (completion < 0)[traces.codes]
+    row, codes, outside = traces.rows[ends], traces.codes[ends], len(completion)
+    first = np.concatenate((np.ones(min(len(row), 1), bool), row[1:] != row[:-1]))
+    last = np.concatenate((row[1:] != row[:-1], np.ones(min(len(row), 1), bool)))
+    before = np.where(first, outside, np.concatenate((codes[:1], codes[:-1])))
+    steps = before * (outside + 1) + codes
+    return np.concatenate((row, row[last])), np.concatenate((steps, codes[last] * (outside + 1) + outside))
 
 
 def without_open(traces: Traces, completion: Integers) -> Traces:
