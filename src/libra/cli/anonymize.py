@@ -212,7 +212,7 @@ def _not_in_it(release: Release) -> str:
 
     holds, _, lacks = release.contents.partition("; ")
     absent = [] if release.original is None else [one.named for one in absent_of(Pair(release.original, release.log))]
-    return f"In it: {holds}. Not in it: {listed(absent) or lacks.removeprefix('no ').replace(' and no ', ' or ')}."
+    return f"In it: {holds}. Not in it: {listed(absent) or lacks.replace('no ', 'any ', 1).replace(' and no ', ' or ')}."
 
 
 def _explained(release: Release, *, full: bool) -> list[str]:

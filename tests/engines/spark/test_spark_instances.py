@@ -10,6 +10,7 @@ import pytest
 import libra
 from libra.engines.sequences import both_forms
 from libra.engines.spark.session import Spark
+from libra.errors import InputError
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import InstanceMode, ReadOptions
 
@@ -78,4 +79,17 @@ def test_released_instances_are_written_by_spark(tmp_path: Path, spark: Spark) -
     for ending in ("csv", "parquet"):
         release.write(tmp_path / f"out.{ending}")
         assert libra.read(tmp_path / f"out.{ending}").events.equals(release.log.events)
+    spark.forget()
+
+
+@pytest.mark.parametrize(
+    ("start", "told"), [("n/a", "cannot be read|can be read"), ("0001-01-01T00:00:00Z", "outside the years")]
+)
+def test_a_start_that_cannot_be_used_is_refused_as_in_memory(start: str, told: str, tmp_path: Path, spark: Spark) -> None:
+    rows = ["case:concept:name,concept:name,start_timestamp,time:timestamp", f"d,A,{start},2024-01-01T08:00:00Z"]
+    rows += [f"c{i},A,2024-01-01T07:00:00Z,2024-01-01T08:00:00Z" for i in range(5)]
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
+    for engine in ("polars", "spark"):
+        with pytest.raises(InputError, match=told):
+            libra.anonymize(str(tmp_path / "log.csv"), engine=engine)
     spark.forget()

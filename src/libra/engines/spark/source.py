@@ -45,6 +45,7 @@ BLANK, AROUND, PLUS = r"(?U)^\s*$", r"(?U)^\s+|\s+$", r"^\++"
 FIXED, TRAILING = r"^-?[0-9]+\.[0-9]+$", r"\.?0+$"  # of decimals: with digits behind the point, and those that say nothing
 MOST_LABELS = 1_000_000  # that are told apart at all
 FIRST, AFTER = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (FIRST_YEAR, LAST_YEAR + 1))
+UNREADABLE = FIRST - 1  # stands for a start that cannot be read
 NO_ORDER = "A data frame has no order: events of a case are ordered by time, and by their label where times are equal."
 DROPPED = "Events without a case id, an activity or a timestamp that can be used are left out, if there are any."
 DROP = "or drop such events with --drop-invalid"
@@ -175,7 +176,12 @@ class _Reader:
         refuse_open((note for note in times.notes if isinstance(note, OpenChoice) and not note.may_close), self.place)
         if CLOCK in batch.columns:
             moments = moments + read_clock_times(batch[CLOCK], self.options, place=place)
-        return moments.cast(pl.Int64)
+        micros = moments.cast(pl.Int64)
+        if self.column == STARTED_AT:  # an event may do without a start, but not have one that cannot be read
+            said = batch[self.column]
+            blank = said.str.strip_chars() == "" if said.dtype == pl.String else pl.repeat(False, len(said), eager=True)
+            micros = micros.set(micros.is_null() & said.is_not_null() & ~blank.fill_null(True), UNREADABLE)
+        return micros
 
 
 def _still_open(notes: Sequence[str], table: OpenTable, name: str) -> list[str]:
@@ -249,9 +255,12 @@ class Events:
             texts = [name for name in ("case", "label", "individual") if name in self.frame.columns]
             replaced = F.concat_ws(" ", *texts).contains(REPLACED)
             problem = F.when(replaced, self.unreadable).otherwise(problem)
-        events = self.moments.read(self.frame).withColumn("problem", problem)
-        if "start" in events.columns:
-            start = F.col("start")
+        events = self.moments.read(self.frame)
+        start, has_starts = F.col("start"), "start" in events.columns
+        if has_starts and not self.drop_invalid:
+            problem = F.coalesce(problem, F.when(start == UNREADABLE, 3).when((start < FIRST) | (start >= AFTER), 4))
+        events = events.withColumn("problem", problem)
+        if has_starts:
             events = events.withColumn("start", F.when((start >= FIRST) & (start < AFTER), start).otherwise(F.lit(NO_START)))
         usable = F.coalesce("problem", F.lit(ALWAYS_REFUSED)) >= ALWAYS_REFUSED
         return events.filter(usable) if self.drop_invalid else events

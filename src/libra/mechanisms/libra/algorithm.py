@@ -232,7 +232,8 @@ def noise_on_edges(sd: float, *, certain: bool) -> str:
 
 def left_out(share: float, noise: float) -> str:
     """How many steps the log lacks because their edges did not stand out, from released figures."""
-    found = f"about {100 * share:.2g} %" if share > 2 * noise else f"less than about {100 * (max(share, 0.0) + 2 * noise):.2g} %"
+    most = min(100 * (share if share > 2 * noise else max(share, 0.0) + 2 * noise), 100.0)
+    found = f"{'about' if share > 2 * noise else 'less than about'} {most:.{0 if most >= 10 else 1}f} %"
     return (
         f"Rare steps were left out because they did not stand out from the noise: {found} of the steps of rare cases, "
         "by the released figures. --edges all keeps more of them, and adds false ones."
