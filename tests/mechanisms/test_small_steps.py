@@ -94,8 +94,9 @@ def test_notes_say_how_far_steps_can_be_believed_and_whether_the_zone_counted() 
     assert "noise of about 12." in noise_on_edges(12.2, certain=True)
     assert "about 1 in 50 of those in this log may occur in no original case" in noise_on_edges(12.2, certain=True)
     assert "noise: about 7.5 % of the steps" in left_out(0.075, 0.02)
-    assert "noise: less than about 7 % of the steps" in left_out(0.03, 0.02)
-    assert "noise: less than about 4 % of the steps" in left_out(-0.01, 0.02)
+    assert "noise: less than about 7.0 % of the steps" in left_out(0.03, 0.02)
+    assert "noise: less than about 4.0 % of the steps" in left_out(-0.01, 0.02)
+    assert "noise: less than about 100 % of the steps" in left_out(0.4, 0.9)
     assert not list(notes_on_zone("Asia/Tokyo", has_zone=True))
     assert len(list(notes_on_zone("Asia/Tokyo", has_zone=False))) == 1
 

