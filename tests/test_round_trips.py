@@ -22,7 +22,12 @@ from libra.eventlog.write import write
 from libra.eventlog.xes.write import written_metadata
 from strategies import event_logs
 
-LOGS = ("bpic12", "bpic13", "bpic14f", "bpic20", "hospital", "roadtraffic", "sepsis", "urineweginfectie")
+LOGS = (
+    "bpic12",
+    "hospital",
+    "roadtraffic",
+    "sepsis",
+)  # transitions, many labels and long cases, many cases, attributes of all types
 
 PACKED = ("log.xes.gz", "log.xes.zip", "log.csv.gz", "log.csv.zip", "log.tsv", "log.tsv.gz", "log.tsv.zip")
 

@@ -93,9 +93,7 @@ def test_columns_of_every_type_are_read_as_by_detection(when: pl.Series, tmp_pat
     check_same(file, libra.describe(file), tmp_path)
 
 
-@pytest.mark.parametrize(
-    "name", ["bpic12", "bpic13", "bpic14f", "bpic20", "hospital", "roadtraffic", "sepsis", "urineweginfectie"]
-)
+@pytest.mark.parametrize("name", ["bpic12", "bpic13", "bpic20", "sepsis"])
 def test_the_public_logs_are_read_as_by_detection(name: str, shared_logs: Path, read_public: ReadPublic, tmp_path: Path) -> None:
     source = shared_logs / f"{name}.xes.gz"
     log = check_same(source, libra.describe(source), tmp_path, read_public(name))
