@@ -88,19 +88,34 @@ def test_which_value_a_note_names_is_always_the_same(tmp_path: Path) -> None:
 
 def test_another_column_that_shows_the_order_settles_it(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
-    file.write_text("case,activity,start time,end time\n1,a,27/05/2024,03/04/2024\n")
+    file.write_text("case,activity,start_timestamp,end time\n1,a,27/05/2024,03/04/2024\n")
     for engine in ("polars", "polars-streaming"):
         assert libra.anonymize(file, engine=engine).guarantee.kind == "proved"
 
 
 def test_what_is_open_about_a_start_matters_only_if_starts_are_released(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
-    file.write_text("case,activity,start time,end time\n1,a,03/04/2024,2024-05-27T08:00:00\n")
+    file.write_text("case,activity,start_timestamp,end time\n1,a,03/04/2024,2024-05-27T08:00:00\n")
     for engine in ("polars", "polars-streaming"):
-        with pytest.raises(InputError, match='no date in "start time" shows whether day or month comes first'):
+        with pytest.raises(InputError, match='no date in "start_timestamp" shows whether day or month comes first'):
             libra.anonymize(file, engine=engine)
         for settled in ({"instances": "complete"}, {"day_first": True}):
             assert libra.anonymize(file, engine=engine, **settled).guarantee.kind == "proved"
+
+
+@pytest.mark.parametrize("engine", ["polars", "polars-streaming"])
+@pytest.mark.parametrize("starts", [("07:00", "07:30"), ("07:00", "07:00")], ids=["of events", "of cases"])
+def test_a_common_name_for_starts_is_refused_until_it_is_said_what_it_is(
+    starts: tuple[str, str], engine: str, tmp_path: Path
+) -> None:
+    """A single case with two different values would decide it for all."""
+    file = tmp_path / "log.csv"
+    rows = [f"1,a,2024-05-27T{start}:00Z,2024-05-27T0{8 + i}:00:00Z" for i, start in enumerate(starts)]
+    file.write_text("\n".join(["case,activity,start time,end time", *rows]) + "\n")
+    with pytest.raises(InputError, match=r'its values decide whether "start time" says when .* Say --instances pair'):
+        libra.anonymize(file, engine=engine)
+    for mode in ("pair", "complete", "events"):
+        assert libra.anonymize(file, engine=engine, instances=mode).guarantee.kind == "proved"
 
 
 @pytest.mark.parametrize("engine", ["polars", "polars-streaming"])
@@ -109,7 +124,7 @@ def test_a_zone_that_only_starts_or_only_ends_carry_is_refused_until_it_is_said(
     start: str, end: str, engine: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "log.csv"
-    file.write_text(f"case,activity,start time,end time\n1,a,{start},{end}\n")
+    file.write_text(f"case,activity,start_timestamp,end time\n1,a,{start},{end}\n")
     with pytest.raises(InputError, match=r"carry a time zone and those in .* do not. Say --zone utc"):
         libra.anonymize(file, engine=engine)
     with pytest.raises(InputError, match=r"--zone says"):

@@ -17,9 +17,9 @@ from agreement import paired_rows, read_little
 from libra.errors import InputError
 from libra.eventlog.in_parts import EventBatches
 from libra.eventlog.log import EventLog, Pairing
-from libra.eventlog.options import InstanceMode, ReadOptions
+from libra.eventlog.options import InstanceMode, ReadOptions, RoleNames
 from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, STARTS_READ
-from libra.eventlog.read import batches_of
+from libra.eventlog.read import batches_of, read
 from libra.eventlog.xes.write import written_metadata
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -321,3 +321,33 @@ def test_a_start_after_the_first_rows_is_refused_in_batches_until_instances_are_
         list(batches_of(tmp_path / "log.csv", ReadOptions()))
     late = pl.concat(list(batches_of(tmp_path / "log.csv", ReadOptions(instances="pair"))))
     assert late["start"].null_count() == 40
+
+
+def test_a_case_attribute_that_differs_within_one_case_pairs_nobody_by_it() -> None:
+    rows = [(f"c{i}", kind, 0 if kind == "start" else 1, "same") for i in range(3) for kind in ("start", "complete")]
+    names = ["case:concept:name", "lifecycle:transition", "time:timestamp", "case:concept:instance"]
+
+    def instances_of(some: list[tuple[Any, ...]]) -> pl.DataFrame:
+        table = pl.DataFrame(some, schema=names, orient="row").with_columns(
+            pl.col("time:timestamp").map_elements(at, return_dtype=pl.Datetime("us", "UTC")), pl.lit("A").alias("concept:name")
+        )
+        by = table.with_columns(pl.col("lifecycle:transition").alias("org:resource"))  # start and completion by different ones
+        return libra.read(by, instances="pair").events.select("@case", "time:timestamp", "start_timestamp")
+
+    other = [("x", "start", 0, "one"), ("x", "complete", 1, "other")]
+    assert instances_of(rows).height == 6
+    assert instances_of([*rows, *other])[:6].equals(instances_of(rows))
+
+
+def test_a_named_time_declared_with_two_types_is_an_error(tmp_path: Path) -> None:
+    """Read as text, those of everybody else would be in another zone."""
+
+    def trace(name: str, kind: str) -> str:
+        event = f'<string key="concept:name" value="A"/><{kind} key="when" value="2024-01-01T08:00:00"/>'
+        return f'<trace><string key="concept:name" value="{name}"/><event>{event}</event></trace>'
+
+    file = tmp_path / "log.xes"
+    file.write_text(f"<log>{trace('c', 'date')}{trace('d', 'string')}</log>")
+    for reader in (read, lambda source, options: list(batches_of(source, options))):
+        with pytest.raises(InputError, match='"when" is declared as string here, and as date before'):
+            reader(file, ReadOptions(RoleNames(timestamp="when")))

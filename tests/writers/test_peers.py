@@ -13,8 +13,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import libra
 from libra.eventlog.log import EventLog
 from libra.eventlog.write import write
+from libra.example.simulate import simulate
 
 pytestmark = pytest.mark.peer
 
@@ -112,3 +114,21 @@ def test_pm4py_discovers_the_same_steps(tmp_path: Path, shared_logs: Path) -> No
     labels = log.activities
     edges = zip(steps.source.tolist(), steps.target.tolist(), steps.counts.tolist(), strict=True)
     assert {(labels[a], labels[b]): n for a, b, n in edges} == found
+
+
+def test_pm4py_finds_the_steps_of_instances_of_which_some_take_no_time(tmp_path: Path) -> None:
+    """It orders instances by their starts: one without would come last."""
+    import pandas as pd
+    import pm4py
+
+    log = simulate(cases=50, starts=True)
+    assert log.events["start_timestamp"].null_count() > 0
+    first = log.events.filter(pl.col("@case").is_first_distinct())["concept:name"].unique().to_list()
+    for ending in ("csv", "parquet"):
+        libra.write(log, file := tmp_path / f"log.{ending}")
+        assert libra.read(file).events.equals(log.events)
+        table = pd.read_csv(file) if ending == "csv" else pd.read_parquet(file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of pandas, about pm4py
+            _, begins, _ = pm4py.discover_dfg(pm4py.format_dataframe(table, start_timestamp_key="start_timestamp"))
+        assert set(begins) == set(first)

@@ -80,8 +80,8 @@ def _read_back(document: Mapping[str, Any], output: Path) -> tuple[EventLog, lis
         return log, []
     problems = []
     if START_TIMESTAMP in log.events.columns:  # a table; in XES starts are events
-        if (log.events[START_TIMESTAMP] >= log.events[TIMESTAMP]).any():
-            problems.append("it has an activity that does not start before it is completed")
+        if (log.events[START_TIMESTAMP] > log.events[TIMESTAMP]).any():
+            problems.append("it has an activity that starts after it is completed")
         if not log.in_time_order:
             problems.append(FALLS)
     return read(log, ReadOptions(allow_empty=True, instances="pair")), problems

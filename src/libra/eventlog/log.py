@@ -275,8 +275,8 @@ class EventLog:
 
     def to_polars(self) -> pl.DataFrame:
         """One flat frame in pm4py's column convention, attributes of the case prefixed with `case:`."""
-        per_case = self.cases.select(pl.all().name.prefix(CASE_PREFIX))
-        return pl.concat([per_case[self.events[CASE_INDEX]], self.events.drop(CASE_INDEX)], how="horizontal")
+        per_case, events = self.cases.select(pl.all().name.prefix(CASE_PREFIX)), in_tables(self.events, self.instances)
+        return pl.concat([per_case[events[CASE_INDEX]], events.drop(CASE_INDEX)], how="horizontal")
 
     def to_pandas(self) -> pd.DataFrame:
         """The flat frame of `to_polars` for pandas and pm4py (needs the `pandas` extra)."""
@@ -287,6 +287,14 @@ class EventLog:
     def __repr__(self) -> str:
         # Without any figure of the log: it may end up in a log file.
         return f"EventLog({', '.join(self.events.columns[1:])})"
+
+
+def in_tables(events: pl.DataFrame, instances: InstanceMode | None) -> pl.DataFrame:
+    """The events as tables have them: an instance without a start starts when it is completed.
+
+    pm4py orders instances by their starts, and would put those with an empty one last. To Libra they take no time either way.
+    """
+    return events.with_columns(pl.col(START_TIMESTAMP).fill_null(pl.col(TIMESTAMP))) if instances == "pair" else events
 
 
 def _canonical(frame: pl.DataFrame, needed: tuple[str, ...], kept: str | None = None) -> pl.DataFrame:

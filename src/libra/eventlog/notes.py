@@ -102,6 +102,16 @@ def zones_differ(start: str, end: str, *, start_has_zone: bool) -> OpenChoice:
     )
 
 
+def starts_are_open(column: str) -> OpenChoice:
+    """By its values, and those of one case may decide, a column with a common name for starts is about events or about cases."""
+    return OpenChoice(
+        f'its values decide whether "{column}" says when activities started or when cases did',
+        "Say --instances pair if it is about activities, or --instances complete if it is not",
+        f'Whether "{column}" says when activities started or when cases did was decided by its values. --instances pair or '
+        "--instances complete settles it.",
+    )
+
+
 def encoding_is_open() -> OpenChoice:
     """The text is not UTF-8 and has no mark."""
     return OpenChoice(

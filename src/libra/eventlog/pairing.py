@@ -93,6 +93,12 @@ def is_sure(roles: Sequence[FoundRole]) -> bool:
     return any(not reason.startswith("called ") for reason in reasons)
 
 
+def decided_by_values(start: pl.Series, roles: Sequence[FoundRole], options: ReadOptions) -> bool:
+    """Whether the values of a column decide if it has the starts of events."""
+    settled = options.instances is not None or options.described or is_sure(roles)
+    return not settled and start.null_count() < len(start)
+
+
 def lifecycle_of(roles: Sequence[FoundRole]) -> str | None:
     """The column of transitions; None where there is none, or where it is part of the activity and tells events apart already."""
     columns = {role.role: role.columns for role in roles}

@@ -7,7 +7,7 @@ has the questions, the law's own words (Recital 26 of the GDPR, WP 216) and the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,11 +74,14 @@ def _goes_out(facts: Facts, document: Mapping[str, Any] | None, names: Names) ->
 
 def _stays(facts: Facts) -> Iterator[str]:
     for absent in facts.absent:
-        listing = [shown(name, LONGEST) for name in absent.names[:MOST_NAMES]]
-        more = len(absent.names) - MOST_NAMES
-        yield f"{absent.title}: {listed([*listing, *([f'{count(more)} more'] if more > 0 else [])])}"
-    gone = 0 if facts.missing is None else facts.missing.activities_gone
+        yield f"{absent.title}: {_named(absent.names)}"
+    gone = () if facts.missing is None else facts.missing.names
     if gone:
-        yield f"{count(gone)} {'activity' if gone == 1 else 'activities'} that too few cases have"
+        yield f"Activities that too few cases have: {_named(gone)}"
     yield "The case ids of the original"
     yield "This page, which is CONFIDENTIAL: it compares with the original"
+
+
+def _named(names: Sequence[str]) -> str:
+    listing, more = [shown(name, LONGEST) for name in names[:MOST_NAMES]], len(names) - MOST_NAMES
+    return listed([*listing, *([f"{count(more)} more"] if more > 0 else [])])

@@ -25,9 +25,9 @@ from libra.errors import InputError, UsageError
 from libra.eventlog.instances import COMPLETE, NO_START, REPLACEMENT, SEPARATOR, START
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import INSTANCE, START_TIMESTAMP
-from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open
+from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open, starts_are_open
 from libra.eventlog.options import InstanceMode, ReadOptions, no_progress
-from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, decided, lifecycle_of
+from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, decided, decided_by_values, lifecycle_of
 from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.in_batches import Times, late_start
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
@@ -315,13 +315,16 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
     lifecycle = lifecycle_of(roles)
     if mode is None and not options.described and lifecycle is not None:
         mode, note = _found_instances(frame, _transition(table, lifecycle), table.place)
-    if mode is None and not options.described and START_TIMESTAMP in table.names and "start_timestamp" not in columns:
+    detected = options.instances is None and not options.described
+    if detected and START_TIMESTAMP in table.names and "start_timestamp" not in columns:
         _refuse_late_starts(table, frame)
     if mode == "complete" and "start_timestamp" in columns:
         note = STARTS_DROPPED
     has_starts = mode == "pair" and "start_timestamp" in columns
     moments = moments_of(table, columns, sample, options, starts=has_starts)
     notes = [*moments.notes, *([note] if note else [])]
+    starts = columns.get("start_timestamp", ())
+    notes += [starts_are_open(name) for name in starts if decided_by_values(sample[name], roles, options)]
     if clocks := ", ".join(f'"{name}"' for name in unused_clocks(sample, roles, options)):
         notes.append(f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column.")
     notes += [*([] if table.order else [NO_ORDER]), *([DROPPED] if options.drop_invalid else [])]

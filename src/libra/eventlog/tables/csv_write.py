@@ -17,7 +17,7 @@ import polars as pl
 
 from libra._system.randomness import SEEDED_PREFIX
 from libra.eventlog.in_parts import slices
-from libra.eventlog.log import EventLog
+from libra.eventlog.log import EventLog, in_tables
 from libra.eventlog.metadata import DRAWN_WITH_A_SEED, LogMetadata
 from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, column
 from libra.eventlog.options import Progress, no_progress
@@ -34,11 +34,12 @@ def write_csv(log: EventLog, stream: BinaryIO, separator: str = ",", progress: P
     for part in log.parts():
         cases = part.cases.select(pl.all().name.prefix(CASE_PREFIX))
         if table is None:
-            columns = [*cases, *part.events.drop(CASE_INDEX)]
+            columns = [*cases, *in_tables(part.events, part.instances).drop(CASE_INDEX)]
             fine = {times.name: log.finer_than(SECOND, times) for times in columns if times.dtype == pl.Datetime}
             table = CsvTable(stream, [values.name for values in columns], fine, separator)
             left_out = _left_out(part)
-        for events in slices(part):
+        for rows in slices(part):
+            events = in_tables(rows, part.instances)
             table.write(pl.concat([cases[events[CASE_INDEX]], events.drop(CASE_INDEX)], how="horizontal"))
             done += events.height
             progress(done, log.n_events)

@@ -16,10 +16,10 @@ from libra.errors import InputError
 from libra.eventlog.ids import alike_notes, told_apart
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, ROLE_COLUMN, unnamed, without
-from libra.eventlog.notes import LeftOut, listed, zones_differ
+from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, INSTANCE, ROLE_COLUMN, unnamed, without
+from libra.eventlog.notes import LeftOut, listed, starts_are_open, zones_differ
 from libra.eventlog.options import Place, ReadOptions
-from libra.eventlog.pairing import decided
+from libra.eventlog.pairing import decided, decided_by_values
 from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
 from libra.eventlog.tables.timestamps import has_zone, quoted, read_timestamps
@@ -206,11 +206,13 @@ def from_flat(
             cases = cases.with_columns(values[firsts].alias(bare))
             continue
         else:
-            kept = _free_name(bare, taken) if bare in taken else bare
+            kept = _free_name(bare, taken) if bare in taken or bare == INSTANCE else bare  # by which no other case is paired
             said.append(f'"{name}" differs within some cases and is kept as the event attribute "{kept}".')
             taken.add(kept)
         events = events.with_columns(values.alias(kept))
     events, zoned = events.insert_column(0, index.alias(CASE_INDEX)), has_zone(said, options, columns["timestamp"][0])
+    if starts and decided_by_values(frame[starts[0]], roles, options):
+        said.append(starts_are_open(starts[0]))
     if starts_count and frame[starts[0]].null_count() < frame.height:
         said += zones_apart(starts[0], has_zone(said, options, starts[0]), columns["timestamp"][0], zoned)
     return EventLog(events, cases, metadata or LogMetadata(), tuple(roles), tuple(said), individual, zoned)

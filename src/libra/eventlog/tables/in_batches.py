@@ -17,8 +17,16 @@ from libra.errors import InputError
 from libra.eventlog.instances import COMPLETE, START, keys_of
 from libra.eventlog.log import UTC_MICROSECONDS, FoundRole
 from libra.eventlog.names import INSTANCE, START_TIMESTAMP, unnamed
+from libra.eventlog.notes import starts_are_open
 from libra.eventlog.options import Place, ReadOptions
-from libra.eventlog.pairing import closes, decided, differ_within_cases, lifecycle_of, transition_of
+from libra.eventlog.pairing import (
+    closes,
+    decided,
+    decided_by_values,
+    differ_within_cases,
+    lifecycle_of,
+    transition_of,
+)
 from libra.eventlog.select import Transitions
 from libra.eventlog.tables import timestamps
 from libra.eventlog.tables.dates import telling_dates
@@ -186,8 +194,12 @@ class RowsInBatches(TableRows):
         self._found = dict.fromkeys((START, COMPLETE), False)
         may_start = [*starts, *([START_TIMESTAMP] if START_TIMESTAMP in sample.columns else [])][:1]  # a column that may say when
         self._had_starts = any(sample[name].null_count() < sample.height for name in may_start)
-        watched = may_start if self.instances is None and not options.described and (starts or not self._had_starts) else []
+        detected = options.instances is None and not options.described
+        open_yet = self.instances is None or not starts  # paired by transitions, with no column of starts
+        watched = may_start if detected and open_yet and (starts or not self._had_starts) else []
         self._late_starts = watched[0] if watched else None
+        by_values = any(decided_by_values(sample[name], roles, options) for name in starts)
+        self._open_starts = [starts_are_open(starts[0])] if by_values else []
         self.starts = None
         if self.instances == "pair" and starts:
             beside = {when: sample[when]} if may_show else {}
@@ -272,7 +284,7 @@ class RowsInBatches(TableRows):
     def notes(self) -> list[str]:
         """What is worth knowing about the rows so far."""
         when, *clocks = self._columns["timestamp"]
-        said = [*(clock_note(clock, when) for clock in clocks), *self.times.notes]
+        said = [*(clock_note(clock, when) for clock in clocks), *self.times.notes, *self._open_starts]
         if self.starts is not None:
             said += self.starts.notes
             if self.starts.has_values:

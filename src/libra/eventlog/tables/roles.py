@@ -236,11 +236,17 @@ def _varying_within_cases(frame: pl.DataFrame, names: Names, case_id: FoundRole 
     return [name for i, name in enumerate(names) if differs[str(i)].any()]
 
 
+FEW = 20  # values that are looked at one by one
+
+
 def _any_time(values: pl.Series, options: ReadOptions) -> bool:
     """Whether a column with the standard's name for starts has any: what cannot be read beside them is an error."""
-    if looks_like_timestamps(values, options):
-        return True
-    return values.dtype == pl.String and bool(read_iso_dates(unnamed(values))[0].is_not_null().any())
+    if values.dtype != pl.String:
+        return looks_like_timestamps(values, options)
+    texts = unnamed(values).drop_nulls().unique()
+    return any(looks_like_timestamps(texts[i : i + 1], options) for i in range(min(len(texts), FEW))) or (
+        bool(read_iso_dates(texts)[0].is_not_null().any())
+    )
 
 
 def _is_container(values: pl.Series) -> bool:

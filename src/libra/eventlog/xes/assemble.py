@@ -100,9 +100,13 @@ class Columns:
                 notes.append(f"Attributes {why} were read as text: {listed}.")
         return notes
 
-    def first_declared(self, key: str) -> dict[str, int]:
-        """For every type that a key is declared with the first row that does so."""
-        return {kind: int(owners[0][0]) for (of, kind), owners in self._owners.items() if of == key and len(owners[0])}
+    def first_declared(self) -> dict[str, dict[str, int]]:
+        """For every key, and every type that it is declared with, the first row that does so."""
+        found: dict[str, dict[str, int]] = defaultdict(dict)
+        for (key, kind), owners in self._owners.items():
+            if len(owners[0]):
+                found[key][kind] = int(owners[0][0])
+        return found
 
     def typed(self, part: Part) -> pl.Series:
         """The values as declared; as text if any of them is not, the others in the spelling of their type."""
@@ -199,7 +203,7 @@ class Content:
     metadata: LogMetadata
     notes: list[str]
     bad_times: Mapping[str, tuple[int, str]] = field(default_factory=dict)  # of values that cannot be read the first, by key
-    types: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # how times are declared, and the first event that does
+    types: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by key its declared types, and the first event of each
     zones: Mapping[str, Mapping[bool, tuple[int, str]]] = field(default_factory=dict)  # of dates the first with and without one
 
 
@@ -218,8 +222,9 @@ class XesFrames:
         self.events = _free_names(content.events, self.notes).insert_column(0, index)
         self.key_of = dict(zip(self.events.columns[1:], content.events.columns, strict=True))
         self.place = placer(index, self.cases.get_column(CASE_NAME, default=None), path)
-        for key, named in ((TIMESTAMP, options.roles.timestamp), (START_TIMESTAMP, options.roles.start_timestamp)):
-            if named == key or (named is None and not (options.described and key == START_TIMESTAMP)):
+        starts = None if options.described else START_TIMESTAMP
+        for key in (options.roles.timestamp or TIMESTAMP, options.roles.start_timestamp or starts):
+            if key is not None:
                 self._check_times(content, key)
         self.by_standard = self._is_by_standard()
 
@@ -229,11 +234,12 @@ class XesFrames:
         if "date" in types and len(types) > 1:
             (before, _), (here, row) = sorted(types.items(), key=lambda of: of[1])[:2]
             raise two_types(key, before, here, self.place(row))
-        if bad is not None:
+        if bad is not None and "date" in types:
             row, value = bad
             if not self.options.drop_invalid:
                 raise bad_time(value, self.place(row))
-            self.events = self.events.with_columns(read_iso_dates(self.events[key])[0])
+            name = next(name for name, of in self.key_of.items() if of == key)
+            self.events = self.events.with_columns(read_iso_dates(self.events[name])[0])
 
     def _is_by_standard(self) -> bool:
         """Whether the standard's keys play the roles; an error where a description says so and they cannot."""

@@ -132,8 +132,7 @@ class Document:
             events.add(piece.event_parts, len(piece.case_of_event))
         of_events, of_cases = events.frame(), cases.frame()
         notes = list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()]))
-        types = {key: events.first_declared(key) for key in (TIMESTAMP, START_TIMESTAMP)}
-        times = (events.first_unreadable, types, events.zones)
+        times = (events.first_unreadable, events.first_declared(), events.zones)
         return Content(of_events, np.concatenate(case_of_event), of_cases, self.parser.metadata, notes, *times)
 
     def _read(self, stretch: bytes, plain: Piece | None) -> Piece | None:

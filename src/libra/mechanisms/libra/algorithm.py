@@ -230,9 +230,17 @@ def noise_on_edges(sd: float, *, certain: bool) -> str:
     )
 
 
+HARDLY_ANY = 50.0  # percent of the steps of rare cases that may be left out, from which on a figure would say nothing
+
+
 def left_out(share: float, noise: float) -> str:
     """How many steps the log lacks because their edges did not stand out, from released figures."""
-    most = min(100 * (share if share > 2 * noise else max(share, 0.0) + 2 * noise), 100.0)
+    most = 100 * (share if share > 2 * noise else max(share, 0.0) + 2 * noise)
+    if most >= HARDLY_ANY:
+        return (
+            "Hardly any step of the rare cases stood out from the noise, by the released figures; all others were left out. "
+            "--edges all keeps more of them, and adds false ones."
+        )
     found = f"{'about' if share > 2 * noise else 'less than about'} {most:.{0 if most >= 10 else 1}f} %"
     return (
         f"Rare steps were left out because they did not stand out from the noise: {found} of the steps of rare cases, "

@@ -17,7 +17,7 @@ import numpy as np
 from libra._system.randomness import Randomness
 from libra.eventlog.cases import DAY, cases_of
 from libra.eventlog.log import EventLog, empty_log
-from libra.eventlog.names import START_TIMESTAMP
+from libra.eventlog.names import CASE_INDEX, START_TIMESTAMP
 from libra.measures.distances import total_variation
 from libra.measures.edges import pair_edges
 from libra.measures.instances import has_starts
@@ -72,7 +72,8 @@ class Aspect:
     @property
     def around(self) -> tuple[str, str]:
         """The words before and after the first figure, where it stands alone."""
-        before, _, after = ASPECTS[self.key][3].partition("{}")
+        words = PROPORTIONS if self.figures and self.figures[0].name == "dfg_tv" else ASPECTS[self.key][3]
+        before, _, after = words.partition("{}")
         return before, after
 
 
@@ -159,7 +160,8 @@ MEASURED: dict[str, tuple[Written, str]] = {
     "arrival_w1_days": (days, "mean difference of the cases' starts, matched from first to last"),
 }
 BY_EDGE = ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time")
-OFF = "off by {}"
+OFF, PROPORTIONS = "off by {}", "proportions {} off"
+OTHER_SIZE = 0.1  # difference of the numbers of cases from which on counts say more about that than about steps
 ASPECTS: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # title, what it is good for, figures, words around the first
     "cases": ("Cases", "numbers of cases", (), "{}"),
     "activities": ("Activities", "activities", (), "{}"),
@@ -181,6 +183,8 @@ def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_
         if names and (names != OF_INSTANCES or has_starts(original)):
             defined = getattr(by.anonymized, names[0]) is not None
             of_it, said = (losses[key], sentences[key]) if defined else ((), NOT_DEFINED)
+            if key == "edges" and abs(anonymized.n_cases - original.n_cases) > OTHER_SIZE * original.n_cases:
+                names = ("dfg_tv", *(name for name in names if name != "dfg_tv"))
             aspects.append(_aspect(key, of_it, said, _figures(by, names), _medians(key, by)))
     if not original.n_cases:
         return tuple(_called(aspect, "unknown") for aspect in aspects)
@@ -239,6 +243,7 @@ def compared(original: EventLog, other: EventLog) -> Compared:
         for log in (original, other)
     ]
     before, after = (np.array([of.get(label, 0) for label in labels], np.int64) for of in by_label)
+    lost = np.array([by_label[0][name] > 0 and not by_label[1].get(name) for name in original.activities], bool)
     edges = pair_edges(original, other)
     taken, copied = edges.original.counts, edges.anonymized.counts
     common = (taken > 0) & (copied > 0)
@@ -260,6 +265,9 @@ def compared(original: EventLog, other: EventLog) -> Compared:
             edges_there=int((copied > 0).sum()),
             edges_false=int(((copied > 0) & (taken == 0)).sum()),
             steps_false=_part(copied, taken == 0),
+            cases_gone=len(np.unique(original.events[CASE_INDEX].to_numpy()[lost[original.activity_codes]]))
+            / max(original.n_cases, 1),
+            names=tuple(name for name, one in zip(original.activities, lost, strict=True) if one),
         ),
         activity_tv=total_variation(before, after),
         means=apart[0],

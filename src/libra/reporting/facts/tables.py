@@ -14,7 +14,17 @@ import numpy as np
 import polars as pl
 
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, START_TIMESTAMP, TIMESTAMP, column, unnamed
+from libra.eventlog.names import (
+    ACTIVITY,
+    CASE_INDEX,
+    CASE_NAME,
+    CASE_PREFIX,
+    LIFECYCLE,
+    START_TIMESTAMP,
+    TIMESTAMP,
+    column,
+    unnamed,
+)
 from libra.measures.distances import Floats, Integers
 from libra.measures.edges import EdgeUse, PairedEdges, common_labels, pair_edges
 from libra.measures.utility import log_distances, paired_variants
@@ -203,6 +213,9 @@ def attributes_of(pair: Pair, most: int = MOST) -> tuple[AttributeRow, ...]:
     return tuple(_attribute(pair, level, name) for level, name in attribute_names(pair)[:most])
 
 
+IDS = ("case_id", "individual")  # columns that make up the ids of cases or persons are no attributes that anybody misses
+
+
 def attribute_names(pair: Pair) -> list[tuple[Level, str]]:
     """The attributes that the logs have together, released ones first."""
     columns = ((level, name) for level in LEVELS for log in pair.logs for name in _frame(log, level).columns)
@@ -222,8 +235,9 @@ def absent_of(pair: Pair) -> tuple[Absent, ...]:
     if LIFECYCLE in events.columns and (events[LIFECYCLE].cast(pl.String).str.to_lowercase() == "start").any():
         starts.add(LIFECYCLE)
     kinds: dict[str, list[str]] = {kind: [] for kind in ABSENT}
+    ids = {name.removeprefix(CASE_PREFIX) for role in pair.original.roles if role.role in IDS for name in role.columns}
     for level, name in attribute_names(pair):
-        if name in _frame(pair.anonymized, level).columns:
+        if name in _frame(pair.anonymized, level).columns or name in ids:
             continue
         if level == "event" and name in starts:
             kinds["starts"] += [] if {START_TIMESTAMP, LIFECYCLE} & {*released} else [name]

@@ -94,6 +94,8 @@ class Missing:
     edges_there: int  # of the copy
     edges_false: int
     steps_false: float  # the share of the copy's steps on false edges
+    cases_gone: float = 0.0  # the share of the original's cases that have one of the activities that are gone
+    names: tuple[str, ...] = ()  # these activities
 
     def share_of(self, what: Literal["activities", "edges", "false"]) -> float:
         """The share of distinct ones that is gone, or false."""
@@ -190,7 +192,8 @@ def missing_of(missing: Missing) -> str:
     gone = []
     if missing.activities_gone:
         of = f"{count(missing.activities_gone)} of {count(missing.activities)} activities"
-        gone.append(f"{of} ({share(missing.events_gone)} of all events)")
+        have = f"; {share(missing.cases_gone)} of the cases have one" if missing.cases_gone else ""
+        gone.append(f"{of} ({share(missing.events_gone)} of all events{have})")
     if missing.edges_gone:
         of = f"{count(missing.edges_gone)} of {count(missing.edges)} distinct steps"
         gone.append(f"{of} ({share(missing.steps_gone)} of all steps)")
