@@ -21,7 +21,7 @@ from libra.reporting.promise import Promise
 from libra.reporting.text import listed, shown
 
 SEVERAL = (1, 2, 3, 5, 10)  # cases of one person
-MOST_NAMES = 12  # that are listed
+MOST_NAMES, MOST_ACTIVITIES = 8, 6  # that are listed: all has to fit on two pages
 LONGEST = 40  # characters of a name
 
 
@@ -77,11 +77,11 @@ def _stays(facts: Facts) -> Iterator[str]:
         yield f"{absent.title}: {_named(absent.names)}"
     gone = () if facts.missing is None else facts.missing.names
     if gone:
-        yield f"Activities that too few cases have: {_named(gone)}"
+        yield f"Activities that too few cases have: {_named(gone, MOST_ACTIVITIES)}"
     yield "The case ids of the original"
     yield "This page, which is CONFIDENTIAL: it compares with the original"
 
 
-def _named(names: Sequence[str]) -> str:
-    listing, more = [shown(name, LONGEST) for name in names[:MOST_NAMES]], len(names) - MOST_NAMES
+def _named(names: Sequence[str], most: int = MOST_NAMES) -> str:
+    listing, more = [shown(name, LONGEST) for name in names[:most]], len(names) - most
     return listed([*listing, *([f"{count(more)} more"] if more > 0 else [])])
