@@ -121,6 +121,33 @@ def test_a_process_that_is_ended_leaves_nothing_behind(name: str, code: int, tmp
     assert list(tmp_path.iterdir()) == []
 
 
+PANICS = """
+import os, signal, sys
+import polars as pl
+import libra.api
+from libra.cli import main
+
+def read(*_args, **_keywords):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        signal.pause()
+    except SystemExit:
+        os.write(2, b"thread panicked")
+        raise pl.exceptions.PanicException("called unwrap on an error") from None
+
+libra.api.read = read
+sys.exit(main(["inspect", sys.argv[1]]))
+"""
+
+
+def test_a_signal_that_meets_polars_within_python_code_ends_the_process_as_any_other(table: Path) -> None:
+    """Polars makes a panic of whatever is raised there."""
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_IGN:
+        pytest.skip("SIGTERM is ignored here, and a process that is started inherits that")
+    done = subprocess.run([sys.executable, "-c", PANICS, str(table)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", "")
+
+
 def test_signals_that_are_ignored_stay_ignored_and_others_are_put_back(
     table: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

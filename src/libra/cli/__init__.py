@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, BROKEN_PIPE = 3, 70, 130, 141
+STDERR = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,15 +29,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0
     """
     try:
-        with _ended_in_order():
-            return _run(arguments)
+        with _ended_in_order() as ended:
+            return _run(arguments, ended)
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
 @contextlib.contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Turn the signals that end a process into exceptions, so that `finally` blocks clean up; those ignored (nohup) stay so."""
+def _ended_in_order() -> Iterator[list[int]]:
+    """Turn the signals that end a process into exceptions, so that `finally` blocks clean up; those ignored (nohup) stay so.
+
+    The exit code that follows is put into the list. Where Polars is calling Python, it turns the exception into a panic
+    and says so on stderr, which is silenced then, unless it is a terminal.
+    """
+    ended, silenced = list[int](), list[int]()
     ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     in_main = threading.current_thread() is threading.main_thread()
     ours = [end for end in ends if in_main and signal.getsignal(end) is signal.SIG_DFL]
@@ -44,18 +50,28 @@ def _ended_in_order() -> Iterator[None]:
     def stop(number: int, _frame: FrameType | None) -> NoReturn:
         for end in ours:
             signal.signal(end, signal.SIG_IGN)  # a second one must not cut the cleaning short
+        ended.append(128 + number)
+        with contextlib.suppress(OSError):
+            if not os.isatty(STDERR):
+                silenced.append(os.dup(STDERR))
+                nothing = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nothing, STDERR)
+                os.close(nothing)
         raise SystemExit(128 + number)
 
     for end in ours:
         signal.signal(end, stop)
     try:
-        yield
+        yield ended
     finally:
+        for before in silenced:
+            os.dup2(before, STDERR)
+            os.close(before)
         for end in ours:
             signal.signal(end, signal.SIG_DFL)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, ended: Sequence[int]) -> int:
     from typer import TyperException
     from typer.main import get_command
 
@@ -90,6 +106,8 @@ def _run(arguments: Sequence[str] | None) -> int:
             return _leave_pipe()
         raise
     except BaseException as error:  # Polars' panics are not `Exception`s
+        if ended:
+            raise SystemExit(ended[0]) from None
         if os.environ.get("LIBRA_DEBUG") == "1":
             raise
         told = f"{type(error).__name__}: {error}".splitlines()[0]
