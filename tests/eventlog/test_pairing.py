@@ -351,3 +351,14 @@ def test_a_named_time_declared_with_two_types_is_an_error(tmp_path: Path) -> Non
     for reader in (read, lambda source, options: list(batches_of(source, options))):
         with pytest.raises(InputError, match='"when" is declared as string here, and as date before'):
             reader(file, ReadOptions(RoleNames(timestamp="when")))
+
+
+def test_a_start_time_after_rows_that_pair_by_transitions_is_refused_in_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = "case:concept:name,concept:name,lifecycle:transition,start_timestamp,time:timestamp"
+    rows = [f"c{i // 2},A,{('start', 'complete')[i % 2]},,2024-01-01T0{7 + i % 2}:00:00Z" for i in range(40)]
+    (tmp_path / "log.csv").write_text("\n".join([head, *rows, "x,A,complete,2024-01-01T07:00:00Z,2024-01-01T08:00:00Z\n"]))
+    read_little(monkeypatch, 2, 5, 40, 400)
+    with pytest.raises(InputError, match="here an event has a start timestamp, and none before it has"):
+        list(batches_of(tmp_path / "log.csv", ReadOptions()))

@@ -19,6 +19,8 @@ from libra.measures.instances import has_starts
 from libra.measures.utility import OF_INSTANCES
 from libra.mechanisms.fresh_log import log_of as log_of_cases
 from libra.reporting.facts.aspects import ASPECTS, Aspect, aspects_of, compared, sample_of, yardsticks_of
+from libra.reporting.facts.pair import Pair
+from libra.reporting.facts.tables import absent_of
 from libra.reporting.facts.verdicts import Loss, Verdict
 
 KEYS = ["cases", "activities", "edges", "variants", "lengths", "step_durations", "case_durations", "arrivals"]
@@ -267,3 +269,18 @@ def test_a_public_log_without_its_rare_variants_is_called_by_what_is_lost(shared
         if missing.share_of(what) > 0.1:  # type: ignore[arg-type]
             assert aspects[key].verdict in ("rough", "lost")
     assert missing.edges_false == 0
+
+
+def test_missing_activities_are_named_with_the_share_of_cases_that_have_one() -> None:
+    whole = log_of([[("a", 0), ("b", 60)], [("a", 0), ("c", 60), ("c", 90)], [("a", 0)], [("b", 0)]])
+    found = compared(whole, log_of([[("a", 0)]])).missing
+    assert (found.names, found.cases_gone) == (("b", "c"), 0.75)
+
+
+def test_columns_that_make_up_a_case_id_are_no_attributes_that_are_missed() -> None:
+    table = pl.DataFrame({"patient": ["p", "p"], "visit": ["1", "2"], "step": ["a", "a"], "ward": ["A", "B"]}).with_columns(
+        pl.lit("2024-05-06T08:00:00Z").alias("when")
+    )
+    log = libra.read(table, case_id=["patient", "visit"], activity="step", timestamp="when")
+    (absent,) = absent_of(Pair(log, empty_log(log_of([[("a", 0)]]))))
+    assert absent.names == ("ward",)
