@@ -1,0 +1,144 @@
+"""Attributes that may be released: what is declared of each, and what each value says by itself.
+
+An `Attribute` comes from the log's description and is public. `case_values` and `event_values` bring the values of a log into one
+form: text for categories, whole numbers for everything else (units of the last decimal, microseconds, 0 and 1). What a value
+becomes depends on that value and on the declaration alone, and what a case has depends on that case alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from libra.errors import InputError, UsageError
+from libra.eventlog.log import UTC_MICROSECONDS, EventLog
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_PREFIX, unnamed
+from libra.eventlog.tables.values import as_text
+
+Kind = Literal["boolean", "category", "number", "date"]
+Level = Literal["case", "event"]
+MOST_DECIMALS = 9
+LARGEST = 10**15  # units of the last decimal: numbers beyond it count as it, and floats hold every whole number up to there
+TRUE, FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """What is declared of an attribute; all of it is public.
+
+    An attribute of the case has one value a case: that of a `case:` column; or, in a column of events, the first value that an
+    event of the case has, with `at` the first that an event of that activity has. An attribute of events has one for each event.
+
+    Example:
+        >>> Attribute("Age", "number", at="ER Registration", lowest=0, highest=110).to_dict()
+        {'name': 'Age', 'kind': 'number', 'at': 'ER Registration', 'lowest': 0, 'highest': 110}
+    """
+
+    name: str  # of its column in a flat table: that of an attribute of the case in XES begins with "case:"
+    kind: Kind
+    level: Level = "case"
+    at: str | None = None  # the activity whose first event has the value; None where every event has it, or the case itself
+    values: tuple[str, ...] | None = None  # all that a category can be, from outside the log; None where they are private
+    lowest: float | None = None  # of numbers: what is below counts as this
+    highest: float | None = None
+    decimals: int = 0
+    unit: str = ""
+    counter: bool = False  # whether a number of events only grows along a case: its increments are released
+    missing: tuple[str, ...] = ()  # texts that mean that there is no value, beside none and blank ones
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself."""
+        if self.kind not in get_args(Kind) or self.level not in get_args(Level):
+            raise UsageError(f'The attribute "{self.name}" is of no known kind or level: {self.kind!r}, {self.level!r}.')
+        if (self.lowest, self.highest) != (None, None):
+            low, high = (-math.inf if self.lowest is None else self.lowest), (math.inf if self.highest is None else self.highest)
+            if self.kind != "number" or not low < high:
+                raise UsageError(f'The bounds of "{self.name}" are for numbers, and the lowest has to be below the highest.')
+        if not 0 <= self.decimals <= MOST_DECIMALS:
+            raise UsageError(f'"{self.name}" can have from 0 to {MOST_DECIMALS} decimals, not {self.decimals}.')
+        if self.values is not None and (self.kind != "category" or not self.values):
+            raise UsageError(f'The list of values of "{self.name}" is for categories, and cannot be empty.')
+        if self.at is not None and (self.level == "event" or self.in_cases):
+            raise UsageError(f'"{self.name}" has a value for every event or case, so that "at" cannot name an activity.')
+        if self.counter and (self.kind != "number" or self.level != "event"):
+            raise UsageError(f'"{self.name}" is called a counter, and only a number of events can be one.')
+
+    @property
+    def in_cases(self) -> bool:
+        """Whether it is a column of cases."""
+        return self.level == "case" and self.name.startswith(CASE_PREFIX)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The lowest and the highest number in units of the last decimal."""
+        low, high = (-LARGEST if self.lowest is None else self.lowest), (LARGEST if self.highest is None else self.highest)
+        scale = 10**self.decimals
+        return max(math.ceil(low * scale), -LARGEST), min(math.floor(high * scale), LARGEST)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is said of it, JSON-ready, without what is as by default."""
+        said = {each.name: getattr(self, each.name) for each in fields(self) if getattr(self, each.name) != each.default}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Attribute:
+        """An attribute from what `to_dict` gives."""
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()})
+
+
+def plain_values(values: pl.Series, attribute: Attribute, place: str = "") -> pl.Series:
+    """A column as text (categories) or whole numbers (all others); null where there is no value.
+
+    Example:
+        >>> plain_values(pl.Series(["1.25", "", "7", "400"]), Attribute("x", "number", decimals=1, highest=100)).to_list()
+        [12, None, 70, 1000]
+    """
+    text = _text(values, attribute)
+    if attribute.kind == "category":
+        return text
+    if attribute.kind == "boolean":
+        lower = text.str.to_lowercase()
+        found = lower.replace_strict({**dict.fromkeys(TRUE, 1), **dict.fromkeys(FALSE, 0)}, default=None, return_dtype=pl.Int64)
+    elif attribute.kind == "date":
+        moments = values if isinstance(values.dtype, pl.Datetime) else text.str.to_datetime(time_unit="us", strict=False)
+        moments = unnamed(moments)
+        zoned = isinstance(moments.dtype, pl.Datetime) and moments.dtype.time_zone is not None
+        found = (moments if zoned else moments.dt.replace_time_zone("UTC")).cast(UTC_MICROSECONDS).to_physical().cast(pl.Int64)
+    else:
+        low, high = attribute.bounds
+        numbers = (unnamed(values) if values.dtype.is_numeric() else text.cast(pl.Float64, strict=False)).cast(pl.Float64)
+        numbers = numbers.fill_nan(None) * 10**attribute.decimals
+        found = numbers.clip(low, high).round(mode="half_to_even").cast(pl.Int64)
+    lost = text.is_not_null() & found.is_null()
+    if lost.any():
+        what = f'"{attribute.name}" is described as a {attribute.kind}, and "{text.filter(lost)[0][:60]}" is none'
+        remedy = f'Describe it as another kind, or list the texts that mean "no value" with missing, for "{attribute.name}"'
+        raise InputError(what, place=place, remedy=remedy)
+    return found
+
+
+def _text(values: pl.Series, attribute: Attribute) -> pl.Series:
+    """The values as text, null where they say that there is none."""
+    text = as_text(values).str.strip_chars()
+    return text.set((text == "") | text.is_in(list(attribute.missing)), None)
+
+
+def event_values(log: EventLog, attribute: Attribute) -> pl.Series:
+    """For every event the value of an attribute, in the form of `plain_values`."""
+    return plain_values(log.events[attribute.name], attribute)
+
+
+def case_values(log: EventLog, attribute: Attribute) -> pl.Series:
+    """For every case the value of an attribute of the case, in the form of `plain_values`."""
+    if attribute.in_cases:
+        return plain_values(log.cases[attribute.name.removeprefix(CASE_PREFIX)], attribute)
+    events = pl.DataFrame({"case": log.events[CASE_INDEX], "value": event_values(log, attribute)})
+    if attribute.at is not None:
+        events = events.filter(unnamed(log.events[ACTIVITY]) == attribute.at)
+    first = events.drop_nulls("value").group_by("case", maintain_order=True).first()
+    every = pl.DataFrame({"case": pl.int_range(log.n_cases, dtype=pl.UInt32, eager=True)})
+    return every.join(first, on="case", how="left", maintain_order="left")["value"]
