@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from libra._system.arguments import checked_whole
 from libra._system.randomness import Randomness
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import Traces
 
 Integers = npt.NDArray[np.int64]
@@ -91,11 +92,18 @@ class Engine(Protocol):
     def labels(self) -> tuple[str, ...]:
         """The labels that codes stand for, sorted."""
 
+    @property
+    def values(self) -> tuple[tuple[str, ...], ...]:
+        """For each attribute the texts that its values stand for; none for those that are numbers by themselves."""
+
     def count_all(self, tables: Sequence[Table]) -> list[Integers]:
         """For each table `scale` times the counts, in its shape; for all of them in one look at the cases."""
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
         """The distinct traces whose noisy counts pass, and these, in whatever order; each trace has one draw, made once."""
+
+    def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        """The distinct values of an attribute whose noisy counts pass, and these, in whatever order; each has one draw."""
 
     def subsampled(self, rate: float, random: Randomness) -> Engine:
         """Every case with probability `rate`, independently."""
@@ -118,7 +126,10 @@ class Origin(Protocol):
     def has_zone(self) -> bool:
         """Whether its times are in a zone; if not, they are a clock on some wall."""
 
-    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> Engine:
+    def engine(
+        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None,
+        attributes: Sequence[Attribute] = (),
+    ) -> Engine:  # fmt: skip
         """The engine of all cases, or of a Poisson subsample; where individuals are protected, of as many of each as count.
 
         A subsample is drawn of whom is protected: of individuals with all their cases, or of cases. Labels are those of the whole

@@ -15,14 +15,17 @@ import numpy.typing as npt
 import polars as pl
 
 from libra._system.randomness import Randomness
+from libra.engines.attribute_tables import SECOND
 from libra.engines.contract import CASE, Integers, Table, Unit, VariantRule
 from libra.engines.counting.blocks import VariantBlock, codes_among, relabelled
 from libra.engines.counting.count import count, needs_cases
 from libra.engines.sampling import chosen
 from libra.engines.sequences import both_forms, sequences_of, with_event_labels, with_transitions
-from libra.eventlog.cases import Cases, Traces, cases_of
+from libra.eventlog.attributes import Attribute, case_values
+from libra.eventlog.cases import MISSING, Cases, Traces, cases_of
 from libra.eventlog.ids import individuals_of
 from libra.eventlog.log import EventLog
+from libra.eventlog.names import CASE_NAME
 from libra.eventlog.select import keep_labels
 
 
@@ -61,6 +64,7 @@ class PolarsEngine:
     counts: Integers
     labels: tuple[str, ...]
     new_codes: Integers | None = None
+    values: tuple[tuple[str, ...], ...] = ()
 
     @cached_property
     def cases(self) -> Cases:
@@ -95,6 +99,12 @@ class PolarsEngine:
         rows, noisy = rule.passing(self.counts, random)
         return self.traces.take(rows), noisy
 
+    def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        values = self.cases.attributes[attribute]
+        found, counts = np.unique(values[values != MISSING], return_counts=True)
+        rows, noisy = rule.passing(counts, random)
+        return found[rows], noisy
+
     def subsampled(self, rate: float, random: Randomness) -> PolarsEngine:
         return self.restricted(np.flatnonzero(chosen(random.words(len(self.cases)), rate)))
 
@@ -126,12 +136,28 @@ class PolarsEngine:
             raise AssertionError("labels are dropped last, for tables alone")
 
 
+def as_numbers(values: pl.Series, attribute: Attribute, starts: Integers) -> tuple[Integers, tuple[str, ...]]:
+    """The values of an attribute as whole numbers, and the texts that those of a category stand for.
+
+    Dates become seconds since the case started. Where a list of values is declared, others are the number after its last.
+    """
+    if attribute.kind == "category":
+        names = attribute.values or tuple(values.drop_nulls().unique().sort())
+        codes = values.replace_strict(dict(zip(names, range(len(names)), strict=True)), default=len(names), return_dtype=pl.Int64)
+        return codes.set(values.is_null(), None).fill_null(MISSING).to_numpy(), names
+    numbers = values.fill_null(MISSING).to_numpy()
+    if attribute.kind == "date":
+        numbers = np.where(numbers == MISSING, MISSING, (numbers - starts) // SECOND)
+    return numbers, ()
+
+
 def engine_of(
     log: EventLog,
     unit: Unit = CASE,
     random: Randomness | None = None,
     rate: float = 1.0,
     labels: tuple[str, ...] | None = None,
+    attributes: Sequence[Attribute] = (),
     *,
     with_starts: bool = False,
 ) -> PolarsEngine:
@@ -139,15 +165,21 @@ def engine_of(
 
     With starts, cases are the sequences of what is to be released (`sequences`); otherwise an instance is one event.
     """
+    found = {attribute.name: case_values(log, attribute) for attribute in attributes}
     log, random, listed = with_event_labels(log) if with_starts else log, random or Randomness(), labels
     if labels is not None:
         listed = with_transitions(labels) if with_starts and log.instances == "events" else labels
-        log = keep_labels(log, listed)
+        whole_log, log = log, keep_labels(log, listed)
+        left = whole_log.cases[CASE_NAME].is_in(log.cases[CASE_NAME].implode())
+        found = {name: values.filter(left) for name, values in found.items()}
         listed = both_forms(labels) if with_starts and log.instances == "pair" else listed
     cases, variants, names = sequences_of(log) if with_starts else (cases_of(log), log.variants, tuple(log.activities))
     offsets = np.concatenate(([0], np.cumsum(variants.traces["trace"].list.len().to_numpy(), dtype=np.int64)))
     traces = Traces(variants.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64), offsets)
-    whole = PolarsEngine(cases, np.arange(len(traces)), traces, variants.counts, names)
+    coded = [as_numbers(found[attribute.name], attribute, log.case_spans[0]) for attribute in attributes]
+    cases = replace(cases, attributes=tuple(numbers for numbers, _ in coded))
+    values = tuple(texts for _, texts in coded)
+    whole = PolarsEngine(cases, np.arange(len(traces)), traces, variants.counts, names, values=values)
     if listed is not None:
         whole = whole.recoded(listed)
     if unit.most_cases is None or log.individual is None:
@@ -169,5 +201,8 @@ class LogInMemory:
     def has_zone(self) -> bool:
         return self.log.has_zone
 
-    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> PolarsEngine:
-        return engine_of(self.log, unit, random, rate, labels, with_starts=True)
+    def engine(
+        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None,
+        attributes: Sequence[Attribute] = (),
+    ) -> PolarsEngine:  # fmt: skip
+        return engine_of(self.log, unit, random, rate, labels, attributes, with_starts=True)

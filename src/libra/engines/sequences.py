@@ -99,7 +99,7 @@ def in_sequence(instances: Cases, start: Integers, forms: Integers, n_labels: in
     found = expanded(case, instances.micros, valid_starts(start, instances.micros))
     codes = forms[found.is_start.astype(np.int64), instances.codes[found.rows]]
     offsets = offsets_of(np.bincount(case[found.rows], minlength=len(instances)))
-    return Cases(codes, found.micros, offsets, instances.variant, n_labels)
+    return Cases(codes, found.micros, offsets, instances.variant, n_labels, instances.attributes)
 
 
 def instances_of(events: Cases, said: Mapping[str, npt.NDArray[Any]]) -> tuple[Cases, Integers]:

@@ -1,6 +1,6 @@
 """Cases as arrays, traces, and the clock on the wall: what mechanisms and engines work on.
 
-`Cases` holds what the paper assumes of a log and nothing else, `Traces` sequences of activities alone. Both are immutable.
+`Cases` holds what the paper assumes of a log and the attributes asked for, `Traces` sequences of activities alone. Both are immutable.
 A calendar (hours of the day, days of the week) is read off the clock on the wall; how long something takes is counted in UTC.
 """
 
@@ -20,6 +20,7 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 MINUTE = 60_000_000  # microseconds
 DAY = 24 * 60 * MINUTE
+MISSING = np.iinfo(np.int64).min  # in arrays of values of an attribute: there is none
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -29,6 +30,7 @@ class Cases:
 
     `codes` and `micros` hold the activity code and the time (microseconds since 1970) of every event; case i has the events from
     `offsets[i]` up to `offsets[i + 1]` and follows variant `variant[i]` of the log. `n_activities` is the number of labels.
+    `attributes` holds a value a case for each attribute that was asked for, as a whole number, `MISSING` where it has none.
     """
 
     codes: Integers
@@ -36,6 +38,7 @@ class Cases:
     offsets: Integers
     variant: Integers
     n_activities: int
+    attributes: tuple[Integers, ...] = ()
 
     def __len__(self) -> int:
         return len(self.variant)
@@ -48,7 +51,8 @@ class Cases:
     def take(self, rows: Integers) -> Cases:
         """The cases in these rows, in this order; a row that comes twice gives the case twice."""
         events, offsets = _taken(self.offsets, rows)
-        return Cases(self.codes[events], self.micros[events], offsets, self.variant[rows], self.n_activities)
+        attributes = tuple(values[rows] for values in self.attributes)
+        return Cases(self.codes[events], self.micros[events], offsets, self.variant[rows], self.n_activities, attributes)
 
 
 def cases_of(log: EventLog) -> Cases:
@@ -61,7 +65,8 @@ def together(parts: Sequence[Cases]) -> Cases:
     codes, micros, lengths, variant = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("codes", "micros", "lengths", "variant")
     )
-    return Cases(codes, micros, np.concatenate(([0], np.cumsum(lengths))), variant, parts[0].n_activities)
+    attributes = tuple(np.concatenate(values) for values in zip(*(part.attributes for part in parts), strict=True))
+    return Cases(codes, micros, np.concatenate(([0], np.cumsum(lengths))), variant, parts[0].n_activities, attributes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,6 +25,7 @@ from libra.privacy.ledger import (
     LABEL_SELECTION,
     LAPLACE,
     TRUNCATED_GEOMETRIC,
+    VALUE_SELECTION,
     VARIANT_SELECTION,
     Entry,
     Ledger,
@@ -39,7 +40,7 @@ FINER = 6  # rounds, each between the neighbours of the best so far: as near as 
 SLACK = 1 - 1e-12  # of an epsilon that is multiplied again
 ROUNDING = 1 + 1e-9  # for sums of floats
 LARGEST_DELTA = 0.5  # a run of which less than that is asked may as well have it
-SELECTIONS = (VARIANT_SELECTION, LABEL_SELECTION)
+SELECTIONS = (VARIANT_SELECTION, LABEL_SELECTION, VALUE_SELECTION)
 LARGEST = 1000.0  # epsilons are looked for up to here
 INTERVAL = 1e-4  # of the grid for privacy losses
 LARGEST_EXPONENT = 700.0  # e^epsilon in floats; by then tables are off by more than any delta

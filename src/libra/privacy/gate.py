@@ -15,6 +15,7 @@ from time import perf_counter
 import numpy as np
 
 from libra._system.randomness import Randomness
+from libra.engines.attribute_tables import PairCounts
 from libra.engines.contract import Engine, Table
 from libra.engines.control_flow_tables import MOST_LABELS, LabelWeights, OneCell
 from libra.engines.counting.blocks import codes_among
@@ -25,6 +26,7 @@ from libra.privacy.ledger import (
     LABEL_SELECTION,
     ROUNDED_GAUSSIAN,
     TRUNCATED_GEOMETRIC,
+    VALUE_SELECTION,
     VARIANT_SELECTION,
     Entry,
     Group,
@@ -35,6 +37,7 @@ from libra.privacy.selection import BoundedRule, GaussianRule, highest_first, la
 
 VARIANT_COUNTS = "which variants are kept, and how many cases follow each"
 KEPT_VARIANTS, KEPT_LABELS = "which variants are kept", LabelWeights.purpose
+KEPT_VALUES = "which values of attributes are kept, and how many cases have each"
 
 
 @dataclass(repr=False)
@@ -141,6 +144,34 @@ class Gate:
             shows = labels_show(mu, threshold, table.scale, MOST_LABELS, self.most_cases)
             self._write(Entry(table.purpose, LABEL_SELECTION, table.clip, 1 / mu, self.group, shows))
         return self._names(np.union1d(np.flatnonzero(of_known), passed))
+
+    def select_values(self, attribute: int, mu: float, threshold: int, scale: int) -> tuple[Integers, NoisyTable]:
+        """The values of an attribute whose noisy counts, times `scale`, reach the threshold, and these counts, by value.
+
+        A case has one value of an attribute at most. For a category, a value is its place among the engine's texts.
+        """
+        with self.seconds.of("aggregate"):
+            values, noisy = self._engine.select_values(attribute, GaussianRule(mu, threshold, scale), self._random)
+        shows = variant_shows(mu, threshold, scale, self.most_cases)
+        self._write(Entry(KEPT_VALUES, VALUE_SELECTION, 1.0, 1 / mu, self.group, shows))
+        order = np.argsort(values)
+        return values[order], NoisyTable(noisy[order], scale, 1 / mu)
+
+    def texts_of(self, attribute: int, values: Integers) -> tuple[str, ...]:
+        """The texts of values that are released."""
+        names = self._engine.values[attribute]
+        return tuple(names[value] for value in values.tolist())
+
+    def release_scores(self, pairs: PairCounts, expected: Integers, mu: float) -> NoisyTable:
+        """How far each pair is from what was expected: the summed differences of its counts, each of which a case moves by 1."""
+        with self.seconds.of("aggregate"):
+            apart = np.abs(self._counts(pairs) - expected)
+            ends = np.cumsum([one.n_cells * other.n_cells for one, other in pairs.pairs])
+            scores = np.add.reduceat(apart, np.concatenate(([0], ends[:-1])))
+        with self.seconds.of("privatize"):
+            sd = pairs.clip / mu
+            self._write(Entry(pairs.purpose, ROUNDED_GAUSSIAN, pairs.clip, sd, self.group))
+            return NoisyTable(scores + rounded_gaussian(sd, len(scores), self._random), 1, sd)
 
     def labels_of(self, kept: Traces) -> tuple[str, ...]:
         """The labels that kept variants have, in the order of their names."""

@@ -16,10 +16,11 @@ GROUPS: tuple[Group, ...] = get_args(Group)
 ROUNDED_GAUSSIAN = "rounded gaussian"
 VARIANT_SELECTION = "thresholded rounded gaussian"
 LABEL_SELECTION = "label selection"
+VALUE_SELECTION = "value selection"
 LAPLACE = "laplace"
 DISCRETE_LAPLACE = "discrete laplace"
 TRUNCATED_GEOMETRIC = "truncated geometric"
-GAUSSIAN = (ROUNDED_GAUSSIAN, VARIANT_SELECTION, LABEL_SELECTION)
+GAUSSIAN = (ROUNDED_GAUSSIAN, VARIANT_SELECTION, LABEL_SELECTION, VALUE_SELECTION)
 ADDING_UP = (
     "Shares are of the square of the mu asked for, and add up: first within each group, then all plus the larger of kept and "
     "tail. A case counts either among the kept variants or in the tail, so only the more expensive of these two groups counts. "

@@ -124,4 +124,6 @@ def relabelled(block: Block, new_codes: Integers, n_labels: int) -> Block:
         some = np.bincount(traces.rows[stays], minlength=len(traces)) > 0
         before = VariantBlock(Traces(new, traces.offsets), block.counts, n_labels)
         return replace(distinct(Traces(new[stays], left), block.counts[some], n_labels), before=before)
-    return Cases(new[stays], block.micros[stays], left, np.zeros(len(left) - 1, np.int64), n_labels)
+    kept = np.bincount(traces.rows[stays], minlength=len(traces)) > 0
+    attributes = tuple(values[kept] for values in block.attributes)
+    return Cases(new[stays], block.micros[stays], left, np.zeros(len(left) - 1, np.int64), n_labels, attributes)

@@ -1,0 +1,296 @@
+"""Which tables about attributes are asked for, with which shares of the budget, and what they say of each attribute by itself.
+
+The squares of the shares' mu add up to that of the mu given, at most. Only declarations, released figures and generated cases
+decide what is asked next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from libra.engines import attribute_tables as tables
+from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, LengthGroup, OfAttribute, Pair, Side
+from libra.engines.counting.attributes import cells_of, durations
+from libra.eventlog.attributes import Attribute
+from libra.eventlog.cases import Cases, Floats, Integers
+from libra.mechanisms.libra.attributes.bins import believed, finer, first_bounds, on_simplex, refined
+from libra.mechanisms.libra.figures import likeliest_counts
+from libra.privacy.gate import Gate
+from libra.privacy.noise import NoisyTable
+
+VALUES, CHOICE, PAIRS = 0.55, 0.05, 0.40  # shares: each attribute by itself, which pairs to look at, and these pairs
+WEIGHTS = {"boolean": 1.0}  # of an attribute among the others; 2 for all other kinds
+FIRST_LOOK = {"category": 0.7, "number": 0.3, "date": 0.3}  # of what an attribute gets, for the choice of values
+GRAIN = 0.1  # of the rest, for how round numbers are
+STEPS = (0.3, 0.35, 0.35)  # of what is left then, for the steps in which numbers are cut; two where there are few cases
+FEW = 100.0  # cases times mu, below which numbers are cut once
+RARE = 0.1  # share of the cases: where a single number would need more to be chosen, none is
+MOST_PAIRS = 4  # for each attribute
+WORTH = 0.5  # of the noise that a pair is measured with, that its dependence has to reach
+GROUPS, GROUP_WORTH = (3, 12), 40.0  # how many groups of cells a pair may have; cases times mu for each
+SHARED = (0.02, 0.98)  # share of cases that have an activity, for whether they have it to be worth asking about
+MOST_FEATURES = 40
+
+
+class ValueChoice(NamedTuple):
+    """How the values of an attribute are chosen: its number, the mu, and what noisy counts, times the scale, have to reach."""
+
+    attribute: int
+    mu: float
+    threshold: int
+
+
+def mu_of_each(attributes: Sequence[Attribute], mu: float) -> Floats:
+    """The mu of each attribute by itself."""
+    weights = np.array([WEIGHTS.get(attribute.kind, 2.0) for attribute in attributes])
+    return mu * np.sqrt(VALUES * weights / weights.sum())
+
+
+def choices(attributes: Sequence[Attribute], mu: float) -> list[tuple[int, float]]:
+    """The attributes whose values are chosen privately, and the mu of each choice."""
+    private = [i for i, one in enumerate(attributes) if one.kind in FIRST_LOOK and one.values is None]
+    each = mu_of_each(attributes, mu)
+    return [(i, float(each[i]) * math.sqrt(FIRST_LOOK[attributes[i].kind])) for i in private]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleasedAttribute:
+    """What is known of an attribute by itself."""
+
+    attribute: Attribute
+    coding: Coding
+    texts: tuple[str, ...]  # of the atoms, for a category
+    counts: Floats  # how many cases fall into each cell: nowhere negative, and together as many as there are
+    sds: Floats  # how far these may be off
+    grains: tuple[float, ...] = ()  # of numbers: the share of `GRAINS` that is the largest to divide them
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready copy."""
+        return {
+            "attribute": self.attribute.to_dict(),
+            "atoms": list(self.coding.atoms),
+            "bounds": None if self.coding.bounds is None else list(self.coding.bounds),
+            "texts": list(self.texts),
+            "counts": self.counts.tolist(),
+            "sds": self.sds.tolist(),
+            "grains": list(self.grains),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> ReleasedAttribute:
+        """From a JSON document."""
+        coding = Coding(tuple(plain["atoms"]), None if plain["bounds"] is None else tuple(plain["bounds"]))
+        counts, sds = np.array(plain["counts"], float), np.array(plain["sds"], float)
+        return cls(Attribute.from_dict(plain["attribute"]), coding, tuple(plain["texts"]), counts, sds, tuple(plain["grains"]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AttributeFigures:
+    """What was released about attributes."""
+
+    each: tuple[ReleasedAttribute, ...]
+    pairs: tuple[Pair, ...] = ()  # that were looked at
+    interactions: tuple[Floats, ...] = ()  # of each pair, beyond what its sides do by themselves
+    sd: float = 0.0  # of an interaction
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready copy."""
+        each, pairs = [one.to_dict() for one in self.each], [[_plain_side(side) for side in pair] for pair in self.pairs]
+        return {"each": each, "pairs": pairs, "interactions": [one.tolist() for one in self.interactions], "sd": self.sd}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> AttributeFigures:
+        """From a JSON document."""
+        each = tuple(map(ReleasedAttribute.from_dict, plain["each"]))
+        pairs = tuple((_side(one, each), _side(other, each)) for one, other in plain["pairs"])
+        return cls(each, pairs, tuple(np.array(one, float) for one in plain["interactions"]), plain["sd"])
+
+
+def release_attributes(
+    gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Sequence[ValueChoice], scale: int, like: Cases
+) -> AttributeFigures:
+    """Ask the gate for everything about attributes.
+
+    `chosen` is how values are chosen, `scale` what their counts are multiplied with. `like` are the cases that were generated, in
+    the codes of the gate, as many as there are by the released figures.
+    """
+    n_cases, each_mu = float(len(like)), mu_of_each(attributes, mu)
+    if not len(like):
+        return AttributeFigures(())
+    likely = [one for one in chosen if attributes[one.attribute].kind == "category" or one.threshold < RARE * scale * n_cases]
+    selected = {one.attribute: gate.select_values(*one, scale) for one in likely}
+    each = []
+    for number, attribute in enumerate(attributes):
+        first = selected.get(number)
+        threshold = next((one.threshold / scale for one in chosen if one.attribute == number), 0.0)
+        rest = float(each_mu[number]) * math.sqrt(1 - (FIRST_LOOK[attribute.kind] if first else 0.0))
+        if attribute.kind in ("boolean", "category"):
+            each.append(_category(gate, number, attribute, first, threshold, rest, n_cases))
+        else:
+            each.append(_number(gate, number, attribute, first, threshold, rest, n_cases))
+    return _with_pairs(gate, tuple(each), mu, like)
+
+
+First = tuple[Integers, NoisyTable] | None
+
+
+def _counts(gate: Gate, side: OfAttribute, mu: float, n_cases: float) -> tuple[Floats, float]:
+    """How many cases fall into each cell of an attribute, and the noise."""
+    found = gate.release(tables.ValueCounts(side), mu)
+    return found.values + n_cases / side.n_cells, found.sd
+
+
+def _category(
+    gate: Gate, number: int, attribute: Attribute, first: First, threshold: float, mu: float, n_cases: float
+) -> ReleasedAttribute:
+    if attribute.kind == "boolean":
+        coding, texts = Coding((0, 1), None), ("false", "true")
+    elif first is None:
+        texts = attribute.values or ()
+        coding = Coding(tuple(range(len(texts))))
+    else:
+        coding, texts = Coding(tuple(first[0].tolist())), gate.texts_of(number, first[0])
+    counts, sd = _counts(gate, OfAttribute(number, coding), mu, n_cases)
+    sds = np.full(len(counts), sd)
+    if first is not None and len(first[0]):
+        _look_again(counts, sds, first[1], threshold)
+    return ReleasedAttribute(attribute, coding, texts, on_simplex(counts, n_cases), sds)
+
+
+def _look_again(counts: Floats, sds: Floats, first: NoisyTable, threshold: float) -> None:
+    """Bring the counts of chosen values together with those by which they were chosen."""
+    atoms = slice(1, 1 + len(first.values))
+    second = NoisyTable(np.rint(counts[atoms] * first.scale).astype(np.int64), first.scale, float(sds[0]))
+    counts[atoms] = likeliest_counts(first, second, threshold)
+    sds[atoms] = 1 / math.hypot(1 / first.sd, 1 / float(sds[0]))
+
+
+def _number(
+    gate: Gate, number: int, attribute: Attribute, first: First, threshold: float, mu: float, n_cases: float
+) -> ReleasedAttribute:
+    """Numbers in cells that become finer step by step."""
+    atoms = () if first is None else tuple(first[0].tolist())
+    steps = STEPS if n_cases * mu >= FEW else STEPS[:2]
+    mus = [mu * math.sqrt((1 - GRAIN) * step / sum(steps)) for step in steps]
+    coding = Coding(atoms, first_bounds(attribute))
+    counts, sd = _counts(gate, OfAttribute(number, coding), mus[0], n_cases)
+    sds, intervals = np.full(len(counts), sd), slice(1 + len(atoms), None)
+    if first is not None and atoms:
+        _look_again(counts, sds, first[1], threshold)
+    bounded = attribute.lowest is not None and attribute.highest is not None
+    there = np.ones(len(counts), bool)
+    there[intervals] = believed(counts[intervals], sd, bounded=bounded)
+    counts = on_simplex(counts, n_cases, there)
+    for at in mus[1:]:
+        coding, parent = finer(coding, counts, 1 / at, attribute)
+        found, sd = _counts(gate, OfAttribute(number, coding), at, n_cases)
+        there = there[parent]
+        counts, sds = refined(counts, sds, np.where(there, found, 0.0), sd, parent)
+        counts = on_simplex(counts, n_cases, there)
+    round_ones = gate.release(tables.ValueGrains(OfAttribute(number, coding)), mu * math.sqrt(GRAIN))
+    grains = on_simplex(round_ones.values, max(float(counts[intervals].sum()), 1.0))
+    return ReleasedAttribute(attribute, coding, (), counts, sds, tuple((grains / grains.sum()).tolist()))
+
+
+def _with_pairs(gate: Gate, each: tuple[ReleasedAttribute, ...], mu: float, like: Cases) -> AttributeFigures:
+    """The pairs that go together most, chosen by a noisy score and then measured."""
+    n_cases, d = float(len(like)), len(each)
+    mu_pairs = mu * math.sqrt(PAIRS)
+    for_each = n_cases * mu_pairs / math.sqrt(MOST_PAIRS * d)
+    most = int(np.clip(for_each / GROUP_WORTH, *GROUPS))
+    sides: list[OfAttribute] = [OfAttribute(i, _grouped(one, most)) for i, one in enumerate(each)]
+    shares: dict[Side, Floats] = {}
+    for side, one in zip(sides, each, strict=True):
+        shares[side] = np.bincount(side.coding.groups or (), one.counts, minlength=side.n_cells) / n_cases
+    features = features_of(like)
+    for feature in features:
+        shares[feature] = np.bincount(cells_of(like, feature), minlength=feature.n_cells) / n_cases
+    pairs: list[Pair] = [(one, other) for i, one in enumerate(sides) for other in sides[i + 1 :]]
+    pairs += [(one, feature) for one in sides for feature in features]
+    pairs = [pair for pair in pairs if min(side.n_cells for side in pair) > 1]
+    if not pairs:
+        return AttributeFigures(each)
+    independent = [np.multiply.outer(shares[one], shares[other]).ravel() for one, other in pairs]
+    expected = np.rint(n_cases * np.concatenate(independent)).astype(np.int64)
+    table = tables.PairCounts(tuple(pairs))
+    scores = gate.release_scores(table, expected, mu * math.sqrt(CHOICE))
+    off = {side: float(np.bincount(side.coding.groups or (), one.sds).sum()) for side, one in zip(sides, each, strict=True)}
+    by_chance = [math.sqrt(2 / math.pi) * float(np.sqrt(n_cases * shares_of).sum()) for shares_of in independent]
+    by_noise = [0.8 * (off[one] + (off[other] if isinstance(other, OfAttribute) else 0.0)) for one, other in pairs]  # type: ignore[index]
+    signal = scores.values - np.hypot(by_chance, by_noise)
+    cells = np.array([one.n_cells * other.n_cells for one, other in pairs], float)
+    order = np.argsort(-signal / cells, kind="stable")[: MOST_PAIRS * d]
+    noise = np.array([tables.Interactions(tuple(pairs[i] for i in order[: m + 1])).clip for m in range(len(order))]) / mu_pairs
+    worth = np.flatnonzero(signal[order] >= WORTH * 0.8 * cells[order] * noise)
+    taken = order[: 1 + (int(worth[-1]) if len(worth) else 0)]
+    measured = tables.Interactions(tuple(pairs[i] for i in np.sort(taken)))
+    found = gate.release(measured, mu_pairs)
+    ends = np.cumsum([one.n_cells * other.n_cells for one, other in measured.pairs])
+    parts = np.split(found.values, ends[:-1])
+    shaped = tuple(part.reshape(one.n_cells, other.n_cells) for part, (one, other) in zip(parts, measured.pairs, strict=True))
+    return AttributeFigures(each, measured.pairs, shaped, found.sd)
+
+
+def _grouped(one: ReleasedAttribute, most: int) -> Coding:
+    """The cells of an attribute in so many groups at most: the largest values by themselves, intervals by their number of cases."""
+    coding, counts = one.coding, one.counts
+    n_atoms = 1 + len(coding.atoms)
+    n_intervals = len(counts) - n_atoms
+    number = one.attribute.kind in ("number", "date")
+    large = np.argsort(-counts[:n_atoms], kind="stable")
+    large = large[counts[:n_atoms][large] > 0][: max(most - (max(most // 2, 1) if number else 1), 1)]
+    groups, taken = np.full(len(counts), -1), 0
+    for cell in np.sort(large).tolist():
+        groups[cell], taken = taken, taken + 1
+    if number and n_intervals:
+        parts = max(most - taken, 1)
+        inner = counts[n_atoms:]
+        middle = (np.cumsum(inner) - inner / 2) / max(inner.sum(), 1e-9)
+        place = np.minimum((middle * parts).astype(np.int64), parts - 1)
+        groups[n_atoms:] = taken + np.unique(place, return_inverse=True)[1]
+        begins = one.coding.arrays[1]
+        atoms = np.flatnonzero(groups[1:n_atoms] < 0) + 1  # rare single values go with the interval around them
+        groups[atoms] = groups[n_atoms + np.searchsorted(begins, coding.arrays[0][atoms - 1], side="right")]
+    elif n_intervals:
+        groups[n_atoms:] = taken
+    groups[groups < 0] = groups.max() if n_intervals or not (groups < 0).any() else groups.max() + 1
+    used, groups = np.unique(groups, return_inverse=True)
+    return Coding(coding.atoms, coding.bounds, tuple(groups.tolist()))
+
+
+def features_of(like: Cases) -> list[Side]:
+    """What attributes may depend on: whether cases have an activity, how many events they have and how long they take."""
+    n_cases = len(like)
+    rows = np.repeat(np.arange(n_cases), like.lengths)
+    has = np.unique(rows * np.int64(like.n_activities) + like.codes) % like.n_activities
+    share = np.bincount(has, minlength=like.n_activities) / n_cases
+    balanced = np.argsort(np.abs(share - 0.5), kind="stable")[:MOST_FEATURES]
+    found: list[Side] = [HasActivity(int(code)) for code in np.sort(balanced) if SHARED[0] <= share[code] <= SHARED[1]]
+    for kind, values, parts in ((LengthGroup, like.lengths, 3), (DurationGroup, durations(like), 4)):
+        bounds = np.unique(np.quantile(values, np.arange(1, parts) / parts, method="higher"))
+        bounds = tuple(int(bound) for bound in bounds if bound > values.min())
+        if bounds:
+            found.append(kind(bounds))
+    return found
+
+
+def _plain_side(side: Side) -> list[Any]:
+    if isinstance(side, OfAttribute):
+        return ["attribute", side.number, list(side.coding.groups or ())]
+    if isinstance(side, HasActivity):
+        return ["has", side.code]
+    return ["length" if isinstance(side, LengthGroup) else "duration", list(side.bounds)]
+
+
+def _side(plain: Sequence[Any], each: Sequence[ReleasedAttribute]) -> Side:
+    if plain[0] == "attribute":
+        coding = each[plain[1]].coding
+        return OfAttribute(plain[1], Coding(coding.atoms, coding.bounds, tuple(plain[2])))
+    if plain[0] == "has":
+        return HasActivity(plain[1])
+    return (LengthGroup if plain[0] == "length" else DurationGroup)(tuple(plain[1]))
