@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -21,9 +21,16 @@ SLICE_BYTES = 2_000_000  # of the log in memory; as text it is some five times a
 SLICE_EVENTS = 50_000
 
 
-def part_schema(instances: InstanceMode | None) -> dict[str, pl.DataType]:
-    """The flat table of a part: with starts where its rows are activity instances, with transitions where they are events."""
-    return PART_SCHEMA | _MORE.get(instances or "", {})
+def part_schema(
+    instances: InstanceMode | None, attributes: Mapping[str, pl.DataType] | None = None
+) -> dict[str, pl.DataType]:
+    """The flat table of a part: with starts where its rows are activity instances, with transitions where they are events.
+
+    Attributes of cases come after the case's id, those of events at the end.
+    """
+    of_cases = {name: dtype for name, dtype in (attributes or {}).items() if name.startswith(CASE_PREFIX)}
+    first = dict(list(PART_SCHEMA.items())[:1])
+    return first | of_cases | PART_SCHEMA | _MORE.get(instances or "", {}) | dict(attributes or {})
 
 
 class EventBatches(Protocol):
@@ -63,18 +70,20 @@ class LogInParts(EventLog):
     def __init__(
         self, parts: int, part: MakePart, *, n_cases: int, n_events: int, labels: Sequence[str], n_variants: int | None = None,
         grain: int = 1, metadata: LogMetadata | None = None, instances: InstanceMode | None = None,
+        attributes: Mapping[str, pl.DataType] | None = None,
     ) -> None:  # fmt: skip
         """Take what is known of the whole.
 
         `part` makes any of the parts (at least one), the same each time, with case ids that are unique over all; it goes along
         when the log is pickled. `labels` are the activity labels in use, sorted; all times are multiples of `grain` microseconds.
-        Parts have the same `instances` as the whole, and the columns of `part_schema`.
+        Parts have the same `instances` as the whole, and the columns of `part_schema` with these `attributes`.
         """
         if parts < 1:
             raise ValueError("a log in parts has at least one part")
         self.n_parts, self._make, self._n_cases, self._n_events, self._grain = parts, part, n_cases, n_events, grain
         object.__setattr__(self, "metadata", metadata or LogMetadata())
         object.__setattr__(self, "instances", instances)
+        self.schema = part_schema(instances, attributes)
         self.__dict__["_labels"] = tuple(labels)  # computed on first use in any other log
         if n_variants is not None:
             self.__dict__["n_variants"] = n_variants
@@ -82,9 +91,18 @@ class LogInParts(EventLog):
     def part(self, i: int) -> EventLog:
         """Part i, made anew; ids of cases are those of the whole, rows of cases begin with 0."""
         made = self._make(i)
-        of_events = [CASE_INDEX, *list(part_schema(self.instances))[1:]]
-        if made.events.columns != of_events or made.cases.columns != [CASE_NAME] or made.instances != self.instances:
-            raise ValueError("a part of a log has activities and times alone, and is what the whole is")
+        of_cases = {name.removeprefix(CASE_PREFIX): kind for name, kind in self.schema.items() if name.startswith(CASE_PREFIX)}
+        of_events = {CASE_INDEX: pl.UInt32()} | {
+            name: kind for name, kind in self.schema.items() if not name.startswith(CASE_PREFIX)
+        }
+        if not (made.events.schema.items() <= of_events.items() and made.cases.schema.items() <= of_cases.items()):
+            raise ValueError("a part of a log has other columns than the whole")
+        if made.instances != self.instances:
+            raise ValueError("the rows of a part of a log are what those of the whole are")
+        for name, frame, kinds in (("events", made.events, of_events), ("cases", made.cases, of_cases)):
+            if len(kinds) > frame.width:  # a log has no column without values, and a part of one may have to
+                lacking = [pl.lit(None, kind).alias(each) for each, kind in kinds.items() if each not in frame.columns]
+                object.__setattr__(made, name, frame.with_columns(lacking)[list(kinds)])
         return made
 
     def parts(self) -> Iterator[EventLog]:

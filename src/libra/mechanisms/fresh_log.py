@@ -50,8 +50,11 @@ def log_of(
     attributes: pl.DataFrame | None = None,
     first: int = 1,
     instances: InstanceMode | None = None,
+    of_cases: pl.DataFrame | None = None,
 ) -> EventLog:
     """A log of these cases in this order; `attributes` has a row for each event, `first` is the number of the first id.
+
+    `of_cases` has a row for each case.
 
     `instances` says what its events are: the starts of instances, or the transitions of events, are among the attributes then.
     """
@@ -68,7 +71,8 @@ def log_of(
     if attributes is not None:
         events = events.hstack(attributes)
     numbers = pl.int_range(first, first + len(cases), eager=True).cast(pl.String)
-    log = EventLog(events, pl.DataFrame({CASE_NAME: id_prefix(seeded=seeded) + numbers}), instances=instances)
+    ids = pl.DataFrame({CASE_NAME: id_prefix(seeded=seeded) + numbers})
+    log = EventLog(events, ids if of_cases is None else ids.hstack(of_cases), instances=instances)
     return replace(log, metadata=fresh_metadata(log, seeded=seeded)) if seeded else log
 
 

@@ -92,7 +92,10 @@ DELTA = Parameter("Privacy parameter delta.", "above 0, below 0.5; well below on
 RARE = "Rare cases: model (new traces like them), nearest (count them for the nearest kept variant) or drop."
 TAIL = Parameter(RARE, "model, nearest or drop")
 EDGES = Parameter("Steps of rare cases: certain (those that stand out from the noise) or all (some are false).", "certain or all")
-BUDGET = Parameter("Shares of the budget for control flow and times.", "control=SHARE,times=SHARE; they add up to 1")
+BUDGET = Parameter(
+    "Shares of the budget for control flow, times and attributes.", "control=SHARE,times=SHARE,attributes=SHARE; they add up to 1"
+)
+ATTRIBUTES = Parameter("Attributes to release, as the description of the log declares them.", "names of attributes")
 LABELS = Parameter("Activity names: private, public, or a list from outside the log.", "private, public or a list of names")
 TIME_ZONE = Parameter("Time zone used for hour and weekday patterns.", "such as Europe/Amsterdam or +01:00")
 CASES = Parameter("Number of cases to generate.", "from 1 up", unset="about as many as in the log")

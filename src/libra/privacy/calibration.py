@@ -21,10 +21,11 @@ from libra.privacy.selection import labels_show, variant_shows
 SLACK = 1 - 1e-10  # of mu, for the rounding of shares that are added up again
 SHOWS_PART = 0.2  # of delta, for what shows that nobody else has, where an individual has several cases
 LABELS_PART = 0.25  # of what may show, for each round in which labels are chosen; the rest is for variants
+VALUES_PART = 0.3  # of what may show, for all choices of values of attributes, in even parts
 
 
-class LabelRound(NamedTuple):
-    """One round in which labels are chosen: its mu, and what noisy weights, times the scale, have to reach."""
+class Choice(NamedTuple):
+    """One choice of labels or values: its mu, and what noisy weights or counts, times the scale, have to reach."""
 
     mu: float
     threshold: int
@@ -40,7 +41,8 @@ class Calibration:
     mu_variants: float  # of the first look at the variants
     mu_rest: float  # of everything after that, the choice of labels included
     variant_threshold: int  # variants are kept whose noisy counts, times `scale`, reach it
-    label_rounds: tuple[LabelRound, ...] = ()  # how labels are chosen, round by round; none where they are public
+    label_rounds: tuple[Choice, ...] = ()  # how labels are chosen, round by round; none where they are public
+    value_choices: tuple[Choice, ...] = ()  # how values are chosen, for each attribute whose values are private
     cases: int = 1  # how many cases of whom is protected count at most. Every mu here is that of one of them
     scale: int = FINE  # what counts are multiplied with before noise
 
@@ -59,18 +61,25 @@ class Calibration:
         mu, threshold = self.label_rounds[number]
         return labels_show(mu, threshold, self.scale, MOST_LABELS, self.cases)
 
+    def values_show(self, number: int) -> float:
+        """The largest probability that a value shows in a choice which nobody else has."""
+        return variant_shows(*self.value_choices[number], self.scale, self.cases)
+
     @property
     def least_count(self) -> float:
         """How many cases a variant needs to be kept as often as not."""
         return self.variant_threshold / self.scale
 
 
-def calibrate(epsilon: float, delta: float, variants: float, labels: Sequence[float] = (), cases: int = 1) -> Calibration:
-    """The noise for a guarantee; `variants`, and one of `labels` for each round in which these are chosen, are shares of mu^2."""
+def calibrate(
+    epsilon: float, delta: float, variants: float, labels: Sequence[float] = (), cases: int = 1, values: Sequence[float] = ()
+) -> Calibration:
+    """The noise for a guarantee; `variants`, one of `labels` a round, and one of `values` an attribute, are shares of mu^2."""
     epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
     variants = checked("the share of the variants", variants, lambda share: 0 < share < 1, "above 0 and below 1")
-    checked("the share of the labels", sum(labels), lambda share: 0 <= share < 1 - variants, "that leaves something for the rest")
-    if cases == 1:
+    rest = 1 - variants - sum(values)
+    checked("the share of the labels", sum(labels), lambda share: 0 <= share < rest, "that leaves something for the rest")
+    if cases == 1 and not values:
         mu = mu_of(epsilon, delta) * SLACK
         mu_rest = math.sqrt(1 - variants) * mu
         shows = most(lambda q: selections_delta(mu_rest, q, epsilon) <= delta, 0.0, delta)
@@ -80,15 +89,21 @@ def calibrate(epsilon: float, delta: float, variants: float, labels: Sequence[fl
         mu_rest = math.sqrt(1 - variants) * mu
     mu_variants = math.sqrt(variants) * mu
     part = min(LABELS_PART, 1 / (1 + len(labels)))  # for each round; together all show with less than the sum
-    variants_may = (1 - part * len(labels)) * shows
+    others_may = shows * (1 - VALUES_PART) if values else shows
+    variants_may = (1 - part * len(labels)) * others_may
     variant_threshold = _least_threshold(lambda at: variant_shows(mu_variants, at, FINE, cases) <= variants_may)
 
-    def label_round(mu: float) -> LabelRound:
-        may_show = part * shows * SLACK
-        return LabelRound(mu, _least_threshold(lambda at: labels_show(mu, at, FINE, MOST_LABELS, cases) <= may_show))
+    def label_round(mu: float) -> Choice:
+        may_show = part * others_may * SLACK
+        return Choice(mu, _least_threshold(lambda at: labels_show(mu, at, FINE, MOST_LABELS, cases) <= may_show))
+
+    def value_choice(mu: float) -> Choice:
+        may_show = VALUES_PART * shows / len(values) * SLACK
+        return Choice(mu, _least_threshold(lambda at: variant_shows(mu, at, FINE, cases) <= may_show))
 
     rounds = tuple(label_round(math.sqrt(share) * mu) for share in labels)
-    return Calibration(epsilon, delta, mu, mu_variants, mu_rest, variant_threshold, rounds, cases)
+    chosen = tuple(value_choice(math.sqrt(share) * mu) for share in values)
+    return Calibration(epsilon, delta, mu, mu_variants, mu_rest, variant_threshold, rounds, chosen, cases)
 
 
 def selections_delta(mu: float, shows: float, epsilon: float) -> float:

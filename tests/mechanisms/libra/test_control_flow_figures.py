@@ -11,7 +11,8 @@ from scipy.stats import norm
 
 from libra._system.randomness import Randomness
 from libra.eventlog.cases import traces_of
-from libra.mechanisms.libra.figures import ControlFigures, case_counts, likeliest_counts, rounded, weighted
+from libra.mechanisms.libra.figures import ControlFigures, case_counts, rounded, weighted
+from libra.mechanisms.libra.looks import likeliest_counts
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noise import NoisyTable
 

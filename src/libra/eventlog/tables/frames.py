@@ -27,7 +27,7 @@ from polars.io.plugins import register_io_source
 
 from libra.errors import InputError, MissingExtraError
 from libra.eventlog.files import input_format, parquet_files
-from libra.eventlog.in_parts import EventBatches, LogInParts, part_schema
+from libra.eventlog.in_parts import EventBatches, LogInParts
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import VALUE_TYPES, Attribute, LogMetadata
 from libra.eventlog.names import CASE_PREFIX, column
@@ -320,7 +320,7 @@ def write_parquet(log: EventLog, stream: BinaryIO, progress: Progress = no_progr
         stream.write(whole.getvalue())
         progress(log.n_events, log.n_events)
         return
-    with parquet_table(stream, part_schema(log.instances), header) as write_rows:
+    with parquet_table(stream, log.schema, header) as write_rows:
         for part in log.parts():
             write_rows(part.to_polars())
             done += part.n_events

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from libra._system.randomness import SEED_NOTE, Randomness
 from libra.engines.contract import CASE, Origin, Unit
 from libra.engines.polars import LogInMemory
 from libra.errors import UsageError
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
@@ -27,7 +28,7 @@ from libra.mechanisms.libra.plan import DEFAULT_BUDGET, ONE_IN, PRIVATE, PUBLIC,
 from libra.mechanisms.libra.release_run import STAGES, release_run
 from libra.mechanisms.libra.releases import departures_from_plan
 from libra.mechanisms.peers import LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, CertifiedMechanism, counted_cases, proved
-from libra.mechanisms.release import CONTENTS, OF_INSTANCES, Release
+from libra.mechanisms.release import Release, contents_of
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import checked_epsilon
@@ -66,6 +67,7 @@ class Libra(CertifiedMechanism):
     subsamples: int | None = p.SUBSAMPLES.field(None)
     cases: int | None = p.CASES.field(None)
     most_cases: int | None = p.MOST_CASES.field(None)
+    attributes: Sequence[Attribute | Mapping[str, Any]] = p.ATTRIBUTES.field(())
     plan: Plan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,17 +75,19 @@ class Libra(CertifiedMechanism):
         for name, allowed in (("tail", plans.TAILS), ("edges", plans.EDGES)):
             if (chosen := getattr(self, name)) not in allowed:
                 raise UsageError(f"{name} is one of {', '.join(allowed)}, not {chosen!r}.")
-        epsilon, delta, budget = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta), plans.checked_budget(self.budget)
+        attributes = plans.checked_attributes(self.attributes)
+        epsilon, delta = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta)
+        budget = plans.checked_budget(self.budget, len(attributes))
         subsamples = None if self.subsamples is None else checked_whole("subsamples", self.subsamples, 1, MOST_SUBSAMPLES)
         rate, runs, unit = plans.checked_rate_of(self.gamma, subsamples), subsamples or 1, Unit(self.most_cases)
         labels = plans.checked_labels(self.labels)
         said: Labels = "private" if labels == PRIVATE else "public" if labels == PUBLIC else "listed"
         kept: dict[str, Any] = {"tail": self.tail, "edges": self.edges, "labels": said}
-        made = make_plan(epsilon, delta, budget, **kept, rate=rate, runs=runs, unit=unit)
+        made = make_plan(epsilon, delta, budget, **kept, rate=rate, runs=runs, unit=unit, attributes=attributes)
         zone = plans.checked_time_zone(self.time_zone)
         cases = None if self.cases is None else checked_whole("cases", self.cases, 1, MOST_CASES)
-        self._set(epsilon=epsilon, delta=delta, budget=asdict(budget), labels=labels, time_zone=zone)
-        self._set(gamma=rate, subsamples=runs, cases=cases, plan=made)
+        self._set(epsilon=epsilon, delta=delta, budget=budget.to_dict(), labels=labels, time_zone=zone)
+        self._set(gamma=rate, subsamples=runs, cases=cases, attributes=attributes, plan=made)
 
     @property
     def private_labels(self) -> bool:
@@ -109,14 +113,14 @@ class Libra(CertifiedMechanism):
         # Several cases of an individual take part together or not at all: such subsamples are drawn where the log comes from.
         anew = plan.runs > 1 and (plan.unit.most_cases or 1) > 1
         while_reading = plan.rate if plan.runs == 1 or anew else 1.0
-        engine = origin.engine(plan.unit, random, while_reading, listed)
+        engine = origin.engine(plan.unit, random, while_reading, listed, plan.attributes)
         counted = perf_counter() - begin
         stage_done()
         public = None if self.private_labels else engine.labels
         runs, flows, gates = [], [], []
         for number in range(plan.runs):
             if anew and number:
-                engine = origin.engine(plan.unit, random, while_reading, listed)
+                engine = origin.engine(plan.unit, random, while_reading, listed, plan.attributes)
             gate = Gate(engine, random, rate=while_reading, most_cases=plan.calibration.cases)
             gates.append(gate.subsampled(plan.rate) if plan.rate < while_reading else gate)
             draw = int(random.words(1)[0] >> np.uint64(1))
@@ -147,7 +151,7 @@ class Libra(CertifiedMechanism):
             notes=tuple(notes),
             ledger=ledger,
             figures=tuple(figures),
-            contents=OF_INSTANCES.get(released.instances, CONTENTS),
+            contents=contents_of(released.instances, attributes=bool(plan.attributes)),
             seconds={"aggregate": aggregate, "privatize": privatize, "generate": generate},
         )
 
@@ -162,7 +166,9 @@ class Libra(CertifiedMechanism):
 
     def parameters(self) -> dict[str, Any]:
         """The parameters, JSON-ready, as a certificate has them."""
-        return super().parameters() | {"labels": self.labels if isinstance(self.labels, str) else list(self.labels)}
+        labels = self.labels if isinstance(self.labels, str) else list(self.labels)
+        attributes = [attribute.to_dict() for attribute in self.plan.attributes]
+        return super().parameters() | {"labels": labels, "attributes": attributes}
 
     def guarantees(self, *, seeded: bool) -> list[Guarantee]:
         """All guarantees that a release with these parameters may have: one."""
@@ -171,7 +177,7 @@ class Libra(CertifiedMechanism):
     @property
     def possible_contents(self) -> tuple[str, ...]:
         """What a release may hold: that depends on how the log was read."""
-        return (CONTENTS, *OF_INSTANCES.values())
+        return tuple(contents_of(mode, attributes=bool(self.plan.attributes)) for mode in (None, "pair", "events"))
 
     @property
     def planned_ledger(self) -> Ledger:

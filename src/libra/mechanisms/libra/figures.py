@@ -1,13 +1,11 @@
 """Everything that was released of one run, and the control flow that follows from it.
 
 Figures are plain data that can be written to JSON and read back: another process that has them, and nothing else, generates the
-same log. A kept variant had to pass a threshold on its first noisy look, which is therefore too high on average: its likelihood
-is that of a normal number above the threshold.
+same log.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,15 +16,14 @@ from libra._system.randomness import Randomness
 from libra.engines.sequences import starts_among
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated, traces_of
 from libra.eventlog.instances import SEPARATOR, split_label
+from libra.mechanisms.libra.attributes.release import AttributeFigures
+from libra.mechanisms.libra.looks import likeliest_counts
 from libra.mechanisms.libra.tail.generate import weighted_traces
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.mechanisms.libra.tail.well_formed import without_open
 from libra.mechanisms.libra.times.release import TimeFigures
-from libra.privacy.gaussian import upper_tails
 from libra.privacy.noise import NoisyTable
 
-HALVINGS = 50
-FAR = 8.0  # standard deviations from which on the tail's ratio is computed by its expansion
 THERE = 1.0  # standard deviations: from here on the noisy number of rare cases is nearer to the truth than none
 PLAIN = ("time_zone", "weight", "cases", "draw")  # fields of `Figures` that JSON has as they are
 
@@ -56,6 +53,7 @@ class Figures:
     weight: float  # how many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs
     cases: int | None  # how many cases to generate; None for as many as the figures say
     draw: int  # the seed of everything random in the generation. It is no secret
+    attributes: AttributeFigures | None = None  # about attributes, where some were asked for
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
@@ -69,6 +67,7 @@ class Figures:
             "nearest": control.nearest,
             "tail": None if control.tail is None else control.tail.to_dict(),
             "times": self.times.to_dict(),
+            "attributes": None if self.attributes is None else self.attributes.to_dict(),
         } | {name: getattr(self, name) for name in PLAIN}
 
     @classmethod
@@ -86,7 +85,8 @@ class Figures:
             completion=completion_of(labels),
         )
         times = TimeFigures.from_dict(plain["times"])
-        return cls(labels, control, times, **{name: plain[name] for name in PLAIN})
+        attributes = None if plain["attributes"] is None else AttributeFigures.from_dict(plain["attributes"])
+        return cls(labels, control, times, **{name: plain[name] for name in PLAIN}, attributes=attributes)
 
 
 def completion_of(labels: tuple[str, ...]) -> Integers | None:
@@ -103,27 +103,6 @@ def _plain_label(label: str) -> str | list[str]:
 
 def _label_of(plain: str | list[str]) -> str:
     return plain if isinstance(plain, str) else SEPARATOR.join(plain)
-
-
-def likeliest_counts(first: NoisyTable, second: NoisyTable, threshold: float) -> Floats:
-    """The counts, nowhere below zero, under which both looks are likeliest."""
-    above, below = np.maximum(first.values, second.values) + 1, np.zeros(len(first.values))
-    trust, trust_second = 1 / first.sd**2, 1 / second.sd**2
-    for _ in range(HALVINGS):
-        count = (above + below) / 2
-        passing = _hazard((threshold - count) / first.sd) / first.sd
-        rises = trust * (first.values - count) - passing + trust_second * (second.values - count) > 0
-        above, below = np.where(rises, above, count), np.where(rises, count, below)
-    return (above + below) / 2
-
-
-def _hazard(scores: Floats) -> Floats:
-    """The normal density over its upper tail."""
-    far = np.maximum(scores, FAR)
-    found = far + 1 / far - 2 / far**3
-    near = np.flatnonzero(scores < FAR)
-    found[near] = np.exp(-(scores[near] ** 2) / 2) / math.sqrt(2 * math.pi) / upper_tails(scores[near])
-    return found
 
 
 def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Floats]:

@@ -8,16 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
 from libra._system.ordering import stable_order
 from libra._system.randomness import Randomness, derived_seed
-from libra.eventlog.cases import Cases, Floats, Integers, Traces, concatenated, together
+from libra.eventlog.attributes import Attribute
+from libra.eventlog.cases import MISSING, Cases, Floats, Integers, Traces, concatenated, together
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.mechanisms.fresh_log import log_of
+from libra.mechanisms.libra.attributes.columns import columns_of, schema_of
+from libra.mechanisms.libra.attributes.fit import Model, dealt, fitted, places_among
 from libra.mechanisms.libra.figures import Figures, case_counts, weighted
 from libra.mechanisms.libra.instances import as_released, mode_of, released_traces, within_instances
 from libra.mechanisms.libra.times.generate import finest_grain, generate_times
@@ -54,6 +57,7 @@ class PlannedRun:
     figures: Figures
     traces: Traces
     counts: Integers
+    models: tuple[Model, ...] = ()  # of its attributes
 
     @property
     def n_cases(self) -> int:
@@ -73,6 +77,28 @@ class PlannedRun:
         within = None if completion is None else within_instances(traces, completion)
         micros = generate_times(figures.times, traces, n_labels, figures.time_zone, random, within)
         return Cases(traces.codes, micros, traces.offsets, np.zeros(len(traces), np.int64), n_labels)
+
+    def with_models(self, n_parts: int) -> PlannedRun:
+        """The run with models of its attributes, fitted to the first of so many parts."""
+        figures = self.figures
+        if figures.attributes is None or not figures.attributes.each:
+            return self
+        random = Randomness(figures.draw ^ 4)
+        like = self.timed(self.dealt(0, 0, n_parts), random)
+        return replace(self, models=fitted(figures.attributes, figures.labels, like, random)) if len(like) else self
+
+    def with_values(self, cases: Cases, texts: Sequence[Sequence[str]], random: Randomness) -> Cases:
+        """Its cases with values of attributes, those of categories as places among these texts."""
+        if not texts:
+            return cases
+        if not self.models:
+            return replace(cases, attributes=(np.full(len(cases), MISSING),) * len(texts))
+        cases = dealt(self.models, cases, random)
+        values = list(cases.attributes)
+        for model in self.models:
+            if model.of.attribute.kind == "category":
+                values[model.number] = places_among(texts[model.number], model.of, values[model.number])
+        return replace(cases, attributes=tuple(values))
 
     def codes_among(self, labels: Sequence[str]) -> Integers:
         """The code that each of its labels has among these."""
@@ -101,6 +127,17 @@ class PlannedLog:
     def _labels(self) -> tuple[str, ...]:
         return labels_of([run.figures for run in self.runs])
 
+    @cached_property
+    def _attributes(self) -> tuple[Attribute, ...]:
+        found = [run.figures.attributes.each for run in self.runs if run.figures.attributes is not None]
+        return tuple(one.attribute for one in max(found, key=len, default=()))
+
+    @cached_property
+    def _texts(self) -> list[list[str]]:
+        """For each attribute the texts of its values, of all runs."""
+        every = [run.figures.attributes.each for run in self.runs if run.figures.attributes is not None]
+        return [sorted({text for each in every if each for text in each[i].texts}) for i in range(len(self._attributes))]
+
     def part(self, i: int) -> Cases:
         """The cases of part i in the codes of `labels_of`, the one that starts first coming first."""
         begin, parts, labels = 0, [], self._labels
@@ -108,6 +145,7 @@ class PlannedLog:
             seed = run.figures.draw ^ 1
             random = Randomness(seed if self.n_parts == 1 else derived_seed(seed, i))
             cases = run.timed(run.dealt(begin, i, self.n_parts), random)
+            cases = run.with_values(cases, self._texts, random)
             parts.append(replace(cases, codes=run.codes_among(labels)[cases.codes], n_activities=len(labels)))
             begin += run.n_cases
         cases = together(parts)
@@ -135,13 +173,17 @@ class PlannedLog:
             grain=math.gcd(*(finest_grain(run.figures.times) for run in self.runs)),
             metadata=self._log(NO_CASES, seeded=seeded).metadata,
             instances=mode_of(labels),
+            attributes=schema_of(self._attributes),
         )
 
     def _log(self, cases: Cases, *, seeded: bool, first: int = 1) -> EventLog:
         """Generated cases as a log."""
         made, activities, columns = as_released(cases, self._labels)
-        mode = mode_of(self._labels)
-        return log_of(made, activities, seeded=seeded, attributes=columns, first=first, instances=mode)
+        mode, of_cases = mode_of(self._labels), None
+        if self._attributes and made.attributes:
+            of_events, of_cases = columns_of(made, activities, self._attributes, self._texts)
+            columns = of_events if columns is None else columns.hstack(of_events)
+        return log_of(made, activities, seeded=seeded, attributes=columns, first=first, instances=mode, of_cases=of_cases)
 
 
 def planned(runs: Sequence[Figures], flows: Sequence[Weighted] | None = None, *, part_events: int = PART_EVENTS) -> PlannedLog:
@@ -151,7 +193,8 @@ def planned(runs: Sequence[Figures], flows: Sequence[Weighted] | None = None, *,
         counts = case_counts(weights, run.weight, run.cases, Randomness(run.draw ^ 2))
         used = np.flatnonzero(counts)
         made.append(PlannedRun(run, traces.take(used), counts[used]))
-    return PlannedLog(tuple(made), _parts(PlannedLog(tuple(made), 1).n_events, part_events))
+    n_parts = _parts(PlannedLog(tuple(made), 1).n_events, part_events)
+    return PlannedLog(tuple(run.with_models(n_parts) for run in made), n_parts)
 
 
 def first_cases(n_cases: int, n_events: int) -> Integers:

@@ -13,13 +13,15 @@ from typing import Literal, TypeAlias
 from libra._system.arguments import checked
 from libra.engines.contract import CASE, Unit
 from libra.errors import UsageError
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.instances import SEPARATOR
+from libra.mechanisms.libra.attributes.release import private_values
 from libra.mechanisms.libra.tail.certain import FALSE_SHARE
 from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
 from libra.privacy.accounting import before_subsampling, delta_of_ledger
-from libra.privacy.calibration import Calibration, calibrate
+from libra.privacy.calibration import Calibration, Choice, calibrate
 from libra.privacy.guarantee import NAMES_PUBLIC, RELEASE_ONCE, suited
-from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Ledger
+from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VALUE_SELECTION, VARIANT_SELECTION, Entry, Ledger
 
 Tail: TypeAlias = Literal["model", "nearest", "drop"]
 Edges: TypeAlias = Literal["certain", "all"]
@@ -36,15 +38,29 @@ LABELS = (0.02, 0.06)
 STANDS_OUT = 3.0  # standard deviations of a count that is not mistaken for noise
 ONE_IN = f"1 in {1 / FALSE_SHARE:.0f}"  # of the edges that are taken may be false, where they have to be certain
 PRIVATE, PUBLIC = "private", "public"
-WAYS = "Say it as control=0.55,times=0.45"
+WAYS = "Say it as control=0.55,times=0.45, or with attributes as control=0.44,times=0.36,attributes=0.2"
+# Of everything, for attributes, where some are asked for: few, and more than so many.
+FOR_FEW, FOR_MANY, MANY = 0.2, 0.3, 10
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Shares of what is spent (of mu^2): for control flow and for times. They add up to 1."""
+    """Shares of what is spent (of mu^2): for control flow, for times, and for attributes. They add up to 1."""
 
     control: float = 0.55
     times: float = 0.45
+    attributes: float = 0.0
+
+    def to_dict(self) -> dict[str, float]:
+        """The shares by name; that of attributes only where there is one."""
+        return {name: share for name, share in vars(self).items() if share}
+
+    def with_attributes(self, many: int) -> Budget:
+        """The same, with the usual share for so many attributes, where they have none yet."""
+        share = FOR_MANY if many > MANY else FOR_FEW
+        if not many or self.attributes:
+            return self
+        return Budget(round(self.control * (1 - share), 12), round(self.times * (1 - share), 12), share)
 
 
 DEFAULT_BUDGET = Budget()
@@ -65,6 +81,13 @@ class Plan:
     unit: Unit = CASE  # who is protected
     edges: Edges = "certain"  # which steps of rare cases are taken: those that stand out in two looks, or all that may be there
     labels: Labels = "private"  # which may be released: those chosen privately, all ("public"), or those of a list
+    attributes: tuple[Attribute, ...] = ()  # which are released
+    mu_attributes: float = 0.0  # for these
+
+    @property
+    def choices(self) -> dict[int, Choice]:
+        """How the values of attributes are chosen, by the number of the attribute."""
+        return dict(zip(private_values(self.attributes), self.calibration.value_choices, strict=True))
 
     @property
     def mu_tail(self) -> float:
@@ -81,6 +104,11 @@ class Plan:
         if self.tail == "model":
             entries.append(Entry("tail", ROUNDED_GAUSSIAN, self.mu_tail, 1.0, "tail"))
         entries.append(Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0))
+        for number, choice in enumerate(noise.value_choices):
+            entries.append(Entry("values", VALUE_SELECTION, choice.mu, 1.0, shows=noise.values_show(number)))
+        if self.attributes:
+            chosen = math.hypot(*(choice.mu for choice in noise.value_choices))
+            entries.append(Entry("attributes", ROUNDED_GAUSSIAN, math.sqrt(self.mu_attributes**2 - chosen**2), 1.0))
         return Ledger(tuple(entries), self.rate, self.runs, noise.cases)
 
     def survives(self) -> str:
@@ -131,6 +159,16 @@ class Plan:
             f"Times get {100 * self.mu_times**2 / noise.mu**2:.0f} % of the budget: starts by year, block of four weeks and "
             "week, hours and days of the week, durations of cases and of steps."
         )
+        if self.attributes:
+            names = ", ".join(f'"{attribute.name}"' for attribute in self.attributes)
+            yield (
+                f"Attributes get {100 * self.mu_attributes**2 / noise.mu**2:.0f} % of the budget: the values of {names}, and how they go "
+                "together and with what happens in a case."
+            )
+            needed = [choice.threshold / noise.scale / self.rate for choice in noise.value_choices]
+            if needed:
+                least = " to ".join(dict.fromkeys((f"{min(needed):,.0f}", f"{max(needed):,.0f}")))
+                yield f"A value that is not declared needs about {least} cases to be released; all others are grouped."
         yield suited(self.delta, self.unit)
         yield RELEASE_ONCE
 
@@ -146,20 +184,28 @@ def make_plan(
     rate: float = 1.0,
     runs: int = 1,
     unit: Unit = CASE,
+    attributes: Sequence[Attribute] = (),
 ) -> Plan:
     """The plan for a guarantee."""
     rounds = LABELS if labels == "private" and tail == "model" else ()  # without a model those of kept variants are
-    control, times = budget.control * (1 - sum(rounds)), budget.times * (1 - sum(rounds))
+    budget = budget.with_attributes(len(attributes))
+    control, times, rest = (share * (1 - sum(rounds)) for share in (budget.control, budget.times, budget.attributes))
+    values = [share * rest for share in private_values(attributes).values()]
     first = FIRST_LOOK[tail] * control
     aimed = delta
     while True:
         noise = calibrate(
-            *before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=rounds, cases=unit.most_cases or 1
+            *before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=rounds, cases=unit.most_cases or 1, values=values
         )
-        rest = noise.mu_rest / math.sqrt(1 - first)
-        mu_second, mu_times = rest * math.sqrt(control - first + sum(rounds)), rest * math.sqrt(times)
-        plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit, edges, labels)
-        if min(plan.mu_second, plan.mu_times, noise.mu_variants, *(each.mu for each in noise.label_rounds)) < SMALLEST_MU:
+        whole = noise.mu_rest / math.sqrt(1 - first)
+        mu_second, mu_times, mu_attributes = (
+            whole * math.sqrt(share) for share in (control - first + sum(rounds), times, rest)
+        )
+        asked = tuple(attributes)
+        plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit, edges, labels, asked, mu_attributes)
+        choices = (*noise.label_rounds, *noise.value_choices)
+        smallest = min(plan.mu_second, plan.mu_times, noise.mu_variants, *(each.mu for each in choices))
+        if min(smallest, mu_attributes if attributes else smallest) < SMALLEST_MU:
             raise UsageError(
                 "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."
             )
@@ -176,10 +222,10 @@ def _cases(figure: str) -> str:
     return f"{figure} case{'' if figure == '1' else 's'}"
 
 
-def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
-    """Shares of control flow and times, both above 0 and adding up to 1; one that is left out gets the rest."""
+def checked_budget(said: Budget | Mapping[str, float] | str, many: int = 0) -> Budget:
+    """Shares of control flow, times and, where there are so many, attributes, all above 0; those left out share the rest."""
     if isinstance(said, Budget):
-        said = vars(said)
+        said = said.to_dict()
     if not isinstance(said, Mapping | str):
         raise UsageError(f"The budget is text or a mapping, not {said!r}. {WAYS}.")
     parts = [part.partition("=") for part in said.split(",")] if isinstance(said, str) else []
@@ -187,15 +233,23 @@ def checked_budget(said: Budget | Mapping[str, float] | str) -> Budget:
     if not all(sign and name.strip() for name, sign, _ in parts) or (parts and len(named) < len(parts)):
         raise UsageError(f'The budget "{said}" cannot be read. {WAYS}.')
     for name in named:
-        if name not in ("control", "times"):
+        if name not in ("control", "times", "attributes"):
             raise UsageError(f'There is no share of the budget called "{name}". {WAYS}.')
-    shares = {name: _share(name, value) for name, value in named.items()}
-    if len(shares) == 1:
-        (name,) = shares
-        shares["times" if name == "control" else "control"] = 1 - shares[name]
-    if len(shares) != 2 or abs(sum(shares.values()) - 1) > 1e-9:
+    if not many and named.get("attributes"):
+        raise UsageError("The budget has a share for attributes, and none is asked for. Name some with --attribute.")
+    shares = {name: _share(name, value) for name, value in named.items() if name != "attributes" or many}
+    if many and "attributes" not in shares:
+        if sum(shares.values()) > 1 - 1e-9:  # as without attributes: these take their usual share of it
+            return checked_budget(shares, 0).with_attributes(many)
+        shares["attributes"] = Budget().with_attributes(many).attributes if len(shares) < 2 else 1 - sum(shares.values())
+    left = 1 - sum(shares.values())
+    lacking = [name for name in ("control", "times") if name not in shares]
+    usual = sum(getattr(DEFAULT_BUDGET, name) for name in lacking)
+    shares |= {name: left * getattr(DEFAULT_BUDGET, name) / usual for name in lacking}
+    if min(shares.values()) <= 0 or abs(sum(shares.values()) - 1) > 1e-9:
         raise UsageError(f"The shares of the budget have to add up to 1. {WAYS}.")
-    return Budget(control=shares["control"], times=round(1 - shares["control"], 12))
+    control, rest = round(shares["control"], 12), round(shares.get("attributes", 0.0), 12)
+    return Budget(control=control, times=round(1 - control - rest, 12), attributes=rest)
 
 
 def _share(name: str, value: object) -> float:
@@ -239,3 +293,26 @@ def checked_time_zone(said: str) -> str:
         remedy = "Use a name such as Europe/Amsterdam, or an offset such as +01:00."
         raise UsageError(f'There is no time zone "{said}". {remedy}') from error
     return said
+
+
+def checked_attributes(said: object) -> tuple[Attribute, ...]:
+    """Attributes as they are declared, each of them once."""
+    if isinstance(said, str) or not isinstance(said, Sequence):
+        raise UsageError(f"attributes has to be a list of names, not {said!r}.")
+    found: list[Attribute] = []
+    for one in said:
+        if isinstance(one, Mapping):
+            try:
+                one = Attribute.from_dict(one)
+            except TypeError as error:
+                raise UsageError(f"attributes has something that is no declaration: {dict(one)!r}.") from error
+        if not isinstance(one, Attribute):
+            remedy = "Describe the log with libra describe and pass the file as --description, or as description="
+            raise UsageError(f"Nothing says what the attribute {one!r} is. {remedy}.")
+        if one.level == "event":
+            raise UsageError(f'"{one.name}" is an attribute of events, and libra releases those of cases only.')
+        found.append(one)
+    names = [one.name for one in found]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f'The attribute "{twice[0]}" is asked for twice.')
+    return tuple(found)

@@ -6,13 +6,16 @@ Control flow is generated between the rounds, because what is asked about times 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
 from libra.eventlog.cases import Floats, Traces
 from libra.eventlog.instances import SEPARATOR
+from libra.mechanisms.libra.attributes.release import release_attributes
 from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, completion_of, weighted
+from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.plan import Plan
 from libra.mechanisms.libra.tail.release import release_tail
 from libra.mechanisms.libra.times.release import release_times
@@ -35,9 +38,16 @@ def release_run(
     traces, weights = weighted(control, Randomness(draw))
     stage_done()
     counts = case_counts(weights, 1.0, None, Randomness(draw ^ 2))
-    times = release_times(gate.with_labels(labels), traces, len(labels), plan.mu_times, zone, counts)
+    of_labels = gate.with_labels(labels)
+    times = release_times(of_labels, traces, len(labels), plan.mu_times, zone, counts)
+    figures = Figures(labels, control, times, zone, 1 / (plan.rate * plan.runs), None, draw)
+    if plan.attributes:
+        like = planned([figures], [(traces, weights)]).part(0)
+        noise, n_cases = plan.calibration, float(counts.sum())
+        found = release_attributes(of_labels, plan.attributes, plan.mu_attributes, plan.choices, noise.scale, like, n_cases)
+        figures = replace(figures, attributes=found)
     stage_done()
-    return Figures(labels, control, times, zone, 1 / (plan.rate * plan.runs), None, draw), traces, weights
+    return figures, traces, weights
 
 
 def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> tuple[tuple[str, ...], ControlFigures]:

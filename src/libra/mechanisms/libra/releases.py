@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from libra.engines import attribute_tables as attributes
 from libra.engines import control_flow_tables as control
 from libra.engines import time_tables as times
 from libra.mechanisms.libra.plan import Plan
-from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
-from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VARIANT_SELECTION, Entry, Group, Ledger
+from libra.privacy.gate import KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
+from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VALUE_SELECTION, VARIANT_SELECTION, Entry, Group, Ledger
 
 CLOSE = 1e-9  # relative: other machines round the last digits otherwise
 ALWAYS_OF_TAIL = (control.Size.purpose, control.Lengths.purpose, control.BaseNorms.purpose)
@@ -19,6 +20,7 @@ CHOICE, NAMES = "choice of what is shown", "choice of activity names"
 COUNTS, TAIL = "counts of kept variants", "model of rare cases"
 STARTS, DURATIONS, CLOCK = "when cases start", "how long cases and steps take", "hours and precision of times"
 TIMES = (STARTS, DURATIONS, CLOCK)
+ATTRIBUTES = "attributes of cases"
 TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
     (COUNTS, "kept", (control.VariantCounts,)),
     (COUNTS, "all", (control.NearestCounts,)),
@@ -28,6 +30,7 @@ TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
     (DURATIONS, "all", (times.CaseDurations, times.CaseDurationParts, times.LongestSteps)),
     (DURATIONS, "all", (times.StepDurations, times.EdgeDurations, times.LongestEdges)),
     (CLOCK, "all", (times.Granularity, times.ActivityHours)),
+    (ATTRIBUTES, "all", (attributes.ValueCounts, attributes.ValueGrains, attributes.PairCounts, attributes.Interactions)),
 )
 
 
@@ -54,9 +57,10 @@ class Released:
 
 RELEASES: dict[str, Released] = {
     KEPT_LABELS: Released(NAMES, LABEL_SELECTION, "tail", one_cell=True),
+    KEPT_VALUES: Released(ATTRIBUTES, VALUE_SELECTION, "all", one_cell=True),
     KEPT_VARIANTS: Released(CHOICE, VARIANT_SELECTION, "all", one_cell=True),
     **{
-        table.purpose: Released(topic, ROUNDED_GAUSSIAN, group, "clip" not in table.__dataclass_fields__)
+        table.purpose: Released(topic, ROUNDED_GAUSSIAN, group, issubclass(table, control.OneCell))
         for topic, group, tables in TABLES
         for table in tables
     },
@@ -94,6 +98,17 @@ def departures_from_plan(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
         yield "releases about rare cases are missing that every run makes"
     if Ledger(tuple(of_tail)).mu > plan.mu_tail * (1 + CLOSE):
         yield "releases about rare cases take more than the plan gives them"
+    of_attributes = of_topics(entries, (ATTRIBUTES,))
+    if Ledger(tuple(of_attributes)).mu > plan.mu_attributes * (1 + CLOSE):
+        yield "releases about attributes take more than the plan gives them"
+    planned_choices = [(each.mu, noise.values_show(number)) for number, each in enumerate(noise.value_choices)]
+    for entry in of_attributes:
+        if entry.mechanism == VALUE_SELECTION and not any(
+            _close(entry.mu or 0.0, mu) and _close(entry.shows, shows) for mu, shows in planned_choices
+        ):
+            yield f'"{KEPT_VALUES}" does not have the noise that these parameters give it'
+    if sum(entry.mechanism == VALUE_SELECTION for entry in of_attributes) > len(planned_choices):
+        yield f'"{KEPT_VALUES}" stands there more often than attributes with private values are asked for'
     if of_times and not _close(Ledger(tuple(of_times)).mu, plan.mu_times):
         yield "releases about times do not add up to what the plan gives them"
 

@@ -7,27 +7,31 @@ out by evenly spread numbers instead of by chance, so that hardly any error is a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
-from scipy.sparse import csr_array
 
 from libra._system.randomness import Randomness
 from libra.engines.attribute_tables import GRAINS, OfAttribute, Side
-from libra.engines.counting.attributes import cells_of
+from libra.engines.counting.attributes import cells_of, coded
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import MISSING, Cases, Floats, Integers
+from libra.eventlog.instances import STARTED, split_label
 from libra.mechanisms.libra.attributes.bins import ends_of
 from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
 
 USUAL = 0.8  # standard deviation of a parameter of the model, before anything is known of it
 LEAST = 0.05  # cases in a cell, so that logarithms are finite
+FAR = 4.0  # how large a parameter may become for what noise makes impossible by a standard deviation
 SLIGHT = 1e-3  # penalty of the parameters of single cells, whose counts are trusted
-STEPS = 150
-LAST = 20
+STEPS = 150  # of the search for the parameters
+REMEMBERED, SHORTEST = 12, 1e-6  # steps that it goes by, and what is left of one that it gives up
+FLAT, LITTLE = 1e-5, 1e-10  # slopes, and changes of the value, at which it ends
+LAST = 20  # corrections of the counts of single cells
+OTHERS = -1  # which no text has
 GOLDEN = (5**0.5 - 1) / 2
 NEVER = -60.0  # the logarithm of a share that is nothing
 
@@ -49,7 +53,15 @@ class Model:
     of: ReleasedAttribute
     base: Floats
     dependences: tuple[Dependence, ...]
-    at: int | None  # the label that a case needs to have a value
+    at: Integers | None  # the labels of which a case needs one to have a value; None where it needs none
+
+
+def dealt(models: Sequence[Model], cases: Cases, random: Randomness) -> Cases:
+    """The cases with values of all attributes, in the order of the attributes."""
+    known = replace(cases, attributes=(np.zeros(0, np.int64),) * len(models))
+    for model in models:
+        known = _with(known, model.number, deal(model, known, random))
+    return known
 
 
 def fitted(figures: AttributeFigures, labels: Sequence[str], like: Cases, random: Randomness) -> tuple[Model, ...]:
@@ -60,7 +72,7 @@ def fitted(figures: AttributeFigures, labels: Sequence[str], like: Cases, random
             if isinstance(side, OfAttribute):
                 linked[side.number] += 1
     models: list[Model] = []
-    known = Cases(like.codes, like.micros, like.offsets, like.variant, like.n_activities, (np.zeros(0, np.int64),) * len(linked))
+    known = replace(like, attributes=(np.zeros(0, np.int64),) * len(linked))
     done: set[int] = set()
     for number in np.argsort(-linked, kind="stable").tolist():
         model = _fit(figures, number, done, labels, known)
@@ -71,8 +83,7 @@ def fitted(figures: AttributeFigures, labels: Sequence[str], like: Cases, random
 
 
 def _with(cases: Cases, number: int, values: Integers) -> Cases:
-    attributes = (*cases.attributes[:number], values, *cases.attributes[number + 1 :])
-    return Cases(cases.codes, cases.micros, cases.offsets, cases.variant, cases.n_activities, attributes)
+    return replace(cases, attributes=(*cases.attributes[:number], values, *cases.attributes[number + 1 :]))
 
 
 class _Pair(NamedTuple):
@@ -87,7 +98,7 @@ def _fit(figures: AttributeFigures, number: int, done: set[int], labels: Sequenc
     """The model of one attribute, given the cases and the attributes that were dealt out before it."""
     one, at = figures.each[number], None
     if one.attribute.at is not None:
-        at = labels.index(one.attribute.at) if one.attribute.at in labels else -1
+        at = np.array([code for code, label in enumerate(labels) if stands_at(one.attribute, label)], np.int64)
     pairs = list(_pairs_of(figures, number, done))
     patterns, times, able = _patterns(known, [pair.side for pair in pairs], at)
     n, share = len(known), len(known) / max(one.counts.sum(), 1e-9)
@@ -98,7 +109,7 @@ def _fit(figures: AttributeFigures, number: int, done: set[int], labels: Sequenc
     wanted *= (n - unable) / wanted.sum()
     rows = patterns[:, able]
     weights = times[able].astype(float)
-    aims, ridge, curvature, of_cells, members = [wanted], [np.full(len(there), SLIGHT)], [wanted], [], []
+    aims, ridge, curvature, of_cells = [wanted], [np.full(len(there), SLIGHT)], [wanted], list[Integers]()
     for place, pair in enumerate(pairs):
         g, s = pair.wanted.shape
         of_cell = pair.groups[there]
@@ -109,11 +120,11 @@ def _fit(figures: AttributeFigures, number: int, done: set[int], labels: Sequenc
         always = _centred(np.multiply.outer(missing, without.astype(float)))  # of cases that can have no value
         aims.append((pair.wanted * share - always).ravel())
         expected = np.maximum(np.multiply.outer(of_group, of_side) / n, 1.0)
-        ridge.append(((figures.sd * share) ** 2 / (expected * USUAL**2)).ravel())
+        sd = figures.sd * share
+        ridge.append((sd**2 / (expected * USUAL**2) + sd / FAR).ravel())
         curvature.append(expected.ravel())
         of_cells.append(of_cell)
-        members.append(csr_array((np.ones(len(weights)), (rows[place], np.arange(len(weights)))), shape=(s, len(weights))))
-    parameters = _fitted(aims, ridge, curvature, of_cells, rows, members, weights, [pair.wanted.shape for pair in pairs])
+    parameters = _fitted(aims, ridge, curvature, of_cells, rows, weights, [pair.wanted.shape for pair in pairs])
     base = np.full(len(one.counts), NEVER)
     base[there] = parameters[0]
     found = zip(pairs, parameters[1:], strict=True)
@@ -130,7 +141,7 @@ def _pairs_of(figures: AttributeFigures, number: int, done: set[int]) -> Iterato
 
 def _fitted(
     aims: list[Floats], ridge: list[Floats], curvature: list[Floats], of_cells: list[Integers], rows: Integers,
-    members: list[csr_array], weights: Floats, shapes: list[tuple[int, int]],
+    weights: Floats, shapes: list[tuple[int, ...]],
 ) -> list[Floats]:  # fmt: skip
     """The parameters of largest entropy: of the cells, then of each pair, centred over its side."""
     k = len(aims[0])
@@ -141,6 +152,8 @@ def _fitted(
     def parts(parameters: Floats) -> list[Floats]:
         tables = [parameters[ends[i] : ends[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
         return [parameters[:k], *map(_centred, tables)]
+
+    by_side = [_sorted_by(row) for row in rows]
 
     def logits_of(base: Floats, tables: list[Floats]) -> Floats:
         logits = np.repeat(base[None, :], len(weights), axis=0)
@@ -155,34 +168,70 @@ def _fitted(
         highest = logits.max(axis=1, keepdims=True)
         np.exp(logits - highest, out=logits)
         sums = logits.sum(axis=1)
-        value = float(weights @ (np.log(sums) + highest[:, 0]))
+        value = float(np.sum(weights * (np.log(sums) + highest[:, 0])))
         logits *= (weights / sums)[:, None]
         slopes = [logits.sum(axis=0)]
-        for (g, _), group, one in zip(shapes, of_cells, members, strict=True):
-            both = _summed(one @ logits, group, g)
+        for (g, s), group, (order, first, seen) in zip(shapes, of_cells, by_side, strict=True):
+            both = np.zeros((g, s))
+            sums_of_side = np.add.reduceat(logits[order], first, axis=0).T
+            np.add.at(both, (group[:, None], seen[None, :]), sums_of_side)
             slopes.append(_centred(both).ravel())
         slope = np.concatenate(slopes) - aim + trust * parameters
-        return scale * (value - float(aim @ parameters) + float(trust @ parameters**2) / 2), scale * slope * unit
+        return scale * float(value - np.sum(aim * parameters) + np.sum(trust * parameters**2) / 2), scale * slope * unit
 
     start = np.zeros(ends[-1])
     start[:k] = np.log(aims[0] / aims[0].sum())
-    found = minimize(loss, start / unit, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "ftol": 1e-10})
-    base, *tables = parts(found.x * unit)
+    base, *tables = parts(_lowest(loss, start / unit) * unit)
     shares = logits_of(base, tables)
     shares = np.exp(shares - shares.max(axis=1, keepdims=True))
     for _ in range(LAST):  # each attribute by itself is known best: its counts are met exactly
-        expected = (weights / shares.sum(axis=1)) @ shares
+        expected = np.sum((weights / shares.sum(axis=1))[:, None] * shares, axis=0)
         change = np.clip(aims[0] / np.maximum(expected, 1e-9), 0.1, 10)
         shares *= change
         base = base + np.log(change)
     return [base, *tables]
 
 
-def _summed(by_side: Floats, group: Integers, n_groups: int) -> Floats:
-    """Counts of cells (columns) by side (rows) as counts of groups (rows) by side."""
-    found = np.zeros((n_groups, len(by_side)))
-    np.add.at(found, group, by_side.T)
-    return found
+def _sorted_by(row: Integers) -> tuple[Integers, Integers, Integers]:
+    """An order in which equal ones are together, where each kind begins in it, and which kinds there are."""
+    order = np.argsort(row, kind="stable")
+    seen, first = np.unique(row[order], return_index=True)
+    return order, first, seen
+
+
+def _lowest(loss: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
+    """Where a convex function is lowest: L-BFGS, which remembers a few steps, and shortens one that leads upwards."""
+    at, (value, slope) = start, loss(start)
+    steps: list[tuple[Floats, Floats, float]] = []
+    for _ in range(STEPS):
+        if np.abs(slope).max() < FLAT:
+            break
+        direction, back = slope.copy(), []
+        for step, change, curve in reversed(steps):
+            along = float(np.sum(step * direction)) / curve
+            direction -= along * change
+            back.append(along)
+        if steps:
+            _, change, curve = steps[-1]
+            direction *= curve / float(np.sum(change * change))
+        for (step, change, curve), along in zip(steps, reversed(back), strict=True):
+            direction += (along - float(np.sum(change * direction)) / curve) * step
+        down, length = float(np.sum(slope * direction)), 1.0
+        if not steps:
+            length = min(1.0, 1 / np.abs(slope).sum())
+        while True:
+            there = at - length * direction
+            value_there, slope_there = loss(there)
+            if value_there <= value - 1e-4 * length * down or length < SHORTEST:
+                break
+            length /= 2
+        step, change = there - at, slope_there - slope
+        curve = float(np.sum(step * change))
+        steps = [*steps[-(REMEMBERED - 1) :], (step, change, curve)] if curve > 0 else steps
+        if length < SHORTEST or value - value_there <= LITTLE * max(abs(value), 1.0):
+            return there if value_there <= value else at
+        at, value, slope = there, value_there, slope_there
+    return at
 
 
 def _centred(table: Floats) -> Floats:
@@ -190,7 +239,7 @@ def _centred(table: Floats) -> Floats:
     return table - table.mean(axis=1, keepdims=True) - table.mean(axis=0, keepdims=True) + table.mean()
 
 
-def _patterns(cases: Cases, sides: Sequence[Side], at: int | None) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
+def _patterns(cases: Cases, sides: Sequence[Side], at: Integers | None) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
     """The distinct combinations of cells on all sides, how many cases have each, and which of them can have a value."""
     columns = [np.ones(len(cases), np.int64) if at is None else _has(cases, at), *(cells_of(cases, side) for side in sides)]
     key = _combined(columns, [2, *(side.n_cells for side in sides)])
@@ -209,9 +258,14 @@ def _combined(columns: Sequence[Integers], sizes: Sequence[int]) -> Integers:
     return key
 
 
-def _has(cases: Cases, code: int) -> Integers:
+def stands_at(attribute: Attribute, label: str) -> bool:
+    """Whether the value of an attribute stands on events of this label: its activity, in whatever transition, but no start."""
+    return split_label(label)[0] == attribute.at and not label.endswith(STARTED)
+
+
+def _has(cases: Cases, codes: Integers) -> Integers:
     has = np.zeros(len(cases), np.int64)
-    has[np.repeat(np.arange(len(cases)), cases.lengths)[cases.codes == code]] = 1
+    has[np.repeat(np.arange(len(cases)), cases.lengths)[np.isin(cases.codes, codes)]] = 1
     return has
 
 
@@ -237,15 +291,15 @@ def deal(model: Model, cases: Cases, random: Randomness) -> Integers:
 
 
 def _values(one: ReleasedAttribute, cell: Integers, random: Randomness) -> Integers:
-    """A value for every cell: the atom itself, a number within the interval, the number after all atoms for other texts."""
+    """A value for every cell: the atom itself, a number within the interval; `OTHERS` for texts that were not chosen."""
     atoms, _ = one.coding.arrays
     values = np.full(len(cell), MISSING)
     n_atoms = len(atoms)
     is_atom = (cell > 0) & (cell <= n_atoms)
     values[is_atom] = atoms[cell[is_atom] - 1]
     rest = np.flatnonzero(cell > n_atoms)
-    if len(rest) and one.attribute.kind in ("boolean", "category"):
-        values[rest] = -1
+    if one.attribute.kind == "category":
+        values[rest] = OTHERS
     elif len(rest):
         begins, ends = ends_of(one.coding, one.attribute)
         place = cell[rest] - 1 - n_atoms
@@ -256,6 +310,13 @@ def _values(one: ReleasedAttribute, cell: Integers, random: Randomness) -> Integ
         grain = _grains(one, len(rest), random)
         values[rest[order]] = _within(begins[place[order]], ends[place[order]], part, grain)
     return values
+
+
+def places_among(texts: Sequence[str], one: ReleasedAttribute, values: Integers) -> Integers:
+    """The values of a category as places among texts that have all of its own; the place after the last for all others."""
+    place = {text: i for i, text in enumerate(texts)}
+    codes = np.array([MISSING, *(place[text] for text in one.texts), len(texts)], np.int64)
+    return codes[coded(values, one.coding)]
 
 
 def _grains(one: ReleasedAttribute, n: int, random: Randomness) -> Integers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from libra.engines.counting.attributes import cells_of, durations
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import Cases, Floats, Integers
 from libra.mechanisms.libra.attributes.bins import believed, finer, first_bounds, on_simplex, refined
-from libra.mechanisms.libra.figures import likeliest_counts
+from libra.mechanisms.libra.looks import likeliest_counts
+from libra.privacy.calibration import Choice
 from libra.privacy.gate import Gate
 from libra.privacy.noise import NoisyTable
 
@@ -37,25 +38,22 @@ SHARED = (0.02, 0.98)  # share of cases that have an activity, for whether they 
 MOST_FEATURES = 40
 
 
-class ValueChoice(NamedTuple):
-    """How the values of an attribute are chosen: its number, the mu, and what noisy counts, times the scale, have to reach."""
-
-    attribute: int
-    mu: float
-    threshold: int
-
-
-def mu_of_each(attributes: Sequence[Attribute], mu: float) -> Floats:
-    """The mu of each attribute by itself."""
+def shares_of_each(attributes: Sequence[Attribute]) -> Floats:
+    """What each attribute by itself gets of the budget of attributes."""
     weights = np.array([WEIGHTS.get(attribute.kind, 2.0) for attribute in attributes])
-    return mu * np.sqrt(VALUES * weights / weights.sum())
+    return VALUES * weights / max(weights.sum(), 1.0)
 
 
-def choices(attributes: Sequence[Attribute], mu: float) -> list[tuple[int, float]]:
-    """The attributes whose values are chosen privately, and the mu of each choice."""
+def private_values(attributes: Sequence[Attribute]) -> dict[int, float]:
+    """The attributes whose values are chosen privately, by their numbers, and what each choice gets of the budget of attributes.
+
+    Example:
+        >>> private_values([Attribute("sex", "boolean"), Attribute("age", "number")])
+        {1: 0.11}
+    """
+    each = shares_of_each(attributes).tolist()
     private = [i for i, one in enumerate(attributes) if one.kind in FIRST_LOOK and one.values is None]
-    each = mu_of_each(attributes, mu)
-    return [(i, float(each[i]) * math.sqrt(FIRST_LOOK[attributes[i].kind])) for i in private]
+    return {i: round(each[i] * FIRST_LOOK[attributes[i].kind], 12) for i in private}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,28 +110,29 @@ class AttributeFigures:
 
 
 def release_attributes(
-    gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Sequence[ValueChoice], scale: int, like: Cases
+    gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Mapping[int, Choice], scale: int, like: Cases, n_cases: float
 ) -> AttributeFigures:
-    """Ask the gate for everything about attributes.
+    """Ask the gate for everything about attributes; for a log without cases, for nothing.
 
-    `chosen` is how values are chosen, `scale` what their counts are multiplied with. `like` are the cases that were generated, in
-    the codes of the gate, as many as there are by the released figures.
+    `chosen` is how values are chosen, by the number of the attribute; `scale` is what their counts are multiplied with. `like` are
+    cases that were generated, in the codes of the gate, and `n_cases` is how many there are by the released figures.
     """
-    n_cases, each_mu = float(len(like)), mu_of_each(attributes, mu)
-    if not len(like):
+    if not len(like) or n_cases < 1:
         return AttributeFigures(())
-    likely = [one for one in chosen if attributes[one.attribute].kind == "category" or one.threshold < RARE * scale * n_cases]
-    selected = {one.attribute: gate.select_values(*one, scale) for one in likely}
+    each_mu = mu * np.sqrt(shares_of_each(attributes))
+    single = RARE * scale * n_cases
+    likely = {i: one for i, one in chosen.items() if attributes[i].kind == "category" or one.threshold < single}
+    selected = {i: gate.select_values(i, *one, scale) for i, one in likely.items()}
     each = []
     for number, attribute in enumerate(attributes):
         first = selected.get(number)
-        threshold = next((one.threshold / scale for one in chosen if one.attribute == number), 0.0)
+        threshold = chosen[number].threshold / scale if number in chosen else 0.0
         rest = float(each_mu[number]) * math.sqrt(1 - (FIRST_LOOK[attribute.kind] if first else 0.0))
         if attribute.kind in ("boolean", "category"):
             each.append(_category(gate, number, attribute, first, threshold, rest, n_cases))
         else:
             each.append(_number(gate, number, attribute, first, threshold, rest, n_cases))
-    return _with_pairs(gate, tuple(each), mu, like)
+    return _with_pairs(gate, tuple(each), mu, like, n_cases)
 
 
 First = tuple[Integers, NoisyTable] | None
@@ -197,9 +196,11 @@ def _number(
     return ReleasedAttribute(attribute, coding, (), counts, sds, tuple((grains / grains.sum()).tolist()))
 
 
-def _with_pairs(gate: Gate, each: tuple[ReleasedAttribute, ...], mu: float, like: Cases) -> AttributeFigures:
+def _with_pairs(
+    gate: Gate, each: tuple[ReleasedAttribute, ...], mu: float, like: Cases, n_cases: float
+) -> AttributeFigures:
     """The pairs that go together most, chosen by a noisy score and then measured."""
-    n_cases, d = float(len(like)), len(each)
+    d = len(each)
     mu_pairs = mu * math.sqrt(PAIRS)
     for_each = n_cases * mu_pairs / math.sqrt(MOST_PAIRS * d)
     most = int(np.clip(for_each / GROUP_WORTH, *GROUPS))
@@ -209,7 +210,7 @@ def _with_pairs(gate: Gate, each: tuple[ReleasedAttribute, ...], mu: float, like
         shares[side] = np.bincount(side.coding.groups or (), one.counts, minlength=side.n_cells) / n_cases
     features = features_of(like)
     for feature in features:
-        shares[feature] = np.bincount(cells_of(like, feature), minlength=feature.n_cells) / n_cases
+        shares[feature] = np.bincount(cells_of(like, feature), minlength=feature.n_cells) / len(like)
     pairs: list[Pair] = [(one, other) for i, one in enumerate(sides) for other in sides[i + 1 :]]
     pairs += [(one, feature) for one in sides for feature in features]
     pairs = [pair for pair in pairs if min(side.n_cells for side in pair) > 1]

@@ -1,0 +1,64 @@
+"""Values that were dealt out as columns of the released log, where those of the original stood and of the same kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from libra.engines.attribute_tables import SECOND
+from libra.eventlog.attributes import Attribute
+from libra.eventlog.cases import MISSING, Cases, Integers
+from libra.eventlog.log import UTC_MICROSECONDS
+from libra.eventlog.names import CASE_PREFIX
+
+OTHER = "(other)"  # what stands for all values that were not chosen
+
+
+def type_of(attribute: Attribute) -> pl.DataType:
+    """The type of its column."""
+    types = {"boolean": pl.Boolean(), "category": pl.String(), "date": UTC_MICROSECONDS}
+    return types.get(attribute.kind, pl.Float64() if attribute.decimals else pl.Int64())
+
+
+def schema_of(attributes: Sequence[Attribute]) -> dict[str, pl.DataType]:
+    """The columns of attributes in a flat table, those of cases first."""
+    ordered = sorted(attributes, key=lambda attribute: not attribute.in_cases)
+    return {attribute.name: type_of(attribute) for attribute in ordered}
+
+
+def columns_of(
+    cases: Cases, activities: Sequence[str], attributes: Sequence[Attribute], texts: Sequence[Sequence[str]]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The columns of events and those of cases; `texts` are those that the values of each category stand for."""
+    of_events, of_cases = [], []
+    for attribute, values, names in zip(attributes, cases.attributes, texts, strict=True):
+        column = _column(attribute, values, names, cases)
+        if attribute.in_cases:
+            of_cases.append(column.alias(attribute.name.removeprefix(CASE_PREFIX)))
+            continue
+        rows = np.repeat(np.arange(len(cases)), cases.lengths)
+        if attribute.at is not None:
+            here = np.array([activity == attribute.at for activity in activities], bool)[cases.codes]
+            first = np.zeros(len(rows), bool)
+            first[np.flatnonzero(here)[np.unique(rows[here], return_index=True)[1]]] = True
+            column = column.gather(pl.Series(np.where(first, rows, 0))).set(~pl.Series(first), None)
+        else:
+            column = column.gather(pl.Series(rows))
+        of_events.append(column.alias(attribute.name))
+    return pl.DataFrame(of_events), pl.DataFrame(of_cases)
+
+
+def _column(attribute: Attribute, values: Integers, texts: Sequence[str], cases: Cases) -> pl.Series:
+    """The values of cases in the type of the column."""
+    numbers = pl.Series(values, dtype=pl.Int64)
+    numbers = numbers.set(numbers == MISSING, None)
+    if attribute.kind == "category":
+        return pl.Series([*texts, OTHER], dtype=pl.String).gather(numbers.cast(pl.UInt32))
+    if attribute.kind == "boolean":
+        return numbers.cast(pl.Boolean)
+    if attribute.kind == "date":
+        starts = pl.Series(np.minimum.reduceat(cases.micros, cases.offsets[:-1]) if len(cases) else values, dtype=pl.Int64)
+        return (starts + numbers * SECOND).cast(UTC_MICROSECONDS)
+    return (numbers / 10**attribute.decimals).round(attribute.decimals) if attribute.decimals else numbers
