@@ -41,7 +41,8 @@ class MisfitError(UsageError):
 def attributes_in(tables: object) -> tuple[Attribute, ...]:
     """The attributes that the tables of a file declare; a `MisfitError` where they are none."""
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-        raise MisfitError(TABLES, "attributes are tables", 'Write [attributes."NAME"] with kind = "category" below it')
+        what, remedy = f"attributes is a table for each, not {repr(tables)[:60]}", 'Write [attributes."NAME"] and below it kind'
+        raise MisfitError(TABLES, what, remedy)
     return tuple(_attribute(name, table) for name, table in tables.items())
 
 
@@ -49,9 +50,10 @@ def _attribute(name: str, table: Mapping[str, Any]) -> Attribute:
     where = f"{TABLES}.{name}"
     for key, value in table.items():
         if key not in KEYS:
-            remedy = did_you_mean(key, KEYS).strip() or f"Its keys are {', '.join(KEYS)}"
+            close = did_you_mean(key, KEYS).strip()
+            rest = f"The keys of an attribute are {', '.join(KEYS)}; those of the log stand above all attributes"
             what = f'there is no key "{key}" for the attribute "{name}"'
-            raise MisfitError(f"{where}.{key}", what, remedy.removesuffix("?") + ("? If not, leave it out" if "?" in remedy else ""))
+            raise MisfitError(f"{where}.{key}", what, f"{close} If not, leave it out" if close else rest)
         if (asked := _asked(key, value)) is not None:
             shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:60]}…"
             raise MisfitError(f"{where}.{key}", f'{key} of "{name}" is {asked}, not {shown}', f"Correct {key}")

@@ -90,7 +90,8 @@ class Attribute:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Attribute:
         """An attribute from what `to_dict` gives."""
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()})
+        said: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+        return cls(**said)
 
 
 def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".format) -> pl.Series:
@@ -120,7 +121,7 @@ def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".form
     if lost.any():
         row = int(lost.arg_true()[0])
         what = f'"{attribute.name}" is described as a {attribute.kind}, and "{text[row][:60]}" is none'
-        remedy = f"Correct it, add it to missing if it means no value, describe {attribute.name} otherwise, or set release = false"
+        remedy = "Correct it, add it to missing if it means no value, describe the attribute otherwise, or set release = false"
         raise InputError(what, place=place(row), remedy=remedy)
     return found.set(text.is_null(), None)
 

@@ -19,8 +19,8 @@ from libra.eventlog.attributes import LARGEST, MOST_DECIMALS, Attribute, Kind
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import (
     ACTIVITY,
+    CASE_ID,
     CASE_INDEX,
-    CASE_NAME,
     CASE_PREFIX,
     INSTANCE,
     LIFECYCLE,
@@ -62,6 +62,7 @@ class FoundAttribute:
     lowest: float | None = None
     highest: float | None = None
     depends_on: str | None = None  # the column that determines it
+    hint: str = ""  # how it could be described otherwise
 
     @property
     def releasable(self) -> bool:
@@ -70,10 +71,10 @@ class FoundAttribute:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, JSON-ready, without what is not there."""
-        seen = {"values": self.values, "lowest": self.lowest, "highest": self.highest}
+        values = None if self.values is None else list(self.values)
+        seen = {"values": values, "lowest": self.lowest, "highest": self.highest}
         said = {"role": self.role, "reason": self.reason, "releasable": self.releasable, "depends_on": self.depends_on}
-        seen = {name: list(value) if isinstance(value, tuple) else value for name, value in seen.items() if value is not None}
-        return self.attribute.to_dict() | {name: value for name, value in said.items() if value is not None} | {"seen": seen}
+        return self.attribute.to_dict() | said | {"seen": {name: value for name, value in seen.items() if value is not None}}
 
 
 def classified(log: EventLog) -> tuple[FoundAttribute, ...]:
@@ -86,15 +87,17 @@ def classified(log: EventLog) -> tuple[FoundAttribute, ...]:
     """
     if not log.n_events:
         return ()
-    of_case = np.arange(log.n_cases)
-    roles = {CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP, INSTANCE, *([LIFECYCLE] if log.instances == "events" else [])}
+    of_case, of_event = np.arange(log.n_cases), log.events[CASE_INDEX].to_numpy()
+    playing = {name for role in log.roles for name in role.columns} - {RESOURCE, LIFECYCLE}  # also parts of an id
+    playing |= {CASE_INDEX, CASE_ID, ACTIVITY, TIMESTAMP, START_TIMESTAMP, INSTANCE, f"{CASE_PREFIX}{log.individual}"}
+    playing |= {LIFECYCLE} if log.instances == "events" else set()
     columns = [
-        *(_Column(log, CASE_PREFIX + one.name, one, of_case) for one in log.cases if one.name not in (CASE_NAME, log.individual)),
-        *(_Column(log, one.name, one, log.events[CASE_INDEX].to_numpy()) for one in log.events if one.name not in roles),
+        *(_Column(log, CASE_PREFIX + one.name, one, of_case) for one in log.cases if CASE_PREFIX + one.name not in playing),
+        *(_Column(log, one.name, one, of_event) for one in log.events if one.name not in playing),
     ]
     columns = [column for column in columns if len(column.rows)]
     _relate([column for column in columns if column.in_case])
-    activity = _Column(log, ACTIVITY, log.events[ACTIVITY], log.events[CASE_INDEX].to_numpy())
+    activity = _Column(log, ACTIVITY, log.events[ACTIVITY], of_event)
     _relate([activity, *(column for column in columns if not column.in_case)])
     return tuple(column.found() for column in columns)
 
@@ -165,23 +168,20 @@ class _Column:
         """What the column is."""
         role, reason, release = self._role()
         if self.depends_on and role in ("case attribute", "event attribute", "counter"):
-            note = "the same by other names" if self.same else "which determines it"
-            if self.same or self.depends_on == ACTIVITY:
-                role, reason, release = "derived", f'from "{self.depends_on}", {note}', False
-            else:
-                role, reason = "derived", f'{reason}; "{self.depends_on}" determines it: released together, the two may disagree'
+            how = "says the same in other words" if self.same else "determines it"
+            role, reason = "derived", f'"{self.depends_on}" {how}'
+            release = release and not self.same and self.depends_on != ACTIVITY
         if release and self.n_cases < min(FEW_CASES, self._log.n_cases / 20):
             reason, release = f"{reason}; in too few cases to learn from", False
         numbers = self._numbers() if self.kind == "number" else None
         decimals = 0 if numbers is None else _decimals(numbers)
         level: Literal["case", "event"] = "case" if self.in_case else "event"
         at = self.first_at if self.in_case and self.first_at else None
-        attribute = Attribute(
-            self.name, self.kind, level, at=at, decimals=decimals, counter=role == "counter", release=release
-        )
+        attribute = Attribute(self.name, self.kind, level, at=at, decimals=decimals, counter=role == "counter", release=release)
+        hint = self._hint(role) if release else ""
+        found = FoundAttribute(attribute, role, reason, depends_on=self.depends_on, hint=hint)
         if not release:
-            return FoundAttribute(attribute, role, reason, depends_on=self.depends_on)
-        found = FoundAttribute(attribute, role, reason, depends_on=self.depends_on)
+            return found
         if numbers is not None and numbers.min() < numbers.max():
             lowest, highest = _rounded_outwards(float(numbers.min()), float(numbers.max()))
             return replace(found, lowest=lowest, highest=highest)
@@ -213,9 +213,8 @@ class _Column:
         if self.name == RESOURCE:
             return "event attribute", "who did it: a guarantee for cases does not protect employees", False
         if self.in_case:
-            where = f'recorded once per case, on "{self.first_at}"' if self.first_at else "one value in each case"
-            where += " in most; without at, the first value counts wherever it stands" if self.in_others else ""
-            return "case attribute", where + (" (in few cases several: the first counts)" if self.exceptions else ""), True
+            where = f'once per case, on "{self.first_at}"' if self.first_at else "one value per case"
+            return "case attribute", where + (" in most" if self.in_others or self.exceptions else ""), True
         if self.kind == "number" and (reason := self._counts()):
             return "counter", reason, True
         return "event attribute", "changes within cases" + self._where(), True
@@ -225,19 +224,25 @@ class _Column:
         if self._activity is None or self.filled >= NEARLY:
             return ""
         counts = np.bincount(self._activity)
-        few = [self._log.activities[int(code)] for code in np.argsort(-counts)[:3] if counts[code]]
-        told = f"; recorded on {listed(few)}" if counts[np.argsort(-counts)[:3]].sum() >= NEARLY * counts.sum() else ""
-        only_first = f'; for its first value alone write level = "case" and at = "{self.first_at}"'
-        return told + (only_first if self.first_at and counts.max() < NEARLY * counts.sum() else "")
+        few = [int(code) for code in np.argsort(-counts)[:3] if counts[code]]
+        enough = counts[few].sum() >= NEARLY * counts.sum()
+        return f"; on {listed(self._log.activities[code] for code in few)}" if enough else ""
+
+    def _hint(self, role: Role) -> str:
+        """How else it could be described."""
+        if role == "derived":
+            return "released together, the two may disagree"
+        if self.in_case:
+            return "without at, the first value counts wherever it stands" if self.in_others else ""
+        several = self._activity is not None and len(np.unique(self._activity)) > 1
+        return f'for its first value alone, write level = "case" and at = "{self.first_at}"' if self.first_at and several else ""
 
     def _text(self) -> tuple[Role, str, bool] | None:
         """What text is whose values are mostly those of one case."""
         if self.kind != "category":
             return None
-        words = self.distinct.str.count_matches(r"\s+").mean()
-        length = self.distinct.str.len_chars().mean()
-        assert isinstance(words, float) and isinstance(length, float)
-        if words + 1 >= MANY_WORDS or length >= LONG_TEXT:
+        words = 1 + self.distinct.str.count_matches(r"\s+").to_numpy().mean()
+        if words >= MANY_WORDS or self.distinct.str.len_chars().to_numpy().mean() >= LONG_TEXT:
             return "free text", "long texts that are mostly different", False
         if self.spread >= IDENTIFIER:
             what = "event" if not self.in_case and len(self.distinct) >= IDENTIFIER * len(self.rows) else "case"
@@ -252,7 +257,7 @@ class _Column:
         several, growing = len(np.unique(of)), len(np.unique(of[steps > 0]))
         if (steps < 0).sum() > (1 - NEARLY) * max(len(steps), 1) / 10 or growing < max(several / 2, self.n_cases / 20, 1):
             return ""
-        return "never falls along a case, and grows in many" + self._where()
+        return "never falls along a case, grows in many" + self._where()
 
     def _of_the_trace(self) -> str:
         """What of the events of its case it tells, if it does."""
@@ -322,7 +327,7 @@ def _kind(distinct: pl.Series, name: str) -> Kind:
 def _decimals(numbers: npt.NDArray[np.float64]) -> int:
     """As many decimals as the numbers have, or as can be told of the largest."""
     most = max(0, min(MOST_DECIMALS, int(math.log10(LARGEST)) - int(math.log10(max(1.0, float(np.abs(numbers).max()))))))
-    exact = (d for d in range(most) if np.allclose(np.round(numbers, d), numbers, rtol=1e-12, atol=1e-11))
+    exact = (d for d in range(most) if np.allclose(np.round(numbers, d), numbers, rtol=1e-15, atol=1e-11))
     return next(exact, most)
 
 

@@ -58,7 +58,8 @@ def describe(
         note = f"The attributes were not described, as the log cannot be read: {error}"
         return replace(described, notes=(*described.notes, note))
     attributes = tuple(one.attribute for one in found)
-    reasons = {f"{TABLES}.{one.attribute.name}": f"{one.role}: {one.reason}" for one in found}
+    told = (f"{one.role}: {one.reason}{f'; {one.hint}' if one.hint else ''}" for one in found)
+    reasons = {f"{TABLES}.{one.name}": why for one, why in zip(attributes, told, strict=True)}
     seen = {one.attribute.name: {"values": one.values, "lowest": one.lowest, "highest": one.highest} for one in found}
     return replace(described, attributes=attributes, reasons={**described.reasons, **reasons}, seen=seen)
 

@@ -129,7 +129,8 @@ class Description:
     def __post_init__(self) -> None:
         for name in (*SEVERAL, "labels", TABLES):
             if isinstance(getattr(self, name), list):
-                object.__setattr__(self, name, tuple(getattr(self, name)))
+                given = (Attribute.from_dict(one) if isinstance(one, dict) else one for one in getattr(self, name))
+                object.__setattr__(self, name, tuple(given))
         for key in KEYS:
             _check_type(key, getattr(self, key))
         for misfit in _contradictions(self):
@@ -202,13 +203,13 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy: the keys that say something."""
-        said = {key: getattr(self, key) for key in KEYS if key != TABLES and self.says(key)}
-        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in said.items()}
-        return plain | ({TABLES: [attribute.to_dict() for attribute in self.attributes]} if self.attributes else {})
+        said = {key: getattr(self, key) for key in KEYS if self.says(key)}
+        said |= {TABLES: [one.to_dict() for one in self.attributes]} if self.attributes else {}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in said.items()}
 
     def says(self, key: str) -> bool:
         """Whether a key is there, settled, and about this format."""
-        there = getattr(self, key) is not None and key not in self.unsettled
+        there = getattr(self, key) is not None and key not in self.unsettled and (key != TABLES or self.attributes != ())
         return there and (self.format == "csv" or key not in OF_TEXT)
 
     @property
@@ -288,7 +289,7 @@ def _check_type(key: str, value: object) -> None:
         return
     if key == TABLES:
         if not isinstance(value, tuple) or not all(isinstance(one, Attribute) for one in value):
-            raise MisfitError(key, f"attributes are a list of Attribute, not {value!r:.60}", "Correct attributes")
+            raise MisfitError(key, f"attributes is a list of Attribute, not {repr(value)[:60]}", "Correct attributes")
         return
     names = f'"{PRIVATE}", "{PUBLIC}" or a list of names' if key == "labels" else "a list of names"
     if key in SEVERAL or (key == "labels" and not isinstance(value, str)):
