@@ -179,12 +179,13 @@ def test_nothing_is_read_by_a_guess_until_somebody_settles_it(times: list[str], 
 def test_a_line_of_its_own_settles_what_was_open(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text(table(["03/04/2024"]))
-    (tmp_path / "log.toml").write_text(libra.describe(file).to_toml() + 'timestamp_format = "%m/%d/%Y"\n')
+    text = libra.describe(file).to_toml()
+    (tmp_path / "log.toml").write_text('timestamp_format = "%m/%d/%Y"\n' + text)
     assert (
         libra.read(file, description=tmp_path / "log.toml").timestamps.tolist()
         == libra.read(file, day_first=False).timestamps.tolist()
     )
-    (tmp_path / "log.toml").write_text(libra.describe(file).to_toml() + 'epoch_unit = "s"\n')
+    (tmp_path / "log.toml").write_text('epoch_unit = "s"\n' + text)
     assert Description.read(tmp_path / "log.toml").epoch_unit == "s"
 
 

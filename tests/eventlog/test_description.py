@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import string
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from libra.errors import InputError, UsageError
-from libra.eventlog.description import CHOICES, KEYS, OPTIONAL, SEVERAL, Description
+from libra.eventlog.attributes import Attribute, Kind, Level
+from libra.eventlog.description import CHOICES, KEYS, OPTIONAL, ROLES, SEVERAL, Description
 from libra.keywords import described_parameters, read_options
 
 VISITS: dict[str, Any] = {
@@ -39,6 +41,22 @@ def refused(folder: Path, text: str) -> str:
     with pytest.raises(InputError) as caught:
         Description.read(write(folder, text))
     return str(caught.value).removeprefix(str(folder) + "/")
+
+
+@st.composite
+def declared(draw: st.DrawFn) -> Attribute:
+    """An attribute of which anything may be declared."""
+    kind, level = draw(st.sampled_from(get_args(Kind))), draw(st.sampled_from(get_args(Level)))
+    said: dict[str, Any] = {"unit": draw(TEXT), "missing": draw(NAMES | st.just(())), "release": draw(st.booleans())}
+    if kind == "number":
+        bounds = sorted(draw(st.tuples(*[st.floats(-1e9, 1e9) | st.integers(-9, 9)] * 2).filter(lambda pair: pair[0] != pair[1])))
+        said |= {key: bound for key, bound in zip(("lowest", "highest"), bounds, strict=True) if draw(st.booleans())}
+        said |= {"decimals": draw(st.integers(0, 9)), "counter": level == "event" and draw(st.booleans())}
+    if kind == "category":
+        said["values"] = draw(st.none() | NAMES)
+    if level == "case":
+        said["at"] = draw(st.none() | TEXT)
+    return Attribute(draw(TEXT.filter(lambda name: not name.startswith("case:"))), kind, level, **said)
 
 
 @st.composite
@@ -70,8 +88,12 @@ def descriptions(draw: st.DrawFn) -> Description:
     said["labels"] = draw(
         st.sampled_from(["private", "public"]) | NAMES.filter(lambda names: all(name.strip() for name in names))
     )
-    reasons = draw(st.dictionaries(st.sampled_from(KEYS), TEXT))
-    return Description(**said, reasons=reasons)
+    taken = {name for role in ROLES for name in ((said[role],) if isinstance(said[role], str) else said[role] or ())}
+    attributes = draw(st.lists(declared(), max_size=3, unique_by=lambda attribute: attribute.name))
+    said["attributes"] = tuple(attribute for attribute in attributes if attribute.name not in taken)
+    reasons = draw(st.dictionaries(st.sampled_from(KEYS) | TEXT.map("attributes.{}".format), TEXT))
+    seen = {attribute.name: {"values": draw(NAMES), "lowest": draw(st.floats())} for attribute in said["attributes"]}
+    return Description(**said, reasons=reasons, seen=seen)
 
 
 @given(said=descriptions())
@@ -82,9 +104,12 @@ def test_whatever_is_written_comes_back_equal(said: Description, tmp_path_factor
 @given(said=descriptions())
 def test_every_key_has_a_line_with_a_comment(said: Description) -> None:
     lines = said.to_toml().split("\n")
+    above = said.to_toml().partition("\n# The attributes")[0].split("\n")
     for key in KEYS:
-        if said.says(key) or (key in OPTIONAL and key not in ("delimiter", "encoding")):
-            (line,) = (line for line in lines if line.startswith((f"{key} = ", f"# {key} = ")))
+        if key == "attributes":
+            assert sum(line.startswith("[attributes.") for line in lines) == len(said.attributes)
+        elif said.says(key) or (key in OPTIONAL and key not in ("delimiter", "encoding")):
+            (line,) = (line for line in above if line.startswith((f"{key} = ", f"# {key} = ")))
             assert "  # " in line or key in ("case_id", "activity", "timestamp", "encoding", "delimiter") or key in OPTIONAL
 
 
@@ -121,6 +146,13 @@ def test_the_options_leave_nothing_to_detect() -> None:
         ({"labels": "secret"}, 'labels is "private", "public" or a list of names, not \'secret\'.'),
         ({"zone": "Europe/Berlin"}, 'zone is one of "file", "none", "utc", not \'Europe/Berlin\'.'),
         ({"timestamp": "half\ud800"}, "timestamp holds half of a surrogate pair."),
+        ({"attributes": ("Age",)}, "attributes is a list of Attribute, not ('Age',)."),
+        ({"attributes": [Attribute("Age", "number")] * 2}, 'the attribute "Age" is described twice. Leave one of them out.'),
+        ({"attributes": [Attribute("Step", "category")]}, '"Step" is the column of activity, and no attribute.'),
+        (
+            {"resource": "Who", "attributes": [Attribute("Who", "category", "event")]},
+            '"Who" is the column of resource, and no attribute. Call it "org:resource" to release it.',
+        ),
     ],
 )
 def test_what_cannot_be_meant_together_is_refused(change: dict[str, Any], words: str) -> None:
@@ -271,3 +303,56 @@ def test_what_it_says_of_a_release_goes_to_the_mechanism() -> None:
 def test_letters_of_every_kind_are_in_the_round_trip() -> None:
     said = Description(**(VISITS | {"timestamp": string.printable + "ü\u2028\x7f\x00", "delimiter": "\t"}))
     assert "\x00" not in said.to_toml()
+
+
+ABOVE = Description(**VISITS).to_toml()
+TABLE = '\n[attributes."Age"]\nkind = "number"\n'
+LINE = ABOVE.count("\n") + 2  # of the table
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("knd = 3", LINE + 2, 'there is no key "knd" for the attribute "Age". Did you mean kind? If not, leave it out.'),
+        ("zone = 3", LINE + 2, 'there is no key "zone" for the attribute "Age". The keys of an attribute are kind, level,'),
+        ("lowest = '3'", LINE + 2, "lowest of \"Age\" is a number, not '3'. Correct lowest."),
+        ("\nhighest = nan", LINE + 3, 'highest of "Age" is a number, not nan.'),
+        ("decimals = 12", LINE + 2, 'decimals of "Age" is a number from 0 to 9, not 12.'),
+        ("values = 3", LINE + 2, 'values of "Age" is a list of texts, not 3.'),
+        ("missing = [3]", LINE + 2, 'missing of "Age" is a list of texts, not [3].'),
+        ("release = 'no'", LINE + 2, "release of \"Age\" is true or false, not 'no'."),
+        ("at = 1", LINE + 2, 'at of "Age" is text, not 1.'),
+        ("level = 'trace'", LINE + 2, 'level of "Age" is one of "case", "event", not \'trace\'.'),
+        ("lowest = 3\nhighest = 1", LINE, 'The bounds of "Age" are for numbers, and the lowest has to be below the highest.'),
+        ("values = ['a']", LINE, 'The list of values of "Age" is for categories, and cannot be empty.'),
+        ('[attributes."B C"]', LINE + 2, 'nothing says what kind of attribute "B C" is. Add kind, one of "boolean",'),
+        ("[attributes.Visit]\nkind = 'date'", LINE + 2, '"Visit" is the column of case_id, and no attribute.'),
+    ],
+)
+def test_a_mistake_in_an_attribute_is_found_on_its_line(text: str, line: int, words: str, tmp_path: Path) -> None:
+    assert refused(tmp_path, f"{ABOVE}{TABLE}{text}\n").startswith(f"log.toml, line {line}: {words}")
+
+
+def test_an_attribute_says_no_more_than_it_has_to(tmp_path: Path) -> None:
+    read = Description.read(write(tmp_path, f"{ABOVE}{TABLE}"))
+    assert read.attributes == (Attribute("Age", "number"),)
+    assert read.options().attributes == read.attributes
+    assert Description(**read.to_dict()) == read
+
+
+def test_what_was_seen_in_the_log_is_declared_by_nobody(tmp_path: Path) -> None:
+    seen = {"Age": {"lowest": 20, "highest": 90.5, "values": None}, "Ward": {"values": ("A", "B")}}
+    attributes = (Attribute("Age", "number"), Attribute("Ward", "category", release=False))
+    text = Description(**VISITS, attributes=attributes, seen=seen).to_toml()
+    assert Description.read(write(tmp_path, text)).attributes == attributes
+    assert "# lowest = 20  # seen in the log" in text
+    known = Description.read(write(tmp_path, re.sub("^# (?=lowest|highest|values)", "", text, flags=re.MULTILINE))).attributes
+    assert known == (
+        Attribute("Age", "number", lowest=20, highest=90.5),
+        Attribute("Ward", "category", values=("A", "B"), release=False),
+    )
+
+
+def test_only_what_may_be_released_changes_how_a_log_is_read() -> None:
+    attributes = (Attribute("Age", "number"), Attribute("Ward", "category", release=False))
+    assert Description(**VISITS, attributes=attributes).options().attributes == attributes[:1]

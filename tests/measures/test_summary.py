@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from libra.eventlog.log import EventLog, FoundRole, empty_log
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
-from libra.measures.summary import AttributeSummary, TopVariant, TraceLength, summarize
+from libra.measures.summary import TopVariant, TraceLength, summarize
 
 
 def test_the_figures_of_a_small_log(small_log: EventLog) -> None:
@@ -24,13 +25,21 @@ def test_the_figures_of_a_small_log(small_log: EventLog) -> None:
 
 
 def test_attributes_carry_level_type_and_how_often_they_are_there(small_log: EventLog) -> None:
-    assert set(summarize(small_log).attributes) == {
-        AttributeSummary("age", "case", "int", 2 / 3),
-        AttributeSummary("insurance", "case", "string", 1.0),
-        AttributeSummary("org:resource", "event", "string", 5 / 8),
-        AttributeSummary("cost", "event", "float", 5 / 8),
-        AttributeSummary("urgent", "event", "boolean", 3 / 8),
+    found = summarize(small_log).attributes
+    assert {(one.name, one.level, one.type, one.filled_share) for one in found} == {
+        ("age", "case", "int", 2 / 3),
+        ("insurance", "case", "string", 1.0),
+        ("org:resource", "event", "string", 5 / 8),
+        ("cost", "event", "float", 5 / 8),
+        ("urgent", "event", "boolean", 3 / 8),
     }
+    assert all(one.role and one.reason and one.kind for one in found)
+
+
+def test_what_is_no_attribute_to_be_released_has_no_role(small_log: EventLog) -> None:
+    started = small_log.events.with_columns(pl.col("time:timestamp").alias("start_timestamp"))
+    found = {one.column: one for one in summarize(EventLog(started, small_log.cases, individual="insurance")).attributes}
+    assert [name for name, one in found.items() if one.role is None] == ["case:insurance", "start_timestamp"]
 
 
 def test_columns_name_the_roles_and_lists_where_several_form_one(small_log: EventLog) -> None:

@@ -16,7 +16,7 @@ from libra.keywords import ReadKeywords
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
-    from libra.measures.summary import InstanceSummary, Summary
+    from libra.measures.summary import AttributeSummary, InstanceSummary, Summary
 
 LONG_TRACE, MANY_ATTRIBUTES, MANY_LABELS = 12, 30, 10  # of which more are not shown
 MODEL_HELP = "Generate from a released model, which libra anonymize --model writes. Default: an emergency department."
@@ -81,8 +81,9 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
         say(_instances(summary.instances, summary.events))
     roles = ((one["role"].replace("_", " "), " + ".join(one["columns"]), one["reason"], one["flag"]) for one in roles_of(log))
     table("Columns", ("role", "column", "why", "override with"), roles)
-    attributes = ((a.name, a.level, a.type, percent(a.filled_share)) for a in summary.attributes[:MANY_ATTRIBUTES])
-    table("Attributes", ("name", "of the", "type", "filled"), attributes, right=(3,))
+    attributes = sorted(summary.attributes, key=lambda attribute: not attribute.releasable)[:MANY_ATTRIBUTES]
+    rows = ((a.column, _what(a), "yes" if a.releasable else "no", a.reason or "", percent(a.filled_share)) for a in attributes)
+    table("Attributes", ("column", "what it is", "release", "why", "filled"), rows, right=(4,))
     if len(summary.attributes) > MANY_ATTRIBUTES:
         say(f"… and {len(summary.attributes) - MANY_ATTRIBUTES} more attributes; --json lists them all")
         say()
@@ -97,6 +98,12 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     if summary.risk is not None:
         say()
         show_log_risk(summary.risk)
+
+
+def _what(attribute: AttributeSummary) -> str:
+    """What an attribute is, with its kind where that is of interest."""
+    kind = attribute.kind if attribute.releasable else None
+    return ", ".join(filter(None, (attribute.role or f"time ({attribute.level})", kind)))
 
 
 def _instances(found: InstanceSummary, rows: int) -> str:

@@ -8,15 +8,17 @@ becomes depends on that value and on the declaration alone, and what a case has 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 import polars as pl
 
-from libra.errors import InputError, UsageError
+from libra.errors import InputError, UsageError, did_you_mean
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_PREFIX, unnamed
+from libra.eventlog.options import Place
+from libra.eventlog.tables.dates import read_iso_dates
 from libra.eventlog.tables.values import as_text
 
 Kind = Literal["boolean", "category", "number", "date"]
@@ -49,6 +51,7 @@ class Attribute:
     unit: str = ""
     counter: bool = False  # whether a number of events only grows along a case: its increments are released
     missing: tuple[str, ...] = ()  # texts that mean that there is no value, beside none and blank ones
+    release: bool = True  # whether it may be released; what is said of the others does not change how a log is read
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -87,11 +90,14 @@ class Attribute:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Attribute:
         """An attribute from what `to_dict` gives."""
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()})
+        said: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+        return cls(**said)
 
 
-def plain_values(values: pl.Series, attribute: Attribute, place: str = "") -> pl.Series:
+def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".format) -> pl.Series:
     """A column as text (categories) or whole numbers (all others); null where there is no value.
+
+    A value that is none of its kind is an `InputError`; `place` says where a row stands. Dates as text are ISO 8601.
 
     Example:
         >>> plain_values(pl.Series(["1.25", "", "7", "400"]), Attribute("x", "number", decimals=1, highest=100)).to_list()
@@ -104,21 +110,20 @@ def plain_values(values: pl.Series, attribute: Attribute, place: str = "") -> pl
         lower = text.str.to_lowercase()
         found = lower.replace_strict({**dict.fromkeys(TRUE, 1), **dict.fromkeys(FALSE, 0)}, default=None, return_dtype=pl.Int64)
     elif attribute.kind == "date":
-        moments = values if isinstance(values.dtype, pl.Datetime) else text.str.to_datetime(time_unit="us", strict=False)
-        moments = unnamed(moments)
-        zoned = isinstance(moments.dtype, pl.Datetime) and moments.dtype.time_zone is not None
-        found = (moments if zoned else moments.dt.replace_time_zone("UTC")).cast(UTC_MICROSECONDS).to_physical().cast(pl.Int64)
+        moments = unnamed(values) if values.dtype == UTC_MICROSECONDS else read_iso_dates(text)[0]
+        found = moments.to_physical().cast(pl.Int64)
     else:
         low, high = attribute.bounds
         numbers = (unnamed(values) if values.dtype.is_numeric() else text.cast(pl.Float64, strict=False)).cast(pl.Float64)
-        numbers = numbers.fill_nan(None) * 10**attribute.decimals
-        found = numbers.clip(low, high).round(mode="half_to_even").cast(pl.Int64)
+        text = text.set(numbers.is_nan().fill_null(False), None)  # which says that there is no number
+        found = (numbers.fill_nan(None) * 10**attribute.decimals).clip(low, high).round(mode="half_to_even").cast(pl.Int64)
     lost = text.is_not_null() & found.is_null()
     if lost.any():
-        what = f'"{attribute.name}" is described as a {attribute.kind}, and "{text.filter(lost)[0][:60]}" is none'
-        remedy = f'Describe it as another kind, or list the texts that mean "no value" with missing, for "{attribute.name}"'
-        raise InputError(what, place=place, remedy=remedy)
-    return found
+        row = int(lost.arg_true()[0])
+        what = f'"{attribute.name}" is described as a {attribute.kind}, and "{text[row][:60]}" is none'
+        remedy = "Correct it, add it to missing if it means no value, describe the attribute otherwise, or set release = false"
+        raise InputError(what, place=place(row), remedy=remedy)
+    return found.set(text.is_null(), None)
 
 
 def _text(values: pl.Series, attribute: Attribute) -> pl.Series:
@@ -128,17 +133,43 @@ def _text(values: pl.Series, attribute: Attribute) -> pl.Series:
 
 
 def event_values(log: EventLog, attribute: Attribute) -> pl.Series:
-    """For every event the value of an attribute, in the form of `plain_values`."""
-    return plain_values(log.events[attribute.name], attribute)
+    """For every event the value of an attribute, in the form of `plain_values`; none where the log has no such column.
+
+    A column without any value is not kept in a log. That there is one in the file, `check_columns` sees to when it is read.
+    """
+    return plain_values(_column(log.events, attribute.name), attribute)
 
 
 def case_values(log: EventLog, attribute: Attribute) -> pl.Series:
     """For every case the value of an attribute of the case, in the form of `plain_values`."""
     if attribute.in_cases:
-        return plain_values(log.cases[attribute.name.removeprefix(CASE_PREFIX)], attribute)
+        return plain_values(_column(log.cases, attribute.name.removeprefix(CASE_PREFIX)), attribute)
     events = pl.DataFrame({"case": log.events[CASE_INDEX], "value": event_values(log, attribute)})
     if attribute.at is not None:
         events = events.filter(unnamed(log.events[ACTIVITY]) == attribute.at)
     first = events.drop_nulls("value").group_by("case", maintain_order=True).first()
     every = pl.DataFrame({"case": pl.int_range(log.n_cases, dtype=pl.UInt32, eager=True)})
     return every.join(first, on="case", how="left", maintain_order="left")["value"]
+
+
+def check_columns(
+    events: pl.DataFrame, cases: pl.DataFrame, attributes: Sequence[Attribute], source: str, places: tuple[Place, Place]
+) -> None:
+    """An `InputError` for an attribute that has no column, or a value that is none of its kind.
+
+    The frames are those of a log on its way, `places` say where a row of events, and a row of cases, stands.
+    """
+    known = [*(name for name in events.columns if name != CASE_INDEX), *(CASE_PREFIX + name for name in cases.columns)]
+    for attribute in attributes:
+        if attribute.name not in known:
+            what = f'there is no column "{attribute.name}", which is described as an attribute'
+            remedy = f"{did_you_mean(attribute.name, known).strip()} Correct its name, or remove its description"
+            raise InputError(what, place=source, remedy=remedy.strip())
+        if attribute.in_cases:
+            plain_values(cases[attribute.name.removeprefix(CASE_PREFIX)], attribute, places[1])
+        elif attribute.name in events.columns:
+            plain_values(events[attribute.name], attribute, places[0])
+
+
+def _column(frame: pl.DataFrame, name: str) -> pl.Series:
+    return frame[name] if name in frame.columns else pl.repeat(None, frame.height, dtype=pl.String, eager=True)

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from libra.errors import InputError, UsageError
+from libra.eventlog.attribute_tables import TABLES
+from libra.eventlog.classify import classified
 from libra.eventlog.description import CHECK, LINE_ENDS, Description
 from libra.eventlog.files import FileFormat, csv_files, input_format
 from libra.eventlog.ids import alike_notes
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.names import CASE_ID, CASE_PREFIX
 from libra.eventlog.notes import OpenChoice, zone_is_open
-from libra.eventlog.options import ANY, ISO, EpochUnit, Form, Place, ReadOptions, Zone
+from libra.eventlog.options import ANY, ISO, EpochUnit, Form, Place, ReadOptions, Zone, no_progress
 from libra.eventlog.pairing import STARTS_READ, decided
+from libra.eventlog.read import read
 from libra.eventlog.tables.csv_read import CsvFile, infer_types, together, unguarded
 from libra.eventlog.tables.dates import formats_like
 from libra.eventlog.tables.frames import FRAME, THE_FILE_SAYS, as_polars, load
@@ -45,9 +48,26 @@ BY_NAME = ("called ", "its name is", "a standard key")
 def describe(
     source: str | Path | pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions, given: Collection[str] = ()
 ) -> Description:
-    """Describe a log; `given` are the keywords that the user gave."""
+    """Describe a log and its attributes; `given` are the keywords that the user gave."""
     if isinstance(source, EventLog):
         raise UsageError("The log has been read already. Describe the file or the frame that it comes from.")
+    described = _reading(source, options, given)
+    try:
+        found = classified(read(source, replace(options, progress=no_progress)))
+    except InputError as error:
+        note = f"The attributes were not described, as the log cannot be read: {error}"
+        return replace(described, notes=(*described.notes, note))
+    attributes = tuple(one.attribute for one in found)
+    told = (f"{one.role}: {one.reason}{f'; {one.hint}' if one.hint else ''}" for one in found)
+    reasons = {f"{TABLES}.{one.name}": why for one, why in zip(attributes, told, strict=True)}
+    seen = {one.attribute.name: {"values": one.values, "lowest": one.lowest, "highest": one.highest} for one in found}
+    return replace(described, attributes=attributes, reasons={**described.reasons, **reasons}, seen=seen)
+
+
+def _reading(
+    source: str | Path | pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions, given: Collection[str]
+) -> Description:
+    """How a log is read."""
     if not isinstance(source, str | Path):
         frame, memory = as_polars(source, [])
         return _of_table(frame, memory.individual, options, given, FRAME)

@@ -15,7 +15,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from libra.errors import InputError, MissingColumnError, UsageError
+from libra.errors import InputError, MissingColumnError
+from libra.eventlog.attribute_tables import HEAD as ATTRIBUTES_HEAD
+from libra.eventlog.attribute_tables import TABLES, MisfitError, attributes_in, clashes, lines_of, table_of, toml_value
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.files import Kind, is_text_encoding, open_input
 from libra.eventlog.notes import listed
 from libra.eventlog.options import ANY, EpochUnit, Form, InstanceMode, ReadOptions, RoleNames, Zone
@@ -81,14 +84,6 @@ _NUMBERED = re.compile(r"\(at line (\d+), column \d+\)")
 CHECK = "CHECK THIS: "  # how the reason of a key begins that the content of a log leaves open
 
 
-class MisfitError(UsageError):
-    """What a description says is invalid; `key` is where, `what` and `remedy` are the parts of the line."""
-
-    def __init__(self, key: str, what: str, remedy: str) -> None:
-        super().__init__(f"{what}. {remedy}.")
-        self.key, self.what, self.remedy = key, what, remedy
-
-
 @dataclass(frozen=True)
 class Description:
     """How a log is read, and what a release of it protects; docs/description.md has every key.
@@ -124,15 +119,18 @@ class Description:
     unit: Unit = "case"
     most_cases: int = 1
     labels: str | tuple[str, ...] = PRIVATE
+    attributes: tuple[Attribute, ...] = ()  # also those that may not be released
     reasons: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)  # why each key has its value
     source: str = field(default="the description", compare=False)  # what it is called in errors
     notes: tuple[str, ...] = field(default=(), compare=False, repr=False)  # what else is worth knowing of the log
     places: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)  # where in its file a key stands
+    seen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, compare=False, repr=False)  # in the log, by attribute
 
     def __post_init__(self) -> None:
-        for name in (*SEVERAL, "labels"):
+        for name in (*SEVERAL, "labels", TABLES):
             if isinstance(getattr(self, name), list):
-                object.__setattr__(self, name, tuple(getattr(self, name)))
+                given = (Attribute.from_dict(one) if isinstance(one, dict) else one for one in getattr(self, name))
+                object.__setattr__(self, name, tuple(given))
         for key in KEYS:
             _check_type(key, getattr(self, key))
         for misfit in _contradictions(self):
@@ -153,6 +151,8 @@ class Description:
         except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
             raise InputError("this is not a description", place=source, remedy="Write one with libra describe") from error
         places = {key: f"{source}{_line_of(key, text)}" for key in found}
+        if TABLES in found:
+            places |= {key: f"{source}, line {number}" for key, number in reversed([*lines_of(text)])}
         for key in found:
             if key not in KEYS:
                 close = difflib.get_close_matches(key, KEYS, n=1)
@@ -169,9 +169,13 @@ class Description:
                 raise InputError(f"{key} is missing", place=source, remedy=remedy)
         found |= {key: [name] for key in SEVERAL if isinstance(name := found.get(key), str)}
         try:
+            if TABLES in found:
+                found[TABLES] = attributes_in(found[TABLES])
             return cls(**found, source=source, places=places)
         except MisfitError as error:
-            raise InputError(error.what, place=places.get(error.key, source), remedy=error.remedy) from None
+            near = (place for key, place in places.items() if key in (error.key, error.key.rpartition(".")[0], TABLES))
+            place = places.get(error.key) or (next(near, source) if error.key.startswith(TABLES) else source)
+            raise InputError(error.what, place=place, remedy=error.remedy) from None
 
     def to_toml(self) -> str:
         """The description as a TOML file with a comment on every line; keys that say nothing, or are open, are comments."""
@@ -191,17 +195,21 @@ class Description:
                     comments = [self.reasons.get(key, "default: none"), hint]
                 comment = "; ".join(filter(None, comments))
                 comment = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in comment)
-                lines.append(f"{mark}{key} = {_value(value)}{f'  # {comment}' if comment else ''}\n")
+                lines.append(f"{mark}{key} = {toml_value(value)}{f'  # {comment}' if comment else ''}\n")
+        lines += [ATTRIBUTES_HEAD] if self.attributes else []
+        for one in self.attributes:
+            lines.append("\n" + table_of(one, self.reasons.get(f"{TABLES}.{one.name}", ""), self.seen.get(one.name, {})))
         return "".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy: the keys that say something."""
         said = {key: getattr(self, key) for key in KEYS if self.says(key)}
+        said |= {TABLES: [one.to_dict() for one in self.attributes]} if self.attributes else {}
         return {key: list(value) if isinstance(value, tuple) else value for key, value in said.items()}
 
     def says(self, key: str) -> bool:
         """Whether a key is there, settled, and about this format."""
-        there = getattr(self, key) is not None and key not in self.unsettled
+        there = getattr(self, key) is not None and key not in self.unsettled and (key != TABLES or self.attributes != ())
         return there and (self.format == "csv" or key not in OF_TEXT)
 
     @property
@@ -226,7 +234,8 @@ class Description:
         if of_text:
             said["line_end"] = LINE_ENDS[self.line_end]
         roles = RoleNames(**{role: getattr(self, role) for role in ROLES})
-        return ReadOptions(roles=roles, described=self.source, form=self.format, **said)
+        released = tuple(attribute for attribute in self.attributes if attribute.release)
+        return ReadOptions(roles=roles, described=self.source, form=self.format, attributes=released, **said)
 
     def parameters(self) -> dict[str, Any]:
         """What it says about a release, as keywords of `libra.anonymize`."""
@@ -277,6 +286,10 @@ OPTIONAL = tuple(each.name for each in fields(Description) if each.default is No
 def _check_type(key: str, value: object) -> None:
     """A `MisfitError` for a value of another type than the key's, or none of its choices."""
     if value is None and key in OPTIONAL:
+        return
+    if key == TABLES:
+        if not isinstance(value, tuple) or not all(isinstance(one, Attribute) for one in value):
+            raise MisfitError(key, f"attributes is a list of Attribute, not {repr(value)[:60]}", "Correct attributes")
         return
     names = f'"{PRIVATE}", "{PUBLIC}" or a list of names' if key == "labels" else "a list of names"
     if key in SEVERAL or (key == "labels" and not isinstance(value, str)):
@@ -339,6 +352,8 @@ def _contradictions(said: Description) -> Iterator[MisfitError]:
         yield MisfitError("unit", what, 'Write unit = "individual", or remove individual if single cases are to be protected')
     if said.most_cases > 1 and said.unit == "case":
         yield MisfitError("most_cases", 'most_cases is about individuals, and unit is "case"', "Leave it out")
+    named = {role: getattr(said, role) or () for role in ROLES}
+    yield from clashes(said.attributes, {role: (names,) if isinstance(names, str) else names for role, names in named.items()})
 
 
 def check_form(form: Form, options: ReadOptions, place: str) -> None:
@@ -366,12 +381,3 @@ def _line_of(key: str, text: str) -> str:
     name = re.escape(key)
     found = re.search(rf"""^[ \t]*(?:(?:\[\[?[ \t]*)?(?:{name}|"{name}"|'{name}')[ \t]*[=.\]])""", text, re.MULTILINE)
     return "" if found is None else f", line {text.count(chr(10), 0, found.start()) + 1}"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, int):
-        return str(value).lower()
-    escaped = re.sub(r'["\\]', r"\\\g<0>", str(value))
-    return '"' + re.sub("[\x00-\x1f\x7f]", lambda letter: f"\\u{ord(letter[0]):04X}", escaped) + '"'

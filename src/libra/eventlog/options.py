@@ -6,7 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from libra.eventlog.attributes import Attribute
 
 EpochUnit = Literal["s", "ms", "us", "ns"]
 Zone = Literal["file", "none", "utc"]
@@ -73,3 +76,4 @@ class ReadOptions:
     progress: Progress = no_progress
     described: str = ""  # the description that all of this is from, by its name; then nothing is detected
     form: Form | None = None  # what the description is of
+    attributes: tuple[Attribute, ...] = ()  # that the description says may be released: their values are read as it says

@@ -5,15 +5,17 @@ In: a log. Out: a `Summary`. Its figures are exact and therefore confidential: t
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 
+from libra.eventlog.attributes import Kind
+from libra.eventlog.classify import FoundAttribute, Role, classified
 from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import HOUR, XES_TYPES, EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, START_TIMESTAMP, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, START_TIMESTAMP, TIMESTAMP
 
 if TYPE_CHECKING:
     from libra.measures.risk import LogRisk
@@ -49,12 +51,26 @@ class RareLabel:
 
 @dataclass(frozen=True)
 class AttributeSummary:
-    """An attribute of the cases or of the events: its type, in the words of XES, and how many of them have it."""
+    """An attribute of the cases or of the events: its type, in the words of XES, and how many of them have it.
+
+    What it is stands in `role`, and why in `reason`; both are None for what is no attribute to be released, such as start times.
+    """
 
     name: str
     level: Literal["case", "event"]
     type: str
     filled_share: float
+    role: Role | None = None
+    reason: str | None = None
+    releasable: bool | None = None
+    kind: Kind | None = None
+    at: str | None = None  # the activity that has it, where it is recorded once a case
+    depends_on: str | None = None  # the column that determines it
+
+    @property
+    def column(self) -> str:
+        """What its column in a flat table is called."""
+        return CASE_PREFIX + self.name if self.level == "case" else self.name
 
 
 @dataclass(frozen=True)
@@ -123,10 +139,7 @@ def summarize(log: EventLog) -> Summary:
         median_case_duration_hours=float(np.median(latest - earliest)) / HOUR if log.n_cases else None,
         top_variants=tuple(TopVariant(tuple(log.activities[code] for code in trace), count) for trace, count in top.rows()),
         rare_labels=tuple(RareLabel(*row) for row in labels.filter(pl.col("cases") < FEW).sort("cases", ACTIVITY).rows()),
-        attributes=(
-            *_attributes(log.cases.drop(CASE_NAME), "case"),
-            *_attributes(log.events.drop(CASE_INDEX, ACTIVITY, TIMESTAMP), "event"),
-        ),
+        attributes=_attributes(log),
         notes=log.notes,
         instances=_instances(log) if log.instances == "pair" else None,
     )
@@ -153,6 +166,25 @@ def _iso(micros: np.int64) -> str:
     return f"{np.datetime_as_string(np.datetime64(int(micros), 'us'), unit=unit)}+00:00"
 
 
-def _attributes(frame: pl.DataFrame, level: Literal["case", "event"]) -> list[AttributeSummary]:
-    kinds = {column.name: XES_TYPES[column.dtype.base_type()] for column in frame}
-    return [AttributeSummary(name, level, kind, frame[name].count() / max(frame.height, 1)) for name, kind in kinds.items()]
+def _attributes(log: EventLog) -> tuple[AttributeSummary, ...]:
+    frames: dict[Literal["case", "event"], pl.DataFrame] = {
+        "case": log.cases.drop(CASE_NAME),
+        "event": log.events.drop(CASE_INDEX, ACTIVITY, TIMESTAMP),
+    }
+    plain = [
+        AttributeSummary(column.name, level, XES_TYPES[column.dtype.base_type()], column.count() / max(frame.height, 1))
+        for level, frame in frames.items()
+        for column in frame
+    ]
+    found = {one.attribute.name: one for one in classified(log)}
+    return tuple(_with_role(attribute, found.get(attribute.column)) for attribute in plain)
+
+
+def _with_role(attribute: AttributeSummary, found: FoundAttribute | None) -> AttributeSummary:
+    if found is None:
+        return attribute
+    proposed = found.attribute
+    return replace(
+        attribute, role=found.role, reason=found.reason, releasable=found.releasable, kind=proposed.kind, at=proposed.at,
+        depends_on=found.depends_on,
+    )  # fmt: skip

@@ -20,8 +20,9 @@ from pathlib import Path
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.files import FileFormat, input_format, open_input
-from libra.eventlog.log import EventLog
+from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import INSTANCE, ROLE_COLUMN, unnamed
 from libra.eventlog.notes import listed
 from libra.eventlog.options import Place, Progress, ReadOptions, no_progress
@@ -49,6 +50,9 @@ _HEADER = 1 << 16
 HEAD = 1 << 23  # bytes to decide on
 PIECE = 1 << 23  # bytes at a time
 _QUOTE = b'"'
+_TYPES: dict[str, tuple[pl.DataType, ...]] = {
+    "boolean": (pl.Boolean(),), "category": (), "number": (pl.Int64(), pl.Float64()), "date": (UTC_MICROSECONDS,)
+}  # fmt: skip
 
 
 def infer_types(
@@ -137,8 +141,29 @@ def read_csv(files: Sequence[Path], options: ReadOptions, source: str) -> EventL
     if decided(table.frame, roles, options)[0] == "pair":
         playing.add(INSTANCE)  # what has the same number is paired by the text that stands there
     frame, more = infer_types(table.frame, table.text | playing, options.decimal, table.dialect.delimiter)
+    frame = frame.with_columns(_declared(table, frame, one, options) for one in options.attributes if one.name in frame.columns)
     frame = frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String)
     return from_flat(frame, options, place=table.place, source=source, roles=roles, notes=[*table.notes, *more])
+
+
+def _declared(table: CsvFile, frame: pl.DataFrame, attribute: Attribute, options: ReadOptions) -> pl.Series:
+    """An attribute of a description: in the type that all its values have if that is of its kind, else as text as it stands.
+
+    `plain_values` makes the same of a value in both. Numbers as text get a decimal point.
+    """
+    typed, text = frame[attribute.name], table.frame[attribute.name]
+    if typed.dtype in _TYPES[attribute.kind]:
+        return typed
+    if attribute.kind != "number" or options.decimal != ",":
+        return text
+    stripped = unnamed(text).str.strip_chars()
+    misfits = stripped.str.contains(".", literal=True) & ~stripped.is_in(list(attribute.missing))
+    if misfits.any():
+        row = int(misfits.arg_true()[0])
+        what = f'"{text[row][:60]}" in "{attribute.name}" is no number with a decimal comma'
+        raise InputError(what, place=table.place(row), remedy="Write numbers without thousands separators, or correct --decimal")
+    point = stripped.str.replace(",", ".", literal=True)
+    return point.zip_with(stripped.str.contains(_COMMA_NUMBER), stripped).alias(attribute.name)
 
 
 def csv_batches(path: Path, fmt: FileFormat, options: ReadOptions) -> TableBatches:

@@ -18,6 +18,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog import names
+from libra.eventlog.attributes import check_columns
 from libra.eventlog.ids import told_apart
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
@@ -367,6 +368,8 @@ def _standard(frames: XesFrames, metadata: LogMetadata) -> EventLog:
     events = frames.events.with_columns(as_text(frames.events[key]).alias(key) for key in texts)
     events = events.with_columns(no_blank(events[ACTIVITY]))
     cases = frames.cases.with_columns(no_blank(as_text(frames.cases[CASE_NAME])).alias(CASE_NAME))
+    places = frames.place, lambda row: f'{frames.path}, case "{frames.cases[CASE_NAME][row]}"'
+    check_columns(events, cases, frames.options.attributes, str(frames.path), places)
     events = usable(events, cases[CASE_NAME], notes, frames.place, frames.options)
     used = np.zeros(cases.height, bool)
     used[events[CASE_INDEX].to_numpy()] = True

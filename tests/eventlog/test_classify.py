@@ -1,0 +1,184 @@
+"""What an analyst would say of a column, `classified` says of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import polars as pl
+import pytest
+
+from agreement import ReadPublic
+from libra.eventlog.classify import FoundAttribute, classified
+from libra.eventlog.log import EventLog, FoundRole
+
+CASES, STEPS = 200, ("register", "test", "test", "leave")
+START = datetime(2024, 5, 6, 8, tzinfo=UTC)
+
+
+def made(of_case: dict[str, list[Any]] | None = None, **of_event: list[Any]) -> dict[str, FoundAttribute]:
+    """The columns of a log of cases with four events, or three where the number of the case is even."""
+    rows = [(case, step) for case in range(CASES) for step in range(4 - (case % 2 == 0))]
+    events = pl.DataFrame(
+        {
+            "@case": [case for case, _ in rows],
+            "concept:name": [STEPS[step] for _, step in rows],
+            "time:timestamp": [START + timedelta(days=case, minutes=17 * step * (case + 1)) for case, step in rows],
+            **{name: [values[case][step] for case, step in rows] for name, values in of_event.items()},
+        }
+    )
+    cases = pl.DataFrame({"concept:name": [f"c{case}" for case in range(CASES)], **(of_case or {})})
+    return {found.attribute.name: found for found in classified(EventLog(events, cases))}
+
+
+def on_first(values: list[Any]) -> list[list[Any]]:
+    """Values that stand on the first event of each case."""
+    return [[value, None, None, None] for value in values]
+
+
+NUMBERS = [(case * 37) % 101 for case in range(CASES)]
+LETTERS = ["abcde"[(case * 7) % 5] for case in range(CASES)]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "role"),
+    [
+        (NUMBERS, "number", "case attribute"),
+        ([str(number) for number in NUMBERS], "number", "case attribute"),
+        ([number / 4 for number in NUMBERS], "number", "case attribute"),
+        (LETTERS, "category", "case attribute"),
+        ([case % 3 == 0 for case in range(CASES)], "boolean", "case attribute"),
+        (["Y" if case % 3 else "n" for case in range(CASES)], "boolean", "case attribute"),
+        ([int(case % 3 == 0) for case in range(CASES)], "boolean", "case attribute"),
+        ([None if case % 3 else "yes" for case in range(CASES)], "category", "case attribute"),
+        ([f"1980-01-{1 + case % 28:02}" for case in range(CASES)], "date", "case attribute"),
+        ([datetime(1980, 1, 1 + case % 28, tzinfo=UTC) for case in range(CASES)], "date", "case attribute"),
+        ([f"id {case}" for case in range(CASES)], "category", "identifier"),
+        ([4711 + case for case in range(CASES)], "number", "identifier"),
+        ([f"{case} has a cough since {case % 7} days" for case in range(CASES)], "category", "free text"),
+        ([f"x{case // 2 if case < 150 else 0}" for case in range(CASES)], "category", "case attribute"),
+        ([f"x{case if case < 150 else 0}" for case in range(CASES)], "category", "near-unique"),
+        (["here"] * CASES, "category", "constant"),
+        ([4 - (case % 2 == 0) for case in range(CASES)], "number", "of the trace"),
+        (["v1" if case % 2 else "v2" for case in range(CASES)], "category", "of the trace"),
+        ([START + timedelta(days=case) for case in range(CASES)], "date", "of the trace"),
+        ([17.0 * (3 - (case % 2 == 0)) * (case + 1) for case in range(CASES)], "number", "of the trace"),
+    ],
+)
+def test_what_a_column_of_cases_is(values: list[Any], kind: str, role: str) -> None:
+    for name, found in (("case:x", made({"x": values})["case:x"]), ("x", made(x=on_first(values))["x"])):
+        assert (found.attribute.name, found.attribute.kind, found.role) == (name, kind, role)
+        assert found.attribute.level == "case"
+        assert found.reason
+        assert found.releasable == (role == "case attribute") == found.attribute.release
+
+
+def test_what_is_recorded_once_says_on_which_event() -> None:
+    assert made(x=on_first(LETTERS))["x"].attribute.at == "register"
+    assert made(x=[[letter] * 4 for letter in LETTERS])["x"].attribute.at is None
+    elsewhere = [[None, letter, None, None] if case < 10 else [letter, None, None, None] for case, letter in enumerate(LETTERS)]
+    found = made(x=elsewhere)["x"]
+    assert (found.attribute.at, found.reason) == ("register", 'once per case, on "register" in most')
+    assert found.hint == "without at, the first value counts wherever it stands"
+
+
+def test_what_changes_within_cases_is_of_events() -> None:
+    changing = [["abcde"[(case + step) % 5] for step in range(4)] for case in range(CASES)]
+    other = [["abcde"[(case * 2 + step * step) % 5] for step in range(4)] for case in range(CASES)]
+    found = made(**{"x": changing, "org:resource": other, "org:group": [["g" + letter] * 4 for letter in LETTERS]})
+    assert (found["x"].role, found["x"].attribute.level, found["x"].values) == ("event attribute", "event", tuple("abcde"))
+    assert found["org:resource"].role == "event attribute"
+    assert not found["org:resource"].releasable, "employees"
+    assert (found["org:group"].attribute.level, found["org:group"].releasable) == ("event", True)
+
+
+def test_a_number_that_never_falls_is_a_counter() -> None:
+    growing = [[None, number, number + 2, number + 2] for number in NUMBERS]
+    found = made(x=growing, y=[list(reversed(values)) for values in growing])
+    assert (found["x"].role, found["x"].attribute.counter) == ("counter", True)
+    assert (found["y"].role, found["y"].attribute.counter) == ("event attribute", False)
+
+
+def test_a_number_of_each_event_is_an_identifier() -> None:
+    ids = [[f"e{case}_{step}" for step in range(4)] for case in range(CASES)]
+    assert (made(x=ids)["x"].role, made(x=ids)["x"].reason) == ("identifier", "another value in nearly every event")
+
+
+def test_columns_that_another_one_determines_say_which() -> None:
+    found = made({"code": LETTERS, "name": [letter * 3 for letter in LETTERS], "vowel": [letter in "ae" for letter in LETTERS]})
+    assert found["case:code"].role == "case attribute"
+    assert (found["case:name"].role, found["case:name"].depends_on) == ("derived", "case:code")
+    assert found["case:name"].reason == '"case:code" says the same in other words'
+    assert (found["case:vowel"].role, found["case:vowel"].depends_on) == ("derived", "case:code")
+    assert (found["case:name"].releasable, found["case:vowel"].releasable) == (False, True)
+
+
+def test_what_the_activity_determines_is_not_released() -> None:
+    found = made(x=[[step.upper() for step in STEPS]] * CASES, y=[[step == "test" for step in STEPS]] * CASES)
+    assert [(one.role, one.depends_on, one.releasable) for one in found.values()] == [("derived", "concept:name", False)] * 2
+
+
+def test_chance_is_no_dependence() -> None:
+    rare = [case == 77 for case in range(CASES)]
+    found = made({"number": NUMBERS, "rare": rare})
+    assert found["case:rare"].role == "case attribute"
+
+
+def test_bounds_and_values_are_seen_and_not_declared() -> None:
+    found = made({"number": [20.5 + number for number in NUMBERS], "letter": LETTERS, "small": [n / 1000 for n in NUMBERS]})
+    number, letter, small = found.values()
+    assert (number.lowest, number.highest, number.attribute.decimals) == (0, 200, 1)
+    assert (small.lowest, small.highest, small.attribute.decimals) == (0, 0.1, 3)
+    assert letter.values == tuple("abcde")
+    for one in found.values():
+        assert (one.attribute.lowest, one.attribute.highest, one.attribute.values) == (None, None, None)
+
+
+@pytest.mark.parametrize(("number", "decimals"), [(0.1, 1), (1 / 3, 9), (1e12 / 3, 2), (1e300, 0)])
+def test_decimals_are_found_as_far_as_they_can_be_told(number: float, decimals: int) -> None:
+    assert made({"x": [number * (1 + case % 50) for case in range(CASES)]})["case:x"].attribute.decimals == decimals
+
+
+def test_odd_numbers_and_blank_texts_do_no_harm() -> None:
+    odd = [[float("nan"), float("inf"), -float("inf"), 1.5][case % 4] for case in range(CASES)]
+    found = made({"x": odd, "blank": [" "] * CASES, "some": ["" if case % 2 else "a b"[case % 3] for case in range(CASES)]})
+    assert found["case:x"].attribute.kind == "number"
+    assert "case:blank" not in found
+
+
+def test_a_value_of_few_cases_is_not_released() -> None:
+    found = made({"x": [LETTERS[case] if case < 9 else None for case in range(CASES)]})["case:x"]
+    assert (found.role, found.releasable) == ("near-unique", False)
+    found = made({"x": [case % 2 == 0 if case < 9 else None for case in range(CASES)]})["case:x"]
+    assert (found.role, found.releasable, found.reason) == (
+        "case attribute",
+        False,
+        "one value per case; in too few cases to learn from",
+    )
+
+
+def test_columns_that_play_a_role_are_none(small_log: EventLog) -> None:
+    names = [found.attribute.name for found in classified(small_log)]
+    assert sorted(names) == ["case:age", "case:insurance", "cost", "org:resource", "urgent"]
+    roles = (FoundRole("case_id", ("cost", "urgent"), "given"),)
+    log = EventLog(small_log.events, small_log.cases, roles=roles, individual="age", instances="events")
+    assert [found.attribute.name for found in classified(log)] == ["case:insurance", "org:resource"]
+    assert classified(EventLog(small_log.events.clear(), small_log.cases.clear())) == ()
+
+
+ON_REGISTRATION = ("Age", "Diagnose", "InfectionSuspected", "DiagnosticBlood", "SIRSCriteria2OrMore", "Oligurie")
+
+
+def test_the_public_logs_are_what_an_analyst_says(read_public: ReadPublic) -> None:
+    sepsis = {one.attribute.name: one for one in classified(read_public("sepsis"))}
+    assert sum(one.attribute.at == "ER Registration" for one in sepsis.values()) == 24
+    assert {sepsis[name].role for name in ON_REGISTRATION} == {"case attribute"}
+    assert {sepsis[name].role for name in ("CRP", "Leucocytes", "LacticAcid", "org:group")} == {"event attribute"}
+    assert sepsis["lifecycle:transition"].role == "constant"
+    bpic12 = {one.attribute.name: one for one in classified(read_public("bpic12"))}
+    assert (bpic12["case:AMOUNT_REQ"].attribute.kind, bpic12["case:AMOUNT_REQ"].role) == ("number", "case attribute")
+    assert (bpic12["case:REG_DATE"].role, bpic12["case:REG_DATE"].releasable) == ("of the trace", False)
+    bpic13 = {one.attribute.name: one.role for one in classified(read_public("bpic13"))}
+    assert (bpic13["impact"], bpic13["product"], bpic13["org:role"]) == ("case attribute", "case attribute", "event attribute")
+    bpic20 = {one.attribute.name: one.role for one in classified(read_public("bpic20"))}
+    assert (bpic20["case:id"], bpic20["id"], bpic20["case:BudgetNumber"]) == ("identifier", "identifier", "constant")
