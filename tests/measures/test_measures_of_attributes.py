@@ -95,11 +95,12 @@ def bins(original: Sequence[float | None]) -> Callable[[float | None], Hashable]
 
 def slowly(one: Sequence[Case], other: Sequence[Case]) -> dict[str, float | None]:
     """The figures of two such logs of which each has some of every attribute, in loops."""
-    logs = one, other
-    n = len(one)
+    logs, n = (one, other), len(one)
+    roles: Any
+    costs: Any
     roles, costs = ([[[event[k] for event in case[2]] for case in log] for log in logs] for k in (2, 3))
     activities = [[[event[0] for event in case[2]] for case in log] for log in logs]
-    of_cases: list[list[list[Hashable]]] = [
+    of_cases: list[list[list[Any]]] = [
         [[case[0] for case in log] for log in logs],
         _binned([[case[1] for case in log] for log in logs]),
     ]
@@ -112,7 +113,7 @@ def slowly(one: Sequence[Case], other: Sequence[Case]) -> dict[str, float | None
             if not categories:
                 numbers.append([[v for v in log if v is not None] for log in first])
             continue
-        pairs = [
+        pairs: list[list[tuple[str, Any]]] = [
             [(a, v) for names, found in zip(of_log, log, strict=True) for a, v in zip(names, found, strict=True)]
             for of_log, log in zip(activities, values, strict=True)
         ]
@@ -123,8 +124,8 @@ def slowly(one: Sequence[Case], other: Sequence[Case]) -> dict[str, float | None
             pairs = [[(a, place(v)) for a, v in log] for log in pairs]
         of_events.append(tv(*pairs))
         if categories:
-            there = [[[v for v in case if v is not None] for case in log] for log in values]
-            handover.append(tv(*([step for case in log for step in pairwise(case)] for log in there)))
+            steps = [[[v for v in case if v is not None] for case in log] for log in values]
+            handover.append(tv(*([step for case in log for step in pairwise(case)] for log in steps)))
     activity, given = [], []
     for name in "ab":
         has = [[name in case for case in log] for log in activities]
@@ -142,9 +143,9 @@ def slowly(one: Sequence[Case], other: Sequence[Case]) -> dict[str, float | None
     cuts = [quarters[math.ceil(k * n / 4) - 1] for k in (1, 2, 3)]
     places = [[sum(cut < value for cut in set(cuts)) for value in log] for log in durations]
     shifts = []
-    for before, after in numbers:
-        if before and after:
-            spread, apart = fmean(abs(v - median(before)) for v in before), float(wasserstein_distance(before, after))
+    for ours, theirs in numbers:
+        if ours and theirs:
+            spread, apart = fmean(abs(v - median(ours)) for v in ours), float(wasserstein_distance(ours, theirs))
             if spread or not apart:
                 shifts.append(apart / spread if spread else 0.0)
     return {
@@ -216,7 +217,7 @@ categories = st.lists(st.tuples(st.sampled_from(("p", "q", None)), st.sampled_fr
 @given(categories, categories)
 def test_shares_of_categories_are_symmetric(one: list[tuple[str | None, str]], other: list[tuple[str | None, str]]) -> None:
     logs = [with_cases(first=["p", *(a for a, _ in some)], second=["u", *(b for _, b in some)]) for some in (one, other)]
-    there, back = attribute_figures(*logs), attribute_figures(*reversed(logs))
+    there, back = attribute_figures(logs[0], logs[1]), attribute_figures(logs[1], logs[0])
     symmetric = ("attribute_tv", "attribute_pair_tv", "attribute_duration_tv")
     assert [getattr(there, name) for name in symmetric] == pytest.approx([getattr(back, name) for name in symmetric])
 
@@ -391,4 +392,4 @@ def test_many_values_in_two_columns_are_counted_without_a_table_of_all_pairs() -
     names = [f"n{i}" for i in range(100)]
     one, other = with_cases(x=names, y=names), with_cases(x=names, y=[*names[:50], *reversed(names[50:])])
     found = attribute_figures(one, other)
-    assert (found.attribute_tv, found.attribute_pair_tv) == (0, pytest.approx(0.5))
+    assert [found.attribute_tv, found.attribute_pair_tv] == pytest.approx([0, 0.5])
