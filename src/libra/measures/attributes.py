@@ -70,7 +70,7 @@ class AttributesKept:
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
+class SharedAttribute:
     """An attribute that both logs have, with a value for each of their cases or events."""
 
     name: str
@@ -80,7 +80,7 @@ class _Column:
 
 
 @dataclass(frozen=True, eq=False)
-class _Coded:
+class Coded:
     """For both logs a code from 0 up to `size` for each case or event."""
 
     original: Integers
@@ -111,10 +111,10 @@ def attribute_figures(original: EventLog, anonymized: EventLog, declared: Sequen
         (AttributeFigures(name='case:sex', level='case', kind='category', tv=0.5, w1_relative=None, handover_tv=None),)
     """
     logs = original, anonymized
-    columns = list(_columns(logs, {one.name: one for one in declared}))
+    columns = list(shared_attributes(logs, declared))
     of_events = [_of_events(logs, column) for column in columns if column.level == "event"]
     columns = [column for column in columns if column.level == "case"]
-    coded = [_coded(column.kind, column.values) for column in columns]
+    coded = [coded_values(column.kind, column.values) for column in columns]
     of_cases = [
         AttributeFigures(column.name, "case", column.kind, codes.tv(), _w1_relative(column))
         for column, codes in zip(columns, coded, strict=True)
@@ -139,37 +139,37 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _thinned(tables: list[tuple[_Coded, _Coded]]) -> list[tuple[_Coded, _Coded]]:
+def _thinned(tables: list[tuple[Coded, Coded]]) -> list[tuple[Coded, Coded]]:
     """All of them, or as many as are counted at most, evenly spread."""
     if len(tables) <= MOST_TABLES:
         return tables
     return [tables[i * len(tables) // MOST_TABLES] for i in range(MOST_TABLES)]
 
 
-def _columns(logs: Logs, declared: dict[str, Attribute]) -> Iterator[_Column]:
+def shared_attributes(logs: Logs, declared: Sequence[Attribute] = ()) -> Iterator[SharedAttribute]:
     """The attributes that both logs have, those of cases first."""
-    original, anonymized = logs
+    said_of, (original, anonymized) = {one.name: one for one in declared}, logs
     starts, of_event = [log.case_spans[0] for log in logs], [_case_of_event(log) for log in logs]
     for name in original.cases.columns:
         if name not in NOT_ATTRIBUTES[0] and name in anonymized.cases.columns:
             full = f"{CASE_PREFIX}{name}"
-            kind, values = _values(original.cases[name], anonymized.cases[name], name, declared.get(full))
-            yield _Column(full, "case", kind, _since(values, starts) if kind == "date" else values)
+            kind, values = _values(original.cases[name], anonymized.cases[name], name, said_of.get(full))
+            yield SharedAttribute(full, "case", kind, _since(values, starts) if kind == "date" else values)
     for name in original.events.columns:
         if name not in NOT_ATTRIBUTES[1] and name in anonymized.events.columns:
-            said = declared.get(name)
+            said = said_of.get(name)
             kind, values = _values(original.events[name], anonymized.events[name], name, said)
             if kind == "date":
                 values = _since(values, [start[case] for start, case in zip(starts, of_event, strict=True)])
             of_case = name not in (LIFECYCLE, RESOURCE) and _constant(values[0], of_event[0])
             if (said.level if said else "case" if of_case else "event") == "event":
-                yield _Column(name, "event", kind, values)
+                yield SharedAttribute(name, "event", kind, values)
                 continue
             if said is not None and said.at is not None:
                 there = [(log.events[ACTIVITY] == said.at).to_numpy() for log in logs]
                 values = np.where(there[0], values[0], np.nan), np.where(there[1], values[1], np.nan)
             one, other = (_first(*of_log) for of_log in zip(values, of_event, logs, strict=True))
-            yield _Column(name, "case", kind, (one, other))
+            yield SharedAttribute(name, "case", kind, (one, other))
 
 
 def _case_of_event(log: EventLog) -> Integers:
@@ -241,19 +241,19 @@ def _meaning(labels: pl.Series, types: tuple[pl.DataType, pl.DataType], *, categ
     return _meaning(labels, types, category=True)
 
 
-def _coded(kind: Kind, values: Values) -> _Coded:
+def coded_values(kind: Kind, values: Values) -> Coded:
     """Codes of the values: 0 if missing, one for each category, and bins of numbers.
 
     Numbers that many of the original's cases share have a bin each, all others the bin between two of the original's deciles.
     """
     if kind in ("boolean", "category"):
         one, other = (np.where(np.isnan(found), 0, found + 1).astype(np.int64) for found in values)
-        return _Coded(one, other, int(max(one.max(initial=0), other.max(initial=0))) + 1)
+        return Coded(one, other, int(max(one.max(initial=0), other.max(initial=0))) + 1)
     known, counts = np.unique(values[0][~np.isnan(values[0])], return_counts=True)
     often = counts * ONE_IN >= len(values[0])
     shared, cuts = known[often], _cuts(np.repeat(known[~often], counts[~often]), 10)
     one, other = (_binned(found, shared, cuts) for found in values)
-    return _Coded(one, other, len(shared) + len(cuts) + 2)
+    return Coded(one, other, len(shared) + len(cuts) + 2)
 
 
 def _binned(values: Floats, shared: Floats, cuts: Floats) -> Integers:
@@ -269,17 +269,17 @@ def _cuts(in_order: Floats, parts: int) -> Floats:
     return np.unique(in_order[[-(-k * size // parts) - 1 for k in range(1, parts) if size]])
 
 
-def _joint(one: _Coded, other: _Coded) -> _Coded:
+def _joint(one: Coded, other: Coded) -> Coded:
     """Codes of both together; only those that occur, where many do not."""
     original, anonymized = one.original * other.size + other.original, one.anonymized * other.size + other.anonymized
     size = one.size * other.size
     if size > 4 * (len(original) + len(anonymized)):
         occurring, places = np.unique(np.concatenate((original, anonymized)), return_inverse=True)
-        return _Coded(places[: len(original)], places[len(original) :], len(occurring))
-    return _Coded(original, anonymized, size)
+        return Coded(places[: len(original)], places[len(original) :], len(occurring))
+    return Coded(original, anonymized, size)
 
 
-def _tv_given(values: _Coded, feature: _Coded) -> float:
+def _tv_given(values: Coded, feature: Coded) -> float:
     """The total variation of the values where a feature is the same, weighted by how often the original has it.
 
     If the anonymized log never has it, all its values count.
@@ -288,11 +288,11 @@ def _tv_given(values: _Coded, feature: _Coded) -> float:
     for code, count in enumerate(feature.counts()[0]):
         there, copied = feature.original == code, feature.anonymized == code
         anonymized = values.anonymized[copied] if copied.any() else values.anonymized
-        distances.append(int(count) * _Coded(values.original[there], anonymized, values.size).tv())
+        distances.append(int(count) * Coded(values.original[there], anonymized, values.size).tv())
     return sum(distances) / len(feature.original)
 
 
-def _activities(logs: Logs) -> Iterator[_Coded]:
+def _activities(logs: Logs) -> Iterator[Coded]:
     """For each activity that neither nearly all nor nearly no cases of the original have: whether a case has it."""
     codes, of_event = common_codes(*logs), [_case_of_event(log) for log in logs]
     for code in codes[0]:
@@ -300,17 +300,17 @@ def _activities(logs: Logs) -> Iterator[_Coded]:
         for has, log, own, case in zip((original, anonymized), logs, codes, of_event, strict=True):
             has[case[own[log.activity_codes] == code]] = 1
         if COMMON <= original.mean() <= 1 - COMMON:
-            yield _Coded(original, anonymized, 2)
+            yield Coded(original, anonymized, 2)
 
 
-def _durations(logs: Logs) -> _Coded:
+def _durations(logs: Logs) -> Coded:
     """Between which quartiles of the original a case's duration is."""
     durations = [(latest - earliest).astype(np.float64) for earliest, latest in (log.case_spans for log in logs)]
     cuts = _cuts(np.sort(durations[0]), 4)
-    return _Coded(np.searchsorted(cuts, durations[0]), np.searchsorted(cuts, durations[1]), len(cuts) + 1)
+    return Coded(np.searchsorted(cuts, durations[0]), np.searchsorted(cuts, durations[1]), len(cuts) + 1)
 
 
-def _w1_relative(column: _Column) -> float | None:
+def _w1_relative(column: SharedAttribute) -> float | None:
     """The Wasserstein-1 distance of numbers, as a share of the original's mean deviation from its median.
 
     None for other kinds, if a log has no number, and if the original's are all the same and the anonymized log's are not.
@@ -330,26 +330,26 @@ def _w1_relative(column: _Column) -> float | None:
     return relative if np.isfinite(relative) else None
 
 
-def _of_events(logs: Logs, column: _Column) -> AttributeFigures:
+def _of_events(logs: Logs, column: SharedAttribute) -> AttributeFigures:
     """Compare an attribute of events, over the activities at which either log has a value."""
     labels = [own[log.activity_codes] for own, log in zip(common_codes(*logs), logs, strict=True)]
     with_values = np.unique(np.concatenate([own[~np.isnan(found)] for own, found in zip(labels, column.values, strict=True)]))
     chosen = [np.isin(own, with_values) for own in labels]
     one, other = (found[those] for found, those in zip(column.values, chosen, strict=True))
     original, anonymized = (own[those] for own, those in zip(labels, chosen, strict=True))
-    activities = _Coded(original, anonymized, int(with_values.max(initial=0)) + 1)
-    tv = _joint(activities, _coded(column.kind, (one, other))).tv()
+    activities = Coded(original, anonymized, int(with_values.max(initial=0)) + 1)
+    tv = _joint(activities, coded_values(column.kind, (one, other))).tv()
     handover = _handovers(logs, column).tv() if column.kind in ("boolean", "category") else None
     return AttributeFigures(column.name, "event", column.kind, tv, handover_tv=handover)
 
 
-def _handovers(logs: Logs, column: _Column) -> _Coded:
+def _handovers(logs: Logs, column: SharedAttribute) -> Coded:
     """For each value of an event the next one within its case, events without a value left out."""
-    codes = _coded(column.kind, column.values)
+    codes = coded_values(column.kind, column.values)
     sides = []
     for found, log in zip((codes.original, codes.anonymized), logs, strict=True):
         there, case = found > 0, _case_of_event(log)
         within_case = np.diff(case[there]) == 0
         sides.append((found[there][:-1][within_case], found[there][1:][within_case]))
     (source, target), (other_source, other_target) = sides
-    return _joint(_Coded(source, other_source, codes.size), _Coded(target, other_target, codes.size))
+    return _joint(Coded(source, other_source, codes.size), Coded(target, other_target, codes.size))

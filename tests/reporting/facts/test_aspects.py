@@ -170,6 +170,7 @@ def test_attributes_that_both_logs_have_are_judged_by_a_fresh_sample() -> None:
     assert found.verdict in ("rough", "lost")
     assert "fresh sample of 300 cases" in found.sentence
     assert "attributes" not in judged(log, sample_of(log, 300))
+    assert judged(log, replace(log, cases=log.cases[["concept:name"]]))["attributes"].loss.share == 0
 
 
 def test_a_single_case_is_no_fresh_sample_to_go_by() -> None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
-import polars as pl
 
 from libra._system.randomness import Randomness
 from libra.eventlog.cases import DAY, cases_of
@@ -263,8 +262,8 @@ def sample_of(log: EventLog, cases: int, seed: int = SEED, *, like: EventLog | N
     events = replace(whole, codes=np.arange(log.n_events)).take(rows).codes
     return replace(
         sample,
-        events=sample.events.hstack(log.events[of_events][pl.Series(events)]),
-        cases=sample.cases.hstack(log.cases[of_cases][pl.Series(rows)]),
+        events=sample.events.hstack([log.events[name][events] for name in of_events]),
+        cases=sample.cases.hstack([log.cases[name][rows] for name in of_cases]),
         instances="pair" if log.instances == "pair" else None,
     )
 
