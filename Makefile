@@ -21,7 +21,7 @@ APT_INSTALL := sh -c 'if [ "$$(id -u)" = 0 ]; then as_root=env; else as_root="su
 	$$apt update || { sleep 20; $$apt update; }; $$apt -y --no-install-recommends install "$$@"' apt-install
 MINUTES ?= 10
 
-.PHONY: help install demo test fuzz browser java minisign check bench bench-scale bench-discovery audit comparison clean another-python
+.PHONY: help install demo test fuzz browser java minisign check bench bench-scale bench-discovery bench-attributes audit comparison clean another-python
 
 help:
 	@echo "make demo      a tour on the bundled example log"
@@ -32,6 +32,7 @@ help:
 	@echo "make bench     time and memory, beside other tools"
 	@echo "make bench-scale  1, 10 and 100 million events: time and memory, beside bare jobs (ten minutes, 10 GB of disk)"
 	@echo "make bench-discovery  models discovered from releases and from the originals (half an hour)"
+	@echo "make bench-attributes  released attributes: distances, and what a classifier learns from them (some minutes)"
 	@echo "make audit     audit every mechanism: docs/audit-results.md (a quarter of an hour)"
 	@echo "make comparison  compare every mechanism on the public logs: docs/comparison.md (half an hour)"
 	@echo "make clean     remove what was built"
@@ -86,6 +87,9 @@ bench-scale: $(VENV)/.installed-dev java
 
 bench-discovery: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.discovery
+
+bench-attributes: $(VENV)/.installed-dev
+	@$(BIN)/python -m benchmarks.attributes
 
 audit: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.audits > docs/audit-results.new && mv docs/audit-results.new docs/audit-results.md

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from libra.cli.measure import MEANINGS, OF_INSTANCES
+from libra.cli.measure import MEANINGS, OF_ATTRIBUTES, OF_INSTANCES
+from libra.measures import utility
 from libra.measures.utility import FIGURES, SHARES_KEPT
 
 from .conftest import TABLE, Run
@@ -49,11 +50,12 @@ def test_an_empty_original_is_bad_input(table: Path, empty_table: Path, run: Run
 
 
 def test_people_see_every_figure_with_its_meaning(table: Path, run: Run) -> None:
-    answer = run("measure", table, table)
+    answer, document = run("measure", table, table), json.loads(run("measure", table, table, "--json").out)
     assert answer.code == 0
     for name, meaning in MEANINGS.items():
         lines = [line for line in answer.out.splitlines() if f" {name} " in f" {line}"]
-        if name in OF_INSTANCES:  # which this log has none of
+        if name in (*OF_INSTANCES, *OF_ATTRIBUTES[:6]):  # which this log has none of: its attributes are those of events
+            assert document[name] is None
             assert lines == []
         else:
             assert meaning in lines[0]
@@ -63,6 +65,7 @@ def test_every_figure_has_a_meaning_and_a_definition() -> None:
     figures = set(FIGURES)
     definitions = (Path(__file__).resolve().parents[2] / "docs" / "measures.md").read_text(encoding="utf-8")
     assert set(MEANINGS) == figures
+    assert utility.OF_ATTRIBUTES == OF_ATTRIBUTES
     assert [name for name in figures if f"`{name}`" not in definitions] == []
 
 

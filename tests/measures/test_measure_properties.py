@@ -19,7 +19,7 @@ from scipy.stats import wasserstein_distance
 from libra.eventlog.log import EventLog
 from libra.measures import measure
 from libra.measures.distances import sort_grouped, wasserstein
-from libra.measures.utility import OF_INSTANCES, SHARES_KEPT
+from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES, SHARES_KEPT
 
 Case = tuple[int, Sequence[tuple[str, int]]]  # start in seconds, then each event's label and the seconds since the one before
 START = datetime(2024, 5, 6, tzinfo=UTC)
@@ -68,7 +68,8 @@ def test_equal_logs_are_at_distance_zero(some_cases: list[Case]) -> None:
     figures.pop("empty")
     shared = {figures.pop(name) for name in SHARES_KEPT}
     assert shared == ({1} if some_cases else {None})
-    assert {figures.pop(name) for name in (*OF_INSTANCES, "overlaps")} == {None}
+    assert {figures.pop(name) for name in (*OF_INSTANCES, *OF_ATTRIBUTES, "overlaps")} == {None}
+    assert figures.pop("attributes") == []
     assert set(figures.values()) == {0}
 
 
@@ -76,7 +77,7 @@ def test_equal_logs_are_at_distance_zero(some_cases: list[Case]) -> None:
 @given(logs, logs)
 def test_no_figure_is_negative_and_shares_stay_within_one(one: EventLog, other: EventLog) -> None:
     figures = measure(one, other).to_dict()
-    assert all(value is None or value >= 0 for name, value in figures.items() if name != "empty")
+    assert all(value is None or value >= 0 for name, value in figures.items() if name not in ("empty", "attributes"))
     assert all(figures[name] <= 1 for name in BOUNDED)
     assert all(figures[name] is None or figures[name] <= 1 for name in SHARES_KEPT)
 
@@ -100,7 +101,7 @@ def test_the_order_of_cases_does_not_matter(some_cases: list[Case], other: Event
     shuffled = list(some_cases)
     rng.shuffle(shuffled)
     before, after = measure(log_of(some_cases), other).to_dict(), measure(log_of(shuffled), other).to_dict()
-    assert before.pop("empty") == after.pop("empty")
+    assert [before.pop(name) for name in ("empty", "attributes")] == [after.pop(name) for name in ("empty", "attributes")]
     assert before == pytest.approx(after)
 
 

@@ -12,7 +12,7 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.measures import Baseline, measure
-from libra.measures.utility import OF_INSTANCES, SHARES_KEPT
+from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES, SHARES_KEPT
 
 START = datetime(2024, 5, 6, tzinfo=UTC)
 
@@ -108,7 +108,8 @@ def test_two_empty_logs_are_equal(small_log: EventLog) -> None:
     figures = measure(nothing, nothing)
     assert figures.empty == Baseline(0, 0)
     distances = figures.to_dict()
-    assert {distances.pop(name) for name in (*SHARES_KEPT, *OF_INSTANCES, "overlaps")} == {None}
+    assert {distances.pop(name) for name in (*SHARES_KEPT, *OF_INSTANCES, *OF_ATTRIBUTES, "overlaps")} == {None}
+    assert distances.pop("attributes") == []
     assert distances.pop("empty")
     assert set(distances.values()) == {0}
 
@@ -132,4 +133,6 @@ def test_an_empty_log_scores_what_the_paper_implies(shared_logs: Path, name: str
     assert itself.pop("empty") == {"emd_freq": figures.emd_freq, "emd_time": figures.emd_time}
     assert {itself.pop(name) for name in SHARES_KEPT} == {1}
     assert {itself.pop(name) for name in (*OF_INSTANCES, "overlaps")} == {None}
+    assert {one["tv"] for one in itself.pop("attributes")} <= {0}
+    assert {itself.pop(name) for name in OF_ATTRIBUTES} <= {0, None}
     assert set(itself.values()) == {0}

@@ -13,7 +13,7 @@ from parsed_page import check_policy
 import libra
 from libra import example
 from libra.measures import Utility
-from libra.measures.utility import OF_INSTANCES
+from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES
 
 LOGS = ("bpic13", "bpic20", "hospital", "sepsis", "urineweginfectie")
 SIZES = ("cases", "events", "activities", "variants")
@@ -35,6 +35,8 @@ def check_report_of(source: Path, folder: Path) -> None:
     figures = page.figures
     expected = flat(libra.measure(source, released))
     assert [expected.pop(name) for name in (*OF_INSTANCES, "overlaps")] == [None] * 4  # none of these logs has starts
+    assert not expected.pop("attributes")
+    assert {expected.pop(name) for name in OF_ATTRIBUTES} == {None}
     shown = {name: values for name, values in figures.items() if name in expected}
     assert shown.keys() == expected.keys()
     assert shown == {name: {"none" if value is None else str(value)} for name, value in expected.items()}

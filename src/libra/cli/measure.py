@@ -39,9 +39,22 @@ MEANINGS = {
     "service_time_w1_log": "from start to completion per activity, on log10(1 + seconds)",
     "waiting_time_w1_log": "from completion to the next start per edge, on log10(1 + seconds)",
     "overlap_share": "difference of the shares of steps that overlap",
+    "attribute_tv": "values of a case attribute, mean difference of shares",
+    "attribute_pair_tv": "the same for pairs of case attributes",
+    "attribute_activity_tv": "the same for a case attribute and whether an activity occurs",
+    "attribute_activity_tv_given": "the same, with the original's shares of cases with that activity",
+    "attribute_duration_tv": "the same for a case attribute and the quartile of the case duration",
+    "number_w1_relative": "numbers of cases, mean shift relative to their spread",
+    "event_attribute_tv": "activity and value of an event attribute, mean difference of shares",
+    "handover_tv": "value and next value of an event attribute, mean difference of shares",
 }
 
 OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")  # shown where the original has starts
+OF_ATTRIBUTES = (  # shown where both logs have such attributes
+    *("attribute_tv", "attribute_pair_tv", "attribute_activity_tv", "attribute_activity_tv_given", "attribute_duration_tv"),
+    *("number_w1_relative", "event_attribute_tv", "handover_tv"),
+)
+MOST_ATTRIBUTES = 20  # shown one by one
 
 
 @command(
@@ -61,7 +74,7 @@ def measure(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare a log with its original: frequencies, variants, lengths, durations, arrivals.
+    """Compare a log with its original: frequencies, variants, lengths, durations, arrivals, attributes.
 
     All flags apply to both logs, except --description, which is for the original. If the anonymized log lacks a named column,
     that column is detected there.
@@ -81,13 +94,19 @@ def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
     """One line a figure: what it is, its value, and what an empty log would score."""
     figures = utility.to_dict()
     empty = figures["empty"]
-    shown = {name: text for name, text in MEANINGS.items() if name not in OF_INSTANCES or figures[name] is not None}
+    optional = (*OF_INSTANCES, *OF_ATTRIBUTES)
+    shown = {name: text for name, text in MEANINGS.items() if figures[name] is not None or name not in optional}
     if utility.overlaps is not None:
         both = f"{percent(utility.overlaps.original)} in the original, {percent(utility.overlaps.anonymized)} here"
         shown["overlap_share"] += f" ({both})"
     rows = [(name, figure(figures[name]), figure(empty[name]) if name in empty else "", text) for name, text in shown.items()]
     title = f"{anonymized.name} against {original.name}: 0 is equal, lower is closer, if not stated otherwise"
     table(title, ("figure", "value", "empty log", "meaning"), rows, right=(1, 2))
+    if utility.attributes:
+        worst = sorted(utility.attributes, key=lambda one: -one.tv)[:MOST_ATTRIBUTES]
+        of_each = [(one.name, one.level, one.kind, *map(figure, (one.tv, one.w1_relative, one.handover_tv))) for one in worst]
+        columns = ("attribute", "of", "kind", "tv", "w1_relative", "handover_tv")
+        table("Attributes that both logs have, the most different first", columns, of_each, right=(3, 4, 5))
     if utility.risk is not None:
         _show_release_risk(anonymized, utility.risk)
 

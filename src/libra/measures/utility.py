@@ -6,14 +6,17 @@ confidential: they are for the custodian, never part of what is published. `docs
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import DAY
 from libra.eventlog.log import HOUR, EventLog, empty_log
+from libra.measures.attributes import AttributeFigures, AttributesKept, attribute_figures
 from libra.measures.distances import Floats, Integers, SortedPair, total_variation, wasserstein
 from libra.measures.edges import PairedEdges, common_codes, pair_edges, shared_edges
 from libra.measures.instances import Overlaps, instance_figures
@@ -59,22 +62,33 @@ class Utility:
     waiting_time_w1_log: float | None = None  # of waiting times on log10(1 + seconds), the mean over the original's edges
     overlap_share: float | None = None  # difference of the shares of steps to an instance that starts before the last one ends
     overlaps: Overlaps | None = None  # these shares
+    attribute_tv: float | None = None  # total variation of the values of an attribute of cases, the mean over these
+    attribute_pair_tv: float | None = None  # of two of them together, the mean over pairs
+    attribute_activity_tv: float | None = None  # of one and whether the case has an activity, the mean over both
+    attribute_activity_tv_given: float | None = None  # the same, with the original's shares of cases with the activity
+    attribute_duration_tv: float | None = None  # of one and the quartile of the case's duration, the mean over attributes
+    number_w1_relative: float | None = None  # of numbers of cases, divided by the original's mean deviation from the median
+    event_attribute_tv: float | None = None  # of activity and value, the mean over attributes of events
+    handover_tv: float | None = None  # of value and next value in a case, the mean over those of them that are categories
+    attributes: tuple[AttributeFigures, ...] = ()  # each attribute by itself
     risk: ReleaseRisk | None = None  # what an attacker gets from the anonymized log; None where it was not asked for
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)  # on how the logs were read and attacked
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as `libra measure --json` prints them: no NaN, no infinity, None where not defined; `risk` if asked."""
         figures = {name: value for name, value in asdict(self).items() if name != "notes"}
+        figures["attributes"] = list(figures["attributes"])
         return {name: value for name, value in figures.items() if name != "risk" or value is not None}
 
 
-FIGURES = tuple(one.name for one in fields(Utility) if one.name not in ("empty", "overlaps", "risk", "notes"))
+FIGURES = tuple(one.name for one in fields(Utility) if one.name not in ("empty", "overlaps", "attributes", "risk", "notes"))
 SHARES_KEPT = ("edge_precision", "edge_recall", "edge_recall_weighted")  # of which 1 is best
 OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")  # defined if the original has starts
+OF_ATTRIBUTES = tuple(one.name for one in fields(AttributesKept) if one.name in FIGURES)  # if both logs have some
 
 
-def measure(original: EventLog, anonymized: EventLog) -> Utility:
-    """Compare an anonymized log with its original.
+def measure(original: EventLog, anonymized: EventLog, attributes: Sequence[Attribute] = ()) -> Utility:
+    """Compare an anonymized log with its original; `attributes` is what is declared of some of them.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -105,6 +119,7 @@ def measure(original: EventLog, anonymized: EventLog) -> Utility:
         arrival_w1_days=arrival_w1_days(original, anonymized),
         empty=Baseline(emd_freq(against_nothing), emd_time(against_nothing)),
         **vars(instance_figures(original, anonymized, edges)),
+        **vars(attribute_figures(original, anonymized, attributes)),
     )
 
 

@@ -16,7 +16,7 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures import measure
 from libra.measures.instances import has_starts
-from libra.measures.utility import OF_INSTANCES
+from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES
 from libra.mechanisms.fresh_log import log_of as log_of_cases
 from libra.reporting.facts.aspects import ASPECTS, Aspect, aspects_of, compared, sample_of, yardsticks_of
 from libra.reporting.facts.pair import Pair
@@ -41,6 +41,8 @@ def check_figures(original: EventLog, anonymized: EventLog) -> None:
     shown = [figure for aspect in judged(original, anonymized).values() for figure in aspect.figures]
     expected = flat(measure(original, anonymized).to_dict())
     expected.pop("overlaps")  # in a sentence
+    expected.pop("attributes")
+    expected = {name: value for name, value in expected.items() if name not in OF_ATTRIBUTES or value is not None}
     if not has_starts(original):
         assert [expected.pop(name) for name in OF_INSTANCES] == [None, None, None]
     assert {figure.name for figure in shown} >= set(expected)
@@ -63,7 +65,11 @@ def test_every_figure_of_measure_is_there_for_a_public_log(shared_logs: Path) ->
 
 
 def test_the_aspects_are_always_the_same_in_the_same_order() -> None:
-    assert list(judged(log_of(HANDLING), log_of(RELEASED))) == KEYS == [key for key in ASPECTS if key != "service_times"]
+    assert (
+        list(judged(log_of(HANDLING), log_of(RELEASED)))
+        == KEYS
+        == [key for key in ASPECTS if key not in ("service_times", "attributes")]
+    )
     assert list(judged(log_of(HANDLING), log_of([]))) == KEYS
     assert list(judged(log_of([]), log_of(RELEASED))) == KEYS
 
@@ -150,6 +156,21 @@ def test_sentences_say_the_figures_and_those_of_a_sample() -> None:
     assert next(one for one in aspects["edges"].figures if one.name == "dfg_l1").text in aspects["edges"].sentence
     assert aspects["variants"].figures[0].text in aspects["variants"].sentence
     assert all("{}" not in "".join(aspect.around) for aspect in aspects.values())
+
+
+def test_attributes_that_both_logs_have_are_judged_by_a_fresh_sample() -> None:
+    log = simulate(cases=300)
+    aspect = judged(log, sample_of(log, 300, seed=77, like=log))["attributes"]
+    assert aspect.verdict == "kept"
+    assert aspect.loss.sample is not None
+    names = [name for name in log.events.columns if name not in ("@case", "concept:name", "time:timestamp")]
+    assert names
+    mixed = log.events.with_columns(pl.col(name).shuffle(seed=1) for name in names)
+    found = judged(log, replace(log, events=mixed))["attributes"]
+    assert found.verdict in ("rough", "lost")
+    assert "fresh sample of 300 cases" in found.sentence
+    assert "attributes" not in judged(log, sample_of(log, 300))
+    assert judged(log, replace(log, cases=log.cases[["concept:name"]]))["attributes"].loss.share == 0
 
 
 def test_a_single_case_is_no_fresh_sample_to_go_by() -> None:

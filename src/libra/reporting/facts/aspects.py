@@ -1,9 +1,9 @@
 """What is kept of a log, aspect by aspect: a verdict, a sentence that needs no statistics, and the figures behind both.
 
-There are the same eight aspects for every log, and service times if the original has starts; none in public mode, because all of
-them compare with the original. What is lost is held against fresh samples of the original: drawn from its cases with replacement
-and fixed seeds, as many as the anonymized log has, they are what the same process might have written, had nothing been
-anonymized. `verdicts` has the bounds and the words.
+There are the same eight aspects for every log, service times if the original has starts, and attributes if both logs have some;
+none in public mode, because all of them compare with the original. What is lost is held against fresh samples of the original:
+drawn from its cases with replacement and fixed seeds, as many as the anonymized log has, they are what the same process might
+have written, had nothing been anonymized. `verdicts` has the bounds and the words.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 from libra._system.randomness import Randomness
 from libra.eventlog.cases import DAY, cases_of
 from libra.eventlog.log import EventLog, empty_log
-from libra.eventlog.names import CASE_INDEX, START_TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, START_TIMESTAMP, TIMESTAMP
 from libra.measures.distances import total_variation
 from libra.measures.edges import pair_edges
 from libra.measures.instances import has_starts
-from libra.measures.utility import FIGURES, OF_INSTANCES, SHARES_KEPT, Utility, measure
+from libra.measures.utility import FIGURES, OF_ATTRIBUTES, OF_INSTANCES, SHARES_KEPT, Utility, measure
 from libra.mechanisms.fresh_log import log_of
 from libra.reporting.facts.pair import SECOND
 from libra.reporting.facts.tables import middles_of
@@ -37,6 +37,7 @@ PLACEHOLDERS = "The timestamps of the anonymized log are placeholders and say no
 NOT_DEFINED = "There is nothing to compare here."
 NOTHING_LEFT = "The anonymized log has no case, so nothing of it is left."
 OFF_BY, OF_A_SAMPLE = "a fresh sample of {} cases would be off by {}", "of a fresh sample of {} cases, {}"
+JUDGED = ("attribute_tv", "attribute_pair_tv", "attribute_activity_tv_given", "event_attribute_tv", "handover_tv")
 FEWEST_EVENTS = 0.01  # a difference below which more digits say nothing
 
 
@@ -158,6 +159,23 @@ MEASURED: dict[str, tuple[Written, str]] = {
     "overlap_share": (share, "difference of the shares of steps to an instance that starts before the last one ends"),
     "case_duration_w1_hours": (hours, "mean difference of case durations, matched from shortest to longest"),
     "arrival_w1_days": (days, "mean difference of the cases' starts, matched from first to last"),
+    "attribute_tv": (
+        share,
+        "share of cases that would have to have another value of an attribute, mean over attributes of cases",
+    ),
+    "attribute_pair_tv": (share, "likewise for two attributes together, mean over pairs"),
+    "attribute_activity_tv": (share, "likewise for an attribute and whether an activity occurs"),
+    "attribute_activity_tv_given": (
+        share,
+        "likewise among cases with the activity and among those without, as many as originally",
+    ),
+    "attribute_duration_tv": (share, "likewise for an attribute and the quartile of the case's duration"),
+    "number_w1_relative": (share, "mean difference of numbers, as a share of their mean distance from the median"),
+    "event_attribute_tv": (
+        share,
+        "share of events that would have to have another activity or value, mean over attributes of events",
+    ),
+    "handover_tv": (share, "likewise for a value and the next one in the case"),
 }
 BY_EDGE = ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time")
 OFF, PROPORTIONS = "off by {}", "proportions {} off"
@@ -172,6 +190,7 @@ ASPECTS: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # title, what it 
     "service_times": ("Service times", "service and waiting times", OF_INSTANCES, OFF),
     "case_durations": ("Case durations", "case durations", ("case_duration_w1_hours",), OFF),
     "arrivals": ("Arrivals", "arrivals", ("arrival_w1_days",), OFF),
+    "attributes": ("Attributes", "released attributes", OF_ATTRIBUTES, "values {} off"),
 }
 
 
@@ -180,6 +199,8 @@ def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_
     losses, sentences = _losses(by), _sentences(original, by)
     aspects = [_cases(original, anonymized), _activities(original, anonymized, by, losses["activities"])]
     for key, (_, _, names, _) in ASPECTS.items():
+        if key == "attributes":
+            names = tuple(name for name in names if getattr(by.anonymized, name) is not None)
         if names and (names != OF_INSTANCES or has_starts(original)):
             defined = getattr(by.anonymized, names[0]) is not None
             of_it, said = (losses[key], sentences[key]) if defined else ((), NOT_DEFINED)
@@ -205,7 +226,9 @@ def _called(aspect: Aspect, verdict: Verdict) -> Aspect:
 def yardsticks_of(original: EventLog, anonymized: EventLog) -> Yardsticks:
     """Measure the anonymized log, samples of the original and nothing."""
     cases, nothing = anonymized.n_cases or original.n_cases, empty_log(original)
-    samples = [sample_of(original, cases, seed) for seed in range(SEED, SEED + (DRAWS if cases <= MANY_CASES else 1))]
+    samples = [
+        sample_of(original, cases, seed, like=anonymized) for seed in range(SEED, SEED + (DRAWS if cases <= MANY_CASES else 1))
+    ]
     found = [measure(original, sample) for sample in samples]
     middle: dict[str, float | None] = {}
     for name in FIGURES:
@@ -223,16 +246,26 @@ def yardsticks_of(original: EventLog, anonymized: EventLog) -> Yardsticks:
     )
 
 
-def sample_of(log: EventLog, cases: int, seed: int = SEED) -> EventLog:
-    """So many cases of a log, drawn with replacement, under ids of their own."""
+def sample_of(log: EventLog, cases: int, seed: int = SEED, *, like: EventLog | None = None) -> EventLog:
+    """So many cases of a log, drawn with replacement, under ids of their own; with the attributes that another log has, too."""
     if not log.n_cases:
         return empty_log(log)
     rows, whole = Randomness(seed).below(log.n_cases, cases), cases_of(log)
     sample = log_of(whole.take(rows), log.activities, seeded=True)
-    if log.instances != "pair":
+    of_cases, of_events = ([], []) if like is None else (like.cases.columns, like.events.columns)
+    of_cases = [name for name in log.cases.columns if name in of_cases and name != CASE_NAME]
+    roles = (CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP)
+    of_events = [name for name in log.events.columns if name in of_events and name not in roles]
+    of_events += [START_TIMESTAMP] if log.instances == "pair" else []
+    if not of_cases and not of_events:
         return sample
     events = replace(whole, codes=np.arange(log.n_events)).take(rows).codes
-    return replace(sample, events=sample.events.with_columns(log.events[START_TIMESTAMP][events]), instances="pair")
+    return replace(
+        sample,
+        events=sample.events.hstack([log.events[name][events] for name in of_events]),
+        cases=sample.cases.hstack([log.cases[name][rows] for name in of_cases]),
+        instances="pair" if log.instances == "pair" else None,
+    )
 
 
 def compared(original: EventLog, other: EventLog) -> Compared:
@@ -311,6 +344,7 @@ def _losses(by: Yardsticks) -> dict[str, tuple[Loss, ...]]:
         ),
         "case_durations": (by.relative("case_duration_w1_hours", by.empty.case_duration_w1_hours),),
         "arrivals": (by.relative("arrival_w1_days", by.empty_arrival_days),),
+        "attributes": tuple(loss for name in JUDGED if (loss := by.relative(name, 1.0)).share is not None),
     }
 
 
@@ -414,6 +448,12 @@ def _sentences(original: EventLog, by: Yardsticks) -> dict[str, str]:
         f"on average{off['case_durations']}. The original's take {hours(by.empty.case_duration_w1_hours)}.",
         "arrivals": f"Matched from first to last, cases begin {days(found.arrival_w1_days)} earlier or later on average"
         f"{off['arrivals']}. In the original, cases start {days(by.empty_arrival_days)} from the median start on average.",
+        "attributes": " ".join(
+            f"On average over attributes of {what}, {share(getattr(found, name))} of the {what} would have to have another "
+            f"{value} to match the original's proportions{_again(by, share(getattr(sample, name)), OF_A_SAMPLE)}."
+            for name, what, value in (("attribute_tv", "cases", "value"), ("event_attribute_tv", "events", "activity or value"))
+            if getattr(found, name) is not None
+        ),
     }
 
 
