@@ -70,6 +70,7 @@ class OtherParameters(TypedDict, total=False):
     time_zone: str | None
     cases: int | None
     most_cases: int | None
+    attributes: Sequence[str] | Literal["all"] | None
     alpha: float | None
     b: float | None
     gamma: float | None
@@ -152,6 +153,8 @@ def _day_first_in(pattern: str | None) -> bool | None:
 def described_parameters(described: Description | None, said: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """The parameters of a mechanism that knows these: what was said, and what a description of the log says of a release."""
     together = dict(said)
+    if together.get("attributes") is not None and "attributes" in known:
+        together["attributes"] = asked_attributes(described, together["attributes"])
     if described is None:
         return together
     for name, value in described.parameters().items():
@@ -167,6 +170,34 @@ def described_parameters(described: Description | None, said: Mapping[str, Any],
             raise UsageError(f"{flag} is not in {described.source}, which says all about the log. Write {several} there.")
         raise UsageError(f"{flag} contradicts {described.place(name)}. Correct {name} there, or leave out the flag.")
     return together
+
+
+def asked_attributes(described: Description | None, said: str | Sequence[Any]) -> list[Any]:
+    """The attributes that are asked for by name, or all that may be released, as a description declares them."""
+    from libra.errors import did_you_mean
+    from libra.eventlog.attributes import Attribute
+
+    if isinstance(said, str) and said != "all":
+        raise UsageError(f'attributes has to be a list of names, or "all", not {said!r}.')
+    if described is None:
+        if not isinstance(said, str) and all(isinstance(one, Attribute) for one in said):
+            return list(said)
+        remedy = "Write it with libra describe LOG -o log.toml, check it, and add --description log.toml"
+        raise UsageError(f"Attributes are released as a description of the log declares them, and there is none. {remedy}.")
+    known = {attribute.name: attribute for attribute in described.attributes}
+    if isinstance(said, str):
+        released = [attribute for attribute in described.attributes if attribute.release and attribute.level == "case"]
+        if not released:
+            raise UsageError(f"{described.source} has no attribute that may be released. Describe the log again, or correct it.")
+        return released
+    for name in said:
+        if isinstance(name, str) and name not in known:
+            prefixed = f"case:{name}" if f"case:{name}" in known else name
+            raise UsageError(f'{described.source} has no attribute "{name}".{did_you_mean(prefixed, known)}')
+        if isinstance(name, str) and not known[name].release:
+            remedy = "Set release = true there if it may be"
+            raise UsageError(f'{described.source} says that "{name}" is not to be released. {remedy}.')
+    return [known[name] if isinstance(name, str) else name for name in said]
 
 
 def _shown(value: Any) -> str:

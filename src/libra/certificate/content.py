@@ -22,21 +22,24 @@ from libra.certificate.check import SHOWN, Check, judged
 from libra.certificate.document import data_files
 from libra.engines.control_flow_tables import PrefixLevel
 from libra.errors import LibraError
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.in_parts import part_schema
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, START_TIMESTAMP, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, START_TIMESTAMP, TIMESTAMP
 from libra.eventlog.options import InstanceMode, ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import header_of
 from libra.eventlog.tables.frames import KEY, remembering
 from libra.eventlog.xes.write import header_lines, written_metadata
 from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_metadata, id_prefix, placeholder_times
+from libra.mechanisms.libra import Libra
+from libra.mechanisms.libra.attributes.columns import schema_of
 from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.libra.releases import RELEASES, TIMES
 from libra.mechanisms.mechanism import HOMES
-from libra.mechanisms.release import OF_INSTANCES, WITH_ATTRIBUTES
+from libra.mechanisms.release import WITH_ATTRIBUTES, instances_in
 from libra.privacy.gate import VARIANT_COUNTS
 
 CONTENT = "content"
@@ -47,7 +50,7 @@ OF_SPARK = "org.apache.spark."
 OF_ARROW = "ARROW:schema"
 ATTRIBUTE = rb'\t\t\t<(?:string|int|float|boolean|date|id) key="[^"<]*+" value="[^"<]*+"/>\n'
 TRACE = (
-    rb'\t<trace>\n\t\t<string key="concept:name" value="[^"<]*+"/>\n'
+    rb'\t<trace>\n\t\t<string key="concept:name" value="[^"<]*+"/>\n%b'
     rb'(?:\t\t<event>\n\t\t\t<string key="concept:name" value="[^"<]*+"/>\n\t\t\t<date key="time:timestamp" value="[^"<]*+"/>\n'
     rb"%b\t\t</event>\n)++\t</trace>\n"
 )
@@ -66,7 +69,7 @@ def content(document: Mapping[str, Any], output: Path) -> Check:
         log, problems = _read_back(document, output)
         problems += content_of_log(document, log)
         if not problems and document["mechanism"] in HOMES:
-            problems += departures_of_file(output, log, seeded=document["guarantee"]["seeded"])
+            problems += departures_of_file(output, log, _declared(document), seeded=document["guarantee"]["seeded"])
     except LibraError as error:
         problems = [f"it cannot be read: {str(error).removesuffix('.')}"]
     return content_check(problems)
@@ -74,7 +77,7 @@ def content(document: Mapping[str, Any], output: Path) -> Check:
 
 def _read_back(document: Mapping[str, Any], output: Path) -> tuple[EventLog, list[str]]:
     """The log in the file, and where that does not go with the instances that the certificate speaks of."""
-    mode = next((mode for mode, held in OF_INSTANCES.items() if held == document["contents"]), None)
+    mode = instances_in(document["contents"])
     log = read(output, ReadOptions(allow_empty=True, instances="events" if mode == "pair" else mode))
     if mode != "pair":
         return log, []
@@ -120,13 +123,14 @@ def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
 def _other_form(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
     """Columns, header, ids and the order of times."""
     seeded = document["guarantee"]["seeded"]
-    promised = {CASE_INDEX, ACTIVITY, TIMESTAMP}
-    if document["contents"] == OF_INSTANCES.get(log.instances):
+    declared = _declared(document)
+    promised = {CASE_INDEX, ACTIVITY, TIMESTAMP, CASE_ID, *declared}
+    if instances_in(document["contents"]) == log.instances:
         promised |= set(part_schema(log.instances))
     of_events = [name for name in log.events.columns if name not in promised]
     if of_events and document["contents"] != WITH_ATTRIBUTES:
         yield f"its events have attributes that are not promised: {_named(of_events)}"
-    if of_cases := [name for name in log.cases.columns if name != CASE_NAME]:
+    if of_cases := [name for name in log.cases.columns if CASE_PREFIX + name not in promised]:
         yield f"its cases have attributes that are not promised: {_named(of_cases)}"
     fresh = EventLog(log.events, log.cases, fresh_metadata(log, seeded=seeded), instances=log.instances)
     if log.metadata not in (LogMetadata(), fresh.metadata, written_metadata(fresh)):
@@ -144,6 +148,12 @@ def _other_form(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
             yield FALLS
 
 
+def _declared(document: Mapping[str, Any]) -> dict[str, pl.DataType]:
+    """The columns of the attributes that were asked for."""
+    asked = document["parameters"].get("attributes") or ()
+    return schema_of([Attribute.from_dict(one) for one in asked]) if document["mechanism"] == Libra.name else {}
+
+
 def _first_times(log: EventLog) -> npt.NDArray[np.int64]:
     """For every event, or instance, when it began."""
     if log.instances != "pair":
@@ -158,9 +168,13 @@ def _named(columns: list[str]) -> str:
     return ", ".join(name[:LONGEST] for name in columns[:SHOWN]) + more
 
 
-def departures_of_file(output: Path, log: EventLog, *, seeded: bool) -> Iterator[str]:
-    """What a file, or a folder of files, holds besides this log, which was read from it."""
-    names = [CASE_ID, *log.events.columns[1:]]
+def departures_of_file(
+    output: Path, log: EventLog, attributes: Mapping[str, pl.DataType] | None = None, *, seeded: bool
+) -> Iterator[str]:
+    """What a file, or a folder of files, holds besides this log, which was read from it; `attributes` are those promised."""
+    names = [CASE_ID, *(CASE_PREFIX + name for name in log.cases.columns[1:]), *log.events.columns[1:]]
+    if attributes:  # also those that are empty throughout, which a log does not have
+        names = list(part_schema(log.instances, attributes))
     for file in data_files(output).values() if output.is_dir() else [output]:
         form = input_format(file)
         if output.is_dir() and form.kind not in ("csv", "parquet"):
@@ -177,7 +191,7 @@ def departures_of_file(output: Path, log: EventLog, *, seeded: bool) -> Iterator
         if form.kind == "parquet":
             yield from _of_parquet(file, names, [LogMetadata(), fresh_metadata(log, seeded=seeded)])
         elif form.kind == "xes":
-            yield from _of_xes(file, form, log, seeded)
+            yield from _of_xes(file, form, log, seeded, with_attributes=bool(attributes))
         else:
             separator = "\t" if form.kind == "tsv" else ","
             expected = f"{separator.join(map(header_of, names))}\n".encode()
@@ -201,13 +215,15 @@ def _of_parquet(file: Path, names: list[str], known: list[LogMetadata]) -> Itera
         yield "it remembers more than its rows"
 
 
-def _of_xes(file: Path, form: FileFormat, log: EventLog, seeded: bool) -> Iterator[str]:
+def _of_xes(file: Path, form: FileFormat, log: EventLog, seeded: bool, *, with_attributes: bool) -> Iterator[str]:
     """Whether the text is the header of such a log and then traces, with nothing between them."""
     fresh = EventLog(log.events, log.cases, fresh_metadata(log, seeded=seeded), instances=log.instances)
     head = "".join(f"{line}\n" for line in header_lines(written_metadata(fresh))).encode()
     plain = fresh.events.columns == [CASE_INDEX, ACTIVITY, TIMESTAMP]
-    attributes = OF_EVENTS.get(log.instances, b"" if plain else b"(?:%b)*+" % ATTRIBUTE)
-    traces = re.compile(b"(?:%b)*+" % (TRACE % attributes))
+    of_events, of_cases = OF_EVENTS.get(log.instances, b"" if plain else b"(?:%b)*+" % ATTRIBUTE), b""
+    if with_attributes:
+        of_events, of_cases = b"(?:%b)*+" % ATTRIBUTE, b"(?:%b)*+" % ATTRIBUTE.removeprefix(rb"\t")
+    traces = re.compile(b"(?:%b)*+" % (TRACE % (of_cases, of_events)))
     with open_input(file, form.compression) as stream:
         if stream.read(len(head)) != head:
             yield "its header is not that of a released log"

@@ -122,13 +122,19 @@ LABELS = (
     "File with the activity names that may be released, one per line; the list must not come from this log. Events with other "
     "names are dropped. Default: names are selected privately."
 )
+ATTRIBUTE = "Attribute of cases to release, as --description declares it. May be repeated. Default: none."
+SHARES = "Default: control=0.55,times=0.45; attributes, where asked for, get 0.2 of it, more than ten of them 0.3."
 PAPER = f"{SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept."
 
 
 def mechanism_flags(
     tail: Annotated[str | None, option(f"{TAIL} Default: model.", "HOW", KEEP)] = None,
     edges: Annotated[str | None, option(f"{EDGES} Default: certain.", "WHICH", KEEP)] = None,
-    budget: Annotated[str | None, option(f"{BUDGET} Default: control=0.55,times=0.45.", "SHARES", KEEP)] = None,
+    attribute: Annotated[list[str] | None, option(ATTRIBUTE, "NAME", KEEP)] = None,
+    all_attributes: Annotated[
+        bool | None, switch("--all-attributes", "Release all attributes of cases that the description allows.", KEEP)
+    ] = None,
+    budget: Annotated[str | None, option(f"{BUDGET} {SHARES}", "SHARES", KEEP)] = None,
     labels: Annotated[Path | None, option(LABELS, "FILE", KEEP)] = None,
     public_labels: Annotated[
         bool | None, switch("--public-labels", "Treat activity names as public: release all of them.", KEEP)
@@ -206,6 +212,13 @@ def _with_values(command: Command) -> Command:
             if "labels" in parameters:
                 raise UsageError("--labels and --public-labels contradict each other. Remove one of them.")
             parameters["labels"] = "public"
+        named = parameters.pop("attribute", None)
+        if parameters.pop("all_attributes", None):
+            if named:
+                raise UsageError("--attribute and --all-attributes contradict each other. Remove one of them.")
+            parameters["attributes"] = "all"
+        elif named:
+            parameters["attributes"] = named
         others = parsed_parameters(parameters.pop("others", ()))
         command(*args, parameters={**others, **parameters}, **given)
 

@@ -21,9 +21,7 @@ SLICE_BYTES = 2_000_000  # of the log in memory; as text it is some five times a
 SLICE_EVENTS = 50_000
 
 
-def part_schema(
-    instances: InstanceMode | None, attributes: Mapping[str, pl.DataType] | None = None
-) -> dict[str, pl.DataType]:
+def part_schema(instances: InstanceMode | None, attributes: Mapping[str, pl.DataType] | None = None) -> dict[str, pl.DataType]:
     """The flat table of a part: with starts where its rows are activity instances, with transitions where they are events.
 
     Attributes of cases come after the case's id, those of events at the end.

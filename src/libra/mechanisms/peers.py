@@ -25,6 +25,10 @@ LABELS_PRIVATE = (
     "No activity name is treated as public: the released names were selected privately, and events with other names are left out."
 )
 LABELS_LISTED = "The activity names come from a given list that was not made from this log; events with other names are left out."
+ATTRIBUTES_DECLARED = (
+    "What is declared of attributes (names, kinds, lists of values, bounds, the activity they stand on) is public and was not made "
+    "from this log. Values that are not declared were selected privately; all others are grouped."
+)
 NOTHING_ELSE = (
     "The parameters, the time zone and the code are public. They were not selected by looking at results on this log, "
     "nor was this release from among several. Nothing else about the log is public, neither its size nor its time range."
@@ -99,10 +103,14 @@ def counted_cases(most_cases: int | None) -> str:
     return "one case" if most_cases == 1 else f"up to {most_cases:,} cases"
 
 
-def proved(epsilon: float, delta: float, labels: str, *, seeded: bool, most_cases: int | None) -> Guarantee:
+def proved(
+    epsilon: float, delta: float, labels: str, *, seeded: bool, most_cases: int | None, attributes: bool = False
+) -> Guarantee:
     """A proved guarantee for one case, or for individuals of whom so many counted; `labels` says which of them are public."""
+    further = (ATTRIBUTES_DECLARED,) if attributes else ()
     whose = () if most_cases is None else (INDIVIDUALS.format(counted_cases(most_cases)),)
-    return Guarantee.proved(epsilon, delta, Unit(most_cases), (labels, NOTHING_ELSE, AS_READ, *whose), seeded=seeded)
+    assumed = (labels, *further, NOTHING_ELSE, AS_READ, *whose)
+    return Guarantee.proved(epsilon, delta, Unit(most_cases), assumed, seeded=seeded)
 
 
 def claimed(statement: str, source: str, public: str, caveats: tuple[str, ...], *, individuals: bool) -> Guarantee:

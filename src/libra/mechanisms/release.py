@@ -44,6 +44,12 @@ def contents_of(instances: InstanceMode | None, *, attributes: bool = False) -> 
     return held.replace(NO_ATTRIBUTE, ONLY_ASKED) if attributes else held
 
 
+def instances_in(contents: str) -> InstanceMode | None:
+    """What the rows of a log are that holds this."""
+    held = contents.replace(ONLY_ASKED, NO_ATTRIBUTE)
+    return next((mode for mode, one in OF_INSTANCES.items() if one == held), None)
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """An anonymized log and what is to be said about it.

@@ -162,7 +162,8 @@ class Libra(CertifiedMechanism):
     def guarantee(self, *, seeded: bool) -> Guarantee:
         """What is promised of a release."""
         labels = {PRIVATE: LABELS_PRIVATE, PUBLIC: LABELS_PUBLIC}.get(str(self.labels), LABELS_LISTED)
-        return proved(self.epsilon, self.delta, labels, seeded=seeded, most_cases=self.most_cases)
+        attributes = bool(self.plan.attributes)
+        return proved(self.epsilon, self.delta, labels, seeded=seeded, most_cases=self.most_cases, attributes=attributes)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters, JSON-ready, as a certificate has them."""

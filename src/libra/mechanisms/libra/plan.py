@@ -195,12 +195,14 @@ def make_plan(
     aimed = delta
     while True:
         noise = calibrate(
-            *before_subsampling(epsilon, aimed, rate, runs), variants=first, labels=rounds, cases=unit.most_cases or 1, values=values
+            *before_subsampling(epsilon, aimed, rate, runs),
+            variants=first,
+            labels=rounds,
+            cases=unit.most_cases or 1,
+            values=values,
         )
         whole = noise.mu_rest / math.sqrt(1 - first)
-        mu_second, mu_times, mu_attributes = (
-            whole * math.sqrt(share) for share in (control - first + sum(rounds), times, rest)
-        )
+        mu_second, mu_times, mu_attributes = (whole * math.sqrt(share) for share in (control - first + sum(rounds), times, rest))
         asked = tuple(attributes)
         plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit, edges, labels, asked, mu_attributes)
         choices = (*noise.label_rounds, *noise.value_choices)

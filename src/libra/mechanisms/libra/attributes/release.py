@@ -196,9 +196,7 @@ def _number(
     return ReleasedAttribute(attribute, coding, (), counts, sds, tuple((grains / grains.sum()).tolist()))
 
 
-def _with_pairs(
-    gate: Gate, each: tuple[ReleasedAttribute, ...], mu: float, like: Cases, n_cases: float
-) -> AttributeFigures:
+def _with_pairs(gate: Gate, each: tuple[ReleasedAttribute, ...], mu: float, like: Cases, n_cases: float) -> AttributeFigures:
     """The pairs that go together most, chosen by a noisy score and then measured."""
     d = len(each)
     mu_pairs = mu * math.sqrt(PAIRS)
