@@ -1,6 +1,7 @@
 """Cases as arrays, traces, and the clock on the wall: what mechanisms and engines work on.
 
-`Cases` holds what the paper assumes of a log and the attributes asked for, `Traces` sequences of activities alone. Both are immutable.
+`Cases` holds what the paper assumes of a log and the attributes asked for, `Traces` sequences of activities alone. Both are
+immutable.
 A calendar (hours of the day, days of the week) is read off the clock on the wall; how long something takes is counted in UTC.
 """
 

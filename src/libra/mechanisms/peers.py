@@ -26,8 +26,8 @@ LABELS_PRIVATE = (
 )
 LABELS_LISTED = "The activity names come from a given list that was not made from this log; events with other names are left out."
 ATTRIBUTES_DECLARED = (
-    "What is declared of attributes (names, kinds, lists of values, bounds, the activity they stand on) is public and was not made "
-    "from this log. Values that are not declared were selected privately; all others are grouped."
+    "What is declared of attributes (names, kinds, lists of values, bounds, the activity they stand on) is public and was not "
+    "made from this log. Values that are not declared were selected privately; all others are grouped."
 )
 NOTHING_ELSE = (
     "The parameters, the time zone and the code are public. They were not selected by looking at results on this log, "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from libra.engines import attribute_tables as tables
-from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, LengthGroup, OfAttribute, Pair, Side
+from libra.engines.attribute_tables import Coding, HasActivity, LengthGroup, OfAttribute, Pair, Side
 from libra.engines.contract import Integers
 from libra.eventlog.cases import MISSING, Cases
 

@@ -85,9 +85,10 @@ def write_log(log: EventLog, target: str, spark: Spark, kind: Kind = "parquet") 
     """
     if not isinstance(log, LogInParts):
         whole, grain = log, 1 if log.finer_than(SECOND, log.events[TIMESTAMP]) else SECOND
-        sizes = {"n_cases": log.n_cases, "n_events": log.n_events}
-        header, mode = log.metadata, log.instances
-        log = LogInParts(1, lambda _: whole, **sizes, labels=log.activities, grain=grain, metadata=header, instances=mode)
+        log = LogInParts(
+            1, lambda _: whole, n_cases=log.n_cases, n_events=log.n_events, labels=log.activities, grain=grain,
+            metadata=log.metadata, instances=log.instances,
+        )  # fmt: skip
     local = Path(target) if spark.local and "://" not in target else None
     beside = target if local is None else _beside(local)
     try:

@@ -162,12 +162,12 @@ class Plan:
         if self.attributes:
             names = ", ".join(f'"{attribute.name}"' for attribute in self.attributes)
             yield (
-                f"Attributes get {100 * self.mu_attributes**2 / noise.mu**2:.0f} % of the budget: the values of {names}, and how they go "
-                "together and with what happens in a case."
+                f"Attributes get {100 * self.mu_attributes**2 / noise.mu**2:.0f} % of the budget: the values of {names}, "
+                "and how they go together and with what happens in a case."
             )
-            needed = [choice.threshold / noise.scale / self.rate for choice in noise.value_choices]
-            if needed:
-                least = " to ".join(dict.fromkeys((f"{min(needed):,.0f}", f"{max(needed):,.0f}")))
+            counts = [choice.threshold / noise.scale / self.rate for choice in noise.value_choices]
+            if counts:
+                least = " to ".join(dict.fromkeys((f"{min(counts):,.0f}", f"{max(counts):,.0f}")))
                 yield f"A value that is not declared needs about {least} cases to be released; all others are grouped."
         yield suited(self.delta, self.unit)
         yield RELEASE_ONCE
@@ -205,9 +205,8 @@ def make_plan(
         mu_second, mu_times, mu_attributes = (whole * math.sqrt(share) for share in (control - first + sum(rounds), times, rest))
         asked = tuple(attributes)
         plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit, edges, labels, asked, mu_attributes)
-        choices = (*noise.label_rounds, *noise.value_choices)
-        smallest = min(plan.mu_second, plan.mu_times, noise.mu_variants, *(each.mu for each in choices))
-        if min(smallest, mu_attributes if attributes else smallest) < SMALLEST_MU:
+        chosen = [each.mu for each in (*noise.label_rounds, *noise.value_choices)]
+        if min(plan.mu_second, plan.mu_times, noise.mu_variants, *chosen, *([mu_attributes] if asked else [])) < SMALLEST_MU:
             raise UsageError(
                 "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."
             )

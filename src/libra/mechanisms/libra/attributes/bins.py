@@ -91,7 +91,8 @@ def on_simplex(values: Floats, total: float, there: npt.NDArray[np.bool_] | None
         return np.zeros(len(values))
     falling = np.sort(values)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(values) + 1)
-    return np.maximum(values - excess[np.flatnonzero(falling > excess)[-1]], 0.0)
+    nearest: Floats = np.maximum(values - excess[np.flatnonzero(falling > excess)[-1]], 0.0)
+    return nearest
 
 
 def refined(before: Floats, sd_before: Floats, found: Floats, sd: float, parent: Integers) -> tuple[Floats, Floats]:

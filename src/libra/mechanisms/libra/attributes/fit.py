@@ -134,8 +134,8 @@ def _fit(figures: AttributeFigures, number: int, done: set[int], labels: Sequenc
 def _pairs_of(figures: AttributeFigures, number: int, done: set[int]) -> Iterator[_Pair]:
     for (first, second), table in zip(figures.pairs, figures.interactions, strict=True):
         for mine, other, wanted in ((first, second, table), (second, first, table.T)):
-            own = isinstance(mine, OfAttribute) and mine.number == number
-            if own and (not isinstance(other, OfAttribute) or other.number in done):
+            known = not isinstance(other, OfAttribute) or other.number in done
+            if isinstance(mine, OfAttribute) and mine.number == number and known:
                 yield _Pair(other, np.array(mine.coding.groups, np.int64), wanted)
 
 
@@ -236,7 +236,8 @@ def _lowest(loss: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Fl
 
 def _centred(table: Floats) -> Floats:
     """A table less the means of its rows and of its columns."""
-    return table - table.mean(axis=1, keepdims=True) - table.mean(axis=0, keepdims=True) + table.mean()
+    centred: Floats = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0, keepdims=True) + table.mean()
+    return centred
 
 
 def _patterns(cases: Cases, sides: Sequence[Side], at: Integers | None) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
@@ -339,4 +340,5 @@ def _within(low: Integers, high: Integers, part: Floats, grain: Integers) -> Int
     step = np.minimum(first + (part * (last - first + 1)).astype(np.int64), last)
     rounder = (step * size % sizes[grain + 1] == 0) & (last > first)  # it would be rounder than it is to be
     step = np.where(rounder, np.where(step < last, step + 1, step - 1), step)
-    return step * size
+    numbers: Integers = step * size
+    return numbers

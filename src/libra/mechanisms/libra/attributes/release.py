@@ -40,8 +40,8 @@ MOST_FEATURES = 40
 
 def shares_of_each(attributes: Sequence[Attribute]) -> Floats:
     """What each attribute by itself gets of the budget of attributes."""
-    weights = np.array([WEIGHTS.get(attribute.kind, 2.0) for attribute in attributes])
-    return VALUES * weights / max(weights.sum(), 1.0)
+    weights: Floats = np.array([WEIGHTS.get(attribute.kind, 2.0) for attribute in attributes])
+    return weights * (VALUES / max(float(weights.sum()), 1.0))
 
 
 def private_values(attributes: Sequence[Attribute]) -> dict[int, float]:
@@ -114,8 +114,8 @@ def release_attributes(
 ) -> AttributeFigures:
     """Ask the gate for everything about attributes; for a log without cases, for nothing.
 
-    `chosen` is how values are chosen, by the number of the attribute; `scale` is what their counts are multiplied with. `like` are
-    cases that were generated, in the codes of the gate, and `n_cases` is how many there are by the released figures.
+    `chosen` is how values are chosen, by the number of the attribute; `scale` is what their counts are multiplied with.
+    `like` are cases that were generated, in the codes of the gate; `n_cases` is how many there are by the released figures.
     """
     if not len(like) or n_cases < 1:
         return AttributeFigures(())
@@ -148,7 +148,7 @@ def _category(
     gate: Gate, number: int, attribute: Attribute, first: First, threshold: float, mu: float, n_cases: float
 ) -> ReleasedAttribute:
     if attribute.kind == "boolean":
-        coding, texts = Coding((0, 1), None), ("false", "true")
+        coding, texts = Coding((0, 1), None), tuple[str, ...]()
     elif first is None:
         texts = attribute.values or ()
         coding = Coding(tuple(range(len(texts))))
@@ -236,7 +236,7 @@ def _with_pairs(gate: Gate, each: tuple[ReleasedAttribute, ...], mu: float, like
 
 
 def _grouped(one: ReleasedAttribute, most: int) -> Coding:
-    """The cells of an attribute in so many groups at most: the largest values by themselves, intervals by their number of cases."""
+    """The cells of an attribute in so many groups at most: large values by themselves, intervals by their numbers of cases."""
     coding, counts = one.coding, one.counts
     n_atoms = 1 + len(coding.atoms)
     n_intervals = len(counts) - n_atoms
@@ -258,8 +258,7 @@ def _grouped(one: ReleasedAttribute, most: int) -> Coding:
     elif n_intervals:
         groups[n_atoms:] = taken
     groups[groups < 0] = groups.max() if n_intervals or not (groups < 0).any() else groups.max() + 1
-    used, groups = np.unique(groups, return_inverse=True)
-    return Coding(coding.atoms, coding.bounds, tuple(groups.tolist()))
+    return Coding(coding.atoms, coding.bounds, tuple(np.unique(groups, return_inverse=True)[1].tolist()))
 
 
 def features_of(like: Cases) -> list[Side]:
@@ -271,8 +270,8 @@ def features_of(like: Cases) -> list[Side]:
     balanced = np.argsort(np.abs(share - 0.5), kind="stable")[:MOST_FEATURES]
     found: list[Side] = [HasActivity(int(code)) for code in np.sort(balanced) if SHARED[0] <= share[code] <= SHARED[1]]
     for kind, values, parts in ((LengthGroup, like.lengths, 3), (DurationGroup, durations(like), 4)):
-        bounds = np.unique(np.quantile(values, np.arange(1, parts) / parts, method="higher"))
-        bounds = tuple(int(bound) for bound in bounds if bound > values.min())
+        cuts = np.unique(np.quantile(values, np.arange(1, parts) / parts, method="higher"))
+        bounds = tuple(int(cut) for cut in cuts if cut > values.min())
         if bounds:
             found.append(kind(bounds))
     return found
