@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
+import numpy as np
 import polars as pl
 
 from libra.errors import InputError, UsageError, did_you_mean
@@ -144,12 +145,16 @@ def case_values(log: EventLog, attribute: Attribute) -> pl.Series:
     """For every case the value of an attribute of the case, in the form of `plain_values`."""
     if attribute.in_cases:
         return plain_values(_column(log.cases, attribute.name.removeprefix(CASE_PREFIX)), attribute)
-    events = pl.DataFrame({"case": log.events[CASE_INDEX], "value": event_values(log, attribute)})
+    events = pl.DataFrame({"case": log.events[CASE_INDEX], "value": unnamed(_column(log.events, attribute.name))})
     if attribute.at is not None:
         events = events.filter(unnamed(log.events[ACTIVITY]) == attribute.at)
-    first = events.drop_nulls("value").group_by("case", maintain_order=True).first()
-    every = pl.DataFrame({"case": pl.int_range(log.n_cases, dtype=pl.UInt32, eager=True)})
-    return every.join(first, on="case", how="left", maintain_order="left")["value"]
+    values = plain_values(events["value"], attribute)
+    case = events["case"].filter(values.is_not_null()).to_numpy()
+    first = np.flatnonzero(np.diff(case.astype(np.int64), prepend=-1))  # the events of a case are next to each other
+    place = np.full(log.n_cases, -1)
+    place[case[first]] = first
+    places = pl.Series(place)
+    return values.drop_nulls().gather(places.set(places < 0, None))
 
 
 def check_columns(

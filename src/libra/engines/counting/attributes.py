@@ -34,12 +34,18 @@ def cells_of(cases: Cases, side: Side) -> Integers:
     if isinstance(side, OfAttribute):
         return coded(cases.attributes[side.number], side.coding)
     if isinstance(side, HasActivity):
-        has = np.zeros(len(cases), np.int64)
-        has[np.repeat(np.arange(len(cases)), cases.lengths)[cases.codes == side.code]] = 1
-        return has
+        return has_any(cases, np.array([side.code]))
     if isinstance(side, LengthGroup):
         return np.searchsorted(side.bounds, cases.lengths, side="right")
     return np.searchsorted(side.bounds, durations(cases), side="right")
+
+
+def has_any(cases: Cases, codes: Integers) -> Integers:
+    """1 for every case that has an event of one of these labels, 0 for all others; every case has events."""
+    if not len(cases):
+        return np.zeros(0, np.int64)
+    here = cases.codes == codes[0] if len(codes) == 1 else np.isin(cases.codes, codes)
+    return np.logical_or.reduceat(here, cases.offsets[:-1]).astype(np.int64)
 
 
 def durations(cases: Cases) -> Integers:
@@ -52,7 +58,7 @@ def durations(cases: Cases) -> Integers:
 
 def _pair_tables(cases: Cases, pairs: tuple[Pair, ...]) -> list[Integers]:
     """For every pair of sides, how many cases fall into each pair of cells."""
-    cells = {side: cells_of(cases, side) for pair in pairs for side in pair}
+    cells = {side: cells_of(cases, side) for side in dict.fromkeys(side for pair in pairs for side in pair)}
     found = []
     for one, other in pairs:
         both = np.bincount(cells[one] * other.n_cells + cells[other], minlength=one.n_cells * other.n_cells)

@@ -58,6 +58,7 @@ class PlannedRun:
     traces: Traces
     counts: Integers
     models: tuple[Model, ...] = ()  # of its attributes
+    made: Cases | None = None  # its cases, where they are all in one part and were needed to fit the models
 
     @property
     def n_cases(self) -> int:
@@ -85,7 +86,10 @@ class PlannedRun:
             return self
         random = Randomness(figures.draw ^ 4)
         like = self.timed(self.dealt(0, 0, n_parts), random)
-        return replace(self, models=fitted(figures.attributes, figures.labels, like, random)) if len(like) else self
+        if not len(like):
+            return self
+        models, like = fitted(figures.attributes, figures.labels, like, random)
+        return replace(self, models=models, made=like if n_parts == 1 else None)
 
     def with_values(self, cases: Cases, texts: Sequence[Sequence[str]], random: Randomness) -> Cases:
         """Its cases with values of attributes, those of categories as places among these texts."""
@@ -93,7 +97,8 @@ class PlannedRun:
             return cases
         if not self.models:
             return replace(cases, attributes=(np.full(len(cases), MISSING),) * len(texts))
-        cases = dealt(self.models, cases, random)
+        if cases is not self.made:
+            cases = dealt(self.models, cases, random)
         values = list(cases.attributes)
         for model in self.models:
             if model.of.attribute.kind == "category":
@@ -144,7 +149,7 @@ class PlannedLog:
         for run in self.runs:
             seed = run.figures.draw ^ 1
             random = Randomness(seed if self.n_parts == 1 else derived_seed(seed, i))
-            cases = run.timed(run.dealt(begin, i, self.n_parts), random)
+            cases = run.timed(run.dealt(begin, i, self.n_parts), random) if run.made is None else run.made
             cases = run.with_values(cases, self._texts, random)
             parts.append(replace(cases, codes=run.codes_among(labels)[cases.codes], n_activities=len(labels)))
             begin += run.n_cases

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from libra._system.randomness import Randomness
 from libra.engines.attribute_tables import GRAINS, OfAttribute, Side
-from libra.engines.counting.attributes import cells_of, coded
+from libra.engines.counting.attributes import cells_of, coded, has_any
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import MISSING, Cases, Floats, Integers
 from libra.eventlog.instances import STARTED, split_label
@@ -64,8 +64,11 @@ def dealt(models: Sequence[Model], cases: Cases, random: Randomness) -> Cases:
     return known
 
 
-def fitted(figures: AttributeFigures, labels: Sequence[str], like: Cases, random: Randomness) -> tuple[Model, ...]:
-    """The models of all attributes, in the order in which they are dealt out; those in most pairs come first."""
+def fitted(figures: AttributeFigures, labels: Sequence[str], like: Cases, random: Randomness) -> tuple[tuple[Model, ...], Cases]:
+    """The models of all attributes in the order in which they are dealt out, and the cases with values.
+
+    Those in most pairs come first.
+    """
     linked = np.zeros(len(figures.each), np.int64)
     for pair in figures.pairs:
         for side in pair:
@@ -79,7 +82,7 @@ def fitted(figures: AttributeFigures, labels: Sequence[str], like: Cases, random
         models.append(model)
         done.add(number)
         known = _with(known, number, deal(model, known, random))
-    return tuple(models)
+    return tuple(models), known
 
 
 def _with(cases: Cases, number: int, values: Integers) -> Cases:
@@ -242,7 +245,7 @@ def _centred(table: Floats) -> Floats:
 
 def _patterns(cases: Cases, sides: Sequence[Side], at: Integers | None) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
     """The distinct combinations of cells on all sides, how many cases have each, and which of them can have a value."""
-    columns = [np.ones(len(cases), np.int64) if at is None else _has(cases, at), *(cells_of(cases, side) for side in sides)]
+    columns = [np.ones(len(cases), np.int64) if at is None else has_any(cases, at), *(cells_of(cases, side) for side in sides)]
     key = _combined(columns, [2, *(side.n_cells for side in sides)])
     _, first, times = np.unique(key, return_index=True, return_counts=True)
     return np.stack([column[first] for column in columns[1:]] or [first])[: len(sides)], times, columns[0][first] == 1
@@ -264,15 +267,9 @@ def stands_at(attribute: Attribute, label: str) -> bool:
     return split_label(label)[0] == attribute.at and not label.endswith(STARTED)
 
 
-def _has(cases: Cases, codes: Integers) -> Integers:
-    has = np.zeros(len(cases), np.int64)
-    has[np.repeat(np.arange(len(cases)), cases.lengths)[np.isin(cases.codes, codes)]] = 1
-    return has
-
-
 def deal(model: Model, cases: Cases, random: Randomness) -> Integers:
     """A value for every case; attributes that it depends on are those of the cases."""
-    able = np.ones(len(cases), np.int64) if model.at is None else _has(cases, model.at)
+    able = np.ones(len(cases), np.int64) if model.at is None else has_any(cases, model.at)
     columns = [able, *(cells_of(cases, one.side) for one in model.dependences)]
     key = _combined(columns, [2, *(one.side.n_cells for one in model.dependences)])
     _, first, of_case = np.unique(key, return_index=True, return_inverse=True)
@@ -282,7 +279,9 @@ def deal(model: Model, cases: Cases, random: Randomness) -> Integers:
     until = np.cumsum(np.exp(logits - logits.max(axis=1, keepdims=True)), axis=1)
     until /= until[:, -1:]
     until += np.arange(len(first))[:, None]  # rising over all patterns, so that one search serves all cases
-    row = np.lexsort((random.words(len(cases)), of_case))
+    shuffled = random.permutation(len(cases))
+    kinds = of_case[shuffled]
+    row = shuffled[np.argsort(kinds.astype(np.uint16) if len(first) < 2**16 else kinds, kind="stable")]
     evenly = (random.uniform(1) + GOLDEN * np.arange(len(cases))) % 1
     place = np.searchsorted(until.ravel(), evenly + of_case[row], side="right")
     cell = np.zeros(len(cases), np.int64)

@@ -36,6 +36,7 @@ WORTH = 0.5  # of the noise that a pair is measured with, that its dependence ha
 GROUPS, GROUP_WORTH = (3, 12), 40.0  # how many groups of cells a pair may have; cases times mu for each
 SHARED = (0.02, 0.98)  # share of cases that have an activity, for whether they have it to be worth asking about
 MOST_FEATURES = 40
+SOME = 20_000  # cases that say which activities are worth asking about
 
 
 def shares_of_each(attributes: Sequence[Attribute]) -> Floats:
@@ -263,10 +264,10 @@ def _grouped(one: ReleasedAttribute, most: int) -> Coding:
 
 def features_of(like: Cases) -> list[Side]:
     """What attributes may depend on: whether cases have an activity, how many events they have and how long they take."""
-    n_cases = len(like)
-    rows = np.repeat(np.arange(n_cases), like.lengths)
-    has = np.unique(rows * np.int64(like.n_activities) + like.codes) % like.n_activities
-    share = np.bincount(has, minlength=like.n_activities) / n_cases
+    some = like.take(np.arange(min(len(like), SOME)))
+    rows = np.repeat(np.arange(len(some)), some.lengths)
+    has = np.unique(rows * np.int64(like.n_activities) + some.codes) % like.n_activities
+    share = np.bincount(has, minlength=like.n_activities) / max(len(some), 1)
     balanced = np.argsort(np.abs(share - 0.5), kind="stable")[:MOST_FEATURES]
     found: list[Side] = [HasActivity(int(code)) for code in np.sort(balanced) if SHARED[0] <= share[code] <= SHARED[1]]
     for kind, values, parts in ((LengthGroup, like.lengths, 3), (DurationGroup, durations(like), 4)):
