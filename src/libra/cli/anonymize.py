@@ -30,6 +30,7 @@ MODEL_HELP = "Write the released figures, from which libra simulate makes logs o
     "libra anonymize visits.csv -o anonymized.csv --epsilon 0.5 --delta 1e-6 --time-zone Europe/Amsterdam",
     "libra anonymize log.xes --epsilon 0.1 --explain",
     "libra anonymize visits.csv -o anonymized.csv --description log.toml",
+    "libra anonymize visits.csv -o anonymized.csv --description log.toml --attribute Age --attribute Ward",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --report report.html",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --sign-key hospital",
     "libra anonymize log.xes -o out.xes --certificate certificate.json --json",
@@ -212,7 +213,10 @@ def _not_in_it(release: Release) -> str:
 
     holds, _, lacks = release.contents.partition("; ")
     absent = [] if release.original is None else [one.named for one in absent_of(Pair(release.original, release.log))]
-    return f"In it: {holds}. Not in it: {listed(absent) or lacks.replace('no ', 'any ', 1).replace(' and no ', ' or ')}."
+    how = ""
+    if release.mechanism == "libra" and not release.parameters["attributes"] and any("attribute" in one for one in absent):
+        how = " To release attributes, declare them with libra describe and name them with --attribute."
+    return f"In it: {holds}. Not in it: {listed(absent) or lacks.replace('no ', 'any ', 1).replace(' and no ', ' or ')}.{how}"
 
 
 def _explained(release: Release, *, full: bool) -> list[str]:

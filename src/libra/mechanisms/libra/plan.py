@@ -41,6 +41,7 @@ PRIVATE, PUBLIC = "private", "public"
 WAYS = "Say it as control=0.55,times=0.45, or with attributes as control=0.44,times=0.36,attributes=0.2"
 # Of everything, for attributes, where some are asked for: few, and more than so many.
 FOR_FEW, FOR_MANY, MANY = 0.2, 0.3, 10
+MOST_ATTRIBUTES = 200
 
 
 @dataclass(frozen=True)
@@ -313,6 +314,8 @@ def checked_attributes(said: object) -> tuple[Attribute, ...]:
         if one.level == "event":
             raise UsageError(f'"{one.name}" is an attribute of events, and libra releases those of cases only.')
         found.append(one)
+    if len(found) > MOST_ATTRIBUTES:
+        raise UsageError(f"At most {MOST_ATTRIBUTES} attributes can be released together. Name those that are needed.")
     names = [one.name for one in found]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f'The attribute "{twice[0]}" is asked for twice.')

@@ -31,7 +31,7 @@ GRAIN = 0.1  # of the rest, for how round numbers are
 STEPS = (0.3, 0.35, 0.35)  # of what is left then, for the steps in which numbers are cut; two where there are few cases
 FEW = 100.0  # cases times mu, below which numbers are cut once
 RARE = 0.1  # share of the cases: where a single number would need more to be chosen, none is
-MOST_PAIRS = 4  # for each attribute
+MOST_PAIRS, MOST_ASKED = 4, 2_000  # for each attribute; of which one may ask whether they go together, evenly from all
 WORTH = 0.5  # of the noise that a pair is measured with, that its dependence has to reach
 GROUPS, GROUP_WORTH = (3, 12), 40.0  # how many groups of cells a pair may have; cases times mu for each
 SHARED = (0.02, 0.98)  # share of cases that have an activity, for whether they have it to be worth asking about
@@ -213,6 +213,7 @@ def _with_pairs(gate: Gate, each: tuple[ReleasedAttribute, ...], mu: float, like
     pairs: list[Pair] = [(one, other) for i, one in enumerate(sides) for other in sides[i + 1 :]]
     pairs += [(one, feature) for one in sides for feature in features]
     pairs = [pair for pair in pairs if min(side.n_cells for side in pair) > 1]
+    pairs = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, MOST_ASKED).astype(np.int64))] if pairs else []
     if not pairs:
         return AttributeFigures(each)
     independent = [np.multiply.outer(shares[one], shares[other]).ravel() for one, other in pairs]
