@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import libra
+from libra.eventlog.attributes import Attribute
+from libra.eventlog.classify import Role
 from libra.eventlog.description import KEYS, Description
 
 from .conftest import TABLE, Run
@@ -208,6 +212,63 @@ def test_the_page_on_descriptions_has_every_key_and_its_example_is_one(tmp_path:
     (tmp_path / "visits.csv").write_text(VISITS, encoding="utf-8")
     assert Description.read(tmp_path / "log.toml").unit == "individual"
     assert libra.read(tmp_path / "visits.csv", description=tmp_path / "log.toml").n_cases == 2
+
+
+def test_the_page_on_descriptions_has_every_key_of_an_attribute_and_its_example_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "description.md").read_text(encoding="utf-8")
+    keys = [each.name for each in fields(Attribute) if each.name != "name"]
+    assert [key for key in keys if f"`{key}`" not in page.partition("## Attributes")[2]] == []
+    assert [role for role in get_args(Role) if f"| {role} |" not in page] == []
+    plain, attributes = (page.split("```toml\n")[number].split("```")[0] for number in (1, 2))
+    (tmp_path / "log.toml").write_text(plain + attributes, encoding="utf-8")
+    read = Description.read(tmp_path / "log.toml").attributes
+    assert [one.name for one in read] == ["Ward", "Age", "org:group", "case:Patient no"]
+
+
+def test_attributes_are_described_with_their_reasons(tmp_path: Path, run: Run) -> None:
+    rows = [
+        f"c{case};{step};2024-05-06T08:{case % 60:02};{20 + case % 70};{'AB'[case % 2]};n{case}"
+        for case in range(90)
+        for step in "xy"
+    ]
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join(["case;activity;time;Age;Ward;Number", *rows, ""]), encoding="utf-8")
+    text = run("describe", log).out
+    assert (
+        '[attributes."Age"]  # case attribute: one value per case\nkind = "number"\n# lowest = 20  # seen in the log; declare it '
+        "only if a source outside the log says so\n"
+    ) in text
+    assert (
+        '# values = ["A", "B"]  # seen in the log; declare it only if a source outside the log says so\nrelease = true\n' in text
+    )
+    assert '[attributes."Number"]  # identifier: another value in nearly every case\nkind = "category"\nrelease = false\n' in text
+    (tmp_path / "log.toml").write_text(text.replace("# lowest = 20 ", "lowest = 30 "), encoding="utf-8")
+    document = json.loads(run("describe", log, "--description", tmp_path / "log.toml", "--json").out)
+    assert document["attributes"][0] == {"name": "Age", "kind": "number", "lowest": 30}
+    assert document["attributes"][2] == {"name": "Number", "kind": "category", "release": False}
+
+
+def test_an_attribute_that_does_not_fit_names_its_line(visits: Path, described: Path, run: Run) -> None:
+    wrong = described.read_text(encoding="utf-8").split("[attributes")[0] + '[attributes."Ward"]\nkind = "number"\n'
+    described.write_text(wrong, encoding="utf-8")
+    answer = run("inspect", visits, "--description", described)
+    assert answer.code == 3
+    assert f'{visits}, line 2: "Ward" is described as a number, and "A" is none.' in answer.err
+    described.write_text(wrong.replace("kind", "knd"), encoding="utf-8")
+    answer = run("inspect", visits, "--description", described)
+    assert answer.code == 3
+    assert (
+        f'{described}, line {wrong.count(chr(10))}: there is no key "knd" for the attribute "Ward". Did you mean kind?'
+        in answer.err
+    )
+
+
+def test_a_log_that_cannot_be_read_is_described_without_its_attributes(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "log.csv").write_text("case,activity,time,Ward\n1,a,2024-05-06T08:00:00,A\n,b,2024-05-06T09:00:00,B\n")
+    answer = run("describe", tmp_path / "log.csv")
+    assert answer.code == 0
+    assert "[attributes" not in answer.out
+    assert "note: The attributes were not described, as the log cannot be read: " in answer.err
 
 
 def test_what_is_said_of_epochs_and_zones_is_said_of_the_original(tmp_path: Path, run: Run) -> None:

@@ -147,3 +147,19 @@ def test_lifecycle_keep_counts_only_those_events(tmp_path: Path, run: Run) -> No
 def test_a_published_log_has_its_published_figures(shared_logs: Path, run: Run) -> None:
     document = json.loads(run("inspect", shared_logs / "sepsis.xes.gz", "--json").out)
     assert [document[key] for key in ("cases", "events", "activities", "variants")] == [1050, 15214, 16, 846]
+
+
+def test_attributes_show_what_they_are_and_why(tmp_path: Path, run: Run) -> None:
+    path, many = tmp_path / "wide.csv", range(130)
+    header = ",".join(["case", "activity", "timestamp", "Ward", *(f"code {i}" for i in many)])
+    rows = [f"{case},a,2024-05-06T08:00:{case % 60:02}Z,{'AB'[case % 3 > 0]}" + f",n{case}" * len(many) for case in range(60)]
+    path.write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+    answer = run("inspect", path)
+    assert "… and 101 more attributes; --json lists them all" in answer.out
+    assert answer.out.index("Ward") < answer.out.index("code 0"), "what may be released comes first"
+    assert "case attribute, category" in answer.out
+    found = {one["name"]: one for one in json.loads(run("inspect", path, "--json").out)["attributes"]}
+    assert len(found) == 131
+    assert (found["Ward"]["role"], found["Ward"]["releasable"], found["Ward"]["kind"]) == ("case attribute", True, "category")
+    assert (found["code 7"]["role"], found["code 7"]["releasable"]) == ("identifier", False)
+    assert found["code 7"]["reason"] == "another value in nearly every case"

@@ -167,9 +167,9 @@ def check_columns(
     known = [*(name for name in events.columns if name != CASE_INDEX), *(CASE_PREFIX + name for name in cases.columns)]
     for attribute in attributes:
         if attribute.name not in known:
-            what = f'there is no column "{attribute.name}", which is described as an attribute'
-            remedy = f"{did_you_mean(attribute.name, known).strip()} Correct its name, or remove its description"
-            raise InputError(what, place=source, remedy=remedy.strip())
+            what, prefixed = f'there is no column "{attribute.name}", which is described', CASE_PREFIX + attribute.name
+            close = did_you_mean(prefixed if prefixed in known else attribute.name, known).strip()
+            raise InputError(what, place=source, remedy=f"{close} Correct its name, or remove its description".strip())
         if attribute.in_cases:
             plain_values(cases[attribute.name.removeprefix(CASE_PREFIX)], attribute, places[1])
         elif attribute.name in events.columns:

@@ -1,0 +1,198 @@
+"""What a value of a described attribute becomes depends on that value alone, or the file is refused: whoever else is in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import strategies as st
+from neighbouring_files import DECLARED, OBJECTS, TEXTS
+
+import libra
+from libra.errors import InputError
+from libra.eventlog.attributes import Attribute, Kind, case_values, event_values
+from libra.eventlog.description import Description
+from libra.eventlog.options import ReadOptions, RoleNames
+from libra.eventlog.read import read
+
+ODD = ("anon", "7.0", "1e400", "NaN", "-inf", "n/a", "n.v.", "x" * 5000, "1.000,5", "1,000.5", "'-7", "01", "2024-05-06T08:00")
+TEXT_POOLS = (
+    ("7", "7.0", "8", "-0.0"), ("7", "8", "70"), ("1,5", "2", "-0,25"), ("true", "False"), ("1", "0"), ("a", "b"),
+    ("2024-05-06T08:00:00Z", "2024-05-07T08:00:00+02:00"), ("2024-05-06 08:00:00", "2024-05-07 08:00:00"), ("2024-05-06",),
+)  # fmt: skip
+MOMENTS = (datetime(2024, 5, 6, 8, tzinfo=UTC), datetime(2024, 5, 7, 8, 0, 0, 5, tzinfo=UTC))
+OBJECT_POOLS = ((7, 8, 70), (7.0, 0.5), (True, False), ("7", "7.0"), ("a", "b"), MOMENTS, ("2024-05-06", "2024-05-07"))
+KINDS: tuple[Kind, ...] = ("boolean", "category", "number", "date")
+ROLES = RoleNames(("case",), ("activity",), "when")
+READ = ReadOptions(roles=ROLES, encoding="utf-8", delimiter=";", timestamp_format="iso", described="the description")
+checked = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+Rows = list[tuple[str, Any]]
+
+
+@st.composite
+def neighbours(draw: st.DrawFn, pools: Sequence[Sequence[Any]], odd: Sequence[Any]) -> tuple[Rows, Rows]:
+    """Cases whose values look alike, and the same with another one of any value among them."""
+    pool = draw(st.sampled_from(pools))
+    others = [(f"c{i}", draw(st.sampled_from(pool))) for i in range(draw(st.integers(1, 6)))]
+    at = draw(st.integers(0, len(others)))
+    return others, [*others[:at], ("theirs", draw(st.sampled_from(odd))), *others[at:]]
+
+
+def as_csv(folder: Path, rows: Rows) -> Path:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=";", lineterminator="\n")
+    writer.writerow(("case", "activity", "when", "x", "case:y"))
+    writer.writerows((case, "a", "2024-05-06T08:00:00", value, value) for case, value in rows)
+    (folder / "log.csv").write_text(text.getvalue(), encoding="utf-8", newline="")
+    return folder / "log.csv"
+
+
+def as_xes(folder: Path, rows: Rows) -> Path:
+    def said(key: str, value: tuple[str, str]) -> str:
+        return f"<{value[0]} key={quoteattr(key)} value={quoteattr(value[1])}/>"
+
+    body = "".join(
+        f"<trace>{said('concept:name', ('string', case))}{said('y', value)}<event>{said('concept:name', ('string', 'a'))}"
+        f"{said('time:timestamp', ('date', '2024-05-06T08:00:00Z'))}{said('x', value)}</event></trace>\n"
+        for case, value in rows
+    )
+    (folder / "log.xes").write_text(f"<log>\n{body}</log>\n", encoding="utf-8")
+    return folder / "log.xes"
+
+
+def as_pandas(_: Path, rows: Rows) -> Any:
+    import pandas as pd
+
+    plain = {"case": [case for case, _ in rows], "activity": "a", "when": "2024-05-06T08:00:00"}
+    values = pd.Series([value for _, value in rows])  # which finds its type by itself
+    return pd.DataFrame({**plain, "x": values, "case:y": values})
+
+
+def values_of(source: Any, options: ReadOptions) -> dict[str, list[Any]]:
+    """For every case what its value of each attribute becomes."""
+    log = read(source, options)
+    found = [case_values(log, one) if one.level == "case" else event_values(log, one) for one in options.attributes]
+    return dict(zip(log.cases["concept:name"], zip(*found, strict=True), strict=True))  # type: ignore[arg-type]
+
+
+def assert_others_alike(others: Rows, everybody: Rows, put: Callable[[Rows], Any], options: ReadOptions) -> None:
+    try:
+        with_them = values_of(put(everybody), options)
+        assert values_of(put(others), options) == {case: value for case, value in with_them.items() if case != "theirs"}
+    except InputError:
+        assume(False)
+
+
+def declared(kind: Kind) -> tuple[Attribute, ...]:
+    """The attribute of events, that of cases, and the first of events as one of cases."""
+    more: dict[str, Any] = {"decimals": 1, "highest": 1e6} if kind == "number" else {}
+    more["missing"] = ("n/a", "n.v.", "")
+    return Attribute("x", kind, "event", **more), Attribute("case:y", kind, **more)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@checked
+@given(rows=neighbours(TEXT_POOLS, (*ODD, *TEXTS, "")), decimal=st.sampled_from(".,"))
+@example(rows=([("c0", "7.0"), ("c1", "7")], [("c0", "7.0"), ("c1", "7"), ("theirs", "anon")]), decimal=".")
+@example(rows=([("c0", "1,5")], [("c0", "1,5"), ("theirs", "n.v.")]), decimal=",")
+def test_csv(tmp_path: Path, kind: Kind, rows: tuple[Rows, Rows], decimal: str) -> None:
+    options = replace(READ, attributes=declared(kind), decimal=decimal, form="csv")
+    assert_others_alike(*rows, lambda some: as_csv(tmp_path, some), options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@checked
+@given(rows=neighbours(DECLARED.alike, [*DECLARED.all, *((kind, text) for kind in ("string", "float") for text in ODD)]))
+def test_xes(tmp_path: Path, kind: Kind, rows: tuple[Rows, Rows]) -> None:
+    roles = RoleNames(activity=("concept:name",), timestamp="time:timestamp")
+    options = ReadOptions(roles=roles, described="the description", zone="file", form="xes", attributes=declared(kind))
+    assert_others_alike(*rows, lambda some: as_xes(tmp_path, some), options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@checked
+@given(rows=neighbours(OBJECT_POOLS, (*OBJECTS, None, *ODD)))
+def test_pandas(tmp_path: Path, kind: Kind, rows: tuple[Rows, Rows]) -> None:
+    assert_others_alike(*rows, lambda some: as_pandas(tmp_path, some), replace(READ, attributes=declared(kind), form="table"))
+
+
+DESCRIPTION: dict[str, Any] = {
+    "format": "csv", "case_id": ("case",), "activity": ("activity",), "timestamp": "when", "timestamp_format": "iso",
+    "zone": "none", "encoding": "utf-8", "delimiter": ";",
+}  # fmt: skip
+
+
+def read_by(folder: Path, rows: Rows, *attributes: Attribute, **more: Any) -> Any:
+    return libra.read(as_csv(folder, rows), description=Description(**DESCRIPTION, attributes=attributes, **more))
+
+
+def test_a_value_of_another_kind_is_refused_with_its_line(tmp_path: Path) -> None:
+    for name in ("x", "case:y"):
+        with pytest.raises(InputError) as caught:
+            read_by(tmp_path, [("c0", "7"), ("c1", "anon")], Attribute(name, "number"))
+        assert str(caught.value).startswith(f'{tmp_path}/log.csv, line 3: "{name}" is described as a number, and "anon" is none.')
+    assert read_by(tmp_path, [("c0", "7"), ("c1", "anon")], Attribute("x", "number", release=False)).n_cases == 2
+    assert read_by(tmp_path, [("c0", "7"), ("c1", "anon")], Attribute("x", "number", missing=("anon",))).n_cases == 2
+
+
+def test_in_xes_it_is_refused_with_its_case(tmp_path: Path) -> None:
+    file = as_xes(tmp_path, [("c0", ("int", "7")), ("c1", ("string", "anon"))])
+    said: dict[str, Any] = {"format": "xes", "activity": ("concept:name",), "timestamp": "time:timestamp", "zone": "file"}
+    for name, place in (("x", 'case "c1", event 1'), ("case:y", 'case "c1"')):
+        with pytest.raises(InputError) as caught:
+            libra.read(file, description=Description(**said, attributes=(Attribute(name, "number"),)))
+        assert str(caught.value).startswith(f'{file}, {place}: "{name}" is described as a number')
+
+
+@pytest.mark.parametrize(("value", "read"), [("1,5", 15), ("-0,25", -2), ("7", 70), ("1,5e3", 15000)])
+def test_a_decimal_comma_is_one_where_the_description_says_so(value: str, read: int, tmp_path: Path) -> None:
+    attribute = Attribute("x", "number", "event", decimals=1, missing=("n.v.",))
+    log = read_by(tmp_path, [("c0", value), ("c1", "n.v.")], attribute, decimal=",")
+    assert event_values(log, attribute).to_list() == [read, None]
+
+
+@pytest.mark.parametrize(("value", "decimal"), [("1.5", ","), ("1.000,5", ","), ("1.000", ","), ("1,000.5", "."), ("1,000", ".")])
+def test_thousands_separators_are_no_numbers(value: str, decimal: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line 2: "):
+        read_by(tmp_path, [("c0", value), ("c1", "7")], Attribute("x", "number"), decimal=decimal)
+
+
+def test_categories_are_read_as_they_are_written(tmp_path: Path) -> None:
+    attribute = Attribute("x", "category", "event")
+    log = read_by(tmp_path, [("c0", "7.0"), ("c1", "7"), ("c2", "007")], attribute)
+    assert event_values(log, attribute).to_list() == ["7.0", "7", "007"]
+
+
+def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_by(tmp_path, [("c0", "7")], Attribute("y", "number"))
+    words = 'there is no column "y", which is described. Did you mean case:y?'
+    assert str(caught.value).startswith(f"{tmp_path}/log.csv: {words}")
+    attribute = Attribute("x", "number", "event")
+    assert event_values(read_by(tmp_path, [("c0", ""), ("c1", "")], attribute), attribute).to_list() == [None, None]
+
+
+def test_an_attribute_of_the_case_that_changes_within_one_is_refused(tmp_path: Path) -> None:
+    rows = [("c0", "7"), ("c1", "8"), ("c1", "9")]
+    with pytest.raises(InputError, match='line 4: "case:y" is described as an attribute of the case and changes within one'):
+        read_by(tmp_path, rows, Attribute("case:y", "number"))
+    for some in (rows, rows[:2]):
+        attribute = Attribute("y", "number", "event")
+        assert event_values(read_by(tmp_path, some, attribute), attribute).to_list() == [int(value) for _, value in some]
+
+
+def test_values_that_are_declared_missing_are_so_in_every_type() -> None:
+    attribute = Attribute("x", "number", "event", missing=("-1",))
+    frame = pl.DataFrame({"case": [1, 2], "activity": ["a", "a"], "when": ["2024-05-06"] * 2, "x": [-1, 7]})
+    for values in (pl.Int64, pl.Float64, pl.String):
+        log = libra.read(frame.with_columns(pl.col("x").cast(values)))
+        assert event_values(log, attribute).to_list() == [None, 7]
