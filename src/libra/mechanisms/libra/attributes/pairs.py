@@ -1,8 +1,8 @@
 """Which attributes go together, and with what happens in a case: pairs are chosen by noisy scores and then measured.
 
-A score is how far the counts of a pair are from what one would expect without it: from the counts of each attribute by itself, from
-the cases that were generated, and from where values stand. An attribute that stands on an activity has no value in cases without
-it; that is known, and is no reason to choose a pair.
+A score is how far the counts of a pair are from what one would expect without it: from the counts of each attribute by itself,
+from the cases that were generated, and from where values stand. An attribute that stands on an activity has no value in cases
+without it; that is known, and is no reason to choose a pair.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def with_pairs(
 ) -> AttributeFigures:
     """The figures with those of the pairs that go together most.
 
-    `like` are cases that were generated, in the codes of the gate and of `labels`; `n_cases` is how many there are by the figures.
+    `like` are cases that were generated, in the codes of the gate and of `labels`; `n_cases` is how many figures say there are.
     """
     each, mu_pairs = figures.each, mu * math.sqrt(PAIRS)
     if not each or not len(like):
@@ -112,8 +112,8 @@ def _expected(one: _Known, other: _Known) -> Floats:
 def grouped(one: ReleasedAttribute, most: int) -> Coding:
     """The cells of an attribute in so many groups at most.
 
-    Values that many cases have are by themselves. All others are one group, of categories; of numbers they are divided into groups
-    of about as many cases, by size.
+    Values that many cases have are by themselves. All others are one group, of categories; of numbers they are divided by size
+    into groups of about as many cases.
     """
     coding, counts = one.coding, one.counts
     n_atoms, number = 1 + len(coding.atoms), one.attribute.kind in ("number", "date")
