@@ -94,7 +94,10 @@ class Engine(Protocol):
 
     @property
     def values(self) -> tuple[tuple[str, ...], ...]:
-        """For each attribute the texts that its values stand for; none for those that are numbers by themselves."""
+        """For each attribute the texts that its values stand for, sorted; none for those that are numbers by themselves.
+
+        Where a list of values is declared, they are in its order.
+        """
 
     def count_all(self, tables: Sequence[Table]) -> list[Integers]:
         """For each table `scale` times the counts, in its shape; for all of them in one look at the cases."""

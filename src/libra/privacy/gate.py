@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
@@ -158,9 +159,12 @@ class Gate:
         return values[order], NoisyTable(noisy[order], scale, 1 / mu)
 
     def texts_of(self, attribute: int, values: Integers) -> tuple[str, ...]:
-        """The texts of values that are released."""
+        """The texts of values that are released, in an order that follows from them."""
         names = self._engine.values[attribute]
-        return tuple(names[value] for value in values.tolist())
+        texts = tuple(names[value] for value in values.tolist())
+        if any(one >= other for one, other in pairwise(texts)):
+            raise AssertionError("the texts of an engine are not in their order, which would say more than they do")
+        return texts
 
     def release_scores(self, pairs: PairCounts, expected: Integers, mu: float) -> NoisyTable:
         """How far each pair is from what was expected: the summed differences of its counts, each of which a case moves by 1."""

@@ -14,7 +14,7 @@ from libra.errors import UsageError
 from libra.eventlog.cases import Floats, Traces
 from libra.eventlog.instances import SEPARATOR
 from libra.mechanisms.libra.attributes.pairs import with_pairs
-from libra.mechanisms.libra.attributes.release import release_attributes
+from libra.mechanisms.libra.attributes.release import in_places, release_attributes
 from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, completion_of, weighted
 from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.plan import Plan
@@ -46,7 +46,7 @@ def release_run(
         like = planned([figures], [(traces, weights)]).part(0)
         mu, n_cases = plan.mu_attributes, float(counts.sum())
         found = release_attributes(of_labels, plan.attributes, mu, plan.choices, plan.calibration.scale, n_cases)
-        figures = replace(figures, attributes=with_pairs(of_labels, found, labels, mu, like, n_cases))
+        figures = replace(figures, attributes=in_places(with_pairs(of_labels, found, labels, mu, like, n_cases)))
     stage_done()
     return figures, traces, weights
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -127,6 +127,24 @@ def release_attributes(
         else:
             each.append(_number(gate, number, attribute, first, threshold, rest, n_cases))
     return AttributeFigures(tuple(each))
+
+
+def in_places(figures: AttributeFigures) -> AttributeFigures:
+    """The figures with categories as places among their released texts.
+
+    The gate is asked in the engine's numbers, which count all texts of the log: how many are not released must not come out.
+    """
+
+    def renumbered(coding: Coding, number: int) -> Coding:
+        one = figures.each[number]
+        return replace(coding, atoms=tuple(range(len(one.texts)))) if one.attribute.kind == "category" else coding
+
+    def renumbered_side(side: Side) -> Side:
+        return replace(side, coding=renumbered(side.coding, side.number)) if isinstance(side, OfAttribute) else side
+
+    each = tuple(replace(one, coding=renumbered(one.coding, number)) for number, one in enumerate(figures.each))
+    pairs = tuple((renumbered_side(one), renumbered_side(other)) for one, other in figures.pairs)
+    return replace(figures, each=each, pairs=pairs)
 
 
 First = tuple[Integers, NoisyTable] | None

@@ -1,0 +1,72 @@
+"""Figures about attributes: nothing in them comes from values that are not released, whatever else the log holds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from attributed import EVERY, OWN_PLACES, PLACE, PLACES, WARD, attributed
+
+import libra
+from libra._system.randomness import Randomness
+from libra.engines.attribute_tables import OfAttribute
+from libra.engines.polars import PolarsEngine, engine_of
+from libra.eventlog.log import EventLog
+from libra.mechanisms.libra.attributes.release import AttributeFigures
+from libra.privacy.gate import Gate
+from libra.release import Release
+
+
+def _released(log: EventLog, **options: Any) -> Release:
+    return libra.anonymize(log, **{"epsilon": 6.0, "delta": 1e-3, "seed": 1, "attributes": EVERY} | options)
+
+
+def _figures(release: Release) -> AttributeFigures:
+    found = release.figures[0].attributes
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    return _released(attributed())
+
+
+def test_figures_do_not_say_how_many_values_are_not_released(release: Release) -> None:
+    """The engine numbers all texts of the log; the figures, and the model file, have places among the released ones."""
+    figures = _figures(release)
+    for number, texts in ((EVERY.index(PLACE), PLACES), (EVERY.index(WARD), WARD.values)):
+        one = figures.each[number]
+        assert one.texts == texts
+        assert one.coding.atoms == tuple(range(3))
+        asked = [side for pair in figures.pairs for side in pair if isinstance(side, OfAttribute) and side.number == number]
+        assert asked
+        assert all(side.coding.atoms == one.coding.atoms for side in asked)
+
+
+def test_no_value_of_a_single_case_is_in_the_figures(release: Release) -> None:
+    found = json.dumps([run.to_dict() for run in release.figures], ensure_ascii=False)
+    assert all(place in found for place in PLACES)
+    assert not any(own in found for own in OWN_PLACES)
+
+
+def test_an_engine_whose_texts_are_in_another_order_gives_nothing_out() -> None:
+    """Such an order could be that of the file."""
+    engine = engine_of(attributed(400), attributes=(PLACE,))
+    assert isinstance(engine, PolarsEngine)
+    (texts,) = engine.values
+    wrong = replace(engine, values=(texts[::-1],))
+    with pytest.raises(AssertionError, match="not in their order"):
+        Gate(wrong, Randomness(seed=1)).texts_of(0, np.array([1, 4]))
+
+
+def test_figures_survive_json(release: Release) -> None:
+    figures = _figures(release)
+    plain = json.loads(json.dumps(figures.to_dict(), allow_nan=False))
+    again = AttributeFigures.from_dict(plain)
+    assert again.to_dict() == figures.to_dict()
+    assert again.pairs == figures.pairs
+    assert [one.attribute for one in again.each] == list(EVERY)
