@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from libra.errors import InputError, UsageError
-from libra.eventlog.attribute_tables import TABLES
+from libra.eventlog.attribute_keys import TABLES
 from libra.eventlog.classify import classified
 from libra.eventlog.description import CHECK, LINE_ENDS, Description
 from libra.eventlog.files import FileFormat, csv_files, input_format

@@ -18,7 +18,6 @@ from libra.reporting.facts.tables import AttributeRow, EdgeTable, VariantTable
 from libra.reporting.facts.verdicts import Absent, Missing, Verdict, good_of, overall, summary_of
 from libra.reporting.facts.warnings import Caution, warnings_of
 
-
 MOST_ASSOCIATIONS = 10
 
 
