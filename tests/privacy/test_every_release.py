@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attributed import EVERY, attributed
 
 import libra
-from libra.engines import control_flow_tables, time_tables
+from libra.engines import attribute_tables, control_flow_tables, time_tables
 from libra.engines.counting.count import TABLES as COUNTED
 from libra.example.simulate import simulate
-from libra.privacy.gate import KEPT_LABELS, KEPT_VARIANTS
+from libra.privacy.gate import KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guarantees.md"
 TABLES = {
     found.purpose: found
-    for module in (control_flow_tables, time_tables)
+    for module in (control_flow_tables, time_tables, attribute_tables)
     for found in vars(module).values()
     if isinstance(found, type) and hasattr(found, "purpose")
 }
@@ -34,18 +35,25 @@ def _told() -> dict[str, str]:
 
 
 def test_every_purpose_in_the_code_is_in_the_table_of_the_page_and_no_other() -> None:
-    assert set(_told()) == {*TABLES, KEPT_VARIANTS, KEPT_LABELS}
+    assert set(_told()) == {*TABLES, KEPT_VARIANTS, KEPT_LABELS, KEPT_VALUES}
 
 
 def test_every_table_that_an_engine_counts_has_a_purpose_of_its_own() -> None:
     assert set(TABLES.values()) == set(COUNTED)
 
 
+OF_CELLS = {  # the sensitivity follows from the number of cells or pairs, which are public or released
+    attribute_tables.ValueCounts: "sqrt(1 - 1/K)",
+    attribute_tables.PairCounts: "sqrt(P)",
+    attribute_tables.Interactions: "sqrt(sum of (1 - 1/K)(1 - 1/S))",
+}
+
+
 def test_the_page_says_which_tables_are_clipped() -> None:
     told = _told()
     for purpose, table in TABLES.items():
         clipped = "clip" in getattr(table, "__dataclass_fields__", {})
-        assert told[purpose] == ("C" if clipped else "1"), purpose
+        assert told[purpose] == ("C" if clipped else OF_CELLS.get(table, "1")), purpose
 
 
 @pytest.mark.parametrize(
@@ -58,3 +66,17 @@ def test_every_entry_of_a_ledger_is_in_the_table_with_its_sensitivity(options: d
     assert len(ledger.entries) > 8
     for entry in ledger.entries:
         assert told[entry.purpose] == "C" or entry.sensitivity == 1, entry.purpose
+
+
+@pytest.mark.parametrize("options", [{}, {"gamma": 0.5, "subsamples": 2}])
+def test_entries_about_attributes_have_the_sensitivities_of_the_page(options: dict[str, Any]) -> None:
+    ledger = libra.anonymize(attributed(800), epsilon=8.0, delta=1e-3, seed=1, attributes=EVERY, **options).ledger
+    assert ledger is not None
+    found: dict[str, list[float]] = {}
+    for entry in ledger.entries:
+        found.setdefault(entry.purpose, []).append(entry.sensitivity**2)
+    counts, (pairs,), (together,) = (found[table.purpose] for table in OF_CELLS)
+    assert all(1 / 2 <= square < 1 + 1e-9 and 1 / (1 - square) == pytest.approx(round(1 / (1 - square))) for square in counts)
+    assert pairs == pytest.approx(round(pairs))
+    assert 1 / 4 <= together < pairs
+    assert set(found[KEPT_VALUES]) == set(found[attribute_tables.ValueGrains.purpose]) == {1.0}

@@ -119,7 +119,10 @@ class ValueCounts:
 
 @dataclass(frozen=True)
 class ValueGrains(OneCell):
-    """How round numbers are: which of `GRAINS` is the largest that divides each. Zero and single values count nowhere."""
+    """How round numbers are: which of `GRAINS` is the largest that divides each. Zero and single values count nowhere.
+
+    For numbers and dates alone: that of a category's text is a place among all texts, which depends on other cases.
+    """
 
     purpose: ClassVar[str] = "how round numbers of attributes are"
     shape: ClassVar[tuple[int, ...]] = (len(GRAINS),)

@@ -103,6 +103,8 @@ def _fit(figures: AttributeFigures, number: int, done: set[int], labels: Sequenc
         at = labels_at(one.attribute, labels)
     pairs = list(_pairs_of(figures, number, done))
     patterns, times, able = _patterns(known, [pair.side for pair in pairs], at)
+    if not able.any():  # no case has the activity on whose events it stands
+        return Model(number, one, np.where(np.arange(len(one.counts)) == 0, 0.0, NEVER), (), at)
     n, share = len(known), len(known) / max(one.counts.sum(), 1e-9)
     there = np.flatnonzero((one.counts > 0) | (np.arange(len(one.counts)) == 0))
     wanted = np.maximum(one.counts[there] * share, LEAST)
