@@ -19,9 +19,11 @@ import polars as pl
 from libra._system.randomness import Randomness
 from libra.engines.sampling import KEY_WORDS, limit_of
 from libra.engines.sequences import TRANSITIONS, both_forms, with_transitions
+from libra.engines.spark.kernels import ReadValues, here_column, value_column
 from libra.engines.spark.session import F, in_one_line, without_warnings
 from libra.engines.spark.tables import FILE_NUMBER, OpenTable, is_nested
 from libra.errors import InputError, UsageError
+from libra.eventlog.attributes import Attribute, no_column
 from libra.eventlog.instances import COMPLETE, NO_START, REPLACEMENT, SEPARATOR, START
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import INSTANCE, START_TIMESTAMP
@@ -222,6 +224,8 @@ class Events:
     whole: Events | None = None  # what these are a part of; labels are those of the whole
     listed: tuple[str, ...] | None = None  # the labels, where they are given
     instances: InstanceMode | None = None  # whether starts are counted, or transitions, which are in the labels then
+    attributes: tuple[Attribute, ...] = ()  # of which the frame has a column each, as it stands in the table
+    decimal: str | None = None  # the decimal sign of numbers, where the source is a text file
 
     def sampled(self, rate: float, key: bytes) -> Events:
         """Only those of cases that take part in a Poisson subsample, and those without a case, which are an error."""
@@ -230,8 +234,18 @@ class Events:
 
     def of_labels(self, labels: tuple[str, ...]) -> Events:
         """Only those of these labels, and those without a label, which are an error."""
-        label, listed = F.col("label"), with_transitions(labels) if self.instances == "events" else labels
-        return replace(self, frame=self.frame.filter(label.isNull() | label.isin(list(listed))), listed=listed)
+        return replace(self, listed=with_transitions(labels) if self.instances == "events" else labels)
+
+    def of_attributes(self, attributes: Sequence[Attribute]) -> Events:
+        """With these attributes alone, in this order."""
+        if not set(attributes) <= set(self.attributes):
+            raise AssertionError("only values of attributes that are read can be counted")
+        values = []
+        for number, attribute in enumerate(attributes):
+            known = self.attributes.index(attribute)
+            values += [F.col(column(known)).alias(column(number)) for column in _columns_of(attribute)]
+        narrow = self.frame.select(*self.frame.drop(*self._of_attributes).columns, *values)
+        return replace(self, frame=narrow, attributes=tuple(attributes))
 
     def of_cases(self, cases: DataFrame) -> Events:
         """Only those of these cases, and those without a case, which are an error."""
@@ -241,7 +255,29 @@ class Events:
 
     @property
     def read(self) -> DataFrame:
-        """The events with `micros`, and with `problem` where one cannot be used."""
+        """The events of the labels that are given, with `micros`, and with `problem` where one cannot be used."""
+        label, frame = F.col("label"), self.frame.drop(*self._of_attributes)
+        return self._read(frame if self.listed is None else frame.filter(label.isNull() | label.isin(list(self.listed))))
+
+    @property
+    def with_values(self) -> DataFrame:
+        """The same, with a column for each attribute; events of all other labels are there too, as the values of cases may be."""
+        events = self._read(self.frame)
+        if not self.attributes:
+            return events
+        schema = events.drop(*self._of_attributes).schema
+        for number, attribute in enumerate(self.attributes):
+            schema = schema.add(value_column(number), "string" if attribute.kind == "category" else "long")
+        with without_warnings():
+            is_text = self.unreadable is not None
+            return events.mapInArrow(ReadValues(self.attributes, self.place, is_text, self.decimal), schema)
+
+    @property
+    def _of_attributes(self) -> list[str]:
+        """The columns of the frame that are about attributes."""
+        return [column(number) for number, one in enumerate(self.attributes) for column in _columns_of(one)]
+
+    def _read(self, frame: DataFrame) -> DataFrame:
         micros = F.col("micros")
         unplaced = F.col(FILE_NUMBER).isNull() if FILE_NUMBER in self.order else F.lit(False)
         problem = (
@@ -255,7 +291,7 @@ class Events:
             texts = [name for name in ("case", "label", "individual") if name in self.frame.columns]
             replaced = F.concat_ws(" ", *texts).contains(REPLACED)
             problem = F.when(replaced, self.unreadable).otherwise(problem)
-        events = self.moments.read(self.frame)
+        events = self.moments.read(frame)
         start, has_starts = F.col("start"), "start" in events.columns
         if has_starts and not self.drop_invalid:
             problem = F.coalesce(problem, F.when(start == UNREADABLE, 3).when((start < FIRST) | (start >= AFTER), 4))
@@ -297,6 +333,11 @@ class Events:
         return InputError(what, place=self.place, remedy=remedy)
 
 
+def _columns_of(attribute: Attribute) -> list[Callable[[int], str]]:
+    """What the columns of an attribute are called by its number: its values and, if it has to be of an activity, whether it is."""
+    return [value_column] if attribute.at is None else [value_column, here_column]
+
+
 def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str, tuple[FoundRole, ...], tuple[str, ...]]:
     """The events of an open table, by the roles of its columns, which a sample of its rows shows; and what was found out.
 
@@ -333,6 +374,7 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
     lengths = [(F.length(part).cast("string"), F.lit(":"), part) for part in ids]  # so that no two combinations give the same id
     case = ids[0] if len(ids) == 1 else F.concat(*chain.from_iterable(lengths))
     label = F.concat(labels[0], *chain.from_iterable((F.lit("+"), part) for part in labels[1:]))  # missing where one of them is
+    values = _values_of(table, options.attributes, label)
     label, more = F.translate(label, SEPARATOR, REPLACEMENT), []
     if mode is not None and lifecycle is not None:
         transition = _transition(table, lifecycle)
@@ -349,9 +391,24 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
         chosen.append((case if same else _text(table, column, "individual")).alias("individual"))
     order = ("micros", *table.order) if options.sort_by_time and table.order else table.order
     unreadable = (6 if options.encoding is None else 7) if table.is_text else None
-    narrow = frame.select(*chosen, *table.order, *moments.columns, *more)
-    events = Events(narrow, order, moments, options.drop_invalid, table.place, unreadable, instances=mode)
+    narrow = frame.select(*chosen, *table.order, *moments.columns, *more, *values)
+    events = Events(
+        narrow, order, moments, options.drop_invalid, table.place, unreadable,
+        instances=mode, attributes=options.attributes, decimal=options.decimal,
+    )  # fmt: skip
     return events, moments.has_zone, column, roles, tuple(notes)
+
+
+def _values_of(table: OpenTable, attributes: Sequence[Attribute], activity: Column) -> list[Column]:
+    """The columns of attributes as they stand in a table, and whether events are of the activity that an attribute is asked at."""
+    columns = []
+    for number, attribute in enumerate(attributes):
+        if attribute.name not in table.names or is_nested(table.kind_of(attribute.name)):
+            raise no_column(attribute.name, table.names, table.place)
+        columns.append(table.column(attribute.name).alias(value_column(number)))
+        if attribute.at is not None:
+            columns.append(F.coalesce(activity == F.lit(attribute.at), F.lit(False)).alias(here_column(number)))
+    return columns
 
 
 def _of_transitions(table: OpenTable, columns: Mapping[str, tuple[str, ...]], options: ReadOptions) -> DataFrame:

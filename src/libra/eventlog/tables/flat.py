@@ -13,7 +13,7 @@ from datetime import time
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.attributes import check_columns
+from libra.eventlog.attributes import changes_within, checked_columns, plain_values
 from libra.eventlog.ids import alike_notes, told_apart
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
@@ -196,17 +196,21 @@ def from_flat(
 
     # Of the case is what says so in its name and is the same throughout each case.
     reserved = {CASE_INDEX, *EVENT_ROLES}
-    taken, declared = {*reserved, *attributes.columns}, {one.name: one.level for one in options.attributes}
+    places = (lambda row: place(int(position[row]))), (lambda row: place(int(position[firsts[row]])))
+    taken, declared = {*reserved, *attributes.columns}, {one.name: one for one in options.attributes}
+    of_events = {one.name for one in options.attributes if one.level == "event"}
     for values in attributes:
         name, bare = values.name, values.name.removeprefix(CASE_PREFIX)
-        if declared.get(name) == "case" and bare != name and (changes := varies(values)).any():
-            what, remedy = f'"{name}" is described as an attribute of the case and changes within one', "Correct the file"
-            raise InputError(what, place=place(int(position[int(changes.arg_true()[0])])), remedy=remedy)
+        if name in declared and declared[name].in_cases and bare not in cases.columns:
+            if (changes := varies(plain_values(values, declared[name], places[0]))).any():
+                raise changes_within(declared[name], places[0](int(changes.arg_true()[0])))
+            cases = cases.with_columns(values[firsts].alias(bare))
+            continue
         if bare == name or not bare:
             kept = _free_name(name, taken) if name in reserved else name
             if kept != name:
                 said.append(f'The column "{name}" is kept as "{kept}".')
-        elif bare not in cases.columns and declared.get(bare) != "event" and not varies(values).any():
+        elif bare not in cases.columns and bare not in of_events and not varies(values).any():
             cases = cases.with_columns(values[firsts].alias(bare))
             continue
         else:
@@ -214,8 +218,7 @@ def from_flat(
             said.append(f'"{name}" differs within some cases and is kept as the event attribute "{kept}".')
             taken.add(kept)
         events = events.with_columns(values.alias(kept))
-    places = (lambda row: place(int(position[row]))), (lambda row: place(int(position[firsts[row]])))
-    check_columns(events, cases, options.attributes, source, places)
+    events, cases = checked_columns(events, cases, options.attributes, source, places)
     events, zoned = events.insert_column(0, index.alias(CASE_INDEX)), has_zone(said, options, columns["timestamp"][0])
     if starts and decided_by_values(frame[starts[0]], roles, options):
         said.append(starts_are_open(starts[0]))

@@ -14,6 +14,8 @@ import numpy as np
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.attributes import no_column, plain_values
+from libra.eventlog.in_parts import attribute_column
 from libra.eventlog.instances import COMPLETE, START, keys_of
 from libra.eventlog.log import UTC_MICROSECONDS, FoundRole
 from libra.eventlog.names import INSTANCE, START_TIMESTAMP, unnamed
@@ -33,7 +35,7 @@ from libra.eventlog.tables.dates import telling_dates
 from libra.eventlog.tables.flat import TableRows, clock_note, identity, with_clocks, zones_apart
 from libra.eventlog.tables.roles import DESCRIBED, REQUIRED, find_roles
 from libra.eventlog.tables.timestamps import Beside, Column, has_zone, iso_timestamps, place_in, read_moments
-from libra.eventlog.tables.values import as_text
+from libra.eventlog.tables.values import as_attribute, as_text
 
 _NEVER_DATES = ((10**9, 10**10), (10**12, 10**13), (10**15, 10**16))  # as many digits as epochs have and no date has
 _REMEDY = "Give the format with --timestamp-format, or say --day-first or --month-first if it is their order that is open"
@@ -210,7 +212,9 @@ class RowsInBatches(TableRows):
         read = [*REQUIRED, "individual", *(["lifecycle"] if by_transition else []), *(["resource"] if paired else [])]
         names = [name for role in read for name in columns.get(role, ())]
         more = [INSTANCE] if paired and (may_have_instance or INSTANCE in sample.columns) else []
-        self.needed = list(dict.fromkeys([*names, *more, *self._beside, *watched, *(starts if self.starts else ())]))  # all read
+        attributes = [attribute.name for attribute in options.attributes]
+        of_starts = starts if self.starts else ()
+        self.needed = list(dict.fromkeys([*names, *more, *self._beside, *watched, *of_starts, *attributes]))  # all that is read
 
     def events(self, frame: pl.DataFrame, place: Place) -> pl.DataFrame:
         """The events of the next rows."""
@@ -220,6 +224,7 @@ class RowsInBatches(TableRows):
         if self._late_starts is not None:
             self._refuse_late_starts(frame[self._late_starts], case, place)
         playing = {"case": case, "activity": required["activity"], "micros": required["timestamp"].to_physical()}
+        playing |= self._attributes(frame, usable, place)
         if "individual" in self._columns:
             playing["individual"] = self._whose(frame, case, usable, place)
         if self._options.lifecycle_keep:
@@ -236,6 +241,17 @@ class RowsInBatches(TableRows):
             playing["key"] = keys_of(None, None, frame.height)
         events = pl.DataFrame([values.alias(name) for name, values in playing.items()])
         return events if usable is None else events.filter(usable)
+
+    def _attributes(self, frame: pl.DataFrame, usable: pl.Series | None, place: Place) -> dict[str, pl.Series]:
+        """What rows say of attributes; those that are left out say nothing."""
+        found = {}
+        for attribute in self._options.attributes:
+            values, _ = as_attribute(unnamed(frame[attribute.name]), attribute.name)
+            if values is None:
+                raise no_column(attribute.name, frame.columns, self._source)
+            values = values if usable is None else values.set(~usable, None)
+            found[attribute_column(attribute)] = plain_values(values, attribute, place)
+        return found
 
     def _start(self, starts: Times, frame: pl.DataFrame, place: Place) -> pl.Series:
         """When rows started."""
@@ -352,7 +368,11 @@ class TableBatches:
         given; `individual` is what is known to say whose cases they are, unless the user names it. `notes` tells what is worth
         knowing about how the rows are read; it is complete after the last ones.
         """
-        self._source, self._options, self._sample, self._place, self._all_rows = source, options, sample, place, rows
+        self.source, self._options, self._sample, self._place, self._all_rows = source, options, sample, place, rows
+        self.attributes = options.attributes
+        for attribute in options.attributes:
+            if attribute.name not in sample.columns:
+                raise no_column(attribute.name, sample.columns, source)
         self.roles, self._more_notes = find_roles(sample, options, source) if roles is None else roles, notes
         named = any(role.role == "individual" for role in self.roles)
         self._remembered = individual is not None and not options.described and not named
@@ -365,7 +385,7 @@ class TableBatches:
         self.has_starts, self.has_transitions = self._rows.has_starts, self._rows.has_transitions
 
     def _fresh(self) -> RowsInBatches:
-        return RowsInBatches(self._sample, self.roles, self._options, self._source, self._place, self._remembered)
+        return RowsInBatches(self._sample, self.roles, self._options, self.source, self._place, self._remembered)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         self._rows = rows = self._fresh()

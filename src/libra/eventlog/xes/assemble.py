@@ -18,7 +18,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog import names
-from libra.eventlog.attributes import check_columns
+from libra.eventlog.attributes import checked_columns
 from libra.eventlog.ids import told_apart
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
@@ -369,7 +369,7 @@ def _standard(frames: XesFrames, metadata: LogMetadata) -> EventLog:
     events = events.with_columns(no_blank(events[ACTIVITY]))
     cases = frames.cases.with_columns(no_blank(as_text(frames.cases[CASE_NAME])).alias(CASE_NAME))
     places = frames.place, lambda row: f'{frames.path}, case "{frames.cases[CASE_NAME][row]}"'
-    check_columns(events, cases, frames.options.attributes, str(frames.path), places)
+    events, cases = checked_columns(events, cases, frames.options.attributes, str(frames.path), places)
     events = usable(events, cases[CASE_NAME], notes, frames.place, frames.options)
     used = np.zeros(cases.height, bool)
     used[events[CASE_INDEX].to_numpy()] = True

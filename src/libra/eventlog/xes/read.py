@@ -21,7 +21,9 @@ import polars as pl
 
 from libra._system.parallel import in_order
 from libra.errors import InputError
+from libra.eventlog.attributes import no_column, plain_values
 from libra.eventlog.files import FileFormat, open_input
+from libra.eventlog.in_parts import attribute_column
 from libra.eventlog.instances import COMPLETE, START, keys_of
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.names import (
@@ -189,6 +191,7 @@ class XesBatches:
     def __init__(self, path: Path, fmt: FileFormat, options: ReadOptions) -> None:
         """Read the first traces."""
         self._path, self._fmt, self._options = path, fmt, options
+        self.source, self.attributes = str(path), options.attributes
         done, pieces, seen = [(0, 1)], list[Piece](), 0
         with closing(self._pieces(lambda *step: done.append(step))) as all_pieces:
             for piece in all_pieces:
@@ -223,7 +226,7 @@ class XesBatches:
 
     def _begin(self) -> None:
         """One way through the traces: where other attributes than the standard's keys play roles, as through any table."""
-        self._notes, self._used = dict[str, None](), False
+        self._notes, self._used, self._keys = dict[str, None](), False, set[str]()
         self._rows: RowsInBatches | None = None
         options, first = self._options, self._first
         if first is None:
@@ -249,6 +252,7 @@ class XesBatches:
         before, rows = 0, self._rows
         with closing(self._pieces(self._options.progress)) as pieces:
             for piece in pieces:
+                self._keys |= {part.key for part in piece.event_parts} | {CASE_PREFIX + part.key for part in piece.case_parts}
                 if len(piece.case_of_event):
                     ids = texts(piece.case_parts, CASE_NAME, piece.n_cases)
                     place = assembly.placer(pl.Series(piece.case_of_event), ids, self._path, before)
@@ -257,6 +261,9 @@ class XesBatches:
                     if events.height:
                         yield events
                 before += piece.n_cases
+        for attribute in self.attributes:
+            if not {attribute.name, self._key_of.get(attribute.name)} & self._keys:
+                raise no_column(attribute.name, sorted(self._keys), self.source)
         if self._rows is not None:
             self._rows.finish()
         elif self._used:
@@ -281,7 +288,7 @@ class XesBatches:
         }
         if self._options.lifecycle_keep or self.has_transitions:
             columns[LIFECYCLE] = texts(piece.event_parts, LIFECYCLE, height)
-        columns |= self._more_columns(piece, place)
+        columns |= self._more_columns(piece, place) | self._attributes(piece, before, ids, place)
         events = assembly.usable(pl.DataFrame(columns), ids, notes, place, self._options)
         self._used |= events.height > 0
         if self._options.lifecycle_keep:
@@ -296,6 +303,7 @@ class XesBatches:
         self._notes.update(dict.fromkeys(notes))
         times = pl.col(TIMESTAMP).to_physical()
         more = [name for name in ("start", "is_start", "key", "transition") if name in events.columns]
+        more += map(attribute_column, self.attributes)
         return events.select(
             case=pl.col(CASE_INDEX) + before, activity=pl.col(ACTIVITY), micros=times, **{name: pl.col(name) for name in more}
         )
@@ -311,6 +319,23 @@ class XesBatches:
         if self.has_starts:
             more["start"] = self._times(piece, START_TIMESTAMP, place, start=True).to_physical()
         return more
+
+    def _attributes(self, piece: Piece, before: int, ids: pl.Series, place: Place) -> dict[str, pl.Series]:
+        """What events say of attributes, or their traces."""
+        found, of_event = {}, pl.Series(piece.case_of_event)
+
+        def trace(case: int) -> str:
+            return f'{self._path}, case "{ids[case]}"' if ids[case] else f"{self._path}, trace {before + case + 1}"
+
+        for attribute in self.attributes:
+            key = self._key_of.get(attribute.name, attribute.name)
+            if attribute.in_cases:
+                said = texts(piece.case_parts, key.removeprefix(CASE_PREFIX), piece.n_cases)
+                values = plain_values(said, attribute, trace).gather(of_event)
+            else:
+                values = plain_values(texts(piece.event_parts, key, len(piece.case_of_event)), attribute, place)
+            found[attribute_column(attribute)] = values
+        return found
 
     def _by_transition(self, events: pl.DataFrame, place: Place) -> pl.DataFrame:
         """The events that come, by their transitions."""
@@ -349,8 +374,8 @@ class XesBatches:
                 columns[name] = self._times(piece, key, place)
             elif is_time and key is not None:
                 columns[name] = typed_as(self._sample.schema[name], piece.event_parts, key, n_events, place)
-            elif key is not None or name == INSTANCE:
-                columns[name] = texts(piece.event_parts, key or INSTANCE, n_events)
+            elif key is not None or not name.startswith(CASE_PREFIX):  # what no event of the first traces has
+                columns[name] = texts(piece.event_parts, key or name, n_events)
             else:
                 bare, parts = name.removeprefix(CASE_PREFIX), piece.case_parts
                 typed = typed_as(self._sample.schema[name], parts, bare, piece.n_cases, trace) if is_time else None
