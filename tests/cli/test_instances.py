@@ -40,7 +40,7 @@ def test_inspect_says_how_many_events_pair(events: Path, run: Run) -> None:
 
 def test_describe_writes_it_down(events: Path, tmp_path: Path, run: Run) -> None:
     few = run("describe", events).out
-    assert '# instances = "pair"  # check: fewer than 10 cases' in few
+    assert '# instances = "pair"  # CHECK THIS: fewer than 10 cases' in few
     with events.open("a", encoding="utf-8") as file:
         file.writelines(ROWS.partition("\n")[2].replace("p1", f"q{i}").replace("p2", f"r{i}") for i in range(9))
     assert run("describe", events, "-o", tmp_path / "log.toml").code == 0

@@ -217,7 +217,9 @@ class RowsInBatches(TableRows):
         if self._options.lifecycle_keep:
             usable = self._transitions.keep(self.joined(frame, "lifecycle", place), usable)
         if self._late_starts is not None:
-            late = unnamed(timestamps.stripped(frame[self._late_starts], self._late_starts, place))
+            late = timestamps.stripped(frame[self._late_starts], self._late_starts, place)
+            if self._options.drop_invalid and "start_timestamp" in self._columns:
+                late = timestamps.read_timestamps(late, self._options, self._late_starts, place, optional=True)[0]
             self._refuse_late_starts(late if usable is None else late.set(~usable, None), case, place)
         by_transition = self.has_transitions and (self.instances is not None or self._watched)
         transition = self.joined(frame, "lifecycle", place) if by_transition else None
