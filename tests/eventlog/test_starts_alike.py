@@ -116,7 +116,8 @@ APART = {
 def test_zones_of_starts_and_completions_are_compared_in_xes(
     name: str, engine: str, key: str, little: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, said = xes(tmp_path, *APART[name], key=key), {} if key == "start_timestamp" else {"start_timestamp": key}
+    file = xes(tmp_path, *APART[name], key=key)
+    said: dict[str, Any] = {} if key == "start_timestamp" else {"start_timestamp": key}
     if little:
         read_little(monkeypatch, 3, 3, 400, 700)
     with pytest.raises(InputError, match=r"carry a time zone and .* do not\. Say --zone utc"):
@@ -124,7 +125,7 @@ def test_zones_of_starts_and_completions_are_compared_in_xes(
     with pytest.raises(InputError, match="--zone says"):
         libra.anonymize(file, engine=engine, zone="file", **said)
     for settled in ({"zone": "utc"}, {"instances": "complete"}):
-        assert libra.anonymize(file, engine=engine, **said, **settled).guarantee.kind == "proved"
+        assert libra.anonymize(file, engine=engine, **(said | settled)).guarantee.kind == "proved"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
