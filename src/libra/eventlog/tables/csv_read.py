@@ -26,10 +26,9 @@ from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import INSTANCE, ROLE_COLUMN, unnamed
 from libra.eventlog.notes import listed
 from libra.eventlog.options import Place, Progress, ReadOptions, no_progress
-from libra.eventlog.pairing import decided
 from libra.eventlog.tables import csv_text
 from libra.eventlog.tables.csv_text import Dialect, misquoted
-from libra.eventlog.tables.flat import from_flat
+from libra.eventlog.tables.flat import decided, from_flat
 from libra.eventlog.tables.in_batches import TableBatches
 from libra.eventlog.tables.roles import REQUIRED, find_roles, rank
 from libra.eventlog.tables.timestamps import iso_timestamps
