@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from libra.engines import attribute_tables as tables
-from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, LengthGroup, OfAttribute, Pair, Side
+from libra.engines.attribute_tables import Coding, HasActivity, LengthGroup, OfAttribute, Pair, Side
 from libra.engines.contract import Integers
 from libra.eventlog.cases import MISSING, Cases
 
@@ -88,7 +88,7 @@ def _pair_counts(cases: Cases, table: tables.PairCounts) -> Integers:
     return np.concatenate([part.ravel() for part in _pair_tables(cases, table.pairs)])
 
 
-COUNTERS: dict[type, Callable[[Cases, Any], Integers]] = {
+COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
     tables.ValueCounts: _value_counts,
     tables.ValueGrains: _grains,
     tables.PairCounts: _pair_counts,

@@ -139,7 +139,9 @@ def read_csv(files: Sequence[Path], options: ReadOptions, source: str) -> EventL
     playing = {name for role in roles for name in role.columns}
     if decided(table.frame, roles, options)[0] == "pair":
         playing.add(INSTANCE)  # what has the same number is paired by the text that stands there
-    plain = [from_text(unguarded(table.frame[one.name]), one, None, table.place).alias(one.name) for one in _among(table, options)]
+    plain = [
+        from_text(unguarded(table.frame[one.name]), one, None, table.place).alias(one.name) for one in _among(table, options)
+    ]
     frame, more = infer_types(table.frame.with_columns(plain), table.text | playing, options.decimal, table.dialect.delimiter)
     frame = frame.with_columns(_declared(table, frame, one, options) for one in _among(table, options))
     frame = frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String)

@@ -302,8 +302,8 @@ class XesBatches:
             notes.append("Cases without events were left out.")
         self._notes.update(dict.fromkeys(notes))
         times = pl.col(TIMESTAMP).to_physical()
-        more = [name for name in ("start", "is_start", "key", "transition") if name in events.columns]
-        more += map(attribute_column, self.attributes)
+        names: list[str] = ["start", "is_start", "key", "transition", *map(attribute_column, self.attributes)]
+        more = [name for name in names if name in events.columns]
         return events.select(
             case=pl.col(CASE_INDEX) + before, activity=pl.col(ACTIVITY), micros=times, **{name: pl.col(name) for name in more}
         )
