@@ -33,7 +33,7 @@ def described(attributes: tuple[Attribute, ...] = DECLARED, roles: RoleNames = R
 
 
 def hurtful(cases: int = 300, giant: int = 30_000, wards: int = 2_000) -> pl.DataFrame:
-    """Values that change within a case, come late, are blank or not there at all; many of them, few, and those of a giant case."""
+    """Values that change within a case, come late, are blank or not there at all; many of them, few, and a giant case."""
     rng = np.random.default_rng(7)
     lengths = np.append(rng.integers(1, 9, cases), giant)
     case = np.repeat(np.arange(cases + 1), lengths)

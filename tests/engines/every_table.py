@@ -61,7 +61,7 @@ def every_table(engine: PolarsEngine, kept: Traces) -> list[Any]:
 
 def attribute_tables(engine: PolarsEngine) -> list[Any]:
     """Every table about attributes, with some of their values and bounds between others; none where there are no attributes."""
-    sides: list[of_attributes.Side] = []
+    sides = []
     for number in range(len(engine.values)):
         found = np.unique(engine.cases.attributes[number])
         found = found[found != MISSING]
@@ -69,10 +69,10 @@ def attribute_tables(engine: PolarsEngine) -> list[Any]:
         sides.append(of_attributes.OfAttribute(number, coding))
     if not sides:
         return []
-    more = [of_attributes.HasActivity(code) for code in range(0, len(engine.labels), 4)]
+    more: list[of_attributes.Side] = [of_attributes.HasActivity(code) for code in range(0, len(engine.labels), 4)]
     more += [of_attributes.LengthGroup((2, 5)), of_attributes.DurationGroup((1, 10**9, 10**11))]
     pairs = tuple(zip(sides, [*sides[1:], *more], strict=False)) + tuple((sides[-1], side) for side in more)
-    each = [kind(side) for side in sides for kind in (of_attributes.ValueCounts, of_attributes.ValueGrains)]
+    each: list[Any] = [kind(side) for side in sides for kind in (of_attributes.ValueCounts, of_attributes.ValueGrains)]
     return [*each, of_attributes.PairCounts(pairs), of_attributes.Interactions(pairs)]
 
 

@@ -14,6 +14,7 @@ import pytest
 from attribute_logs import DECLARED, described
 from every_table import assert_same_counts, assert_same_tables, attribute_tables
 
+import libra
 from agreement import ReadPublic
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE, Integers, Unit
@@ -22,9 +23,11 @@ from libra.engines.polars_streaming import StreamedLog, StreamingEngine, spill
 from libra.errors import InputError
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import MISSING
+from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import batches_of, read
 from libra.eventlog.write import write
+from libra.mechanisms.libra.generate import planned
 
 
 @pytest.fixture(autouse=True)
@@ -96,8 +99,6 @@ def test_a_value_may_stand_on_an_event_of_a_label_that_is_not_listed() -> None:
 
 @pytest.mark.parametrize("name", ["sepsis", "roadtraffic"])
 def test_attributes_of_real_logs_agree(read_public: ReadPublic, tmp_path: Path, name: str) -> None:
-    import libra
-
     log = read_public(name)
     if name == "roadtraffic":
         log = replace(log, events=log.events.filter(log.events["@case"] < 3_000), cases=log.cases[:3_000])
@@ -221,3 +222,59 @@ def test_only_what_is_asked_for_is_read() -> None:
     assert [name for name in batch.columns if name.startswith("attribute")] == ["attribute:case:ward"]
     with pytest.raises(AssertionError, match="that are read"):
         StreamedLog(batches_of(frame, described((DECLARED[1],)))).engine(CASE, Randomness(), attributes=DECLARED)
+
+
+@pytest.fixture(scope="module")
+def described_file(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A log of a few thousand cases in a file, and its description."""
+    file = tmp_path_factory.mktemp("log") / "log.parquet"
+    logs.with_types(logs.hurtful(cases=2_000, giant=20, wards=3)).write_parquet(file)
+    return file, replace(libra.describe(file), attributes=DECLARED[:-1])
+
+
+def released(file: Path, description: Any, engine: str, seed: int | None, **more: Any) -> Any:
+    request = {"delta": 1e-3, "epsilon": 4.0, "attributes": "all", "description": description, "engine": engine}
+    return libra.anonymize(file, seed=seed, **{**request, **more})
+
+
+def test_the_same_seed_gives_the_same_release(described_file: tuple[Path, Any]) -> None:
+    one, other = (released(*described_file, "polars-streaming", 3) for _ in range(2))
+    assert one.log.to_polars().equals(other.log.to_polars())
+
+
+def test_releases_of_both_engines_have_the_same_figures_but_for_noise(described_file: tuple[Path, Any]) -> None:
+    """With so much budget that there is hardly any noise: as many cases have each value, wherever they are counted."""
+    both_logs = [released(*described_file, engine, 3, epsilon=100.0).log.to_polars() for engine in ("polars", "polars-streaming")]
+    for name in ("case:ward", "case:sex", "case:urgent"):
+        one, other = (dict(log.unique("case:concept:name").group_by(name).len().rows()) for log in both_logs)
+        assert one.keys() == other.keys()
+        assert all(abs(one[value] - other[value]) < 20 for value in one)
+
+
+@pytest.mark.parametrize("by_individual", [False, True])
+@pytest.mark.parametrize("gamma", [1.0, 0.5])
+def test_subsamples_and_individuals_are_released_with_attributes(
+    described_file: tuple[Path, Any], gamma: float, by_individual: bool
+) -> None:
+    file, description = described_file
+    if by_individual:
+        description = replace(description, unit="individual", individual="case:concept:name", most_cases=1)
+    log = released(file, description, "polars-streaming", 3, gamma=gamma).log.to_polars()
+    assert {"case:sex", "grade"} <= set(log.columns)
+    assert set(log["case:sex"].drop_nulls().unique()) <= {"f", "m", "(other)"}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "xes", "xes.gz"])
+def test_a_release_in_parts_is_read_back_with_its_attributes(
+    described_file: tuple[Path, Any], tmp_path: Path, ending: str
+) -> None:
+    release = released(*described_file, "polars-streaming", 3)
+    log = planned(release.figures, part_events=900).in_parts(seeded=True)
+    assert isinstance(log, LogInParts)
+    assert log.n_parts > 1
+    write(log, tmp_path / f"out.{ending}")
+    found, expected = libra.read(tmp_path / f"out.{ending}").to_polars(), log.to_polars()
+    assert set(found.columns) >= {"case:ward", "case:sex", "case:urgent", "grade", "amount", "due"}
+    assert found.select(expected.columns).equals(expected)
+    if ending == "parquet":
+        assert found.schema == expected.schema

@@ -119,7 +119,7 @@ class Values:
         return replace(cases, attributes=tuple(found))
 
     def named(self) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers | None, ...]]:
-        """For each attribute the texts that its values stand for, and the code among them of each that was given at first sight."""
+        """For each attribute the texts that its values stand for, and the new code of each that was given at first sight."""
         names, codes = list[tuple[str, ...]](), list[Integers | None]()
         for attribute in self.attributes:
             texts, new_codes = attribute.values or (), None

@@ -121,6 +121,10 @@ class SparkEngine:
         event = F.struct(*dict.fromkeys((*self.events.order, "micros", "code", *first, *said)))
         listed = [F.col("events.code").alias("codes"), *(F.col(f"events.{name}").alias(name) for name in ("micros", *said))]
         coded = events.join(F.broadcast(codes), "label", "left" if aside else "inner")
+        if (
+            aside and "key" in said
+        ):  # labels that are not listed have one code, and their events are not to be paired across labels
+            coded = coded.withColumn("key", F.when(F.col("code").isNull(), F.xxhash64("label", "key")).otherwise(F.col("key")))
         grouped = (
             coded.withColumn("code", F.coalesce("code", F.lit(-1)))
             .groupBy("case")

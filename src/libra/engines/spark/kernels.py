@@ -76,7 +76,7 @@ def value_column(number: int) -> str:
 
 
 def here_column(number: int) -> str:
-    """What the column is called that says whether an event is of the activity that an attribute is asked at."""
+    """What the column is called that says whether an event is of the activity that an attribute stands on."""
     return f"{HERE}{number}"
 
 

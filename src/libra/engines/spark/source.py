@@ -333,7 +333,7 @@ class Events:
 
 
 def _columns_of(attribute: Attribute) -> list[Callable[[int], str]]:
-    """What the columns of an attribute are called by its number: its values and, if it has to be of an activity, whether it is."""
+    """What the columns of an attribute are called by its number: its values, and whether they stand on the right activity."""
     return [value_column] if attribute.at is None else [value_column, here_column]
 
 
@@ -415,7 +415,7 @@ def _chosen(table: OpenTable, columns: Mapping[str, tuple[str, ...]]) -> dict[st
 
 
 def _values_of(table: OpenTable, attributes: Sequence[Attribute], activity: Column) -> list[Column]:
-    """The columns of attributes as they stand in a table, and whether events are of the activity that an attribute is asked at."""
+    """The columns of attributes as they stand in a table, and whether events are of the activity that these stand on."""
     columns = []
     for number, attribute in enumerate(attributes):
         if attribute.name not in table.names or is_nested(table.kind_of(attribute.name)):
