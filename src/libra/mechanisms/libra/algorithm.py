@@ -127,7 +127,7 @@ class Libra(CertifiedMechanism):
             run, traces, weights = release_run(gates[-1], plan, public, time_zone, draw, stage_done)
             runs.append(run)
             flows.append((traces, weights))
-        ledger = max((gate.ledger(plan.runs, asked=plan.calibration.mu) for gate in gates), key=lambda ledger: ledger.mu)
+        ledger = max((gate.ledger(plan.runs, asked=plan.calibration.mu) for gate in gates), key=made._delta_of_a_run)
         if delta_of_ledger(ledger, self.epsilon) > self.delta:
             raise AssertionError("more was released than the guarantee allows; nothing is given out")
         figures = sharing_cases(runs, [weights.sum() > 0 for _, weights in flows], self.cases)
@@ -154,6 +154,10 @@ class Libra(CertifiedMechanism):
             contents=contents_of(released.instances, attributes=bool(plan.attributes)),
             seconds={"aggregate": aggregate, "privatize": privatize, "generate": generate},
         )
+
+    def _delta_of_a_run(self, ledger: Ledger) -> float:
+        """What one of the runs costs by itself: some may have chosen fewer values than others."""
+        return delta_of_ledger(replace(ledger, rate=1.0, times=1), self.plan.calibration.epsilon)
 
     def for_individuals(self) -> Libra:
         """The same for a log that says whose case is whose: a case of each individual counts, where no other number is said."""
