@@ -43,9 +43,10 @@ install: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@$(BIN)/libra demo -o demo
 
-# Every core has a worker, so no worker needs threads; that their number changes nothing is a test of its own.
+# Every core has a worker, so no worker needs threads; that their number changes nothing is a test of its own. Processes that
+# tests start find compiled modules, whatever the environment says about writing them.
 test: $(VENV)/.installed-dev browser java minisign
-	@POLARS_MAX_THREADS=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	@PYTHONDONTWRITEBYTECODE= POLARS_MAX_THREADS=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 fuzz: $(VENV)/.installed-dev
 	@$(BIN)/python tests/fuzz.py $(MINUTES) $(TESTS)

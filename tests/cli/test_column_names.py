@@ -48,13 +48,11 @@ def test_no_name_of_a_column_is_a_pattern(name: str, run: Run, tmp_path: Path) -
     attributes = {(one["name"], one["type"]) for one in found["attributes"]}
     assert {(names["cost"], "float"), (names["remark"], "string"), (names["late"], "boolean")} <= attributes
     whose = ("--individual", names["individual"])
-    for ending, engine in product(("csv", "xes", "parquet"), ("polars", "polars-streaming")):
-        file = tmp_path / f"converted.{ending}"
-        if not file.exists():
-            said("convert", table, file, *read)
-            again = json.loads(said("inspect", file, *whose, "--json"))
-            assert {(one["name"], one["type"]) for one in again["attributes"]} == attributes
-        said("anonymize", file, "-o", tmp_path / f"{ending}.{engine}.csv", "--engine", engine, "--seed", "1", *whose)
+    for ending in ("csv", "xes", "parquet"):  # read as a whole by `inspect`, in batches by the engine
+        said("convert", table, file := tmp_path / f"converted.{ending}", *read)
+        again = json.loads(said("inspect", file, *whose, "--json"))
+        assert {(one["name"], one["type"]) for one in again["attributes"]} == attributes
+        said("anonymize", file, "-o", tmp_path / f"{ending}.csv", "--engine", "polars-streaming", "--seed", "1", *whose)
     for engine in ("polars", "polars-streaming"):
         said("anonymize", table, "-o", tmp_path / f"{engine}.csv", "--engine", engine, "--seed", "1", *read)
     released = tmp_path / "pripel.csv"

@@ -121,16 +121,19 @@ class Neighbours:
 
 @st.composite
 def neighbours(draw: st.DrawFn, cases: Values, activities: Values, individuals: Values) -> Neighbours:
-    """A few individuals with a few cases each, their rows mixed; the values of one are any, those of everybody else are alike."""
+    """A few individuals with a few cases each, their rows mixed; the values of one are any, those of everybody else are alike.
+
+    The one and at least two others are there, each with a case that has events.
+    """
     case_pool, activity_pool, people_pool = (draw(st.sampled_from(of.alike)) for of in (cases, activities, individuals))
-    people = [draw(st.sampled_from(individuals.all)), *draw(st.lists(st.sampled_from(people_pool), min_size=1, max_size=4))]
+    people = [draw(st.sampled_from(individuals.all)), *draw(st.lists(st.sampled_from(people_pool), min_size=2, max_size=4))]
     names: dict[str, tuple[Any, int]] = {}
-    for _ in range(draw(st.integers(2, 7))):
-        owner = draw(st.integers(0, len(people) - 1))
+    for owner in (0, 1, 2, *draw(st.lists(st.integers(0, len(people) - 1), min_size=1, max_size=4))):
         name = draw(st.sampled_from(case_pool if owner else cases.all))
         names.setdefault(repr(name), (name, owner))
     rows, theirs = [], []
-    for i, case in enumerate(draw(st.lists(st.sampled_from(sorted(names)), min_size=2, max_size=12))):
+    more = draw(st.lists(st.sampled_from(sorted(names)), max_size=6))
+    for i, case in enumerate(draw(st.permutations([*names, *more]))):
         name, owner = names[case]
         activity = draw(st.sampled_from(activity_pool if owner else activities.all))
         when = None if draw(st.integers(0, 9)) == 0 else START + timedelta(minutes=i)

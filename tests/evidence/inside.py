@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -48,6 +49,7 @@ class Case:
     start: int = MONDAY + 9 * HOUR
     step: int = HOUR
 
+    @cached_property
     def codes(self) -> tuple[int, ...]:
         return tuple(LABELS.index(letter) for letter in self.word)
 
@@ -98,9 +100,9 @@ class Adversary:
         self.kept, sd = kept, scale / mu
         shown = dict(zip(map(tuple, kept.to_lists()), first.counts.tolist(), strict=True))
         for i, (canary, _) in enumerate(self.canaries):
-            same = self.others.cases_of(canary.codes())
-            if canary.codes() in shown:
-                noisy = shown[canary.codes()]
+            same = self.others.cases_of(canary.codes)
+            if canary.codes in shown:
+                noisy = shown[canary.codes]
                 self.evidence[i] += CERTAIN if same == 0 else ((noisy - scale * same) * scale - scale**2 / 2) / sd**2
             else:
                 counts = same, same + 1

@@ -76,16 +76,16 @@ def within_the_claim(canaries: dict[str, Case], run: Run, plan: Plan, runs: int,
 
 
 def test_control_flow_stays_within_the_claim() -> None:
-    within_the_claim(CANARIES, control, CONTROL, 400, seed=1)
+    within_the_claim(CANARIES, control, CONTROL, 300, seed=1)
 
 
 def test_control_flow_with_public_labels_stays_within_the_claim() -> None:
-    within_the_claim(_some("joins one that is kept half of the time", "has a variant of its own"), control, PUBLIC, 600, seed=6)
+    within_the_claim(_some("joins one that is kept half of the time", "has a variant of its own"), control, PUBLIC, 400, seed=6)
 
 
 def test_counting_to_the_nearest_variant_stays_within_the_claim() -> None:
     some = _some("joins a frequent variant", "joins one that is kept half of the time", "has a variant of its own")
-    within_the_claim(some, control, NEAREST, 1500, seed=4)
+    within_the_claim(some, control, NEAREST, 600, seed=4)
 
 
 def test_times_stay_within_the_claim() -> None:

@@ -28,11 +28,14 @@ def test_frames_and_files_are_read_as_in_memory(tmp_path: Path, name: str, monke
     read_little(monkeypatch, 3, ENOUGH, 61, ENOUGH)
     frame.write_parquet(tmp_path / "log.parquet", row_group_size=2)
     agree(tmp_path / "log.parquet", options)
-    if fits_csv(frame):
-        frame.write_csv(tmp_path / "log.csv")
-        frame.write_csv(tmp_path / "log.tsv", separator="\t", quote_style="non_numeric", line_terminator="\r\n")
-        agree(tmp_path / "log.csv", options)
-        agree(tmp_path / "log.tsv", options)
+    if not fits_csv(frame):
+        return
+    file = tmp_path / ("log.tsv" if STRICT.index(name) % 2 else "log.csv")  # every other table as Windows may write it
+    if file.suffix == ".tsv":
+        frame.write_csv(file, separator="\t", quote_style="non_numeric", line_terminator="\r\n")
+    else:
+        frame.write_csv(file)
+    agree(file, options)
 
 
 @pytest.mark.usefixtures("tiny_sample")

@@ -1,4 +1,4 @@
-"""One Spark for all its tests: a real one, on two cores, whose tasks may fail."""
+"""One Spark for all its tests: a real one, on two cores, whose tasks may fail once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def spark() -> Iterator[Spark]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # Java that starts fast
-        made = session_of("local[2,4]")
+        made = session_of("local[2,2]")
     made.session.conf.set("spark.sql.shuffle.partitions", "4")
     yield made
     made.close()

@@ -6,7 +6,7 @@ the first leaves in doubt, so that a case has few of them and counts in full. Bo
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -59,13 +59,19 @@ def tails_of_two(scores: Floats, weight: float, least: float) -> Floats:
     Such a score is a sum of those of both looks, with squared weights that add up to 1. That of the first, which has this weight,
     was between `least` and `CLEAR`. The probability is an integral over its density, computed on a grid of scores.
     """
+    grid, log_tails = _log_tails(weight, least)
+    return np.asarray(np.exp(np.interp(scores, grid, log_tails)))
+
+
+@lru_cache(maxsize=100)
+def _log_tails(weight: float, least: float) -> tuple[Floats, Floats]:
+    """A grid of scores, and the logarithm of the probability at each; many runs of an audit ask for the same."""
     nodes, weights = _nodes()
     first = least + (CLEAR - least) * (nodes + 1) / 2
     weights = weights * (CLEAR - least) / 2 * np.exp(-(first**2) / 2) / np.sqrt(2 * np.pi)
     grid = np.linspace(0.0, HIGHEST, POINTS)
     needed = (grid[:, None] - weight * first) / np.sqrt(1 - weight**2)
-    tails = upper_tails(needed) @ weights
-    return np.asarray(np.exp(np.interp(scores, grid, np.log(tails))))
+    return grid, np.log(upper_tails(needed) @ weights)
 
 
 @cache

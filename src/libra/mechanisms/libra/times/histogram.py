@@ -148,7 +148,8 @@ def _learned(evidence: Floats, hint: Floats) -> Floats:
     """Mixture weights that explain the evidence of all nodes best, starting from a hint that counts like one node each."""
     weights: Floats = hint / hint.sum()
     for _ in range(ROUNDS):
-        weights = weights * ((1 / (evidence @ weights)) @ evidence) + hint
+        weights *= (1 / evidence.dot(weights)).dot(evidence)
+        weights += hint
         weights /= np.add.reduce(weights)
     return weights
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -240,8 +241,9 @@ class Overall(NamedTuple):
     longest: Floats
 
 
+@lru_cache(maxsize=8)
 def overall_steps(steps: NoisyTable, longest: NoisyTable, last: int) -> Overall:
-    """The shares of all steps, none longer than the last bin of totals that is believed."""
+    """The shares of all steps, none longer than the last bin of totals that is believed; for the release and for all parts."""
     last = max(last, 1)
     end = 2 * last  # bins of totals are pairs of duration bins, but for the first two
     wanted = np.zeros(CELLS)
