@@ -23,7 +23,6 @@ from scipy.stats import rankdata
 
 import libra
 from benchmarks.measured import logs, tell
-from libra.errors import LibraError
 from libra.eventlog.attributes import Attribute, case_values
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, START_TIMESTAMP, TIMESTAMP
@@ -31,7 +30,7 @@ from libra.measures import Utility, measure
 from libra.measures.attributes import coded_values, shared_attributes
 from libra.reporting.facts.aspects import sample_of
 
-SEEDS = 3
+SEEDS = range(900, 906)
 RIDGE = 1.0  # half the squared weights of the classifier are added to its loss
 FIGURES = (
     *("attribute_tv", "attribute_pair_tv", "attribute_activity_tv", "attribute_activity_tv_given"),
@@ -62,7 +61,7 @@ NOT_OF_THE_FORM = (CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP, LIFECYCLE, 
 
 def main() -> None:
     """Print the table."""
-    table = Table(title=f"attributes of cases (mean of {SEEDS} releases), and the AUC of a classifier tested on the original")
+    table = Table(title=f"attributes of cases (mean of {len(SEEDS)} releases), and the AUC of a classifier on the original")
     for heading in ("log", "", *FIGURES, "AUC"):
         table.add_column(heading.removeprefix("attribute_"), justify="left" if heading in ("log", "") else "right")
     for path in logs(*OUTCOMES):
@@ -70,15 +69,14 @@ def main() -> None:
         if name not in OUTCOMES:
             continue
         declared, outcome = declared_of(name, log), OUTCOMES[name]
-        releases = [released(log, declared, seed) for seed in range(SEEDS)]
+        releases = [released(log, declared, seed) for seed in SEEDS]
         original, copies = of_cases(log, declared), [of_cases(release, declared) for release in releases]
-        if not any(one.cases.width > 1 for one in copies):
-            tell(f"{name}: this version releases no attributes")
+        tell(f"{name}: released")
         rows = {
             "original": [original],
-            "fresh sample": [sample_of(original, log.n_cases, seed, like=original) for seed in range(SEEDS)],
+            "fresh sample": [sample_of(original, log.n_cases, seed, like=original) for seed in SEEDS],
             "independent": [independent(original, copy, seed) for seed, copy in enumerate(copies)],
-            "release": [copy for copy in copies if copy.cases.width > 1],
+            "release": copies,
         }
         kinds = [Attribute(f"{CASE_PREFIX}{one.name.removeprefix(CASE_PREFIX)}", one.kind) for one in declared]
         for what, found in rows.items():
@@ -110,15 +108,9 @@ def has_column(log: EventLog, one: Attribute) -> bool:
 
 
 def released(log: EventLog, declared: Sequence[Attribute], seed: int) -> EventLog:
-    """A release with these attributes; without them from a version that cannot release any."""
-    asked: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-4, "seed": seed}
-    attributes: dict[str, Any] = {"attributes": [one.name for one in declared]}  # and a description, once it can declare them
-    try:
-        return libra.anonymize(log, **asked, **attributes).log
-    except (LibraError, TypeError) as error:
-        if "attributes" not in str(error):
-            raise
-        return libra.anonymize(log, **asked).log
+    """A release with these attributes, which get a fifth of the budget."""
+    budget = "control=0.44,times=0.36,attributes=0.2"
+    return libra.anonymize(log, epsilon=1.0, delta=1e-4, seed=seed, attributes=list(declared), budget=budget).log
 
 
 def independent(original: EventLog, release: EventLog, seed: int) -> EventLog:

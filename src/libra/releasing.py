@@ -149,7 +149,8 @@ def _is_address(source: str | Path) -> bool:
 @contextmanager
 def _opened(request: Request) -> Iterator[StreamedLog | SparkLog]:
     """A log that is too large for memory, for as long as the block lasts."""
-    source, options = request.source, request.options
+    source = request.source
+    options = replace(request.options, attributes=getattr(request.mechanism, "attributes", ()))  # no others are read
     log: StreamedLog | SparkLog
     if isinstance(source, Path):
         source = str(source).replace(":/", "://", 1) if _is_address(source) else str(source)  # a path keeps one slash of two

@@ -23,7 +23,7 @@ from .conftest import TABLE, Run
 
 
 def test_every_option_of_the_reader_is_a_keyword_and_a_flag() -> None:
-    of_descriptions = {"clock", "quote", "line_end", "described", "form"}
+    of_descriptions = {"clock", "quote", "line_end", "described", "form", "attributes"}
     options = {field.name for field in (*fields(ReadOptions), *fields(RoleNames))} - {"roles"} - of_descriptions
     options.add("description")
     assert set(ReadKeywords.__annotations__) == options

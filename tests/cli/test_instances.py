@@ -39,17 +39,21 @@ def test_inspect_says_how_many_events_pair(events: Path, run: Run) -> None:
 
 
 def test_describe_writes_it_down(events: Path, tmp_path: Path, run: Run) -> None:
+    few = run("describe", events).out
+    assert '# instances = "pair"  # CHECK THIS: fewer than 10 cases' in few
+    with events.open("a", encoding="utf-8") as file:
+        file.writelines(ROWS.partition("\n")[2].replace("p1", f"q{i}").replace("p2", f"r{i}") for i in range(9))
     assert run("describe", events, "-o", tmp_path / "log.toml").code == 0
     line = 'instances = "pair"  # detected by content: there are start and complete events'
     assert line in (tmp_path / "log.toml").read_text()
     described = run("inspect", events, "--description", tmp_path / "log.toml", "--json")
-    assert json.loads(described.out)["events"] == 3
+    assert json.loads(described.out)["events"] == 30
     given = run("describe", events, "--instances", "complete").out
     assert 'instances = "complete"  # given by --instances' in given
 
 
 def test_a_flag_that_contradicts_the_description_is_refused(events: Path, tmp_path: Path, run: Run) -> None:
-    run("describe", events, "-o", tmp_path / "log.toml")
+    run("describe", events, "--instances", "pair", "-o", tmp_path / "log.toml")
     answer = run("inspect", events, "--description", tmp_path / "log.toml", "--instances", "events")
     assert answer.code == 2
     assert "--instances" in answer.err

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from libra.engines import attribute_tables as of_attributes
 from libra.engines import control_flow_tables as flow
 from libra.engines import time_tables as times
 from libra.engines.contract import Engine
-from libra.engines.counting.attributes import COUNTERS
+from libra.engines.counting import attributes as counting
 from libra.engines.counting.blocks import codes_among
 from libra.engines.counting.count import TABLES, needs_cases
 from libra.engines.polars import PolarsEngine
-from libra.eventlog.cases import Traces, traces_of
+from libra.eventlog.cases import MISSING, Traces, traces_of
 
 ZONE = "Europe/Amsterdam"
 
@@ -53,13 +54,32 @@ def every_table(engine: PolarsEngine, kept: Traces) -> list[Any]:
         times.LongestEdges(edges),
         times.ActivityHours(1.0, n, times.HOUR, ZONE),
     ]
-    assert {type(table) for table in asked} == TABLES - set(COUNTERS)  # those of attributes: test_attribute_sensitivity.py
+    asked += attribute_tables(engine)
+    assert {type(table) for table in asked} == (TABLES if engine.values else TABLES - set(counting.COUNTERS))
     return asked
+
+
+def attribute_tables(engine: PolarsEngine) -> list[Any]:
+    """Every table about attributes, with some of their values and bounds between others; none where there are no attributes."""
+    sides = []
+    for number in range(len(engine.values)):
+        found = np.unique(engine.cases.attributes[number])
+        found = found[found != MISSING]
+        coding = of_attributes.Coding(tuple(found[::3][:20].tolist()), tuple(found[1::5][:20].tolist()))
+        sides.append(of_attributes.OfAttribute(number, coding))
+    if not sides:
+        return []
+    more: list[of_attributes.Side] = [of_attributes.HasActivity(code) for code in range(0, len(engine.labels), 4)]
+    more += [of_attributes.LengthGroup((2, 5)), of_attributes.DurationGroup((1, 10**9, 10**11))]
+    pairs = tuple(zip(sides, [*sides[1:], *more], strict=False)) + tuple((sides[-1], side) for side in more)
+    each: list[Any] = [kind(side) for side in sides for kind in (of_attributes.ValueCounts, of_attributes.ValueGrains)]
+    return [*each, of_attributes.PairCounts(pairs), of_attributes.Interactions(pairs)]
 
 
 def assert_same_tables(engine: Engine, memory: PolarsEngine) -> None:
     """That all tables of all cases agree, and those about control flow of a tail; with all labels and with fewer."""
     assert engine.labels == memory.labels
+    assert engine.values == memory.values
     order = np.argsort(-memory.counts, kind="stable")
     kept = memory.traces.take(order[: min(len(order) // 2 + 1, 25)])
     asked = every_table(memory, kept)

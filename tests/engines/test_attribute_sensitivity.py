@@ -37,7 +37,9 @@ TEXT, LISTED, TRUTH, ANY, BOUNDED, MOMENT = ATTRIBUTES = (
     Attribute("case:moment", "date"),
 )
 TYPES = {"category": pl.String(), "boolean": pl.Boolean(), "number": pl.Float64(), "date": UTC_MICROSECONDS}
-texts = st.sampled_from(("a", "b", "A", "ä", " a", "7", "7.0", "", "  ", "nan", "(other)", "x" * 5000, "\x00", "\U0010ffff", None))
+texts = st.sampled_from(
+    ("a", "b", "A", "ä", " a", "7", "7.0", "", "  ", "nan", "(other)", "x" * 5000, "\x00", "\U0010ffff", None)
+)
 truths = st.sampled_from((True, False, None))
 numbers = st.sampled_from((None, math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324, 0.0, -0.0, 0.0005, -4.9, 99.5, 100.0))
 numbers |= st.integers(-(10**13), 10**13).map(float) | st.floats(-200, 200).map(lambda x: round(x, 4))

@@ -81,7 +81,7 @@ def values_of(source: Any, options: ReadOptions) -> dict[str, list[Any]]:
     """For every case what its value of each attribute becomes."""
     log = read(source, options)
     found = [case_values(log, one) if one.level == "case" else event_values(log, one) for one in options.attributes]
-    return dict(zip(log.cases["concept:name"], zip(*found, strict=True), strict=True))  # type: ignore[arg-type]
+    return dict(zip(log.cases["concept:name"], zip(*found, strict=True), strict=True))
 
 
 def assert_others_alike(others: Rows, everybody: Rows, put: Callable[[Rows], Any], options: ReadOptions) -> None:

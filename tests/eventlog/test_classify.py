@@ -85,7 +85,7 @@ def test_what_is_recorded_once_says_on_which_event() -> None:
 def test_what_changes_within_cases_is_of_events() -> None:
     changing = [["abcde"[(case + step) % 5] for step in range(4)] for case in range(CASES)]
     other = [["abcde"[(case * 2 + step * step) % 5] for step in range(4)] for case in range(CASES)]
-    found = made(**{"x": changing, "org:resource": other, "org:group": [["g" + letter] * 4 for letter in LETTERS]})
+    found = made(None, **{"x": changing, "org:resource": other, "org:group": [["g" + letter] * 4 for letter in LETTERS]})
     assert (found["x"].role, found["x"].attribute.level, found["x"].values) == ("event attribute", "event", tuple("abcde"))
     assert found["org:resource"].role == "event attribute"
     assert not found["org:resource"].releasable, "employees"

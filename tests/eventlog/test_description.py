@@ -341,7 +341,7 @@ def test_an_attribute_says_no_more_than_it_has_to(tmp_path: Path) -> None:
 
 
 def test_what_was_seen_in_the_log_is_declared_by_nobody(tmp_path: Path) -> None:
-    seen = {"Age": {"lowest": 20, "highest": 90.5, "values": None}, "Ward": {"values": ("A", "B")}}
+    seen: dict[str, dict[str, Any]] = {"Age": {"lowest": 20, "highest": 90.5, "values": None}, "Ward": {"values": ("A", "B")}}
     attributes = (Attribute("Age", "number"), Attribute("Ward", "category", release=False))
     text = Description(**VISITS, attributes=attributes, seen=seen).to_toml()
     assert Description.read(write(tmp_path, text)).attributes == attributes

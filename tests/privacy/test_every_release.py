@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attributed import EVERY, attributed
 
 import libra
+from attributed import EVERY, attributed
 from libra.engines import attribute_tables, control_flow_tables, time_tables
 from libra.engines.counting.count import TABLES as COUNTED
 from libra.example.simulate import simulate

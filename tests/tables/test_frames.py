@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
+import libra
 from libra.errors import InputError, MissingExtraError
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import Attribute, LogMetadata
@@ -153,3 +155,19 @@ def test_numbers_that_are_missing_stay_whole(small_log: EventLog) -> None:
     assert str(frame["case:age"].dtype) == "Int64"
     assert str(frame["urgent"].dtype) == "boolean"
     assert pl.from_pandas(frame["cost"]).null_count() == 3
+
+
+@pytest.mark.parametrize("other", ["27.05.2024", "n/a", 1714982400, date(2024, 5, 27), datetime(2024, 5, 27, tzinfo=UTC)])
+@pytest.mark.parametrize("said", [{"timestamp_format": "%d.%m.%Y"}, {"epoch_unit": "s"}, {}])
+def test_a_value_of_another_kind_takes_away_nobodys_datetime(other: object, said: dict[str, Any]) -> None:
+    def read(times: list[object]) -> EventLog:
+        columns = {"case": range(len(times)), "activity": "a", "time": pd.Series(times, dtype=object)}
+        return libra.read(pd.DataFrame(columns), drop_invalid=True, **said)
+
+    times: list[object] = [datetime(2024, 5, 6, hour) for hour in range(12)]
+    alone = read(times).events
+    if said:
+        with pytest.raises(InputError, match='"time" holds datetimes and values of other kinds'):
+            read([*times, other])
+    else:
+        assert read([*times, other]).events[:12].equals(alone)

@@ -43,10 +43,10 @@ MEANINGS = {
     "attribute_pair_tv": "the same for pairs of case attributes",
     "attribute_activity_tv": "the same for a case attribute and whether an activity occurs",
     "attribute_activity_tv_given": "the same, with the original's shares of cases with that activity",
-    "attribute_duration_tv": "the same for a case attribute and the quartile of the case duration",
+    "attribute_duration_tv": "the same for a case attribute and the case duration's quartile",
     "number_w1_relative": "numbers of cases, mean shift relative to their spread",
-    "event_attribute_tv": "activity and value of an event attribute, mean difference of shares",
-    "handover_tv": "value and next value of an event attribute, mean difference of shares",
+    "event_attribute_tv": "activity and value of an event attribute, difference of shares",
+    "handover_tv": "value and next value of an event attribute, difference of shares",
 }
 
 OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")  # shown where the original has starts

@@ -143,12 +143,20 @@ def as_numbers(values: pl.Series, attribute: Attribute, starts: Integers) -> tup
     """
     if attribute.kind == "category":
         names = attribute.values or tuple(values.drop_nulls().unique().sort())
-        codes = values.replace_strict(dict(zip(names, range(len(names)), strict=True)), default=len(names), return_dtype=pl.Int64)
-        return codes.set(values.is_null(), None).fill_null(MISSING).to_numpy(), names
+        return places_among(values, names).fill_null(MISSING).to_numpy(), names
     numbers = values.fill_null(MISSING).to_numpy()
-    if attribute.kind == "date":
-        numbers = np.where(numbers == MISSING, MISSING, (numbers - starts) // SECOND)
-    return numbers, ()
+    return since(starts, numbers) if attribute.kind == "date" else numbers, ()
+
+
+def places_among(values: pl.Series, names: Sequence[str]) -> pl.Series:
+    """The place of every text among these, the number after the last for all others, and none where there is no text."""
+    codes = values.replace_strict(dict(zip(names, range(len(names)), strict=True)), default=len(names), return_dtype=pl.Int64)
+    return codes.set(values.is_null(), None)
+
+
+def since(starts: Integers, moments: Integers) -> Integers:
+    """For every case the whole seconds from its start to a moment; `MISSING` where it has none."""
+    return np.where(moments == MISSING, MISSING, (moments - starts) // SECOND)
 
 
 def engine_of(

@@ -23,6 +23,7 @@ from libra.eventlog.instances import (
     REPLACEMENT,
     SEPARATOR,
     STARTED,
+    Instances,
     expanded,
     label_texts,
     pairs,
@@ -102,8 +103,8 @@ def in_sequence(instances: Cases, start: Integers, forms: Integers, n_labels: in
     return Cases(codes, found.micros, offsets, instances.variant, n_labels, instances.attributes)
 
 
-def instances_of(events: Cases, said: Mapping[str, npt.NDArray[Any]]) -> tuple[Cases, Integers]:
-    """The instances of cases, and when each starts, or `NO_START`.
+def instances_of(events: Cases, said: Mapping[str, npt.NDArray[Any]]) -> tuple[Cases, Integers, Instances]:
+    """The instances of cases, when each starts, or `NO_START`, and the events that they are made of.
 
     `said` may have for every event `is_start` and the `key` that starts and completions have in common, and `start`: when it
     started, if it says so itself.
@@ -113,7 +114,29 @@ def instances_of(events: Cases, said: Mapping[str, npt.NDArray[Any]]) -> tuple[C
     own = valid_starts(said["start"], events.micros) if "start" in said else None
     offsets = offsets_of(np.bincount(case[found.ends], minlength=len(events)))
     paired = replace(events, codes=events.codes[found.ends], micros=events.micros[found.ends], offsets=offsets)
-    return paired, found.start_micros(events.micros, own)
+    return paired, found.start_micros(events.micros, own), found
+
+
+def rows_with_values(offsets: Integers, has_value: npt.NDArray[np.bool_], instances: Instances | None = None) -> Integers:
+    """For every case the event whose value of an attribute is that of the case: the first that has one; -1 where none has.
+
+    Of instances, in their order, it is the event that ends one or else the event that starts it, as in a log in memory, where
+    they are one row.
+
+    Example:
+        >>> rows_with_values(np.array([0, 2, 3, 5]), np.array([False, True, False, True, True])).tolist()
+        [1, -1, 3]
+    """
+    case = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    rows = np.arange(len(case))
+    if instances is not None:
+        ends, starts = instances.ends, instances.starts
+        rows = np.where((starts >= 0) & ~has_value[ends], starts, ends)
+    rows = rows[has_value[rows]]
+    rows = rows[np.diff(case[rows], prepend=-1) != 0]
+    found = np.full(len(offsets) - 1, -1)
+    found[case[rows]] = rows
+    return found
 
 
 def with_event_labels(log: EventLog) -> EventLog:

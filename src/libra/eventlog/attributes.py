@@ -20,12 +20,13 @@ from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_PREFIX, unnamed
 from libra.eventlog.options import Place
 from libra.eventlog.tables.dates import read_iso_dates
-from libra.eventlog.tables.values import as_text
+from libra.eventlog.tables.values import COMMA_NUMBER, as_text
 
 Kind = Literal["boolean", "category", "number", "date"]
 Level = Literal["case", "event"]
 MOST_DECIMALS = 9
 LARGEST = 10**15  # units of the last decimal: numbers beyond it count as it, and floats hold every whole number up to there
+EXACT = 2**53  # below it floats hold every whole number
 TRUE, FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 
 
@@ -98,7 +99,9 @@ class Attribute:
 def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".format) -> pl.Series:
     """A column as text (categories) or whole numbers (all others); null where there is no value.
 
-    A value that is none of its kind is an `InputError`; `place` says where a row stands. Dates as text are ISO 8601.
+    A value that is none of its kind is an `InputError`; `place` says where a row stands. Dates as text are ISO 8601. A text that
+    means no value does so as it stands, or as the number, date or truth that it says: whether a column is text or has a type
+    depends on all of its values, and what one of them means must not.
 
     Example:
         >>> plain_values(pl.Series(["1.25", "", "7", "400"]), Attribute("x", "number", decimals=1, highest=100)).to_list()
@@ -108,16 +111,19 @@ def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".form
     if attribute.kind == "category":
         return text
     if attribute.kind == "boolean":
-        lower = text.str.to_lowercase()
+        said = lower = text.str.to_lowercase()
         found = lower.replace_strict({**dict.fromkeys(TRUE, 1), **dict.fromkeys(FALSE, 0)}, default=None, return_dtype=pl.Int64)
     elif attribute.kind == "date":
         moments = unnamed(values) if values.dtype == UTC_MICROSECONDS else read_iso_dates(text)[0]
-        found = moments.to_physical().cast(pl.Int64)
+        said, found = as_text(moments) if attribute.missing else text, moments.to_physical().cast(pl.Int64)
     else:
         low, high = attribute.bounds
         numbers = (unnamed(values) if values.dtype.is_numeric() else text.cast(pl.Float64, strict=False)).cast(pl.Float64)
         text = text.set(numbers.is_nan().fill_null(False), None)  # which says that there is no number
+        said = as_text(numbers.set(numbers.abs() >= EXACT, None)) if attribute.missing else text
         found = (numbers.fill_nan(None) * 10**attribute.decimals).clip(low, high).round(mode="half_to_even").cast(pl.Int64)
+    if attribute.missing:
+        text = text.set(said.is_in(list(attribute.missing)).fill_null(False), None)
     lost = text.is_not_null() & found.is_null()
     if lost.any():
         row = int(lost.arg_true()[0])
@@ -125,6 +131,24 @@ def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".form
         remedy = "Correct it, add it to missing if it means no value, describe the attribute otherwise, or set release = false"
         raise InputError(what, place=place(row), remedy=remedy)
     return found.set(text.is_null(), None)
+
+
+def from_text(text: pl.Series, attribute: Attribute, decimal: str | None, place: Place) -> pl.Series:
+    """A column of a text file: nothing where it says that there is no value, and numbers with a decimal point.
+
+    Example:
+        >>> from_text(pl.Series(["1,25", " ", "7"]), Attribute("x", "number", decimals=1), ",", "".format).to_list()
+        ['1.25', None, '7']
+    """
+    text = _text(text, attribute)
+    if attribute.kind != "number" or decimal != ",":
+        return text
+    misfits = text.str.contains(".", literal=True).fill_null(False)
+    if misfits.any():
+        row = int(misfits.arg_true()[0])
+        what = f'"{text[row][:60]}" in "{attribute.name}" is no number with a decimal comma'
+        raise InputError(what, place=place(row), remedy="Write numbers without thousands separators, or correct --decimal")
+    return text.str.replace(",", ".", literal=True).zip_with(text.str.contains(COMMA_NUMBER).fill_null(False), text)
 
 
 def _text(values: pl.Series, attribute: Attribute) -> pl.Series:
@@ -136,7 +160,7 @@ def _text(values: pl.Series, attribute: Attribute) -> pl.Series:
 def event_values(log: EventLog, attribute: Attribute) -> pl.Series:
     """For every event the value of an attribute, in the form of `plain_values`; none where the log has no such column.
 
-    A column without any value is not kept in a log. That there is one in the file, `check_columns` sees to when it is read.
+    A column without any value is not kept in a log. That there is one in the file, `checked_columns` sees to when it is read.
     """
     return plain_values(_column(log.events, attribute.name), attribute)
 
@@ -157,23 +181,43 @@ def case_values(log: EventLog, attribute: Attribute) -> pl.Series:
     return values.drop_nulls().gather(places.set(places < 0, None))
 
 
-def check_columns(
+def checked_columns(
     events: pl.DataFrame, cases: pl.DataFrame, attributes: Sequence[Attribute], source: str, places: tuple[Place, Place]
-) -> None:
-    """An `InputError` for an attribute that has no column, or a value that is none of its kind.
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The frames of a log on its way, with nothing where an attribute says that it has no value.
 
-    The frames are those of a log on its way, `places` say where a row of events, and a row of cases, stands.
+    An `InputError` for an attribute that has no column, or a value that is none of its kind; `places` say where a row of events,
+    and a row of cases, stands.
     """
     known = [*(name for name in events.columns if name != CASE_INDEX), *(CASE_PREFIX + name for name in cases.columns)]
     for attribute in attributes:
         if attribute.name not in known:
-            what, prefixed = f'there is no column "{attribute.name}", which is described', CASE_PREFIX + attribute.name
-            close = did_you_mean(prefixed if prefixed in known else attribute.name, known).strip()
-            raise InputError(what, place=source, remedy=f"{close} Correct its name, or remove its description".strip())
+            raise no_column(attribute.name, known, source)
         if attribute.in_cases:
-            plain_values(cases[attribute.name.removeprefix(CASE_PREFIX)], attribute, places[1])
+            cases = _without_blanks(cases, attribute.name.removeprefix(CASE_PREFIX), attribute, places[1])
         elif attribute.name in events.columns:
-            plain_values(events[attribute.name], attribute, places[0])
+            events = _without_blanks(events, attribute.name, attribute, places[0])
+    return events, cases
+
+
+def no_column(name: str, known: Sequence[str], source: str) -> InputError:
+    """The error for an attribute of a description that no column holds."""
+    what, prefixed = f'there is no column "{name}", which is described', CASE_PREFIX + name
+    close = did_you_mean(prefixed if prefixed in known else name, known).strip()
+    return InputError(what, place=source, remedy=f"{close} Correct its name, or remove its description".strip())
+
+
+def changes_within(attribute: Attribute, place: str) -> InputError:
+    """The error for an attribute of the case that has two values in one."""
+    what = f'"{attribute.name}" is described as an attribute of the case and changes within one'
+    return InputError(what, place=place, remedy="Correct the file")
+
+
+def _without_blanks(frame: pl.DataFrame, name: str, attribute: Attribute, place: Place) -> pl.DataFrame:
+    """A frame with nothing where a column says that there is no value."""
+    values = frame[name]
+    blank = plain_values(values, attribute, place).is_null()
+    return frame if blank.sum() == values.null_count() else frame.with_columns(unnamed(values).set(blank, None).alias(name))
 
 
 def _column(frame: pl.DataFrame, name: str) -> pl.Series:

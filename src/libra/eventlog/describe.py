@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from libra.errors import InputError, UsageError
-from libra.eventlog.attribute_tables import TABLES
+from libra.eventlog.attribute_keys import TABLES
 from libra.eventlog.classify import classified
 from libra.eventlog.description import CHECK, LINE_ENDS, Description
 from libra.eventlog.files import FileFormat, csv_files, input_format
@@ -23,10 +23,11 @@ from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.names import CASE_ID, CASE_PREFIX
 from libra.eventlog.notes import OpenChoice, zone_is_open
 from libra.eventlog.options import ANY, ISO, EpochUnit, Form, Place, ReadOptions, Zone, no_progress
-from libra.eventlog.pairing import STARTS_READ, decided
+from libra.eventlog.pairing import STARTS_READ
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_read import CsvFile, infer_types, together, unguarded
 from libra.eventlog.tables.dates import formats_like
+from libra.eventlog.tables.flat import decided
 from libra.eventlog.tables.frames import FRAME, THE_FILE_SAYS, as_polars, load
 from libra.eventlog.tables.roles import find_roles
 from libra.eventlog.tables.timestamps import Column, naive_note, place_in, read_moments, stripped, usable_moments
@@ -172,10 +173,10 @@ def _described(
     reasons |= dict(why) | why_times | dict(why)
     reasons |= dict.fromkeys(("lifecycle_keep", "sort_by_time", "drop_invalid", "unit", "most_cases", "labels"), DEFAULT)
     used = [role for role in roles if role.role != "start_timestamp" or role.role in times]
-    found["instances"], note = decided(frame, used, options)
+    found["instances"], note = decided(frame, used, replace(options, zone=None) if "zone" in said else options)
     if note:
         shown = "a column holds start times" if note == STARTS_READ else "there are start and complete events"
-        reasons["instances"] = f"{DETECTED}: {shown}"
+        reasons["instances"] = f"{CHECK}{note.what}" if isinstance(note, OpenChoice) else f"{DETECTED}: {shown}"
     if clocks:
         reasons["clock"] = "detected by name and content"
     if "individual" in columns:

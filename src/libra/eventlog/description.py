@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from libra.errors import InputError, MissingColumnError
-from libra.eventlog.attribute_tables import HEAD as ATTRIBUTES_HEAD
-from libra.eventlog.attribute_tables import TABLES, MisfitError, attributes_in, clashes, lines_of, table_of, toml_value
+from libra.eventlog.attribute_keys import HEAD as ATTRIBUTES_HEAD
+from libra.eventlog.attribute_keys import TABLES, MisfitError, attributes_in, clashes, lines_of, table_of, toml_value
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.files import Kind, is_text_encoding, open_input
 from libra.eventlog.notes import listed

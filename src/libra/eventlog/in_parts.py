@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
@@ -13,6 +13,9 @@ from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, START_TIMESTAMP, TIMESTAMP
 from libra.eventlog.options import InstanceMode
+
+if TYPE_CHECKING:
+    from libra.eventlog.attributes import Attribute
 
 MakePart = Callable[[int], EventLog]
 PART_SCHEMA = {CASE_PREFIX + CASE_NAME: pl.String(), ACTIVITY: pl.String(), TIMESTAMP: UTC_MICROSECONDS}  # of its flat table
@@ -31,6 +34,11 @@ def part_schema(instances: InstanceMode | None, attributes: Mapping[str, pl.Data
     return first | of_cases | PART_SCHEMA | _MORE.get(instances or "", {}) | dict(attributes or {})
 
 
+def attribute_column(attribute: Attribute) -> str:
+    """What the values of an attribute are called in a batch."""
+    return f"attribute:{attribute.name}"
+
+
 class EventBatches(Protocol):
     """The events of a source in file order, some at a time; they can be gone through again, which reads the source again.
 
@@ -46,8 +54,14 @@ class EventBatches(Protocol):
     "complete": nothing else. Only completions come.
     "events" where `has_transitions`: "transition" (text, or null), as it stands in the source.
     None: nothing else. All events come.
+
+    For each of `attributes` a batch has a column, called `attribute_column`, as `plain_values` makes it: what the event says, or
+    what its case says. Whether an attribute in a column of cases is the same throughout each case is for those to check who hold
+    whole cases.
     """
 
+    source: str  # what to call it in errors
+    attributes: tuple[Attribute, ...]  # whose values come along
     roles: tuple[FoundRole, ...]  # which column of the source plays which role, and why
     has_individual: bool  # whether the source says whose case each event belongs to
     instances: InstanceMode | None  # what becomes of start and complete events, as the user says or the first rows show

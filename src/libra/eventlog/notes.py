@@ -12,6 +12,8 @@ from collections.abc import Iterable
 
 from libra.errors import InputError
 
+ENOUGH = 10  # cases (or individuals) that decide together how all others are read
+
 
 def listed(names: Iterable[str]) -> str:
     """Names in quotes, for notes and errors."""
@@ -109,6 +111,16 @@ def starts_are_open(column: str) -> OpenChoice:
         "Say --instances pair if it is about activities, or --instances complete if it is not",
         f'Whether "{column}" says when activities started or when cases did was decided by its values. --instances pair or '
         "--instances complete settles it.",
+    )
+
+
+def instances_are_open(note: str) -> OpenChoice:
+    """Few cases have what makes the events of all others activity instances; `note` says what was done."""
+    return OpenChoice(
+        f"fewer than {ENOUGH} cases (or individuals, if they are named) show that activities have a start and a completion",
+        "Say --instances pair, complete or events",
+        note,
+        may_close=True,
     )
 
 

@@ -1,7 +1,8 @@
 """From a log of events to a log of activity instances, and back: what `--instances` does to a log in memory.
 
 `pair` makes one row of a start and its completion, or takes the start from a column; `complete` keeps completions alone; `events`
-keeps all. Which of them applies is said by the user or a description. Otherwise it is `pair` if the log has starts.
+keeps all. Which of them applies is said by the user or a description. Otherwise it is `pair` if the log has starts; that is an
+open choice where few cases decide it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from polars.dataframe.group_by import GroupBy
 from libra.eventlog.instances import COMPLETE, NO_START, START, expanded, keys_of, pairs, valid_starts
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole, Pairing
 from libra.eventlog.names import (
-    CASE_ID,
     CASE_INDEX,
     INSTANCE,
     LIFECYCLE,
@@ -27,7 +27,8 @@ from libra.eventlog.names import (
     unnamed,
     without,
 )
-from libra.eventlog.options import InstanceMode, ReadOptions
+from libra.eventlog.notes import ENOUGH, instances_are_open
+from libra.eventlog.options import ReadOptions
 from libra.eventlog.select import keep_events
 from libra.eventlog.tables.values import as_text
 
@@ -53,23 +54,53 @@ def closes(transition: pl.Series) -> pl.Series:
     return transition.is_null() | (transition == COMPLETE).fill_null(False)
 
 
+class Deciders:
+    """Whose cases show that there are activity instances: starts in a column, or start and complete events."""
+
+    def __init__(self) -> None:
+        self._by_column, self._starting, self._completing = set[int](), set[int](), set[int]()
+
+    def add(self, whose: Sequence[pl.Series], start: pl.Series | None, transition: pl.Series | None) -> None:
+        """Take in more events: whose they are, when they started and their transitions, if columns say so."""
+        shown = [] if start is None else [(self._by_column, unnamed(start).is_not_null())]
+        if transition is not None:
+            transitions = transition_of(transition)
+            shown += [(self._starting, (transitions == START).fill_null(False)), (self._completing, closes(transitions))]
+        for seen, where in shown:
+            if len(seen) < ENOUGH:
+                ids = pl.DataFrame({str(i): unnamed(values) for i, values in enumerate(whose)}).filter(where)
+                seen.update(ids.hash_rows().unique().head(ENOUGH))
+
+    @property
+    def enough(self) -> bool:
+        """Whether nobody alone decides."""
+        return max(len(self._by_column), min(len(self._starting), len(self._completing))) >= ENOUGH
+
+    @property
+    def note(self) -> str:
+        """Why events are activity instances; empty if they are not."""
+        by_events = PAIRED if self._starting and self._completing else ""
+        note = STARTS_READ if self._by_column else by_events
+        return note if self.enough or not note else instances_are_open(note)
+
+
 def detected(
-    case: Sequence[pl.Series], start: pl.Series | None, transition: pl.Series | None, *, start_is_sure: bool = False
-) -> str:
+    case: Sequence[pl.Series], whose: Sequence[pl.Series], start: pl.Series | None, transition: pl.Series | None, *,
+    start_is_sure: bool = False,
+) -> str:  # fmt: skip
     """The note on why events are activity instances, by the content of their columns; empty if they are not.
 
     Args:
         case: the columns that form the id of the case.
+        whose: the column of the individuals, or those of the case again.
         start: when events started, if a column says so.
         transition: their transitions, if a column says so.
         start_is_sure: whether the column of starts is known to be one; otherwise it may not be the same throughout each case.
     """
-    if start is not None and start.null_count() < start.len() and (start_is_sure or _of_events(case, start)):
-        return STARTS_READ
-    if transition is None:
-        return ""
-    transitions = transition_of(transition)
-    return PAIRED if (transitions == START).any() and closes(transitions).any() else ""
+    deciders = Deciders()
+    counts = start is not None and start.null_count() < start.len() and (start_is_sure or _of_events(case, start))
+    deciders.add(whose, start if counts else None, transition)
+    return deciders.note
 
 
 def differ_within_cases(case: Sequence[pl.Series], start: pl.Series) -> pl.Series:
@@ -111,22 +142,6 @@ def is_joined(roles: Sequence[FoundRole]) -> bool:
     return any(role.role == "lifecycle" for role in roles) and lifecycle_of(roles) is None
 
 
-def decided(frame: pl.DataFrame, roles: Sequence[FoundRole], options: ReadOptions) -> tuple[InstanceMode | None, str]:
-    """What becomes of the rows of a flat table, and the note where its content says so rather than the user."""
-    if options.instances is not None or options.described:
-        return options.instances, ""
-    columns, lifecycle = {role.role: role.columns for role in roles}, lifecycle_of(roles)
-    transition = None if lifecycle is None else as_text(frame[lifecycle])
-    if options.lifecycle_keep and transition is not None:
-        wanted = [name.strip().lower() for name in options.lifecycle_keep]
-        kept = transition.str.to_lowercase().is_in(wanted).fill_null(False)
-        frame, transition = frame.filter(kept), transition.filter(kept)
-    case = [frame[name] for name in columns.get("case_id", (CASE_ID,)) if name in frame.columns]
-    start = frame[columns["start_timestamp"][0]] if "start_timestamp" in columns else None
-    note = detected(case, start, transition, start_is_sure=is_sure(roles))
-    return "pair" if note else None, note
-
-
 def with_instances(log: EventLog, options: ReadOptions, *, detect: bool = True) -> EventLog:
     """The log as the user wants its activity instances; with `detect`, a log with starts is paired unless the user says else."""
 
@@ -139,7 +154,9 @@ def with_instances(log: EventLog, options: ReadOptions, *, detect: bool = True) 
     transition = log.events[LIFECYCLE] if known("lifecycle") and not is_joined(log.roles) else None
     if mode is None:
         if not options.described and detect:
-            note = detected([log.events[CASE_INDEX]], start, transition, start_is_sure=is_sure(log.roles))
+            case = log.events[CASE_INDEX]
+            whose = case if log.individual is None else log.cases[log.individual][case]
+            note = detected([case], [whose], start, transition, start_is_sure=is_sure(log.roles))
         if not note:
             return log
         mode, log = "pair", log.with_notes(note)

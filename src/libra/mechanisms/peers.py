@@ -36,7 +36,8 @@ NOTHING_ELSE = (
 AS_READ = (
     "The guarantee applies to the log as Libra reads it. Whatever no description or flag specifies of the following is detected "
     "from the file and treated as public: the role of each column, encoding, delimiter, order of day and month, unit of epochs, "
-    "whether times have a time zone, and whether start and complete events are paired into activity instances."
+    "whether times have a time zone, and whether start and complete events are paired into activity instances, if at least 10 "
+    "cases or individuals show that."
 )
 INDIVIDUALS = (
     "The custodian's column says which cases belong to which person; a case with no entry is treated as belonging to a person "

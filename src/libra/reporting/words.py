@@ -79,6 +79,15 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
         "edge_rows": _edge_rows(facts),
         "called": shown_apart([label for row in facts.variants.rows for label in row.trace], LABEL),
         "attribute_rows": _attribute_rows(facts),
+        "association_rows": [
+            (
+                shown(one.attribute),
+                f"has {shown(one.other)}" if one.is_activity else shown(one.other),
+                f"{one.original:.2f}",
+                f"{one.anonymized:.2f}",
+            )
+            for one in facts.associations
+        ],
         "risk_rows": [_risk(row) for row in risk_rows],
         "essential_rows": [_risk(row) for row in risk_rows if row.essential],
         "membership_rows": _membership(facts),

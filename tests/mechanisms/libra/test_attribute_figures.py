@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attributed import EVERY, OWN_PLACES, PLACE, PLACES, WARD, attributed
 
 import libra
+from attributed import EVERY, OWN_PLACES, PLACE, PLACES, WARD, attributed
 from libra._system.randomness import Randomness
 from libra.engines.attribute_tables import OfAttribute
 from libra.engines.polars import PolarsEngine, engine_of

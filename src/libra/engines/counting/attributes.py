@@ -94,7 +94,7 @@ def _pair_counts(cases: Cases, table: tables.PairCounts) -> Integers:
     return np.concatenate([part.ravel() for part in _pair_tables(cases, table.pairs)])
 
 
-COUNTERS: dict[type, Callable[[Cases, Any], Integers]] = {
+COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
     tables.ValueCounts: _value_counts,
     tables.ValueGrains: _grains,
     tables.PairCounts: _pair_counts,

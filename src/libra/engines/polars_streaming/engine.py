@@ -18,7 +18,7 @@ from libra.engines.counting.blocks import VariantBlock, codes_among, distinct, o
 from libra.engines.counting.count import count, needs_cases
 from libra.engines.polars_streaming.spill import Arrays, Spill
 from libra.engines.sampling import chosen
-from libra.eventlog.cases import Cases, Traces, concatenated
+from libra.eventlog.cases import MISSING, Cases, Traces, concatenated
 
 VARIANT_SHELVES = 64
 SHELF_BITS = np.uint64(64 - VARIANT_SHELVES.bit_length() + 1)
@@ -39,6 +39,8 @@ class Store:
     def __init__(self, labels: tuple[str, ...], blocks: Iterable[Callable[[], Cases]], most: int) -> None:
         """Take in blocks, of which there are so many at most; each is made when its turn comes, on any core."""
         self.labels = labels
+        self.values: tuple[tuple[str, ...], ...] = ()
+        self._codes: tuple[Integers | None, ...] = ()
         self._cases, self._traces = Spill[Arrays](most), Spill[Arrays](VARIANT_SHELVES)
         self._dtype = np.min_scalar_type(max(len(labels) - 1, 0))
         self._filled = 0
@@ -60,9 +62,14 @@ class Store:
     def cases(self) -> Iterator[Cases]:
         """The blocks of cases."""
         for number in range(self._filled):
-            for codes, micros, lengths in self._cases.take(number):
-                of_log = np.zeros(len(lengths), np.int64)
-                yield Cases(codes.astype(np.int64), micros, offsets_of(lengths), of_log, len(self.labels))
+            for codes, micros, lengths, *values in self._cases.take(number):
+                of_log, new_codes = np.zeros(len(lengths), np.int64), self._codes or (None,) * len(values)
+                attributes = tuple(recoded(numbers, new) for numbers, new in zip(values, new_codes, strict=True))
+                yield Cases(codes.astype(np.int64), micros, offsets_of(lengths), of_log, len(self.labels), attributes)
+
+    def name_values(self, values: tuple[tuple[str, ...], ...], codes: tuple[Integers | None, ...] = ()) -> None:
+        """Say which texts the values of each attribute stand for, and the code among them of each that is kept here."""
+        self.values, self._codes = values, codes
 
     def variants(self) -> Iterator[VariantBlock]:
         """The distinct traces, in blocks."""
@@ -87,7 +94,7 @@ class Store:
             rows = slice(bounds[number], bounds[number + 1])
             events = slice(*found.traces.offsets[[rows.start, rows.stop]])
             pieces.append((number, (kept[0][events], kept[1][rows], kept[2][rows])))
-        return (cases.codes.astype(self._dtype), cases.micros, cases.lengths.astype(np.uint32)), pieces
+        return (cases.codes.astype(self._dtype), cases.micros, cases.lengths.astype(np.uint32), *cases.attributes), pieces
 
     def _kept(self, block: VariantBlock) -> Arrays:
         return block.traces.codes.astype(self._dtype), block.traces.lengths.astype(np.uint32), block.counts
@@ -107,6 +114,13 @@ class Store:
                 merged.put(shelf, self._kept(distinct(traces, np.concatenate(counts), len(self.labels))))
         self._traces.close()
         self._traces = merged
+
+
+def recoded(values: Integers, new_codes: Integers | None) -> Integers:
+    """Values in new codes, if there are any; no value stays none."""
+    if new_codes is None or not len(values):
+        return values
+    return np.append(new_codes, MISSING)[np.where(values == MISSING, len(new_codes), values)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,6 +145,10 @@ class StreamingEngine:
     def labels(self) -> tuple[str, ...]:
         return self.store.labels if self.chosen is None else self.chosen
 
+    @property
+    def values(self) -> tuple[tuple[str, ...], ...]:
+        return self.store.values
+
     def count_all(self, tables: Sequence[Table]) -> list[Integers]:
         """For each table `scale` times the counts, in its shape; in one pass over cases and one over distinct traces."""
         of_cases = [table for table in tables if needs_cases(table)]
@@ -150,11 +168,26 @@ class StreamingEngine:
             counts.append(noisy)
         return concatenated(traces), np.concatenate(counts)
 
+    def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        """The distinct values of an attribute whose noisy counts pass, and these; drawn when all blocks have been counted."""
+        if self.kept is not None:
+            raise AssertionError("attributes are those of all cases, not of a tail")
+        found, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        for block in self._cases():
+            values = block.attributes[attribute]
+            here, times = np.unique(values[values != MISSING], return_counts=True)
+            found, place = np.unique(np.concatenate((found, here)), return_inverse=True)
+            counts = np.bincount(place, np.concatenate((counts, times)), minlength=len(found)).astype(np.int64)
+        rows, noisy = rule.passing(counts, random)
+        return found[rows], noisy
+
     def subsampled(self, rate: float, random: Randomness) -> StreamingEngine:
         self._refuse_tail_or_fewer_labels()
         drawn = (np.flatnonzero(chosen(random.words(len(block)), rate)) for block in self.store.cases())
         parts = (partial(block.take, rows) for block, rows in zip(self.store.cases(), drawn, strict=True))
-        return StreamingEngine(Store(self.labels, parts, len(self.store)))
+        some = Store(self.labels, parts, len(self.store))
+        some.name_values(self.values)
+        return StreamingEngine(some)
 
     def tail(self, kept: Traces) -> StreamingEngine:
         self._refuse_tail_or_fewer_labels()

@@ -5,23 +5,34 @@ The cases of an individual come together by a hash and are then drawn from exact
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from threading import Lock
 
 import numpy as np
 import polars as pl
 
 from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Unit
-from libra.engines.counting.blocks import codes_among
-from libra.engines.polars import drawn_cases
+from libra.engines.counting.blocks import codes_among, relabelled
+from libra.engines.polars import drawn_cases, places_among, since
 from libra.engines.polars_streaming.engine import Store, StreamingEngine
 from libra.engines.polars_streaming.spill import HASH_SEED, Spill, buckets_for, deal_out, grouped
 from libra.engines.sampling import KeyedSample
-from libra.engines.sequences import both_forms, event_labels, forms_among, in_sequence, instances_of, with_transitions
-from libra.eventlog.cases import Cases
-from libra.eventlog.in_parts import EventBatches
+from libra.engines.sequences import (
+    both_forms,
+    event_labels,
+    forms_among,
+    in_sequence,
+    instances_of,
+    rows_with_values,
+    with_transitions,
+)
+from libra.eventlog.attributes import Attribute, changes_within
+from libra.eventlog.cases import MISSING, Cases
+from libra.eventlog.in_parts import EventBatches, attribute_column
 from libra.eventlog.instances import NO_START, label_texts
 from libra.eventlog.log import FoundRole
 from libra.eventlog.select import OUT_OF_ORDER
@@ -64,6 +75,64 @@ class Whose:
                 for part in counting.partition_by("block"):
                     self._counts[part["block"][0]][part["row"].to_numpy()] = True
         return [np.flatnonzero(counts) for counts in self._counts]
+
+
+class Values:
+    """Attributes of cases on their way to whole numbers.
+
+    The code of a text is given at first sight. When all cases are there, codes are those of the texts that cases have, sorted.
+    """
+
+    def __init__(self, attributes: Sequence[Attribute]) -> None:
+        """No value has been seen yet."""
+        self.attributes = tuple(attributes)
+        self._seen = {one.name: pl.Categories.random() for one in attributes if one.kind == "category" and one.values is None}
+        self._alive = {name: pl.Series(dtype=pl.Categorical(seen)) for name, seen in self._seen.items()}
+        self._had = {name: np.zeros(0, np.int64) for name in self._seen}
+        self._lock = Lock()
+
+    def in_numbers(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """A batch with whole numbers for values, `MISSING` for none; dates are moments yet."""
+        columns = []
+        for attribute in self.attributes:
+            values = batch[attribute_column(attribute)]
+            if attribute.at is not None:
+                values = values.set(batch["activity"] != attribute.at, None)
+            if attribute.name in self._seen:
+                values = values.cast(self._alive[attribute.name].dtype).to_physical().cast(pl.Int64)
+            elif attribute.values is not None:
+                values = places_among(values, attribute.values)
+            columns.append(values.fill_null(MISSING).alias(attribute_column(attribute)))
+        return batch.with_columns(columns)
+
+    def of_cases(self, cases: Cases) -> Cases:
+        """Cases with seconds since their start in place of moments; the texts that they have are remembered."""
+        found = []
+        for attribute, values in zip(self.attributes, cases.attributes, strict=True):
+            if attribute.name in self._seen:
+                here = np.unique(values[values != MISSING])
+                with self._lock:
+                    self._had[attribute.name] = np.union1d(self._had[attribute.name], here)
+            if attribute.kind == "date" and len(cases):
+                values = since(np.minimum.reduceat(cases.micros, cases.offsets[:-1]), values)
+            found.append(values)
+        return replace(cases, attributes=tuple(found))
+
+    def named(self) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers | None, ...]]:
+        """For each attribute the texts that its values stand for, and the new code of each that was given at first sight."""
+        names, codes = list[tuple[str, ...]](), list[Integers | None]()
+        for attribute in self.attributes:
+            texts, new_codes = attribute.values or (), None
+            if attribute.name in self._seen:
+                seen, had = self._seen[attribute.name].to_series(), self._had[attribute.name]
+                texts_of_cases = seen.gather(pl.Series(had, dtype=pl.UInt32))
+                order = texts_of_cases.arg_sort()
+                new_codes = np.full(len(seen), MISSING)
+                new_codes[had[order.to_numpy()]] = np.arange(len(had))
+                texts = tuple(texts_of_cases.gather(order))
+            names.append(texts)
+            codes.append(new_codes)
+        return tuple(names), tuple(codes)
 
 
 class StreamedLog:
@@ -111,23 +180,31 @@ class StreamedLog:
             engine.close()
         self._engines.clear()
 
-    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> StreamingEngine:
+    def engine(
+        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None,
+        attributes: Sequence[Attribute] = (),
+    ) -> StreamingEngine:  # fmt: skip
         """The engine of all cases, or of a Poisson subsample of them; one that was made before it is gone."""
         self.close()
+        if not set(attributes) <= set(self._batches.attributes):
+            raise AssertionError("only values of attributes that are read can be counted")
         by_individual = unit.most_cases is not None and self.has_individual
         # Individuals take part as a whole or not at all: by cases, somebody with many would take part more often than agreed.
         sampled_by = "individual" if by_individual else "case"
         sample = KeyedSample.draw(rate, random) if rate < 1 else None
         categories = pl.Categories.random()  # a code is given at first sight and brought into the order of names at the end
         alive = pl.Series(dtype=pl.Categorical(categories))  # Polars forgets categories that no column has
+        values = Values(attributes)
+        unread = [attribute_column(one) for one in self._batches.attributes if one not in attributes]
 
         listed = with_transitions(labels) if labels is not None and self._keeps_transitions else labels
 
         def coded(batch: pl.DataFrame) -> pl.DataFrame:
+            batch = values.in_numbers(batch.drop(unread))
             transition = batch["transition"] if "transition" in batch.columns else None
             named = label_texts(batch["activity"]) if transition is None else event_labels(batch["activity"], transition)
             batch = batch.with_columns(named.alias("activity")).drop("transition", strict=False)
-            if listed is not None:
+            if listed is not None and not attributes:  # an event of another label may have the value of its case
                 batch = batch.filter(batch["activity"].is_in(list(listed)))
             if "start" in batch.columns:
                 batch = batch.with_columns(pl.col("start").fill_null(NO_START))
@@ -144,27 +221,48 @@ class StreamedLog:
             names = tuple(seen.sort()) if listed is None else listed
             names = both_forms(names) if self._paired else names
             codes = forms_among(tuple(seen), names) if self._paired else codes_among(tuple(seen), names)
-            block = partial(self._block, dealt, codes=codes, n_labels=len(names), whose=whose)
+            block = partial(self._block, dealt, codes=codes, n_labels=len(names), values=values, whose=whose)
             blocks = (partial(block, bucket) for bucket in range(buckets))
             store = Store(names, blocks, buckets)
+            store.name_values(*values.named())
             if whose is not None and unit.most_cases is not None:
                 until_done.callback(store.close)
                 drawn = whose.drawn(unit.most_cases, random)
                 counting = (partial(block.take, rows) for block, rows in zip(store.cases(), drawn, strict=True))
-                store = Store(names, counting, buckets)
+                texts, store = store.values, Store(names, counting, buckets)
+                store.name_values(texts)
         self._engines.append(StreamingEngine(store))
         return self._engines[-1]
 
-    def _block(self, dealt: Spill[pl.DataFrame], bucket: int, codes: Integers, n_labels: int, whose: Whose | None) -> Cases:
+    def _block(
+        self, dealt: Spill[pl.DataFrame], bucket: int, codes: Integers, n_labels: int, values: Values, whose: Whose | None
+    ) -> Cases:
         """The whole cases of a bucket."""
         found = grouped(dealt.take(bucket), sort_by_time=self._sort_by_time)
         dealt.empty(bucket)
-        if whose is not None and found.individual is not None:
-            whose.put(bucket, found.individual)
         events = Cases(found.codes, found.micros, found.offsets, np.zeros(len(found.offsets) - 1, np.int64), n_labels)
+        said, instances, whose_cases = dict(found.others), None, found.individual
+        of_events = [said.pop(attribute_column(one), np.zeros(0, np.int64)) for one in values.attributes]
         if self._paired:
-            return in_sequence(*instances_of(events, found.others), codes, n_labels)
-        backwards = np.diff(events.micros, prepend=0) < 0
-        backwards[events.offsets[:-1]] = False
-        self._out_of_order |= bool(backwards.any())
-        return replace(events, codes=codes[events.codes])
+            paired, start, instances = instances_of(events, said)
+            cases = in_sequence(paired, start, codes, n_labels)
+        else:
+            cases = replace(events, codes=codes[events.codes])
+        of_cases = []
+        for attribute, numbers in zip(values.attributes, of_events, strict=True):
+            if attribute.in_cases and (numbers != np.repeat(numbers[events.offsets[:-1]], events.lengths)).any():
+                raise changes_within(attribute, self._batches.source)
+            rows = rows_with_values(events.offsets, numbers != MISSING, instances)
+            of_cases.append(np.append(numbers, MISSING)[rows])
+        cases = replace(cases, attributes=tuple(of_cases))
+        if (cases.codes < 0).any():  # events of labels that are not listed: they were there for the values of their cases
+            stays = pl.Series(np.logical_or.reduceat(cases.codes >= 0, cases.offsets[:-1]))
+            whose_cases = None if whose_cases is None else whose_cases.filter(stays)
+            cases = relabelled(cases, np.append(np.arange(n_labels), -1), n_labels)
+        if whose is not None and whose_cases is not None:
+            whose.put(bucket, whose_cases)
+        if not self._paired:
+            backwards = np.diff(cases.micros, prepend=0) < 0
+            backwards[cases.offsets[:-1]] = False
+            self._out_of_order |= bool(backwards.any())
+        return values.of_cases(cases)

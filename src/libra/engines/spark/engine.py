@@ -11,15 +11,30 @@ import numpy as np
 
 from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, Unit, VariantRule
+from libra.engines.counting import attributes as of_attributes
 from libra.engines.counting.blocks import codes_among, offsets_of
 from libra.engines.counting.count import needs_cases
 from libra.engines.sequences import forms_among
 from libra.engines.spark import kernels
-from libra.engines.spark.kernels import CASES, PASSED, SUMS, Count, SelectVariants, Sequences, from_pieces, pieces_of
+from libra.engines.spark.kernels import (
+    PASSED,
+    PASSED_VALUES,
+    SUMS,
+    VALUE,
+    Count,
+    SelectValues,
+    SelectVariants,
+    Sequences,
+    from_pieces,
+    is_private,
+    pieces_of,
+    value_column,
+)
 from libra.engines.spark.session import F, Spark, in_one_line, session_of, without_warnings
 from libra.engines.spark.source import BLANK, INSTANCE_COLUMNS, Events, drawn_key, events_of, takes, words_of
 from libra.engines.spark.tables import open_table
 from libra.errors import InputError
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import Traces, concatenated
 from libra.eventlog.log import FoundRole
 from libra.eventlog.options import ReadOptions
@@ -93,31 +108,65 @@ class SparkEngine:
 
     @cached_property
     def cases(self) -> DataFrame:
-        """A row a case: its id, and in the order of its events their codes and times."""
+        """A row a case: its id, in the order of its events their codes and times, and a value for each attribute."""
         numbers = list(zip(self.events.labels, range(len(self.events.labels)), strict=True))
         codes = self.spark.session.createDataFrame(numbers, "label string, code int")
-        events = self.events.read
+        attributes, aside = self.events.attributes, bool(self.events.attributes) and self.events.listed is not None
+        events = self.events.with_values if attributes else self.events.read
         said = [name for name in INSTANCE_COLUMNS if name in events.columns]
         if "is_start" in said and not self.events.order:  # of one moment: a start comes before what it may be completed by
             events = events.withColumn("completes", ~F.col("is_start"))
         first = ["completes"] if "completes" in events.columns else []
+        said += [value_column(number) for number in range(len(attributes))]
         event = F.struct(*dict.fromkeys((*self.events.order, "micros", "code", *first, *said)))
         listed = [F.col("events.code").alias("codes"), *(F.col(f"events.{name}").alias(name) for name in ("micros", *said))]
+        coded = events.join(F.broadcast(codes), "label", "left" if aside else "inner")
+        if (
+            aside and "key" in said
+        ):  # labels that are not listed have one code, and their events are not to be paired across labels
+            coded = coded.withColumn("key", F.when(F.col("code").isNull(), F.xxhash64("label", "key")).otherwise(F.col("key")))
         grouped = (
-            events.join(F.broadcast(codes), "label")
+            coded.withColumn("code", F.coalesce("code", F.lit(-1)))
             .groupBy("case")
             .agg(F.sort_array(F.collect_list(event)).alias("events"), F.max("problem").alias("problem"))
             .select("case", "problem", *listed)
         )
-        if self.events.paired:
-            forms = forms_among(self.events.labels, self.events.counted_labels)
-            grouped = mapped(grouped, Sequences(forms, forms.size), CASES)
+        if self.events.paired or attributes:
+            forms = forms_among(self.events.labels, self.events.counted_labels) if self.events.paired else None
+            make = Sequences(len(self.events.counted_labels), forms, attributes, self.events.place)
+            grouped = mapped(grouped, make, make.schema)
         kept = self.spark.keep(grouped)
         with in_one_line(self.events.place):
             problem = kept.agg(F.max("problem")).collect()[0][0]
         if problem is not None:
             raise self.events.refused(problem)
         return kept
+
+    @cached_property
+    def values(self) -> tuple[tuple[str, ...], ...]:
+        """For each attribute the texts that its values stand for, sorted unless they are declared."""
+        found = []
+        for number, attribute in enumerate(self.events.attributes):
+            texts = attribute.values or ()
+            if is_private(attribute):
+                rows = collected(self.cases.select(value_column(number)).dropna().distinct(), self.events.place)
+                texts = tuple(sorted(rows.column(0).to_pylist()))
+            found.append(texts)
+        return tuple(found)
+
+    @cached_property
+    def numbered(self) -> DataFrame:
+        """A row a case: its codes, its times, and whole numbers for the values of attributes."""
+        import pyarrow as pa
+
+        cases, columns = self.cases, [value_column(number) for number in range(len(self.events.attributes))]
+        for name, attribute, texts in zip(columns, self.events.attributes, self.values, strict=True):
+            if is_private(attribute):
+                numbers = {"text": pa.array(texts, pa.string()), "number": pa.array(range(len(texts)), pa.int64())}
+                with without_warnings():
+                    codes = self.spark.session.createDataFrame(pa.table(numbers)).withColumnRenamed("text", name)
+                cases = cases.join(F.broadcast(codes), name, "left").drop(name).withColumnRenamed("number", name)
+        return cases.select("codes", "micros", *columns)
 
     @cached_property
     def variants(self) -> DataFrame:
@@ -134,7 +183,8 @@ class SparkEngine:
         first, n_labels, frames = pieces_of(of_cases), len(self.labels), []
         if of_cases:
             count = Count(of_cases, n_labels, new_codes=new_codes)
-            frames.append(mapped(self.cases.select("codes", "micros"), count, SUMS))
+            with_values = any(type(table) in of_attributes.COUNTERS for table in of_cases)
+            frames.append(mapped(self.numbered if with_values else self.cases.select("codes", "micros"), count, SUMS))
         if of_variants:
             frames.append(mapped(self.variants, Count(of_variants, n_labels, first, self.kept, new_codes), SUMS))
         totals: dict[int, Integers] = {}
@@ -156,6 +206,21 @@ class SparkEngine:
         lengths, codes = kernels.lists([passed.column("codes").combine_chunks()])
         return Traces(codes, offsets_of(lengths)), np.asarray(passed.column("noisy").to_numpy(), np.int64)
 
+    def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        """The distinct values of an attribute whose noisy counts pass, and these; drawn as variants are."""
+        if self.kept is not None:
+            raise AssertionError("attributes are those of all cases, not of a tail")
+        cases, value = self.numbered, F.col(value_column(attribute))
+        if self.chosen is not None:
+            stay = np.flatnonzero(codes_among(self.events.counted_labels, self.labels) >= 0).tolist()
+            cases = cases.filter(F.exists("codes", lambda code: code.isin(stay)))
+        counts = cases.select(value.alias(VALUE)).dropna().groupBy(VALUE).count()
+        counts = counts.repartition(SHARES, VALUE) if random.seeded else counts  # always in the same share
+        select = SelectValues(rule, int(random.words(1)[0]) if random.seeded else None)
+        passed = collected(mapped(counts, select, PASSED_VALUES), self.events.place)
+        values, noisy = (np.asarray(passed.column(name).to_numpy(), np.int64) for name in (VALUE, "noisy"))
+        return values, noisy
+
     def subsampled(self, rate: float, random: Randomness) -> SparkEngine:
         """Every case with probability `rate`, independently, decided by its id before anything is grouped."""
         self._refuse_fewer_labels()
@@ -173,7 +238,8 @@ class SparkEngine:
         if labels == self.labels:
             return self
         fewer = replace(self, chosen=labels)
-        kept = ("cases", "variants") if self.kept is None else ("variants",)
+        of_cases = ("cases", "values", "numbered") if self.events.attributes else ("cases",)
+        kept = (*of_cases, "variants") if self.kept is None else ("variants",)
         fewer.__dict__.update({name: getattr(self, name) for name in kept})  # computed once for both
         return fewer
 
@@ -202,10 +268,14 @@ class SparkLog:
     def has_individual(self) -> bool:
         return bool(self.individual)
 
-    def engine(self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None) -> SparkEngine:
+    def engine(
+        self, unit: Unit, random: Randomness, rate: float = 1.0, labels: tuple[str, ...] | None = None,
+        attributes: Sequence[Attribute] = (),
+    ) -> SparkEngine:  # fmt: skip
         """The engine of all cases, or of a Poisson subsample; where individuals are protected, of as many cases as count."""
         self.spark.forget()  # what an engine before this one kept
-        events = self.events if labels is None else self.events.of_labels(labels)
+        events = self.events.of_attributes(attributes)
+        events = events if labels is None else events.of_labels(labels)
         if not events.labels and not self.allow_empty:
             remedy = "Check the columns and transitions that were named"
             raise InputError("no usable event is left", place=events.place, remedy=remedy)

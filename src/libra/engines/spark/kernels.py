@@ -11,18 +11,22 @@ into an order first: a share that is computed again gives the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, VariantRule
 from libra.engines.counting.blocks import VariantBlock, offsets_of, relabelled
 from libra.engines.counting.count import count, needs_cases
-from libra.engines.sequences import in_sequence, instances_of
-from libra.eventlog.cases import Cases, Traces
+from libra.engines.polars import places_among, since
+from libra.engines.sequences import in_sequence, instances_of, rows_with_values
+from libra.eventlog.attributes import Attribute, changes_within, from_text, no_column, plain_values
+from libra.eventlog.cases import MISSING, Cases, Traces
+from libra.eventlog.tables.values import as_attribute
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +39,8 @@ SUMS = "piece int, counts binary"
 PASSED = "codes array<int>, noisy bigint"
 CASES = "case string, problem int, codes array<int>, micros array<bigint>"
 CASES_NAMES = ["case", "problem", "codes", "micros"]
+PASSED_VALUES = "value bigint, noisy bigint"
+VALUE, HERE = "value", "here"
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,28 +70,117 @@ class Count:
             yield block if self.new_codes is None else relabelled(block, self.new_codes, self.n_labels)
 
 
-@dataclass(frozen=True, repr=False)
-class Sequences:
-    """Cases of events or instances as sequences of starts and completions, in the codes that `forms` has for each activity."""
+def value_column(number: int) -> str:
+    """What the values of the attribute of this number are called."""
+    return f"{VALUE}{number}"
 
-    forms: Integers
-    n_labels: int
+
+def here_column(number: int) -> str:
+    """What the column is called that says whether an event is of the activity that an attribute stands on."""
+    return f"{HERE}{number}"
+
+
+def is_private(attribute: Attribute) -> bool:
+    """Whether the values of an attribute are texts that are not declared: they are numbered when all cases are there."""
+    return attribute.kind == "category" and attribute.values is None
+
+
+@dataclass(frozen=True, repr=False)
+class ReadValues:
+    """What events say of attributes, as `plain_values` has it, in place of their columns as they stand in a table."""
+
+    attributes: tuple[Attribute, ...]
+    place: str
+    is_text: bool  # whether all columns are text as it stands in a file
+    decimal: str | None
 
     def __call__(self, batches: Batches) -> Batches:
-        """Those of a share: from lists of what is said of the events of each case, their order being that of the lists."""
+        """Those of a share."""
         import pyarrow as pa
 
+        def place(_row: int) -> str:
+            return self.place
+
         for batch in batches:
-            names = [name for name in batch.schema.names if name not in ("case", "problem")]
-            said = {name: lists([batch.column(name)]) for name in names}
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            for number, attribute in enumerate(self.attributes):
+                said, here = pl.Series(columns.pop(value_column(number))), columns.pop(here_column(number), None)
+                typed = from_text(said, attribute, self.decimal, place) if self.is_text else as_attribute(said, attribute.name)[0]
+                if typed is None:
+                    raise no_column(attribute.name, (), self.place)
+                values = plain_values(typed, attribute, place)
+                values = values if here is None else values.set(~pl.Series(here), None)
+                kind = pa.string() if attribute.kind == "category" else pa.int64()
+                columns[value_column(number)] = values.to_arrow().cast(kind)
+            yield pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+
+@dataclass(frozen=True, repr=False)
+class Sequences:
+    """Cases from lists of what is said of their events, the order being that of the lists, with a value for each attribute.
+
+    With `forms`, events or instances become sequences of starts and completions, in the codes that these have for each activity.
+    Events of the code -1 are there for the values of their cases alone. Texts stay texts unless they are declared.
+    """
+
+    n_labels: int
+    forms: Integers | None = None
+    attributes: tuple[Attribute, ...] = ()
+    place: str = ""
+
+    @property
+    def schema(self) -> str:
+        """The columns that come out."""
+        kinds = ["string" if is_private(attribute) else "bigint" for attribute in self.attributes]
+        return ", ".join([CASES, *(f"{value_column(number)} {kind}" for number, kind in enumerate(kinds))])
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Those of a share."""
+        import pyarrow as pa
+
+        names = [value_column(number) for number in range(len(self.attributes))]
+        for batch in batches:
+            said = {name: lists([batch.column(name)]) for name in batch.schema.names if name not in ("case", "problem", *names)}
             lengths, codes = said.pop("codes")
             events = Cases(codes, said.pop("micros")[1], offsets_of(lengths), np.zeros(len(lengths), np.int64), self.n_labels)
-            instances = instances_of(events, {name: values for name, (_, values) in said.items()})
-            found = in_sequence(*instances, self.forms, self.n_labels)
-            offsets = pa.array(found.offsets, pa.int32())
-            columns = [pa.array(found.codes, pa.int32()), pa.array(found.micros, pa.int64())]
-            made = [pa.ListArray.from_arrays(offsets, values) for values in columns]
-            yield pa.RecordBatch.from_arrays([batch.column("case"), batch.column("problem"), *made], CASES_NAMES)
+            cases, instances = events, None
+            if self.forms is not None:
+                paired, start, instances = instances_of(events, {name: values for name, (_, values) in said.items()})
+                forms = np.append(self.forms, np.full((2, 1), -1), axis=1)  # so that -1 stays -1
+                cases = in_sequence(paired, start, forms, self.n_labels)
+            values = [pl.Series(batch.column(name).flatten()) for name in names]
+            rows = [rows_with_values(events.offsets, column.is_not_null().to_numpy(), instances) for column in values]
+            for attribute, column in zip(self.attributes, values, strict=True):
+                first = pl.Series(np.repeat(events.offsets[:-1], events.lengths), dtype=pl.UInt32)
+                if attribute.in_cases and column.ne_missing(column.gather(first)).any():
+                    raise changes_within(attribute, self.place)
+            cases, rest = replace(cases, attributes=tuple(rows)), [batch.column("case"), batch.column("problem")]
+            if (cases.codes < 0).any():
+                stays = pa.array(np.logical_or.reduceat(cases.codes >= 0, cases.offsets[:-1]))
+                rest = [column.filter(stays) for column in rest]
+                cases = relabelled(cases, np.append(np.arange(self.n_labels), -1), self.n_labels)
+            offsets = pa.array(cases.offsets, pa.int32())
+            columns = [pa.array(cases.codes, pa.int32()), pa.array(cases.micros, pa.int64())]
+            made = [pa.ListArray.from_arrays(offsets, column) for column in columns]
+            of_cases = zip(self.attributes, values, cases.attributes, strict=True)
+            found = [_of_cases(attribute, column, of_case, cases) for attribute, column, of_case in of_cases]
+            yield pa.RecordBatch.from_arrays([*rest, *made, *found], [*CASES_NAMES, *names])
+
+
+def _of_cases(attribute: Attribute, values: pl.Series, rows: Integers, cases: Cases) -> pa.Array:
+    """The values of cases, which are those of events in these rows; -1 for none."""
+    import pyarrow as pa
+
+    places = pl.Series(rows)
+    found = values.gather(places.set(places < 0, None))
+    if is_private(attribute):
+        return found.to_arrow().cast(pa.string())
+    if attribute.kind == "category":
+        found = places_among(found, attribute.values or ())
+    numbers = found.cast(pl.Int64).fill_null(MISSING).to_numpy()
+    if attribute.kind == "date" and len(cases):
+        numbers = since(np.minimum.reduceat(cases.micros, cases.offsets[:-1]), numbers)
+    return pa.array(numbers, pa.int64(), mask=numbers == MISSING)
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,6 +206,28 @@ class SelectVariants:
             passed = block.traces.take(rows)
             codes = pa.ListArray.from_arrays(pa.array(passed.offsets, pa.int32()), pa.array(passed.codes, pa.int32()))
             yield pa.RecordBatch.from_arrays([codes, pa.array(noisy, pa.int64())], ["codes", "noisy"])
+
+
+@dataclass(frozen=True, repr=False)
+class SelectValues:
+    """The distinct values whose noisy counts pass."""
+
+    rule: VariantRule
+    draw: int | None  # as that of `SelectVariants`
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Those of a share: from the columns `value` and `count`."""
+        import pyarrow as pa
+
+        random, seeded = _randomness(self.draw), self.draw is not None
+        for parts in [list(batches)] if seeded else ([batch] for batch in batches):
+            if not parts:
+                continue
+            values, counts = (_joined([part.column(name) for part in parts]) for name in ("value", "count"))
+            order = np.argsort(values)
+            rows, noisy = self.rule.passing(counts[order], random)
+            columns = [pa.array(values[order][rows], pa.int64()), pa.array(noisy, pa.int64())]
+            yield pa.RecordBatch.from_arrays(columns, ["value", "noisy"])
 
 
 def _randomness(draw: int | None) -> Randomness:
@@ -164,10 +281,12 @@ def _as_batches(pieces: Iterable[tuple[int, Integers]]) -> Batches:
 
 
 def case_blocks(batches: Batches, n_labels: int) -> Iterator[Cases]:
-    """Whole cases, some at a time: from the columns `codes` and `micros`, which are lists."""
+    """Whole cases, some at a time: from the columns `codes` and `micros`, which are lists, and those of attributes."""
     for parts in _in_blocks(batches, BLOCK):
         (lengths, codes), (_, micros) = (lists([part.column(name) for part in parts]) for name in ("codes", "micros"))
-        yield Cases(codes, micros, offsets_of(lengths), np.zeros(len(lengths), np.int64), n_labels)
+        names = parts[0].schema.names[2:]
+        values = tuple(_joined([part.column(name).fill_null(MISSING) for part in parts]) for name in names)
+        yield Cases(codes, micros, offsets_of(lengths), np.zeros(len(lengths), np.int64), n_labels, values)
 
 
 def variant_blocks(batches: Batches, n_labels: int, kept: Traces | None, limit: float = BLOCK) -> Iterator[VariantBlock]:

@@ -19,25 +19,28 @@ import polars as pl
 from libra._system.randomness import Randomness
 from libra.engines.sampling import KEY_WORDS, limit_of
 from libra.engines.sequences import TRANSITIONS, both_forms, with_transitions
+from libra.engines.spark.kernels import ReadValues, here_column, value_column
 from libra.engines.spark.session import F, in_one_line, without_warnings
-from libra.engines.spark.tables import FILE_NUMBER, OpenTable, is_nested
+from libra.engines.spark.tables import FILE_NUMBER, SAMPLE, OpenTable, is_nested
 from libra.errors import InputError, UsageError
+from libra.eventlog.attributes import Attribute, no_column
 from libra.eventlog.instances import COMPLETE, NO_START, REPLACEMENT, SEPARATOR, START
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import INSTANCE, START_TIMESTAMP
-from libra.eventlog.notes import OpenChoice, order_is_open, refuse_open, starts_are_open
+from libra.eventlog.notes import ENOUGH, OpenChoice, instances_are_open, order_is_open, refuse_open, starts_are_open
 from libra.eventlog.options import InstanceMode, ReadOptions, no_progress
-from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, decided, decided_by_values, lifecycle_of
+from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, decided_by_values, lifecycle_of
 from libra.eventlog.tables.dates import read_clock_times
+from libra.eventlog.tables.flat import decided, deciding
 from libra.eventlog.tables.in_batches import Times, late_start
-from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
+from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, any_time, find_roles, unused_clocks
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-TIME, CLOCK, STARTED_AT = "time", "clock", "started_at"
+TIME, CLOCK, STARTED_AT, SPOILT = "time", "clock", "started_at", "spoilt"
 INSTANCE_COLUMNS = ("start", "is_start", "key")  # what is said of events where instances are counted (`instances_of`)
 DAY = 86_400_000_000  # microseconds
 DAY_LEADS = r"^(1[3-9]|2[0-9]|3[01])[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})([^0-9]|$)"  # of a date whose first number is no month
@@ -222,6 +225,8 @@ class Events:
     whole: Events | None = None  # what these are a part of; labels are those of the whole
     listed: tuple[str, ...] | None = None  # the labels, where they are given
     instances: InstanceMode | None = None  # whether starts are counted, or transitions, which are in the labels then
+    attributes: tuple[Attribute, ...] = ()  # of which the frame has a column each, as it stands in the table
+    decimal: str | None = None  # the decimal sign of numbers, where the source is a text file
 
     def sampled(self, rate: float, key: bytes) -> Events:
         """Only those of cases that take part in a Poisson subsample, and those without a case, which are an error."""
@@ -230,8 +235,18 @@ class Events:
 
     def of_labels(self, labels: tuple[str, ...]) -> Events:
         """Only those of these labels, and those without a label, which are an error."""
-        label, listed = F.col("label"), with_transitions(labels) if self.instances == "events" else labels
-        return replace(self, frame=self.frame.filter(label.isNull() | label.isin(list(listed))), listed=listed)
+        return replace(self, listed=with_transitions(labels) if self.instances == "events" else labels)
+
+    def of_attributes(self, attributes: Sequence[Attribute]) -> Events:
+        """With these attributes alone, in this order."""
+        if not set(attributes) <= set(self.attributes):
+            raise AssertionError("only values of attributes that are read can be counted")
+        values = []
+        for number, attribute in enumerate(attributes):
+            known = self.attributes.index(attribute)
+            values += [F.col(column(known)).alias(column(number)) for column in _columns_of(attribute)]
+        narrow = self.frame.select(*self.frame.drop(*self._of_attributes).columns, *values)
+        return replace(self, frame=narrow, attributes=tuple(attributes))
 
     def of_cases(self, cases: DataFrame) -> Events:
         """Only those of these cases, and those without a case, which are an error."""
@@ -241,7 +256,29 @@ class Events:
 
     @property
     def read(self) -> DataFrame:
-        """The events with `micros`, and with `problem` where one cannot be used."""
+        """The events of the labels that are given, with `micros`, and with `problem` where one cannot be used."""
+        label, frame = F.col("label"), self.frame.drop(*self._of_attributes)
+        return self._read(frame if self.listed is None else frame.filter(label.isNull() | label.isin(list(self.listed))))
+
+    @property
+    def with_values(self) -> DataFrame:
+        """The same, with a column for each attribute; events of all other labels are there too, as the values of cases may be."""
+        events = self._read(self.frame)
+        if not self.attributes:
+            return events
+        schema = events.drop(*self._of_attributes).schema
+        for number, attribute in enumerate(self.attributes):
+            schema = schema.add(value_column(number), "string" if attribute.kind == "category" else "long")
+        with without_warnings():
+            is_text = self.unreadable is not None
+            return events.mapInArrow(ReadValues(self.attributes, self.place, is_text, self.decimal), schema)
+
+    @property
+    def _of_attributes(self) -> list[str]:
+        """The columns of the frame that are about attributes."""
+        return [column(number) for number, one in enumerate(self.attributes) for column in _columns_of(one)]
+
+    def _read(self, frame: DataFrame) -> DataFrame:
         micros = F.col("micros")
         unplaced = F.col(FILE_NUMBER).isNull() if FILE_NUMBER in self.order else F.lit(False)
         problem = (
@@ -252,10 +289,8 @@ class Events:
             .when(unplaced, 5)
         )
         if self.unreadable is not None:
-            texts = [name for name in ("case", "label", "individual") if name in self.frame.columns]
-            replaced = F.concat_ws(" ", *texts).contains(REPLACED)
-            problem = F.when(replaced, self.unreadable).otherwise(problem)
-        events = self.moments.read(self.frame)
+            problem = F.when(F.col(SPOILT), self.unreadable).otherwise(problem)
+        events = self.moments.read(frame)
         start, has_starts = F.col("start"), "start" in events.columns
         if has_starts and not self.drop_invalid:
             problem = F.coalesce(problem, F.when(start == UNREADABLE, 3).when((start < FIRST) | (start >= AFTER), 4))
@@ -297,6 +332,11 @@ class Events:
         return InputError(what, place=self.place, remedy=remedy)
 
 
+def _columns_of(attribute: Attribute) -> list[Callable[[int], str]]:
+    """What the columns of an attribute are called by its number: its values, and whether they stand on the right activity."""
+    return [value_column] if attribute.at is None else [value_column, here_column]
+
+
 def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str, tuple[FoundRole, ...], tuple[str, ...]]:
     """The events of an open table, by the roles of its columns, which a sample of its rows shows; and what was found out.
 
@@ -312,46 +352,78 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
     columns = {role.role: role.columns for role in roles}
     mode, note = decided(sample, roles, options)
     frame = _of_transitions(table, columns, options)
-    lifecycle = lifecycle_of(roles)
-    if mode is None and not options.described and lifecycle is not None:
-        mode, note = _found_instances(frame, _transition(table, lifecycle), table.place)
+    lifecycle, chosen = lifecycle_of(roles), _chosen(table, columns)
     detected = options.instances is None and not options.described
-    if detected and START_TIMESTAMP in table.names and "start_timestamp" not in columns:
-        _refuse_late_starts(table, frame)
+    if detected and lifecycle is not None and (mode is None or isinstance(note, OpenChoice)):
+        moments = moments_of(table, columns, sample, options)
+        transition, whose = _transition(table, lifecycle), chosen.get("individual", chosen["case"])
+        shown = {"whose": whose, "opens": _starts(transition), "closes": _completes(transition)}
+        narrow = frame.select(*(column.alias(name) for name, column in (chosen | shown).items()), *moments.columns)
+        found = _cases_with_both(Events(narrow, (), moments, options.drop_invalid, table.place))
+        if found:
+            mode, note = "pair", str(note or PAIRED) if found == ENOUGH else note or instances_are_open(PAIRED)
+    if detected and not (mode == "pair" and "start_timestamp" in columns):
+        _refuse_late_starts(table, frame, columns, options)
     if mode == "complete" and "start_timestamp" in columns:
         note = STARTS_DROPPED
     has_starts = mode == "pair" and "start_timestamp" in columns
     moments = moments_of(table, columns, sample, options, starts=has_starts)
-    notes = [*moments.notes, *([note] if note else [])]
     starts = columns.get("start_timestamp", ())
-    notes += [starts_are_open(name) for name in starts if decided_by_values(sample[name], roles, options)]
+    open_starts = [starts_are_open(name) for name in starts if decided_by_values(sample[name], roles, options)]
+    notes = [*moments.notes, *open_starts, *([note] if note else [])]
     if clocks := ", ".join(f'"{name}"' for name in unused_clocks(sample, roles, options)):
         notes.append(f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column.")
     notes += [*([] if table.order else [NO_ORDER]), *([DROPPED] if options.drop_invalid else [])]
+    values = _values_of(table, options.attributes, chosen["label"])
+    more, texts = [], list(chosen.values())
+    chosen["label"] = F.translate(chosen["label"], SEPARATOR, REPLACEMENT)
+    if mode is not None and lifecycle is not None:
+        transition = _transition(table, lifecycle)
+        texts.append(transition)
+        if mode == "events":
+            chosen["label"] = _with_transition(chosen["label"], table, lifecycle)
+        elif mode == "pair":
+            frame = frame.filter(_starts(transition) | _completes(transition))
+            more = [_starts(transition).alias("is_start"), _key(table, columns).alias("key")]
+            texts += _keys(table, columns).values()
+        else:
+            frame = frame.filter(_completes(transition))
+    order = ("micros", *table.order) if options.sort_by_time and table.order else table.order
+    unreadable = (6 if options.encoding is None else 7) if table.is_text else None
+    if table.is_text:  # bytes that are no text have become a mark, before any separator does
+        more.append(F.concat_ws(" ", *texts).contains(REPLACED).alias(SPOILT))
+    named = [column.alias(name) for name, column in chosen.items()]
+    narrow = frame.select(*named, *table.order, *moments.columns, *more, *values)
+    events = Events(
+        narrow, order, moments, options.drop_invalid, table.place, unreadable,
+        instances=mode, attributes=options.attributes, decimal=options.decimal,
+    )  # fmt: skip
+    return events, moments.has_zone, columns.get("individual", ("",))[0], roles, tuple(notes)
+
+
+def _chosen(table: OpenTable, columns: Mapping[str, tuple[str, ...]]) -> dict[str, Column]:
+    """The case and the label of events, and whose they are, as text."""
     ids = [_text(table, name, "case_id") for name in columns["case_id"]]
     labels = [_text(table, name, "activity") for name in columns["activity"]]
     lengths = [(F.length(part).cast("string"), F.lit(":"), part) for part in ids]  # so that no two combinations give the same id
     case = ids[0] if len(ids) == 1 else F.concat(*chain.from_iterable(lengths))
     label = F.concat(labels[0], *chain.from_iterable((F.lit("+"), part) for part in labels[1:]))  # missing where one of them is
-    label, more = F.translate(label, SEPARATOR, REPLACEMENT), []
-    if mode is not None and lifecycle is not None:
-        transition = _transition(table, lifecycle)
-        if mode == "events":
-            label = _with_transition(label, table, lifecycle)
-        elif mode == "pair":
-            frame = frame.filter(_starts(transition) | _completes(transition))
-            more = [_starts(transition).alias("is_start"), _key(table, columns).alias("key")]
-        else:
-            frame = frame.filter(_completes(transition))
-    chosen, column = [case.alias("case"), label.alias("label")], columns.get("individual", ("",))[0]
-    if column:
-        same = (column,) == columns["case_id"]
-        chosen.append((case if same else _text(table, column, "individual")).alias("individual"))
-    order = ("micros", *table.order) if options.sort_by_time and table.order else table.order
-    unreadable = (6 if options.encoding is None else 7) if table.is_text else None
-    narrow = frame.select(*chosen, *table.order, *moments.columns, *more)
-    events = Events(narrow, order, moments, options.drop_invalid, table.place, unreadable, instances=mode)
-    return events, moments.has_zone, column, roles, tuple(notes)
+    if "individual" not in columns:
+        return {"case": case, "label": label}
+    same = columns["individual"] == columns["case_id"]
+    return {"case": case, "label": label, "individual": case if same else _text(table, columns["individual"][0], "individual")}
+
+
+def _values_of(table: OpenTable, attributes: Sequence[Attribute], activity: Column) -> list[Column]:
+    """The columns of attributes as they stand in a table, and whether events are of the activity that these stand on."""
+    columns = []
+    for number, attribute in enumerate(attributes):
+        if attribute.name not in table.names or is_nested(table.kind_of(attribute.name)):
+            raise no_column(attribute.name, table.names, table.place)
+        columns.append(table.column(attribute.name).alias(value_column(number)))
+        if attribute.at is not None:
+            columns.append(F.coalesce(activity == F.lit(attribute.at), F.lit(False)).alias(here_column(number)))
+    return columns
 
 
 def _of_transitions(table: OpenTable, columns: Mapping[str, tuple[str, ...]], options: ReadOptions) -> DataFrame:
@@ -365,20 +437,27 @@ def _of_transitions(table: OpenTable, columns: Mapping[str, tuple[str, ...]], op
     return table.frame.filter(F.lower(_text(table, columns["lifecycle"][0], "lifecycle")).isin(wanted))
 
 
-def _found_instances(frame: DataFrame, transition: Column, place: str) -> tuple[InstanceMode | None, str]:
-    """Whether a table has starts and completions beyond the sample, as `decided` says of all rows."""
-    with in_one_line(place):
-        starts, completes = frame.agg(F.max(_starts(transition)), F.max(_completes(transition))).collect()[0]
-    return ("pair", PAIRED) if starts and completes else (None, "")
+def _cases_with_both(events: Events) -> int:
+    """How many cases (or individuals) have starts, or completions if these are fewer, up to as many as decide."""
+    with in_one_line(events.place):
+        rows = events.read if events.drop_invalid else events.frame
+        return min(rows.filter(F.col(kind)).select("whose").distinct().limit(ENOUGH).count() for kind in ("opens", "closes"))
 
 
-def _refuse_late_starts(table: OpenTable, frame: DataFrame) -> None:
+def _refuse_late_starts(table: OpenTable, frame: DataFrame, columns: Mapping[str, tuple[str, ...]], options: ReadOptions) -> None:
     """An `InputError` if a column without a start in the sample has one elsewhere."""
-    if table.sample()[START_TIMESTAMP].null_count() == table.sample().height:
-        with in_one_line(table.place):
-            found = frame.filter(table.column(START_TIMESTAMP).isNotNull()).limit(1).count()
-        if found:
-            raise late_start(table.place)
+    (name,) = columns.get("start_timestamp", (START_TIMESTAMP,))
+    if name not in table.names or is_nested(table.kind_of(name)):
+        return
+    known, sample = "start_timestamp" in columns, deciding(table.sample(), columns, options)
+    if known and sample[name].null_count() < sample.height:
+        return
+    values = table.column(name)
+    with in_one_line(table.place), without_warnings():
+        found = frame.filter(~values.cast("string").rlike(BLANK)).select(values.alias(name)).distinct().limit(SAMPLE)
+        late = pl.DataFrame(found.toArrow())[name]
+    if len(late) and (known or len(late) == SAMPLE or any_time(late, options)):
+        raise late_start(table.place)
 
 
 def _starts(transition: Column) -> Column:
@@ -405,9 +484,14 @@ def _with_transition(label: Column, table: OpenTable, name: str) -> Column:
 
 def _key(table: OpenTable, columns: Mapping[str, tuple[str, ...]]) -> Column:
     """What the start and the completion of an instance have in common, as `keys_of` says; which number it is means nothing."""
-    names = {"i": INSTANCE if INSTANCE in table.names else None, "r": columns.get("resource", (None,))[0]}
-    marked = [F.concat(F.lit(mark), _text(table, name, "resource")) for mark, name in names.items() if name is not None]
+    marked = [F.concat(F.lit(mark), text) for mark, text in _keys(table, columns).items()]
     return F.coalesce(*(F.when(text.isNotNull(), F.xxhash64(text)) for text in marked), F.lit(0).cast("bigint"))
+
+
+def _keys(table: OpenTable, columns: Mapping[str, tuple[str, ...]]) -> dict[str, Column]:
+    """What may say which start and completion belong together, as text, by a letter for each."""
+    instance = {"i": _text(table, INSTANCE, "instance")} if INSTANCE in table.names else {}
+    return instance | ({"r": _text(table, columns["resource"][0], "resource")} if "resource" in columns else {})
 
 
 def _text(table: OpenTable, name: str, role: str) -> Column:
@@ -419,7 +503,8 @@ def _text(table: OpenTable, name: str, role: str) -> Column:
     kind, column = table.kind_of(name), table.column(name)
     if is_nested(kind):
         what = f'"{name}" is of the type {kind} and holds no text to serve as {WORDS.get(role, role)}'
-        raise InputError(what, place=table.place, remedy=f"Name another column with {FLAGS[role]}")
+        remedy = f"Name another column with {FLAGS[role]}" if role in FLAGS else "Write it as text, or leave it out"
+        raise InputError(what, place=table.place, remedy=remedy)
     text = (F.unix_micros(column) if kind == "timestamp" else column).cast("string")
     if kind in ("float", "double"):
         small = F.when(F.abs(column) < 2.0**63, column)  # what has no 64 bits is null, and never rounded

@@ -1,17 +1,17 @@
 """Writing a generated log with Spark: every part is made on an executor and written there, as one file of a folder.
 
 In: a log in parts, and the folder to write. Out: Parquet or CSV files of the columns case:concept:name, concept:name and
-time:timestamp (in UTC), where instances or single events are released start_timestamp or lifecycle:transition as well, which
-sorted by name hold the log in order. A part is the same however often it is made, and its case ids are those of the whole log: a
-task that runs again, or twice, gives the same file, of which Spark's committer takes one. A folder on this machine appears whole
-or not at all; elsewhere the file _SUCCESS says that it is whole.
+time:timestamp (in UTC), where instances or single events are released start_timestamp or lifecycle:transition as well, and those
+of attributes; sorted by name the files hold the log in order. A part is the same however often it is made, and its case ids are
+those of the whole log: a task that runs again, or twice, gives the same file, of which Spark's committer takes one. A folder on
+this machine appears whole or not at all; elsewhere the file _SUCCESS says that it is whole.
 """
 
 from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,9 +20,9 @@ import polars as pl
 
 from libra.engines.spark.session import Spark, in_one_line, session_of, setting, without_warnings
 from libra.errors import InputError, UsageError
-from libra.eventlog.in_parts import LogInParts
+from libra.eventlog.in_parts import LogInParts, part_schema
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import ACTIVITY, CASE_ID, LIFECYCLE, START_TIMESTAMP, TIMESTAMP
+from libra.eventlog.names import TIMESTAMP
 from libra.eventlog.options import Progress
 from libra.eventlog.tables.csv_write import FORMULA
 
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Kind = Literal["parquet", "csv"]
-SCHEMA = f"`{CASE_ID}` string, `{ACTIVITY}` string, `{TIMESTAMP}` timestamp"
-FURTHER = {"pair": f", `{START_TIMESTAMP}` timestamp", "events": f", `{LIFECYCLE}` string"}
+TYPES: dict[type[pl.DataType], str] = {  # of Spark, for those of a log
+    pl.String: "string", pl.Datetime: "timestamp", pl.Int64: "bigint", pl.Float64: "double", pl.Boolean: "boolean"
+}  # fmt: skip
 TIMESTAMP_TYPE = "spark.sql.parquet.outputTimestampType"
 CSV: dict[str, bool | str] = {"header": True, "quoteAll": False, "escape": '"', "timeZone": "UTC", "emptyValue": ""}
 CSV |= {"ignoreLeadingWhiteSpace": False}
@@ -85,16 +86,17 @@ def write_log(log: EventLog, target: str, spark: Spark, kind: Kind = "parquet") 
     """
     if not isinstance(log, LogInParts):
         whole, grain = log, 1 if log.finer_than(SECOND, log.events[TIMESTAMP]) else SECOND
+        columns = {name: dtype for name, dtype in log.to_polars().schema.items() if name not in part_schema(log.instances)}
         log = LogInParts(
             1, lambda _: whole, n_cases=log.n_cases, n_events=log.n_events, labels=log.activities, grain=grain,
-            metadata=log.metadata, instances=log.instances,
+            metadata=log.metadata, instances=log.instances, attributes=columns,
         )  # fmt: skip
     local = Path(target) if spark.local and "://" not in target else None
     beside = target if local is None else _beside(local)
     try:
         with in_one_line(target), without_warnings():
             numbers = spark.session.range(0, log.n_parts, 1, log.n_parts)
-            rows = numbers.mapInArrow(_Parts(log, guarded=kind == "csv"), SCHEMA + FURTHER.get(log.instances or "", ""))
+            rows = numbers.mapInArrow(_Parts(log, guarded=kind == "csv"), spark_schema(log.schema))
             if kind == "csv":
                 fine = log.finer_than(SECOND, pl.Series([], dtype=pl.Int64))
                 form = f"yyyy-MM-dd'T'HH:mm:ss{'.SSSSSS' if fine else ''}XXX"
@@ -109,6 +111,17 @@ def write_log(log: EventLog, target: str, spark: Spark, kind: Kind = "parquet") 
             shutil.rmtree(beside.removeprefix("file://"), ignore_errors=True)
 
 
+def spark_schema(schema: Mapping[str, pl.DataType]) -> str:
+    """The columns of a table in Spark's words.
+
+    Example:
+        >>> spark_schema({"a`b": pl.Int64()})
+        '`a``b` bigint'
+    """
+    names = [name.replace("`", "``") for name in schema]
+    return ", ".join(f"`{name}` {TYPES[dtype.base_type()]}" for name, dtype in zip(names, schema.values(), strict=True))
+
+
 @dataclass(frozen=True, repr=False)
 class _Parts:
     """Makes parts by their numbers; text that a spreadsheet could take for a formula gets an apostrophe in front."""
@@ -119,7 +132,7 @@ class _Parts:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                rows = self.log.part(number).to_polars()
+                rows = self.log.part(number).to_polars()[list(self.log.schema)]
                 if self.guarded:
                     rows = rows.with_columns(pl.col(pl.String).str.replace(f"({FORMULA})", "'$1"))
                 yield from rows.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()

@@ -20,24 +20,22 @@ from pathlib import Path
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.attributes import Attribute
+from libra.eventlog.attributes import Attribute, from_text
 from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import INSTANCE, ROLE_COLUMN, unnamed
 from libra.eventlog.notes import listed
 from libra.eventlog.options import Place, Progress, ReadOptions, no_progress
-from libra.eventlog.pairing import decided
 from libra.eventlog.tables import csv_text
 from libra.eventlog.tables.csv_text import Dialect, misquoted
-from libra.eventlog.tables.flat import from_flat
+from libra.eventlog.tables.flat import decided, from_flat
 from libra.eventlog.tables.in_batches import TableBatches
 from libra.eventlog.tables.roles import REQUIRED, find_roles, rank
 from libra.eventlog.tables.timestamps import iso_timestamps
+from libra.eventlog.tables.values import COMMA_NUMBER, POWER
 
 _WHOLE = r"^-?(?:0|[1-9][0-9]*)$"
-_POWER = r"[eE][+-][0-9]+"  # without a sign or a decimal mark it may be a code, such as ward 3E2
-_NUMBER = rf"^(?:-?(?:(?:0|[1-9][0-9]*)(?:{_POWER})?|(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|NaN|-?inf)$"
-_COMMA_NUMBER = rf"^-?(?:0|[1-9][0-9]*)(?:(?:{_POWER})?|,[0-9]+(?:[eE][+-]?[0-9]+)?)$"
+_NUMBER = rf"^(?:-?(?:(?:0|[1-9][0-9]*)(?:{POWER})?|(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|NaN|-?inf)$"
 _WITH_GROUPS = r"^-?[0-9]{1,3}(?:(?:[.'\s][0-9]{3})*(?:,[0-9]+)?|(?:,[0-9]{3})*(?:\.[0-9]+)?)$"
 _POINT_GROUPS = r"^-?[0-9]{1,3}(?:\.[0-9]{3})+$"
 _GROUP = r"^-?[1-9][0-9]{0,2}[.,'\s][0-9]{3}(?:[^0-9]|$)"
@@ -61,7 +59,7 @@ def infer_types(
     """Give every column but those of `text` its type; `decimal` is the user's word for the decimal mark."""
     columns = {name: unnamed(frame[name]) for name in frame.columns if name not in text}
     typed = {name: found for name, values in columns.items() if (found := _typed(values)) is not None}
-    with_comma = [name for name, values in columns.items() if name not in typed and _all(values, _COMMA_NUMBER)]
+    with_comma = [name for name, values in columns.items() if name not in typed and _all(values, COMMA_NUMBER)]
     with_point = [
         name for name in typed if typed[name].dtype == pl.Float64 and columns[name].str.contains(".", literal=True).any()
     ]
@@ -140,10 +138,18 @@ def read_csv(files: Sequence[Path], options: ReadOptions, source: str) -> EventL
     playing = {name for role in roles for name in role.columns}
     if decided(table.frame, roles, options)[0] == "pair":
         playing.add(INSTANCE)  # what has the same number is paired by the text that stands there
-    frame, more = infer_types(table.frame, table.text | playing, options.decimal, table.dialect.delimiter)
-    frame = frame.with_columns(_declared(table, frame, one, options) for one in options.attributes if one.name in frame.columns)
+    plain = [
+        from_text(unguarded(table.frame[one.name]), one, None, table.place).alias(one.name) for one in _among(table, options)
+    ]
+    frame, more = infer_types(table.frame.with_columns(plain), table.text | playing, options.decimal, table.dialect.delimiter)
+    frame = frame.with_columns(_declared(table, frame, one, options) for one in _among(table, options))
     frame = frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String)
     return from_flat(frame, options, place=table.place, source=source, roles=roles, notes=[*table.notes, *more])
+
+
+def _among(table: CsvFile, options: ReadOptions) -> list[Attribute]:
+    """The attributes of a description that a file has; what is lacking is refused later."""
+    return [one for one in options.attributes if one.name in table.frame.columns]
 
 
 def _declared(table: CsvFile, frame: pl.DataFrame, attribute: Attribute, options: ReadOptions) -> pl.Series:
@@ -151,19 +157,9 @@ def _declared(table: CsvFile, frame: pl.DataFrame, attribute: Attribute, options
 
     `plain_values` makes the same of a value in both. Numbers as text get a decimal point.
     """
-    typed, text = frame[attribute.name], table.frame[attribute.name]
-    if typed.dtype in _TYPES[attribute.kind]:
-        return typed
-    if attribute.kind != "number" or options.decimal != ",":
-        return text
-    stripped = unnamed(text).str.strip_chars()
-    misfits = stripped.str.contains(".", literal=True) & ~stripped.is_in(list(attribute.missing))
-    if misfits.any():
-        row = int(misfits.arg_true()[0])
-        what = f'"{text[row][:60]}" in "{attribute.name}" is no number with a decimal comma'
-        raise InputError(what, place=table.place(row), remedy="Write numbers without thousands separators, or correct --decimal")
-    point = stripped.str.replace(",", ".", literal=True)
-    return point.zip_with(stripped.str.contains(_COMMA_NUMBER), stripped).alias(attribute.name)
+    typed, text = frame[attribute.name], unguarded(table.frame[attribute.name])
+    fits = typed.dtype in _TYPES[attribute.kind]
+    return typed if fits else from_text(text, attribute, options.decimal, table.place).alias(attribute.name)
 
 
 def csv_batches(path: Path, fmt: FileFormat, options: ReadOptions) -> TableBatches:
@@ -211,7 +207,10 @@ class CsvFile:
         with closing(self._bodies()) as bodies:
             for body, dialect in bodies:
                 _, frame, place = self._parsed(body, dialect, lines)
-                yield _all_unguarded(frame[list(names)]), place
+                frame = _all_unguarded(frame[list(names)])
+                attributes = [one for one in self._options.attributes if one.name in names]
+                plain = (from_text(frame[one.name], one, self._options.decimal, place).alias(one.name) for one in attributes)
+                yield frame.with_columns(plain), place
                 lines += body.count(dialect.line_end.encode())
 
     def _texts(self, progress: Progress, first_bytes: int | None) -> Generator[tuple[bytes, bool]]:

@@ -7,23 +7,35 @@ the user wants that. No column disappears without a note.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import time
 
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.attributes import check_columns
+from libra.eventlog.attributes import changes_within, checked_columns, plain_values
 from libra.eventlog.ids import alike_notes, told_apart
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import CASE_INDEX, CASE_NAME, CASE_PREFIX, EVENT_ROLES, INSTANCE, ROLE_COLUMN, unnamed, without
+from libra.eventlog.names import (
+    CASE_ID,
+    CASE_INDEX,
+    CASE_NAME,
+    CASE_PREFIX,
+    EVENT_ROLES,
+    INSTANCE,
+    ROLE_COLUMN,
+    START_TIMESTAMP,
+    unnamed,
+    without,
+)
 from libra.eventlog.notes import LeftOut, listed, starts_are_open, zones_differ
-from libra.eventlog.options import Place, ReadOptions
-from libra.eventlog.pairing import decided, decided_by_values
+from libra.eventlog.options import InstanceMode, Place, ReadOptions
+from libra.eventlog.pairing import decided_by_values, detected, is_sure, lifecycle_of
 from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, find_roles, unused_clocks
-from libra.eventlog.tables.timestamps import has_zone, quoted, read_timestamps
+from libra.eventlog.tables.timestamps import has_zone, quoted, read_timestamps, stripped
 from libra.eventlog.tables.values import as_attributes, as_text
 
 _FIRST_LETTER, _LAST_LETTER = "!", "~"  # of ASCII
@@ -113,7 +125,8 @@ def label(values: pl.Series, role: str, place: Place) -> pl.Series:
         text = None
     if text is None:
         what = f'"{values.name}" is of the type {values.dtype} and holds no text to serve as {WORDS.get(role, role)}'
-        raise InputError(what, place=place(0), remedy=f"Name another column with {FLAGS[role]}")
+        remedy = f"Name another column with {FLAGS[role]}" if role in FLAGS else "Write it as text, or leave it out"
+        raise InputError(what, place=place(0), remedy=remedy)
     if role not in REQUIRED or not ((text < _FIRST_LETTER) | (text > _LAST_LETTER)).any():  # then none begins with white space
         return text
     return text.set(text.str.strip_chars() == "", None)
@@ -128,6 +141,40 @@ def identity(values: pl.Series, place: Place) -> pl.Series:
     return label(values, "individual", place)
 
 
+def deciding(frame: pl.DataFrame, columns: Columns, options: ReadOptions) -> pl.DataFrame:
+    """The rows that may decide if there are activity instances: without those that are dropped, and no start that is none."""
+    starts = [name for name in (*columns.get("start_timestamp", ()), START_TIMESTAMP) if name in frame.columns]
+    texts = [name for name in dict.fromkeys(starts) if frame[name].dtype == pl.String]
+    frame = frame.with_columns(stripped(frame[name], name, str).alias(name) for name in texts)
+    if not options.drop_invalid:
+        return frame
+    rows = TableRows(columns, options, "", lambda frame, place: _moments(frame, columns, options, place, []))
+    with suppress(InputError):  # what is wrong is told where it is read
+        if "start_timestamp" in columns:
+            frame = frame.with_columns(_starts(frame, columns, options, str, [], count=True).alias(starts[0]))
+        usable = rows.usable(rows.required(frame, str), str)
+        return frame if usable is None else frame.filter(usable)
+    return frame
+
+
+def decided(frame: pl.DataFrame, roles: Sequence[FoundRole], options: ReadOptions) -> tuple[InstanceMode | None, str]:
+    """What becomes of the rows of a flat table, and the note where its content says so rather than the user."""
+    columns, lifecycle = {role.role: role.columns for role in roles}, lifecycle_of(roles)
+    if options.instances is not None or options.described or not (lifecycle or "start_timestamp" in columns):
+        return options.instances, ""
+    frame = deciding(frame, columns, options)
+    transition = None if lifecycle is None else as_text(frame[lifecycle])
+    if options.lifecycle_keep and transition is not None:
+        wanted = [name.strip().lower() for name in options.lifecycle_keep]
+        kept = transition.str.to_lowercase().is_in(wanted).fill_null(False)
+        frame, transition = frame.filter(kept), transition.filter(kept)
+    case = [frame[name] for name in columns.get("case_id", (CASE_ID,)) if name in frame.columns]
+    whose = [frame[name] for name in columns.get("individual", ())] or case
+    start = frame[columns["start_timestamp"][0]] if "start_timestamp" in columns else None
+    note = detected(case, whose, start, transition, start_is_sure=is_sure(roles))
+    return "pair" if note else None, note
+
+
 def from_flat(
     frame: pl.DataFrame, options: ReadOptions, *, place: Place, source: str, roles: Sequence[FoundRole] | None = None,
     metadata: LogMetadata | None = None, notes: Sequence[str] = (),
@@ -140,7 +187,10 @@ def from_flat(
     said = list(notes)
     columns = {role.role: role.columns for role in roles}
     starts = columns.get("start_timestamp", ())
-    starts_count = bool(starts) and decided(frame, roles, options)[0] == "pair"
+    paired = decided(frame, roles, options)[0] == "pair"
+    starts_count = bool(starts) and paired
+    if paired and lifecycle_of(roles) and INSTANCE in frame.columns and (INSTANCE,) not in columns.values():
+        frame = frame.with_columns(label(frame[INSTANCE], "instance", place).alias(INSTANCE))
     rows = TableRows(columns, options, source, lambda frame, place: _moments(frame, columns, options, place, said))
     if not frame.height:
         rows.finish()
@@ -196,17 +246,21 @@ def from_flat(
 
     # Of the case is what says so in its name and is the same throughout each case.
     reserved = {CASE_INDEX, *EVENT_ROLES}
-    taken, declared = {*reserved, *attributes.columns}, {one.name: one.level for one in options.attributes}
+    places = (lambda row: place(int(position[row]))), (lambda row: place(int(position[firsts[row]])))
+    taken, declared = {*reserved, *attributes.columns}, {one.name: one for one in options.attributes}
+    of_events = {one.name for one in options.attributes if one.level == "event"}
     for values in attributes:
         name, bare = values.name, values.name.removeprefix(CASE_PREFIX)
-        if declared.get(name) == "case" and bare != name and (changes := varies(values)).any():
-            what, remedy = f'"{name}" is described as an attribute of the case and changes within one', "Correct the file"
-            raise InputError(what, place=place(int(position[int(changes.arg_true()[0])])), remedy=remedy)
+        if name in declared and declared[name].in_cases and bare not in cases.columns:
+            if (changes := varies(plain_values(values, declared[name], places[0]))).any():
+                raise changes_within(declared[name], places[0](int(changes.arg_true()[0])))
+            cases = cases.with_columns(values[firsts].alias(bare))
+            continue
         if bare == name or not bare:
             kept = _free_name(name, taken) if name in reserved else name
             if kept != name:
                 said.append(f'The column "{name}" is kept as "{kept}".')
-        elif bare not in cases.columns and declared.get(bare) != "event" and not varies(values).any():
+        elif bare not in cases.columns and bare not in of_events and not varies(values).any():
             cases = cases.with_columns(values[firsts].alias(bare))
             continue
         else:
@@ -214,8 +268,7 @@ def from_flat(
             said.append(f'"{name}" differs within some cases and is kept as the event attribute "{kept}".')
             taken.add(kept)
         events = events.with_columns(values.alias(kept))
-    places = (lambda row: place(int(position[row]))), (lambda row: place(int(position[firsts[row]])))
-    check_columns(events, cases, options.attributes, source, places)
+    events, cases = checked_columns(events, cases, options.attributes, source, places)
     events, zoned = events.insert_column(0, index.alias(CASE_INDEX)), has_zone(said, options, columns["timestamp"][0])
     if starts and decided_by_values(frame[starts[0]], roles, options):
         said.append(starts_are_open(starts[0]))

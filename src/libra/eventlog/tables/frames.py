@@ -32,9 +32,10 @@ from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.metadata import VALUE_TYPES, Attribute, LogMetadata
 from libra.eventlog.names import CASE_PREFIX, column
 from libra.eventlog.notes import listed
-from libra.eventlog.options import Place, Progress, ReadOptions, no_progress
+from libra.eventlog.options import ANY, ISO, Place, Progress, ReadOptions, no_progress
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.in_batches import TableBatches
+from libra.eventlog.tables.roles import find_roles
 from libra.eventlog.tables.values import as_text
 
 if TYPE_CHECKING:
@@ -143,8 +144,26 @@ def from_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadO
     """Make a log of a data frame, one row an event; the index of a pandas frame does not count."""
     notes: list[str] = []
     rows, memory = as_polars(frame, notes)
-    log = from_flat(rows, options, place=f"{FRAME}, row {{}}".format, source=FRAME, metadata=memory.metadata, notes=notes)
+    roles = find_roles(rows, options, FRAME)
+    by_format = options.epoch_unit is not None or options.timestamp_format not in (None, ISO, ANY)
+    if by_format and not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        _refuse_mixed_times(frame, roles)
+    place = f"{FRAME}, row {{}}".format
+    log = from_flat(rows, options, place=place, source=FRAME, roles=roles, metadata=memory.metadata, notes=notes)
     return log if options.described else memory.with_individual(log, "the frame says so", FRAME)
+
+
+def _refuse_mixed_times(frame: pd.DataFrame, roles: Sequence[FoundRole]) -> None:
+    """An `InputError` where one value makes all datetimes text, which then has to be in the format that was given."""
+    names = [str(name) for name in frame.columns]
+    for name in (role.columns[0] for role in roles if role.role in ("timestamp", "start_timestamp")):
+        values = frame.iloc[:, names.index(name)]
+        present = values.dropna().tolist() if values.dtype == object else []
+        kinds = {_kind_of(type(value)) for value in present}
+        zones = {value.tzinfo is not None for value in present if isinstance(value, datetime)}
+        if kinds & {"datetime", "date"} and (len(kinds) > 1 or len(zones) > 1):
+            remedy = "Convert it with pandas.to_datetime, or leave --timestamp-format and --epoch-unit out"
+            raise InputError(f'"{name}" holds datetimes and values of other kinds', place=FRAME, remedy=remedy)
 
 
 def as_polars(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, notes: list[str]) -> tuple[pl.DataFrame, Remembered]:

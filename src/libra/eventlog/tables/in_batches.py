@@ -14,26 +14,21 @@ import numpy as np
 import polars as pl
 
 from libra.errors import InputError
+from libra.eventlog.attributes import no_column, plain_values
+from libra.eventlog.in_parts import attribute_column
 from libra.eventlog.instances import COMPLETE, START, keys_of
 from libra.eventlog.log import UTC_MICROSECONDS, FoundRole
 from libra.eventlog.names import INSTANCE, START_TIMESTAMP, unnamed
-from libra.eventlog.notes import starts_are_open
+from libra.eventlog.notes import OpenChoice, starts_are_open
 from libra.eventlog.options import Place, ReadOptions
-from libra.eventlog.pairing import (
-    closes,
-    decided,
-    decided_by_values,
-    differ_within_cases,
-    lifecycle_of,
-    transition_of,
-)
+from libra.eventlog.pairing import Deciders, closes, decided_by_values, differ_within_cases, lifecycle_of, transition_of
 from libra.eventlog.select import Transitions
 from libra.eventlog.tables import timestamps
 from libra.eventlog.tables.dates import telling_dates
-from libra.eventlog.tables.flat import TableRows, clock_note, identity, with_clocks, zones_apart
-from libra.eventlog.tables.roles import DESCRIBED, REQUIRED, find_roles
+from libra.eventlog.tables.flat import TableRows, clock_note, decided, deciding, identity, label, with_clocks, zones_apart
+from libra.eventlog.tables.roles import DESCRIBED, REQUIRED, any_time, find_roles
 from libra.eventlog.tables.timestamps import Beside, Column, has_zone, iso_timestamps, place_in, read_moments
-from libra.eventlog.tables.values import as_text
+from libra.eventlog.tables.values import as_attribute
 
 _NEVER_DATES = ((10**9, 10**10), (10**12, 10**13), (10**15, 10**16))  # as many digits as epochs have and no date has
 _REMEDY = "Give the format with --timestamp-format, or say --day-first or --month-first if it is their order that is open"
@@ -189,14 +184,16 @@ class RowsInBatches(TableRows):
         self.times = Times(sample[when], {name: sample[name] for name in self._beside}, options, when, place=place)
         self.times_of = [*columns["timestamp"], *self._beside]  # the columns that hold times
         self.instances, self._instances_note = decided(sample, roles, options)
+        self._deciders = Deciders() if isinstance(self._instances_note, OpenChoice) else None  # all rows may close the choice
         self.has_starts, self.has_transitions = bool(starts), lifecycle_of(roles) is not None
         self._watched = self.instances is None and not options.described and self.has_transitions  # whether instances turn up
         self._found = dict.fromkeys((START, COMPLETE), False)
         may_start = [*starts, *([START_TIMESTAMP] if START_TIMESTAMP in sample.columns else [])][:1]  # a column that may say when
-        self._had_starts = any(sample[name].null_count() < sample.height for name in may_start)
         detected = options.instances is None and not options.described
+        seen = deciding(sample, columns, options) if detected and starts else sample
+        self._had_starts = any(seen[name].null_count() < seen.height for name in starts)
         open_yet = self.instances is None or not starts  # paired by transitions, with no column of starts
-        watched = may_start if detected and open_yet and (starts or not self._had_starts) else []
+        watched = may_start if detected and open_yet else []
         self._late_starts = watched[0] if watched else None
         by_values = any(decided_by_values(sample[name], roles, options) for name in starts)
         self._open_starts = [starts_are_open(starts[0])] if by_values else []
@@ -210,25 +207,35 @@ class RowsInBatches(TableRows):
         read = [*REQUIRED, "individual", *(["lifecycle"] if by_transition else []), *(["resource"] if paired else [])]
         names = [name for role in read for name in columns.get(role, ())]
         more = [INSTANCE] if paired and (may_have_instance or INSTANCE in sample.columns) else []
-        self.needed = list(dict.fromkeys([*names, *more, *self._beside, *watched, *(starts if self.starts else ())]))  # all read
+        attributes = [attribute.name for attribute in options.attributes]
+        of_starts = starts if self.starts else ()
+        self.needed = list(dict.fromkeys([*names, *more, *self._beside, *watched, *of_starts, *attributes]))  # all that is read
 
     def events(self, frame: pl.DataFrame, place: Place) -> pl.DataFrame:
         """The events of the next rows."""
         required = self.required(frame, place)
         usable = self.usable(required, place)
         case = required["case_id"]
-        if self._late_starts is not None:
-            self._refuse_late_starts(frame[self._late_starts], case, place)
         playing = {"case": case, "activity": required["activity"], "micros": required["timestamp"].to_physical()}
+        playing |= self._attributes(frame, usable, place)
         if "individual" in self._columns:
             playing["individual"] = self._whose(frame, case, usable, place)
         if self._options.lifecycle_keep:
             usable = self._transitions.keep(self.joined(frame, "lifecycle", place), usable)
+        if self._late_starts is not None:
+            late = timestamps.stripped(frame[self._late_starts], self._late_starts, place)
+            if self._options.drop_invalid and "start_timestamp" in self._columns:
+                late = timestamps.read_timestamps(late, self._options, self._late_starts, place, optional=True)[0]
+            self._refuse_late_starts(late if usable is None else late.set(~usable, None), case, place)
         by_transition = self.has_transitions and (self.instances is not None or self._watched)
         transition = self.joined(frame, "lifecycle", place) if by_transition else None
-        if self.starts is not None:
-            start = self._start(self.starts, frame, place)
+        start = None if self.starts is None else self._start(self.starts, frame, place)
+        if start is not None:
             playing["start"] = start.set((start >= playing["micros"]).fill_null(True), None)
+        if self._deciders is not None:
+            shown = [values if usable is None or values is None else values.filter(usable) for values in (start, transition)]
+            whose = playing.get("individual", case)
+            self._deciders.add([whose if usable is None else whose.filter(usable)], *shown)
         if transition is not None:
             usable = self._by_transition(frame, transition, usable, playing, place)
         elif self.instances == "pair":
@@ -236,6 +243,17 @@ class RowsInBatches(TableRows):
             playing["key"] = keys_of(None, None, frame.height)
         events = pl.DataFrame([values.alias(name) for name, values in playing.items()])
         return events if usable is None else events.filter(usable)
+
+    def _attributes(self, frame: pl.DataFrame, usable: pl.Series | None, place: Place) -> dict[str, pl.Series]:
+        """What rows say of attributes; those that are left out say nothing."""
+        found = {}
+        for attribute in self._options.attributes:
+            values, _ = as_attribute(unnamed(frame[attribute.name]), attribute.name)
+            if values is None:
+                raise no_column(attribute.name, frame.columns, self._source)
+            values = values if usable is None else values.set(~usable, None)
+            found[attribute_column(attribute)] = plain_values(values, attribute, place)
+        return found
 
     def _start(self, starts: Times, frame: pl.DataFrame, place: Place) -> pl.Series:
         """When rows started."""
@@ -248,7 +266,8 @@ class RowsInBatches(TableRows):
 
         That is a column without a value there, or with one value for each case.
         """
-        if not self._had_starts and start.null_count() < len(start):
+        known = "start_timestamp" in self._columns
+        if not self._had_starts and (start.null_count() < len(start) if known else any_time(start, self._options)):
             raise late_start(place(int(start.is_not_null().arg_true()[0])))
         if self._had_starts and differ_within_cases([case], start).any():
             what = f'some cases have different values in "{self._late_starts}", and those before have one each'
@@ -269,7 +288,7 @@ class RowsInBatches(TableRows):
             return usable
         if self.instances == "pair":
             resource = self.joined(frame, "resource", place) if "resource" in self._columns else None
-            instance = as_text(frame[INSTANCE]) if INSTANCE in self.needed else None
+            instance = label(frame[INSTANCE], "instance", place) if INSTANCE in self.needed else None
             playing["is_start"] = (transitions == START).fill_null(False)
             playing["key"] = keys_of(instance, resource, frame.height)
             completes = completes | playing["is_start"]
@@ -290,7 +309,8 @@ class RowsInBatches(TableRows):
             if self.starts.has_values:
                 (start,) = self._columns["start_timestamp"]
                 said += zones_apart(start, self.starts.has_zone, when, self.times.has_zone)
-        return [*said, *filter(None, [self._instances_note]), *super().notes()]
+        note, closed = self._instances_note, self._deciders is not None and self._deciders.enough
+        return [*said, *filter(None, [str(note) if closed else note]), *super().notes()]
 
     def _whose(self, frame: pl.DataFrame, case: pl.Series, usable: pl.Series | None, place: Place) -> pl.Series:
         if self._columns["individual"] == self._columns["case_id"]:
@@ -352,7 +372,11 @@ class TableBatches:
         given; `individual` is what is known to say whose cases they are, unless the user names it. `notes` tells what is worth
         knowing about how the rows are read; it is complete after the last ones.
         """
-        self._source, self._options, self._sample, self._place, self._all_rows = source, options, sample, place, rows
+        self.source, self._options, self._sample, self._place, self._all_rows = source, options, sample, place, rows
+        self.attributes = options.attributes
+        for attribute in options.attributes:
+            if attribute.name not in sample.columns:
+                raise no_column(attribute.name, sample.columns, source)
         self.roles, self._more_notes = find_roles(sample, options, source) if roles is None else roles, notes
         named = any(role.role == "individual" for role in self.roles)
         self._remembered = individual is not None and not options.described and not named
@@ -365,7 +389,7 @@ class TableBatches:
         self.has_starts, self.has_transitions = self._rows.has_starts, self._rows.has_transitions
 
     def _fresh(self) -> RowsInBatches:
-        return RowsInBatches(self._sample, self.roles, self._options, self._source, self._place, self._remembered)
+        return RowsInBatches(self._sample, self.roles, self._options, self.source, self._place, self._remembered)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         self._rows = rows = self._fresh()

@@ -99,7 +99,7 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
     for role, column in ROLE_COLUMN.items():
         if role in found or column not in frame.columns or (column,) in taken:
             continue
-        if role != "start_timestamp" or options.instances == "pair" or _any_time(frame[column], options):
+        if role != "start_timestamp" or options.instances == "pair" or any_time(frame[column], options):
             found[role] = FoundRole(role, (column,), "its name is the XES standard's")
     playing = [role.columns for role in found.values() if role.role != "individual"]  # which may be the case id as well
     free = [name for name in frame.columns if (name,) not in playing and not _stands_on_day_zero(frame[name])]
@@ -239,7 +239,7 @@ def _varying_within_cases(frame: pl.DataFrame, names: Names, case_id: FoundRole 
 FEW = 20  # values that are looked at one by one
 
 
-def _any_time(values: pl.Series, options: ReadOptions) -> bool:
+def any_time(values: pl.Series, options: ReadOptions) -> bool:
     """Whether a column with the standard's name for starts has any: what cannot be read beside them is an error."""
     if values.dtype != pl.String:
         return looks_like_timestamps(values, options)

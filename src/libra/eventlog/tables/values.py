@@ -13,6 +13,8 @@ from libra.eventlog.notes import listed
 _MICROSECONDS = {"days": 86_400_000_000, "ms": 1000, "us": 1}
 _CLOCK = "%H:%M:%S%.f"  # as many digits of the fraction as it needs, whatever the unit
 _INT128 = 2.0**127
+POWER = r"[eE][+-][0-9]+"  # without a sign or a decimal mark it may be a code, such as ward 3E2
+COMMA_NUMBER = rf"^-?(?:0|[1-9][0-9]*)(?:(?:{POWER})?|,[0-9]+(?:[eE][+-]?[0-9]+)?)$"
 _PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _FIRST_DAY, _LAST_DAY = ((date(*day) - date(1970, 1, 1)).days for day in ((1, 1, 1), (9999, 12, 31)))
 
@@ -22,7 +24,7 @@ def as_attributes(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     dated = {name: dtype for name, dtype in frame.schema.items() if isinstance(dtype, pl.Date | pl.Datetime)}
     naive = [name for name, dtype in dated.items() if not (isinstance(dtype, pl.Datetime) and dtype.time_zone)]
     notes = [f"The dates in {listed(naive)} carry no time zone and were read as UTC."] if naive else []
-    found = {values.name: _as_attribute(unnamed(values), values.name) for values in frame}
+    found = {values.name: as_attribute(unnamed(values), values.name) for values in frame}
     notes.extend(note for _, note in found.values() if note)
     return pl.DataFrame({name: typed for name, (typed, _) in found.items() if typed is not None}), notes
 
@@ -66,7 +68,8 @@ def utc_moments(values: pl.Series) -> pl.Series:
     return (counts if micros == 1 else counts * micros).cast(UTC_MICROSECONDS)
 
 
-def _as_attribute(values: pl.Series, name: str) -> tuple[pl.Series | None, str | None]:
+def as_attribute(values: pl.Series, name: str) -> tuple[pl.Series | None, str | None]:
+    """A column in a type of an event log, and the note on what that changes; None for one that no log can hold."""
     dtype = values.dtype
     if dtype in ATTRIBUTE_TYPES:
         return values, None

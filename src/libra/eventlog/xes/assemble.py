@@ -8,7 +8,7 @@ the standard's keys; a user who gives them to other columns is served by `flat`,
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog import names
-from libra.eventlog.attributes import check_columns
+from libra.eventlog.attributes import checked_columns
 from libra.eventlog.ids import told_apart
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog, FoundRole
 from libra.eventlog.metadata import LogMetadata
@@ -26,9 +26,9 @@ from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_
 from libra.eventlog.notes import LeftOut, zone_is_open
 from libra.eventlog.options import Place, ReadOptions, RoleNames
 from libra.eventlog.tables.dates import read_iso_dates
-from libra.eventlog.tables.flat import from_flat
+from libra.eventlog.tables.flat import decided, from_flat, zones_apart
 from libra.eventlog.tables.roles import DESCRIBED, find_roles
-from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR, zone_misfit
+from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR, read_timestamps, zone_misfit
 from libra.eventlog.tables.values import as_text
 
 NAIVE = "Some timestamps carry no time zone and were read as UTC."
@@ -216,7 +216,7 @@ class XesFrames:
 
     def __init__(self, content: Content, path: Path, options: ReadOptions) -> None:
         """Refuse times that cannot be read, or leave them out where invalid events are dropped."""
-        self.path, self.options, self.notes, self._zones = path, options, list(content.notes), content.zones
+        self.path, self.options, self.notes, self.zones = path, options, list(content.notes), content.zones
         nameless = pl.DataFrame({CASE_NAME: pl.repeat(None, content.cases.height, dtype=pl.String, eager=True)})
         self.cases = content.cases if content.cases.width else nameless
         index = pl.Series(CASE_INDEX, content.case_of_event, pl.UInt32)
@@ -266,13 +266,21 @@ class XesFrames:
         """
         if key is None:
             return True, self.notes
-        found, notes = self._zones.get(key, {}), [note for note in self.notes if note != NAIVE]
+        found, notes = self.zones.get(key, {}), [note for note in self.notes if note != NAIVE]
         if self.options.zone is not None:
             misfit = None if self.options.zone == "utc" else found.get(self.options.zone == "none")
             if misfit is not None:
                 raise zone_misfit(misfit[1], self.options.zone, self.place(misfit[0]))
             return self.options.zone != "none", notes
         return True in found or not found, [zone_is_open(key), *notes] if len(found) > 1 else self.notes
+
+    def start_notes(self, frame: pl.DataFrame, roles: Sequence[FoundRole], has_zone: bool) -> list[str]:
+        """What is open about the zone of starts, where they count; `has_zone` is whether completions carry one."""
+        key = self.date_key(frame, roles, "start_timestamp")
+        if key is None or decided(frame, roles, replace(self.options, zone=None))[0] != "pair":
+            return []
+        self.zone_of(key)  # refuses what is not as the user says
+        return [] if self.options.zone else zones_of_starts(self.zones.get(key, {}), key, has_zone)
 
     def flat_table(self, notes: list[str]) -> pl.DataFrame:
         """Events and their cases in one table in pm4py's form, for the roles of its columns to be found."""
@@ -288,10 +296,10 @@ class XesFrames:
         roles = found or find_roles(table, self.options, str(self.path))
         return table, roles, self.date_key(table, roles)
 
-    def date_key(self, table: pl.DataFrame, roles: Iterable[FoundRole]) -> str | None:
-        """The key of the times, where they are attributes of events declared as dates, which have been read by now."""
-        when = next(role.columns[0] for role in roles if role.role == "timestamp")
-        return self.key_of.get(when) if table.schema[when] == UTC_MICROSECONDS else None
+    def date_key(self, table: pl.DataFrame, roles: Iterable[FoundRole], role: str = "timestamp") -> str | None:
+        """The key of the times in a role, where they are attributes of events declared as dates, which have been read by now."""
+        when = next((found.columns[0] for found in roles if found.role == role), "")
+        return self.key_of.get(when) if table.schema.get(when) == UTC_MICROSECONDS else None
 
 
 def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
@@ -317,7 +325,14 @@ def assemble(content: Content, path: Path, options: ReadOptions) -> EventLog:
     has_zone, notes = frames.zone_of(key)
     ours = options if key is None else replace(options, zone=None)  # whether they fit is settled
     log = from_flat(table, ours, place=frames.place, source=str(path), roles=roles, metadata=content.metadata, notes=notes)
-    return log if key is None else replace(log, has_zone=has_zone)
+    log = log if key is None else replace(log, has_zone=has_zone)
+    return log.with_notes(*frames.start_notes(table, roles, log.has_zone))
+
+
+def zones_of_starts(found: Collection[bool], key: str, has_zone: bool) -> list[str]:
+    """What is open where starts with and without a zone were `found`, or completions carry one and starts do not."""
+    mixed = [zone_is_open(key)] if len(found) > 1 else []
+    return [*mixed, *(zones_apart(key, True in found, "the completions", has_zone) if found else [])]
 
 
 def without_events(path: Path) -> InputError:
@@ -367,9 +382,14 @@ def _standard(frames: XesFrames, metadata: LogMetadata) -> EventLog:
     texts = [key for key in (ACTIVITY, names.LIFECYCLE, names.RESOURCE) if key in frames.events.columns]
     events = frames.events.with_columns(as_text(frames.events[key]).alias(key) for key in texts)
     events = events.with_columns(no_blank(events[ACTIVITY]))
+    roles = roles_of(events, frames.options)
+    if any(role.role == "start_timestamp" for role in roles):
+        as_read, whole = replace(frames.options, zone=None), events.with_columns(events[CASE_INDEX].alias(CASE_ID))
+        starts, more = read_timestamps(events[START_TIMESTAMP], as_read, START_TIMESTAMP, frames.place, optional=True)
+        events, notes = events.with_columns(starts), [*notes, *more, *frames.start_notes(whole, roles, has_zone)]
     cases = frames.cases.with_columns(no_blank(as_text(frames.cases[CASE_NAME])).alias(CASE_NAME))
     places = frames.place, lambda row: f'{frames.path}, case "{frames.cases[CASE_NAME][row]}"'
-    check_columns(events, cases, frames.options.attributes, str(frames.path), places)
+    events, cases = checked_columns(events, cases, frames.options.attributes, str(frames.path), places)
     events = usable(events, cases[CASE_NAME], notes, frames.place, frames.options)
     used = np.zeros(cases.height, bool)
     used[events[CASE_INDEX].to_numpy()] = True
@@ -379,7 +399,7 @@ def _standard(frames: XesFrames, metadata: LogMetadata) -> EventLog:
         events = events.with_columns(pl.Series(CASE_INDEX, row_of[events[CASE_INDEX].to_numpy()]))
         cases = cases.filter(used)
     cases = _unique_ids(cases, notes)
-    return EventLog(events, cases, metadata, roles_of(events, frames.options), tuple(notes), has_zone=has_zone)
+    return EventLog(events, cases, metadata, roles, tuple(notes), has_zone=has_zone)
 
 
 def no_blank(text: pl.Series) -> pl.Series:

@@ -21,7 +21,9 @@ import polars as pl
 
 from libra._system.parallel import in_order
 from libra.errors import InputError
+from libra.eventlog.attributes import no_column, plain_values
 from libra.eventlog.files import FileFormat, open_input
+from libra.eventlog.in_parts import attribute_column
 from libra.eventlog.instances import COMPLETE, START, keys_of
 from libra.eventlog.log import EventLog, FoundRole
 from libra.eventlog.names import (
@@ -38,13 +40,25 @@ from libra.eventlog.names import (
 )
 from libra.eventlog.notes import OpenChoice
 from libra.eventlog.options import Place, Progress, ReadOptions
-from libra.eventlog.pairing import closes, decided, transition_of
+from libra.eventlog.pairing import Deciders, closes, transition_of
 from libra.eventlog.select import Transitions
 from libra.eventlog.tables.dates import read_iso_dates
+from libra.eventlog.tables.flat import decided
 from libra.eventlog.tables.in_batches import RowsInBatches, late_start, refuse_late_instances
-from libra.eventlog.tables.timestamps import zone_misfit
+from libra.eventlog.tables.timestamps import usable_moments, zone_misfit
 from libra.eventlog.xes import assemble as assembly
-from libra.eventlog.xes.assemble import Columns, Content, Piece, XesFrames, assemble, no_blank, spread, texts, typed_as
+from libra.eventlog.xes.assemble import (
+    Columns,
+    Content,
+    Piece,
+    XesFrames,
+    assemble,
+    no_blank,
+    spread,
+    texts,
+    typed_as,
+    zones_of_starts,
+)
 from libra.eventlog.xes.parsers import RefusedError, XesParser, not_xml, read_plain
 
 STRETCH = 4_000_000  # bytes of text at a time: few enough for the processor's cache, enough to vectorize
@@ -189,6 +203,7 @@ class XesBatches:
     def __init__(self, path: Path, fmt: FileFormat, options: ReadOptions) -> None:
         """Read the first traces."""
         self._path, self._fmt, self._options = path, fmt, options
+        self.source, self.attributes = str(path), options.attributes
         done, pieces, seen = [(0, 1)], list[Piece](), 0
         with closing(self._pieces(lambda *step: done.append(step))) as all_pieces:
             for piece in all_pieces:
@@ -199,7 +214,7 @@ class XesBatches:
         read, size = done[-1]
         self.estimated_events = int(seen * size / max(read, 1))
         self.roles, self.has_zone = tuple[FoundRole, ...](), True
-        self.instances, self._instances_note = options.instances, ""
+        self.instances, self._instances_note, self._start_key = options.instances, "", START_TIMESTAMP
         self._first: XesFrames | None = None
         if not seen and not options.allow_empty:
             raise assembly.without_events(path)
@@ -207,7 +222,10 @@ class XesBatches:
             self._first = XesFrames(self._document.content(pieces), path, options)  # as they are in memory
             self._sample, self.roles, self._date_key = self._first.found_roles()
             self._key_of = self._first.key_of
-            self.instances, self._instances_note = decided(self._sample, self.roles, options)
+            typed = options if self._date_key is None else replace(options, zone=None)
+            self.instances, self._instances_note = decided(self._sample, self.roles, typed)
+            if not self._first.by_standard:
+                self._start_key = self._first.date_key(self._sample, self.roles, "start_timestamp") or ""
             self.has_zone, notes = self._first.zone_of(self._date_key)
             self._zone_notes = [note for note in notes if note == assembly.NAIVE or isinstance(note, OpenChoice)]
             either = options.zone == "utc" or any(isinstance(note, OpenChoice) for note in notes)
@@ -223,14 +241,16 @@ class XesBatches:
 
     def _begin(self) -> None:
         """One way through the traces: where other attributes than the standard's keys play roles, as through any table."""
-        self._notes, self._used = dict[str, None](), False
+        self._notes, self._used, self._keys = dict[str, None](), False, set[str]()
+        self._deciders, self._start_zones = Deciders(), set[bool]()
         self._rows: RowsInBatches | None = None
         options, first = self._options, self._first
         if first is None:
             return
         self._notes = dict.fromkeys(self._zone_notes)
+        if self.instances == "pair":
+            self._start_zones.update(first.zones.get(self._start_key, {}))
         if first.by_standard:
-            self._notes |= dict.fromkeys(filter(None, [self._instances_note]))
             self._kinds = dict.fromkeys((START, COMPLETE), False)
             self._transitions = Transitions(options.lifecycle_keep, LIFECYCLE in first.events.columns, str(self._path))
             return
@@ -249,6 +269,7 @@ class XesBatches:
         before, rows = 0, self._rows
         with closing(self._pieces(self._options.progress)) as pieces:
             for piece in pieces:
+                self._keys |= {part.key for part in piece.event_parts} | {CASE_PREFIX + part.key for part in piece.case_parts}
                 if len(piece.case_of_event):
                     ids = texts(piece.case_parts, CASE_NAME, piece.n_cases)
                     place = assembly.placer(pl.Series(piece.case_of_event), ids, self._path, before)
@@ -257,6 +278,9 @@ class XesBatches:
                     if events.height:
                         yield events
                 before += piece.n_cases
+        for attribute in self.attributes:
+            if not {attribute.name, self._key_of.get(attribute.name)} & self._keys:
+                raise no_column(attribute.name, sorted(self._keys), self.source)
         if self._rows is not None:
             self._rows.finish()
         elif self._used:
@@ -264,7 +288,13 @@ class XesBatches:
 
     def notes(self) -> tuple[str, ...]:
         """What was found so far."""
-        of_rows = [] if self._rows is None else self._rows.notes()
+        if self._rows is None:
+            note = self._instances_note
+            of_rows = list(filter(None, [str(note) if self._deciders.enough else note]))
+        else:
+            of_rows = self._rows.notes()
+        if self._options.zone is None:
+            of_rows = [*zones_of_starts(self._start_zones, self._start_key, self.has_zone), *of_rows]
         return tuple(dict.fromkeys([*self._document.notes(), *self._notes, *of_rows]))
 
     def _pieces(self, progress: Progress) -> Generator[Piece]:
@@ -281,36 +311,56 @@ class XesBatches:
         }
         if self._options.lifecycle_keep or self.has_transitions:
             columns[LIFECYCLE] = texts(piece.event_parts, LIFECYCLE, height)
-        columns |= self._more_columns(piece, place)
+        columns |= self._more_columns(piece, place) | self._attributes(piece, before, ids, place)
         events = assembly.usable(pl.DataFrame(columns), ids, notes, place, self._options)
         self._used |= events.height > 0
         if self._options.lifecycle_keep:
             events = events.filter(self._transitions.keep(events[LIFECYCLE], None))
+        start = events["start"] if "start" in events.columns else None
+        if start is not None and self.instances is None and start.null_count() < len(start):
+            raise late_start(place(int(start.is_not_null().arg_true()[0])))
+        if isinstance(self._instances_note, OpenChoice):
+            self._deciders.add([events[CASE_INDEX] + before], start, events[LIFECYCLE] if self.has_transitions else None)
         events = self._by_transition(events, place)
-        if self.instances is None and not self._options.described:
-            for part in piece.event_parts:
-                if part.key == START_TIMESTAMP and len(part.owners):
-                    raise late_start(place(int(part.owners[0])))
         if len(np.unique(piece.case_of_event)) < piece.n_cases:
             notes.append("Cases without events were left out.")
         self._notes.update(dict.fromkeys(notes))
         times = pl.col(TIMESTAMP).to_physical()
-        more = [name for name in ("start", "is_start", "key", "transition") if name in events.columns]
+        said = ("is_start", "key", "transition", *(["start"] if self.instances == "pair" else []))
+        more = [name for name in said if name in events.columns]
+        more += map(attribute_column, self.attributes)
         return events.select(
             case=pl.col(CASE_INDEX) + before, activity=pl.col(ACTIVITY), micros=times, **{name: pl.col(name) for name in more}
         )
 
     def _more_columns(self, piece: Piece, place: Place) -> dict[str, pl.Series]:
         """What else is said of events that are activity instances, or parts of them."""
-        height = len(piece.case_of_event)
-        if self.instances != "pair":
-            return {}
+        height, more, paired = len(piece.case_of_event), dict[str, pl.Series](), self.instances == "pair"
+        may_start = self.instances is None and not self._options.described
+        if (paired and self.has_starts) or (may_start and any(part.key == START_TIMESTAMP for part in piece.event_parts)):
+            more["start"] = self._times(piece, START_TIMESTAMP, place, start=True).to_physical()
+        if not paired:
+            return more
         instance, resource = (texts(piece.event_parts, key, height) for key in (INSTANCE, RESOURCE))
         known = not self._options.described or any(role.role == "resource" for role in self.roles)
-        more = {"key": keys_of(instance, resource if known else None, height)}
-        if self.has_starts:
-            more["start"] = self._times(piece, START_TIMESTAMP, place, start=True).to_physical()
-        return more
+        return more | {"key": keys_of(instance, resource if known else None, height)}
+
+    def _attributes(self, piece: Piece, before: int, ids: pl.Series, place: Place) -> dict[str, pl.Series]:
+        """What events say of attributes, or their traces."""
+        found, of_event = {}, pl.Series(piece.case_of_event)
+
+        def trace(case: int) -> str:
+            return f'{self._path}, case "{ids[case]}"' if ids[case] else f"{self._path}, trace {before + case + 1}"
+
+        for attribute in self.attributes:
+            key = self._key_of.get(attribute.name, attribute.name)
+            if attribute.in_cases:
+                said = texts(piece.case_parts, key.removeprefix(CASE_PREFIX), piece.n_cases)
+                values = plain_values(said, attribute, trace).gather(of_event)
+            else:
+                values = plain_values(texts(piece.event_parts, key, len(piece.case_of_event)), attribute, place)
+            found[attribute_column(attribute)] = values
+        return found
 
     def _by_transition(self, events: pl.DataFrame, place: Place) -> pl.DataFrame:
         """The events that come, by their transitions."""
@@ -347,10 +397,12 @@ class XesBatches:
                 columns[name] = pl.Series(piece.case_of_event + before).set(pl.Series(~named), None)
             elif is_time and key is not None and key == self._date_key:
                 columns[name] = self._times(piece, key, place)
+            elif is_time and key is not None and key == self._start_key:
+                columns[name] = self._times(piece, key, place, start=True)
             elif is_time and key is not None:
                 columns[name] = typed_as(self._sample.schema[name], piece.event_parts, key, n_events, place)
-            elif key is not None or name == INSTANCE:
-                columns[name] = texts(piece.event_parts, key or INSTANCE, n_events)
+            elif key is not None or not name.startswith(CASE_PREFIX):  # what no event of the first traces has
+                columns[name] = texts(piece.event_parts, key or name, n_events)
             else:
                 bare, parts = name.removeprefix(CASE_PREFIX), piece.case_parts
                 typed = typed_as(self._sample.schema[name], parts, bare, piece.n_cases, trace) if is_time else None
@@ -369,12 +421,18 @@ class XesBatches:
         if bad.any() and not self._options.drop_invalid:
             row = int(bad.arg_true()[0])
             raise assembly.bad_time(text[row], place(row))
-        misfits = naive if self._held else ~naive & read.is_not_null()
-        if self._held is not None and not start and misfits.any():
+        zoned, held = ~naive & read.is_not_null(), self._held
+        if start:  # whose zones are told in notes
+            held = None if self.instances != "pair" or self._options.zone in (None, "utc") else self._options.zone == "file"
+            if self.instances == "pair":
+                self._start_zones.update(zone for zone, where in ((True, zoned), (False, naive)) if where.any())
+            read, _ = usable_moments(read, read, self._options, place, optional=True)
+        misfits = naive if held else zoned
+        if held is not None and misfits.any():
             row = int(misfits.arg_true()[0])
             if self._options.zone is not None:
                 raise zone_misfit(text[row], self._options.zone, place(row))
-            what = "no time zone, and those before it do" if self._held else "a time zone, and those before it do not"
+            what = "no time zone, and those before it do" if held else "a time zone, and those before it do not"
             what = f'timestamp "{text[row]}" carries {what}'
             raise InputError(what, place=place(row), remedy="Write all times with their zone")
         return read

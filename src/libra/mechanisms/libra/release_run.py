@@ -13,7 +13,8 @@ from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
 from libra.eventlog.cases import Floats, Traces
 from libra.eventlog.instances import SEPARATOR
-from libra.mechanisms.libra.attributes.release import release_attributes
+from libra.mechanisms.libra.attributes.pairs import with_pairs
+from libra.mechanisms.libra.attributes.release import in_places, release_attributes
 from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, completion_of, weighted
 from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.plan import Plan
@@ -43,9 +44,9 @@ def release_run(
     figures = Figures(labels, control, times, zone, 1 / (plan.rate * plan.runs), None, draw)
     if plan.attributes:
         like = planned([figures], [(traces, weights)]).part(0)
-        noise, n_cases = plan.calibration, float(counts.sum())
-        found = release_attributes(of_labels, plan.attributes, plan.mu_attributes, plan.choices, noise.scale, like, n_cases)
-        figures = replace(figures, attributes=found)
+        mu, n_cases = plan.mu_attributes, float(counts.sum())
+        found = release_attributes(of_labels, plan.attributes, mu, plan.choices, plan.calibration.scale, n_cases)
+        figures = replace(figures, attributes=in_places(with_pairs(of_labels, found, labels, mu, like, n_cases)))
     stage_done()
     return figures, traces, weights
 

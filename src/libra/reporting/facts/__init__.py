@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from libra.eventlog.options import Progress, no_progress
+from libra.measures.attributes import Association, associations
 from libra.measures.risk.certified import Certified
 from libra.reporting.facts import distributions, tables
 from libra.reporting.facts.aspects import Aspect, aspects_of, yardsticks_of
@@ -16,6 +17,8 @@ from libra.reporting.facts.risk import RiskFacts, risk_of
 from libra.reporting.facts.tables import AttributeRow, EdgeTable, VariantTable
 from libra.reporting.facts.verdicts import Absent, Missing, Verdict, good_of, overall, summary_of
 from libra.reporting.facts.warnings import Caution, warnings_of
+
+MOST_ASSOCIATIONS = 10
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Facts:
     dots: Dots
     attributes: tuple[AttributeRow, ...]  # up to a limit
     attributes_left_out: int  # how many more there are
+    associations: tuple[Association, ...]  # the strongest of the original's attributes; none in public mode
     risk: RiskFacts | None  # what an attacker finds; None in public mode and where it was not asked for
     warnings: tuple[Caution, ...]  # what not to conclude
 
@@ -89,6 +93,7 @@ def facts_of(
         dots=distributions.dotted(pair),
         attributes=attributes,
         attributes_left_out=len(tables.attribute_names(pair)) - len(attributes),
+        associations=() if original is None else associations(original, anonymized, MOST_ASSOCIATIONS),
         risk=risk_of(pair, certified, progress) if with_risk else None,
         warnings=warnings_of(pair, certificate, notes=notes, has_times=has_times),
     )

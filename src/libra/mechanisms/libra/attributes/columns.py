@@ -10,6 +10,7 @@ import polars as pl
 from libra.engines.attribute_tables import SECOND
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import MISSING, Cases, Integers
+from libra.eventlog.instances import STARTED, split_label
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import CASE_PREFIX
 
@@ -26,6 +27,17 @@ def schema_of(attributes: Sequence[Attribute]) -> dict[str, pl.DataType]:
     """The columns of attributes in a flat table, those of cases first."""
     ordered = sorted(attributes, key=lambda attribute: not attribute.in_cases)
     return {attribute.name: type_of(attribute) for attribute in ordered}
+
+
+def labels_at(attribute: Attribute, labels: Sequence[str]) -> Integers:
+    """The codes of the labels on whose events a value stands: its activity, in whatever transition, but no start.
+
+    Example:
+        >>> labels_at(Attribute("Age", "number", at="admit"), ["admit", "leave"]).tolist()
+        [0]
+    """
+    stands = (not label.endswith(STARTED) and split_label(label)[0] == attribute.at for label in labels)
+    return np.flatnonzero(np.fromiter(stands, bool, len(labels)))
 
 
 def columns_of(

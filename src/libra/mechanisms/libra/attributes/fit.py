@@ -17,10 +17,9 @@ import numpy.typing as npt
 from libra._system.randomness import Randomness
 from libra.engines.attribute_tables import GRAINS, OfAttribute, Side
 from libra.engines.counting.attributes import cells_of, coded, has_any
-from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import MISSING, Cases, Floats, Integers
-from libra.eventlog.instances import STARTED, split_label
 from libra.mechanisms.libra.attributes.bins import ends_of
+from libra.mechanisms.libra.attributes.columns import labels_at
 from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
 
 USUAL = 0.8  # standard deviation of a parameter of the model, before anything is known of it
@@ -101,7 +100,7 @@ def _fit(figures: AttributeFigures, number: int, done: set[int], labels: Sequenc
     """The model of one attribute, given the cases and the attributes that were dealt out before it."""
     one, at = figures.each[number], None
     if one.attribute.at is not None:
-        at = np.array([code for code, label in enumerate(labels) if stands_at(one.attribute, label)], np.int64)
+        at = labels_at(one.attribute, labels)
     pairs = list(_pairs_of(figures, number, done))
     patterns, times, able = _patterns(known, [pair.side for pair in pairs], at)
     if not able.any():  # no case has the activity on whose events it stands
@@ -262,11 +261,6 @@ def _combined(columns: Sequence[Integers], sizes: Sequence[int]) -> Integers:
             most = int(key.max(initial=0)) + 1
         key, most = key * size + column, most * size
     return key
-
-
-def stands_at(attribute: Attribute, label: str) -> bool:
-    """Whether the value of an attribute stands on events of this label: its activity, in whatever transition, but no start."""
-    return split_label(label)[0] == attribute.at and not label.endswith(STARTED)
 
 
 def deal(model: Model, cases: Cases, random: Randomness) -> Integers:

@@ -1,4 +1,4 @@
-"""Which tables about attributes are asked for, with which shares of the budget, and what they say of each attribute by itself.
+"""What is asked of each attribute by itself, with which shares of the budget, and what is known of attributes then.
 
 The squares of the shares' mu add up to that of the mu given, at most. Only declarations, released figures and generated cases
 decide what is asked next.
@@ -15,9 +15,8 @@ import numpy as np
 
 from libra.engines import attribute_tables as tables
 from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, LengthGroup, OfAttribute, Pair, Side
-from libra.engines.counting.attributes import cells_of, durations
 from libra.eventlog.attributes import Attribute
-from libra.eventlog.cases import Cases, Floats, Integers
+from libra.eventlog.cases import Floats, Integers
 from libra.mechanisms.libra.attributes.bins import believed, finer, first_bounds, on_simplex, refined
 from libra.mechanisms.libra.looks import likeliest_counts
 from libra.privacy.calibration import Choice
@@ -31,12 +30,6 @@ GRAIN = 0.1  # of the rest, for how round numbers are
 STEPS = (0.3, 0.35, 0.35)  # of what is left then, for the steps in which numbers are cut; two where there are few cases
 FEW = 100.0  # cases times mu, below which numbers are cut once
 RARE = 0.1  # share of the cases: where a single number would need more to be chosen, none is
-MOST_PAIRS, MOST_ASKED = 4, 2_000  # for each attribute; of which one may ask whether they go together, evenly from all
-WORTH = 0.5  # of the noise that a pair is measured with, that its dependence has to reach
-GROUPS, GROUP_WORTH = (3, 12), 40.0  # how many groups of cells a pair may have; cases times mu for each
-SHARED = (0.02, 0.98)  # share of cases that have an activity, for whether they have it to be worth asking about
-MOST_FEATURES = 40
-SOME = 20_000  # cases that say which activities are worth asking about
 
 
 def shares_of_each(attributes: Sequence[Attribute]) -> Floats:
@@ -111,14 +104,14 @@ class AttributeFigures:
 
 
 def release_attributes(
-    gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Mapping[int, Choice], scale: int, like: Cases, n_cases: float
+    gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Mapping[int, Choice], scale: int, n_cases: float
 ) -> AttributeFigures:
-    """Ask the gate for everything about attributes; for a log without cases, for nothing.
+    """Ask the gate for everything about each attribute by itself; for a log without cases, for nothing.
 
     `chosen` is how values are chosen, by the number of the attribute; `scale` is what their counts are multiplied with.
-    `like` are cases that were generated, in the codes of the gate; `n_cases` is how many there are by the released figures.
+    `n_cases` is how many cases there are by the released figures.
     """
-    if not len(like) or n_cases < 1:
+    if n_cases < 1:
         return AttributeFigures(())
     each_mu = mu * np.sqrt(shares_of_each(attributes))
     single = RARE * scale * n_cases
@@ -133,7 +126,7 @@ def release_attributes(
             each.append(_category(gate, number, attribute, first, threshold, rest, n_cases))
         else:
             each.append(_number(gate, number, attribute, first, threshold, rest, n_cases))
-    return in_places(_with_pairs(gate, tuple(each), mu, like, n_cases))
+    return AttributeFigures(tuple(each))
 
 
 def in_places(figures: AttributeFigures) -> AttributeFigures:
@@ -213,88 +206,6 @@ def _number(
     round_ones = gate.release(tables.ValueGrains(OfAttribute(number, coding)), mu * math.sqrt(GRAIN))
     grains = on_simplex(round_ones.values, max(float(counts[intervals].sum()), 1.0))
     return ReleasedAttribute(attribute, coding, (), counts, sds, tuple((grains / grains.sum()).tolist()))
-
-
-def _with_pairs(gate: Gate, each: tuple[ReleasedAttribute, ...], mu: float, like: Cases, n_cases: float) -> AttributeFigures:
-    """The pairs that go together most, chosen by a noisy score and then measured."""
-    d = len(each)
-    mu_pairs = mu * math.sqrt(PAIRS)
-    for_each = n_cases * mu_pairs / math.sqrt(MOST_PAIRS * d)
-    most = int(np.clip(for_each / GROUP_WORTH, *GROUPS))
-    sides: list[OfAttribute] = [OfAttribute(i, _grouped(one, most)) for i, one in enumerate(each)]
-    shares: dict[Side, Floats] = {}
-    for side, one in zip(sides, each, strict=True):
-        shares[side] = np.bincount(side.coding.groups or (), one.counts, minlength=side.n_cells) / n_cases
-    features = features_of(like)
-    for feature in features:
-        shares[feature] = np.bincount(cells_of(like, feature), minlength=feature.n_cells) / len(like)
-    pairs: list[Pair] = [(one, other) for i, one in enumerate(sides) for other in sides[i + 1 :]]
-    pairs += [(one, feature) for one in sides for feature in features]
-    pairs = [pair for pair in pairs if min(side.n_cells for side in pair) > 1]
-    pairs = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, MOST_ASKED).astype(np.int64))] if pairs else []
-    if not pairs:
-        return AttributeFigures(each)
-    independent = [np.multiply.outer(shares[one], shares[other]).ravel() for one, other in pairs]
-    expected = np.rint(n_cases * np.concatenate(independent)).astype(np.int64)
-    table = tables.PairCounts(tuple(pairs))
-    scores = gate.release_scores(table, expected, mu * math.sqrt(CHOICE))
-    off = {side: float(np.bincount(side.coding.groups or (), one.sds).sum()) for side, one in zip(sides, each, strict=True)}
-    by_chance = [math.sqrt(2 / math.pi) * float(np.sqrt(n_cases * shares_of).sum()) for shares_of in independent]
-    by_noise = [0.8 * (off[one] + (off[other] if isinstance(other, OfAttribute) else 0.0)) for one, other in pairs]  # type: ignore[index]
-    signal = scores.values - np.hypot(by_chance, by_noise)
-    cells = np.array([one.n_cells * other.n_cells for one, other in pairs], float)
-    order = np.argsort(-signal / cells, kind="stable")[: MOST_PAIRS * d]
-    noise = np.array([tables.Interactions(tuple(pairs[i] for i in order[: m + 1])).clip for m in range(len(order))]) / mu_pairs
-    worth = np.flatnonzero(signal[order] >= WORTH * 0.8 * cells[order] * noise)
-    taken = order[: 1 + (int(worth[-1]) if len(worth) else 0)]
-    measured = tables.Interactions(tuple(pairs[i] for i in np.sort(taken)))
-    found = gate.release(measured, mu_pairs)
-    ends = np.cumsum([one.n_cells * other.n_cells for one, other in measured.pairs])
-    parts = np.split(found.values, ends[:-1])
-    shaped = tuple(part.reshape(one.n_cells, other.n_cells) for part, (one, other) in zip(parts, measured.pairs, strict=True))
-    return AttributeFigures(each, measured.pairs, shaped, found.sd)
-
-
-def _grouped(one: ReleasedAttribute, most: int) -> Coding:
-    """The cells of an attribute in so many groups at most: large values by themselves, intervals by their numbers of cases."""
-    coding, counts = one.coding, one.counts
-    n_atoms = 1 + len(coding.atoms)
-    n_intervals = len(counts) - n_atoms
-    number = one.attribute.kind in ("number", "date")
-    large = np.argsort(-counts[:n_atoms], kind="stable")
-    large = large[counts[:n_atoms][large] > 0][: max(most - (max(most // 2, 1) if number else 1), 1)]
-    groups, taken = np.full(len(counts), -1), 0
-    for cell in np.sort(large).tolist():
-        groups[cell], taken = taken, taken + 1
-    if number and n_intervals:
-        parts = max(most - taken, 1)
-        inner = counts[n_atoms:]
-        middle = (np.cumsum(inner) - inner / 2) / max(inner.sum(), 1e-9)
-        place = np.minimum((middle * parts).astype(np.int64), parts - 1)
-        groups[n_atoms:] = taken + np.unique(place, return_inverse=True)[1]
-        begins = one.coding.arrays[1]
-        atoms = np.flatnonzero(groups[1:n_atoms] < 0) + 1  # rare single values go with the interval around them
-        groups[atoms] = groups[n_atoms + np.searchsorted(begins, coding.arrays[0][atoms - 1], side="right")]
-    elif n_intervals:
-        groups[n_atoms:] = taken
-    groups[groups < 0] = groups.max() if n_intervals or not (groups < 0).any() else groups.max() + 1
-    return Coding(coding.atoms, coding.bounds, tuple(np.unique(groups, return_inverse=True)[1].tolist()))
-
-
-def features_of(like: Cases) -> list[Side]:
-    """What attributes may depend on: whether cases have an activity, how many events they have and how long they take."""
-    some = like.take(np.arange(min(len(like), SOME)))
-    rows = np.repeat(np.arange(len(some)), some.lengths)
-    has = np.unique(rows * np.int64(like.n_activities) + some.codes) % like.n_activities
-    share = np.bincount(has, minlength=like.n_activities) / max(len(some), 1)
-    balanced = np.argsort(np.abs(share - 0.5), kind="stable")[:MOST_FEATURES]
-    found: list[Side] = [HasActivity(int(code)) for code in np.sort(balanced) if SHARED[0] <= share[code] <= SHARED[1]]
-    for kind, values, parts in ((LengthGroup, like.lengths, 3), (DurationGroup, durations(like), 4)):
-        cuts = np.unique(np.quantile(values, np.arange(1, parts) / parts, method="higher"))
-        bounds = tuple(int(cut) for cut in cuts if cut > values.min())
-        if bounds:
-            found.append(kind(bounds))
-    return found
 
 
 def _plain_side(side: Side) -> list[Any]:

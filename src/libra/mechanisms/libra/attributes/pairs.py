@@ -1,0 +1,151 @@
+"""Which attributes go together, and with what happens in a case: pairs are chosen by noisy scores and then measured.
+
+A score is how far the counts of a pair are from what one would expect without it: from the counts of each attribute by itself,
+from the cases that were generated, and from where values stand. An attribute that stands on an activity has no value in cases
+without it; that is known, and is no reason to choose a pair.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from libra.engines import attribute_tables as tables
+from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, LengthGroup, OfAttribute, Pair, Side
+from libra.engines.counting.attributes import cells_of, durations, has_any
+from libra.eventlog.cases import Cases, Floats, Integers
+from libra.mechanisms.libra.attributes.columns import labels_at
+from libra.mechanisms.libra.attributes.release import CHOICE, PAIRS, AttributeFigures, ReleasedAttribute
+from libra.privacy.gate import Gate
+
+MOST_PAIRS, MOST_ASKED = 4, 2_000  # for each attribute; of which one may ask whether they go together, evenly from all
+WORTH = 0.5  # of the noise that a pair is measured with, that its dependence has to reach
+MEAN = math.sqrt(2 / math.pi)  # of how far normal noise is off, in standard deviations
+GROUPS, GROUP_WORTH = (3, 40), 40.0  # how many groups of cells a pair may have; cases times mu for each
+SHARED = (0.02, 0.98)  # share of cases that have an activity, for whether they have it to be worth asking about
+MOST_FEATURES = 40
+SOME = 20_000  # cases that say which activities are worth asking about
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Known:
+    """What is known of a side before pairs are looked at: for each kind of generated case, the shares of its cells."""
+
+    kind: Integers  # of each case: its cell, for a feature; whether it can have a value, for an attribute
+    shares: Floats  # a row for each kind
+    off: float  # how far the counts of its cells may be off together
+
+
+def with_pairs(
+    gate: Gate, figures: AttributeFigures, labels: Sequence[str], mu: float, like: Cases, n_cases: float
+) -> AttributeFigures:
+    """The figures with those of the pairs that go together most.
+
+    `like` are cases that were generated, in the codes of the gate and of `labels`; `n_cases` is how many figures say there are.
+    """
+    each, mu_pairs = figures.each, mu * math.sqrt(PAIRS)
+    if not each or not len(like):
+        return figures
+    most = n_cases * mu_pairs / math.sqrt(MOST_PAIRS * len(each)) / GROUP_WORTH
+    known: dict[Side, _Known] = {}
+    for number, one in enumerate(each):
+        side = OfAttribute(number, grouped(one, int(np.clip(most, *GROUPS))))
+        known[side] = _of_attribute(side, one, labels, like, n_cases)
+    sides = list(known)
+    for feature in features_of(like):
+        known[feature] = _Known(cells_of(like, feature), np.eye(feature.n_cells), 0.0)
+    pairs = [(one, other) for i, one in enumerate(sides) for other in list(known)[i + 1 :]]
+    pairs = [pair for pair in pairs if min(side.n_cells for side in pair) > 1]
+    pairs = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, MOST_ASKED).astype(np.int64))] if pairs else []
+    if not pairs:
+        return figures
+    chosen = _chosen(gate, pairs, known, mu, len(each), n_cases)
+    found = gate.release(chosen, mu_pairs)
+    ends = np.cumsum([one.n_cells * other.n_cells for one, other in chosen.pairs])
+    parts = zip(np.split(found.values, ends[:-1]), chosen.pairs, strict=True)
+    interactions = tuple(part.reshape(one.n_cells, other.n_cells) for part, (one, other) in parts)
+    return replace(figures, pairs=chosen.pairs, interactions=interactions, sd=found.sd)
+
+
+def _chosen(
+    gate: Gate, pairs: list[Pair], known: dict[Side, _Known], mu: float, attributes: int, n_cases: float
+) -> tables.Interactions:
+    """The pairs whose dependence is worth the noise that they are measured with."""
+    without = [_expected(known[one], known[other]) * n_cases for one, other in pairs]
+    expected = np.rint(np.concatenate([one.ravel() for one in without])).astype(np.int64)
+    scores = gate.release_scores(tables.PairCounts(tuple(pairs)), expected, mu * math.sqrt(CHOICE)).values
+    by_chance = np.array([MEAN * float(np.sqrt(one).sum()) for one in without])
+    by_noise = np.array([MEAN * (known[one].off + known[other].off) for one, other in pairs])
+    signal = scores - np.hypot(by_chance, by_noise)
+    cells = np.array([one.n_cells * other.n_cells for one, other in pairs], float)
+    norms = np.array([tables.Interactions((pair,)).clip for pair in pairs])
+    usual = MEAN * cells * float(norms.mean()) * math.sqrt(MOST_PAIRS * attributes) / (mu * math.sqrt(PAIRS))
+    order = np.argsort(-(signal - WORTH * usual), kind="stable")[: MOST_PAIRS * attributes]
+    noise = np.sqrt(np.cumsum(norms[order] ** 2)) / (mu * math.sqrt(PAIRS))  # if all pairs up to this one are measured
+    worth = np.flatnonzero(signal[order] >= WORTH * MEAN * cells[order] * noise)
+    taken = np.sort(order[: 1 + (int(worth[-1]) if len(worth) else 0)])
+    return tables.Interactions(tuple(pairs[i] for i in taken))
+
+
+def _of_attribute(side: OfAttribute, one: ReleasedAttribute, labels: Sequence[str], like: Cases, n_cases: float) -> _Known:
+    groups = np.array(side.coding.groups, np.int64)
+    counts = np.bincount(groups, one.counts, minlength=side.n_cells)
+    off = float(np.sqrt(np.bincount(groups, one.sds**2, minlength=side.n_cells)).sum())
+    able = np.ones(len(like), np.int64) if one.attribute.at is None else has_any(like, labels_at(one.attribute, labels))
+    never = np.zeros(side.n_cells)
+    never[groups[0]] = 1.0
+    counts = np.maximum(counts - never * n_cases * (1 - able.mean()), 0.0)
+    return _Known(able, np.stack((never, counts / max(counts.sum(), 1e-9))), off)
+
+
+def _expected(one: _Known, other: _Known) -> Floats:
+    """The shares of pairs of cells, if nothing ties them together but the kinds of cases."""
+    kinds = np.zeros((len(one.shares), len(other.shares)))
+    np.add.at(kinds, (one.kind, other.kind), 1 / len(one.kind))
+    found: Floats = one.shares.T @ kinds @ other.shares
+    return found
+
+
+def grouped(one: ReleasedAttribute, most: int) -> Coding:
+    """The cells of an attribute in so many groups at most.
+
+    Values that many cases have are by themselves. All others are one group, of categories; of numbers they are divided by size
+    into groups of about as many cases.
+    """
+    coding, counts = one.coding, one.counts
+    n_atoms, number = 1 + len(coding.atoms), one.attribute.kind in ("number", "date")
+    groups = np.full(len(counts), -1)
+    total = max(float(counts.sum()), 1e-9)
+    large = np.argsort(-counts[:n_atoms], kind="stable")[: most - 1]
+    large = large[counts[large] >= (total / most if number else 1e-9)]
+    groups[np.sort(large)] = np.arange(len(large))
+    rest = np.flatnonzero(groups < 0)
+    if number and len(rest):
+        begins = np.concatenate(([-np.inf], coding.arrays[1])) if coding.bounds is not None else np.zeros(0)
+        where = np.concatenate(([-np.inf], coding.arrays[0], begins))
+        rest = rest[np.lexsort((rest, where[rest]))]
+        inner = counts[rest]
+        middle = (np.cumsum(inner) - inner / 2) / max(float(inner.sum()), 1e-9)
+        parts = max(min(most - len(large), math.ceil(most * float(inner.sum()) / total)), 1)
+        groups[rest] = len(large) + np.minimum((middle * parts).astype(np.int64), parts - 1)
+    groups[groups < 0] = len(large)
+    return Coding(coding.atoms, coding.bounds, tuple(np.unique(groups, return_inverse=True)[1].tolist()))
+
+
+def features_of(like: Cases) -> list[Side]:
+    """What attributes may depend on: whether cases have an activity, how many events they have and how long they take."""
+    some = like.take(np.arange(min(len(like), SOME)))
+    rows = np.repeat(np.arange(len(some)), some.lengths)
+    has = np.unique(rows * np.int64(like.n_activities) + some.codes) % like.n_activities
+    share = np.bincount(has, minlength=like.n_activities) / max(len(some), 1)
+    balanced = np.argsort(np.abs(share - 0.5), kind="stable")[:MOST_FEATURES]
+    found: list[Side] = [HasActivity(int(code)) for code in np.sort(balanced) if SHARED[0] <= share[code] <= SHARED[1]]
+    for kind, values, parts in ((LengthGroup, like.lengths, 3), (DurationGroup, durations(like), 4)):
+        cuts = np.unique(np.quantile(values, np.arange(1, parts) / parts, method="higher"))
+        bounds = tuple(int(cut) for cut in cuts if cut > values.min())
+        if bounds:
+            found.append(kind(bounds))
+    return found

@@ -1,0 +1,75 @@
+"""Logs with attributes made to hurt, and what is declared of them: the same for every engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from libra.eventlog.attributes import Attribute
+from libra.eventlog.log import UTC_MICROSECONDS
+from libra.eventlog.options import ReadOptions, RoleNames
+
+START = 1_714_982_400_000_000  # a Monday of May 2024, in microseconds
+MINUTE = 60_000_000
+ROLES = RoleNames(("case:concept:name",), ("concept:name",), "time:timestamp")
+AT_B = Attribute("grade", "category", at="b", missing=("n/a",))
+DECLARED = (
+    AT_B,
+    Attribute("case:ward", "category"),
+    Attribute("case:sex", "category", values=("f", "m")),
+    Attribute("amount", "number", decimals=2, lowest=-50, highest=1_000, missing=("-1.0",)),
+    Attribute("case:urgent", "boolean"),
+    Attribute("due", "date"),
+    Attribute("never", "category"),
+)
+
+
+def described(attributes: tuple[Attribute, ...] = DECLARED, roles: RoleNames = ROLES, **more: object) -> ReadOptions:
+    """How such a log is read."""
+    written = ReadOptions(roles=roles, described="log.toml", attributes=attributes, timestamp_format="iso", decimal=".")
+    return replace(written, **more)  # type: ignore[arg-type]
+
+
+def hurtful(cases: int = 300, giant: int = 30_000, wards: int = 2_000) -> pl.DataFrame:
+    """Values that change within a case, come late, are blank or not there at all; many of them, few, and a giant case."""
+    rng = np.random.default_rng(7)
+    lengths = np.append(rng.integers(1, 9, cases), giant)
+    case = np.repeat(np.arange(cases + 1), lengths)
+    n = len(case)
+    label = np.array(["a", "b", "c", "é\u0301"])[rng.integers(0, 4, n)]
+    grade = np.array(["A", "B", " B ", "", "n/a", "Ω", "b"], object)[rng.integers(0, 7, n)]
+    amount = np.array(["1", "1.0", "-1.0", "-1", "", "3.145", "1e3", "99999", "-77", "NaN"], object)[rng.integers(0, 10, n)]
+    ward, sex = (rng.integers(0, many, cases + 1) for many in (wards, 4))
+    due = START + rng.integers(-(10**13), 10**13, n)
+    frame = pl.DataFrame(
+        {
+            "case:concept:name": [f"case {i}" for i in case],
+            "concept:name": label,
+            "time:timestamp": pl.Series(START + rng.integers(0, 500, n) * MINUTE, dtype=pl.Int64).cast(UTC_MICROSECONDS),
+            "grade": pl.Series(grade.tolist(), dtype=pl.String),
+            "amount": pl.Series(amount.tolist(), dtype=pl.String),
+            "due": pl.Series(due, dtype=pl.Int64).cast(UTC_MICROSECONDS).dt.to_string("iso"),
+            "never": pl.Series([""] * n, dtype=pl.String),
+            "case:ward": [f"ward {ward[i]}" for i in case],
+            "case:sex": pl.Series([["f", "m", "x", None][sex[i]] for i in case], dtype=pl.String),
+            "case:urgent": pl.Series([["yes", "false", "", "T"][i % 4] for i in case], dtype=pl.String),
+        }
+    )
+    some = pl.Series(rng.random(n) < 0.5)
+    blank = [pl.when(some).then(pl.col(name)).alias(name) for name in ("amount", "due")]
+    return frame.with_columns(blank)[rng.permutation(n)]
+
+
+def with_types(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same in the types of columns that know theirs."""
+    number = pl.col("amount").str.strip_chars().replace({"": None, "-1.0": None}).cast(pl.Float64)
+    urgent = pl.col("case:urgent").replace_strict({"yes": True, "T": True, "false": False, "": None}, return_dtype=pl.Boolean)
+    return frame.with_columns(number, pl.col("due").str.to_datetime(time_unit="us", time_zone="UTC"), urgent)
+
+
+def in_instances(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same with starts and completions, of which either may have the value."""
+    transitions = pl.Series(["start", "COMPLETE", "schedule", None] * frame.height)[: frame.height]
+    return frame.with_columns(transitions.alias("lifecycle:transition"))
