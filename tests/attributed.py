@@ -14,7 +14,7 @@ from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.example.simulate import simulate
 
 DAY = 86_400_000_000  # microseconds
-SCAN, TRIAGE = "X-ray", "Triage again"  # activities that some cases have
+SCAN, TEST = "X-ray", "Blood test"  # activities that some cases have, some of them twice
 PLACES, OWN_PLACES = ("north", "south", "west"), ("a place of its own", "north pole", "southernmost", "zz top", "Älg")
 COIN = Attribute("case:coin", "boolean")
 SCANNED = Attribute("case:scanned", "boolean")
@@ -23,13 +23,13 @@ WARD = Attribute("case:ward", "category", values=("south", "north", "east"))
 SCORE = Attribute("case:score", "number", lowest=0, highest=120, decimals=1)
 COST = Attribute("case:cost", "number")
 BORN = Attribute("case:born", "date")
-DOSE = Attribute("dose", "number", at=TRIAGE, lowest=0, highest=50)
+DOSE = Attribute("dose", "number", at=TEST, lowest=0, highest=50)
 EVERY = (COIN, SCANNED, PLACE, WARD, SCORE, COST, BORN, DOSE)
 ATOM, ATOM_SHARE = 25.0, 0.3
 
 
 def attributed(cases: int = 1500, seed: int = 1) -> EventLog:
-    """A coin, whether there was a scan, places (some of one case each), scores, costs, dates, and a dose at the first triage."""
+    """A coin, whether there was a scan, places (some of one case each), scores, costs, dates, and a dose at the first test."""
     log, random = simulate(cases=cases), np.random.Generator(np.random.PCG64(seed))
     n, has = log.n_cases, has_activity(log, SCAN)
     coin = _texts(np.where(random.random(n) < 0.1, "", np.where(random.random(n) < 0.5, "true", "false")))
@@ -49,7 +49,7 @@ def attributed(cases: int = 1500, seed: int = 1) -> EventLog:
         pl.Series("cost", cost),
         born.alias("born"),
     ]
-    firsts = log.events.with_row_index("row").filter(pl.col("concept:name") == TRIAGE).group_by("@case").agg(pl.col("row").min())
+    firsts = log.events.with_row_index("row").filter(pl.col("concept:name") == TEST).group_by("@case").agg(pl.col("row").min())
     dose = np.full(log.n_events, -1)
     dose[firsts["row"].to_numpy()] = random.integers(1, 6, firsts.height) * 5
     doses = pl.Series("dose", dose).set(pl.Series(dose < 0), None)

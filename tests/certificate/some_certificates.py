@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from attributed import EVERY, SCANNED, WARD, attributed
+
 import libra
 from libra.certificate.check import Check
 from libra.certificate.document import checksum
@@ -29,12 +31,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "subsample": {"gamma": 0.5},
     "subsamples": {"subsamples": 3},
     "individuals": {"individual": "case:concept:name"},
+    "attributes": {"attributes": EVERY},
+    "attributes of lists": {"attributes": (WARD, SCANNED), "tail": "drop", "most_cases": 2, "individual": "case:concept:name"},
     "seeded": {"seed": 1},
     "libra2022": {"mechanism": "libra2022"},
     "paper": {"mechanism": "libra2022", "subsamples": "paper"},
     "no trace noise": {"mechanism": "libra2022", "trace_noise": False},
 }
-PROVED, CLAIMED = tuple(OPTIONS)[:7], tuple(OPTIONS)[8:]
+PROVED, CLAIMED = tuple(OPTIONS)[:9], tuple(OPTIONS)[10:]
 OF_OTHERS: dict[str, dict[str, Any]] = {
     "travas": {"mechanism": "travas", "epsilon": 4.0, "delta": 1e-3},
     "travas with times": {"mechanism": "travas", "epsilon": 4.0, "delta": 1e-3, "times": "model", "repeats": 2},
@@ -62,7 +66,8 @@ def released(name: str) -> Release:
     """A release."""
     options = (OPTIONS | OF_OTHERS)[name]
     asked: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-3} if "mechanism" not in options else {}
-    return libra.anonymize(simulate(cases=400), **asked, **options)
+    log = attributed(400) if "attributes" in options else simulate(cases=400)
+    return libra.anonymize(log, **asked, **options)
 
 
 @cache

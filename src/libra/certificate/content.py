@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from libra._system.randomness import SEEDED_PREFIX
 from libra.certificate.check import SHOWN, Check, judged
 from libra.certificate.document import data_files
 from libra.engines.control_flow_tables import PrefixLevel
-from libra.errors import LibraError
-from libra.eventlog.attributes import Attribute
+from libra.errors import InputError, LibraError
+from libra.eventlog.attributes import Attribute, plain_values
 from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.in_parts import part_schema
 from libra.eventlog.log import EventLog
@@ -35,16 +36,18 @@ from libra.eventlog.tables.frames import KEY, remembering
 from libra.eventlog.xes.write import header_lines, written_metadata
 from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_metadata, id_prefix, placeholder_times
 from libra.mechanisms.libra import Libra
-from libra.mechanisms.libra.attributes.columns import schema_of
+from libra.mechanisms.libra.attributes.columns import OTHER, schema_of
 from libra.mechanisms.libra.generate import first_cases
-from libra.mechanisms.libra.releases import RELEASES, TIMES
+from libra.mechanisms.libra.releases import OF_ATTRIBUTES, RELEASES, TIMES
 from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.release import WITH_ATTRIBUTES, instances_in
 from libra.privacy.gate import VARIANT_COUNTS
 
 CONTENT = "content"
 LONGEST = 60  # characters of a column's name
+ROUNDED = 1e-9  # relative: what a number in floats may be off from its decimals
 BLOCK = 1 << 20
+HEAD = 1 << 20  # bytes of a table that its first line is in
 GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"  # no name, no comment, no time
 OF_SPARK = "org.apache.spark."
 OF_ARROW = "ARROW:schema"
@@ -118,6 +121,12 @@ def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
     timed = any(entry["purpose"] in RELEASES and RELEASES[entry["purpose"]].topic in TIMES for entry in ledger)
     if ledger and log.n_events and not timed:
         yield "it has times, and the ledger counts none"
+    there = {*log.events.columns, *(CASE_PREFIX + name for name in log.cases.columns)} & set(_declared(document))
+    if there and not any(entry["purpose"] in OF_ATTRIBUTES for entry in ledger):
+        yield "it has attributes, and the ledger counts none"
+    for attribute in _attributes_of(document):
+        if attribute.name in there:
+            yield from (f'its attribute "{attribute.name[:LONGEST]}" has {found}' for found in _undeclared(attribute, log))
 
 
 def _other_form(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
@@ -148,10 +157,35 @@ def _other_form(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
             yield FALLS
 
 
+def _attributes_of(document: Mapping[str, Any]) -> list[Attribute]:
+    """The attributes that were asked for."""
+    asked = document["parameters"].get("attributes") or () if document["mechanism"] == Libra.name else ()
+    return [Attribute.from_dict(one) for one in asked]
+
+
 def _declared(document: Mapping[str, Any]) -> dict[str, pl.DataType]:
-    """The columns of the attributes that were asked for."""
-    asked = document["parameters"].get("attributes") or ()
-    return schema_of([Attribute.from_dict(one) for one in asked]) if document["mechanism"] == Libra.name else {}
+    """Their columns."""
+    return schema_of(_attributes_of(document))
+
+
+def _undeclared(attribute: Attribute, log: EventLog) -> Iterator[str]:
+    """What the values of an attribute are that its declaration does not allow."""
+    values = log.cases[attribute.name.removeprefix(CASE_PREFIX)] if attribute.in_cases else log.events[attribute.name]
+    try:
+        found = plain_values(values, replace(attribute, lowest=None, highest=None, missing=()))
+    except InputError:
+        yield f"a value that is no {attribute.kind}"
+        return
+    if attribute.values is not None and not found.drop_nulls().is_in([*attribute.values, OTHER]).all():
+        yield "a value that is not on its list"
+    if attribute.kind == "number":
+        low, high = attribute.bounds
+        if not found.drop_nulls().is_between(low, high).all():
+            yield "a number beyond its bounds"
+        if ((values.cast(pl.Float64) * 10**attribute.decimals - found).abs() > ROUNDED * found.abs().clip(1)).any():
+            yield "a number with more decimals than are declared"
+    if attribute.at is not None and (log.events[ACTIVITY].filter(found.is_not_null()) != attribute.at).any():
+        yield f'a value on an event other than "{attribute.at[:LONGEST]}"'
 
 
 def _first_times(log: EventLog) -> npt.NDArray[np.int64]:
@@ -173,8 +207,7 @@ def departures_of_file(
 ) -> Iterator[str]:
     """What a file, or a folder of files, holds besides this log, which was read from it; `attributes` are those promised."""
     names = [CASE_ID, *(CASE_PREFIX + name for name in log.cases.columns[1:]), *log.events.columns[1:]]
-    if attributes:  # also those that are empty throughout, which a log does not have
-        names = list(part_schema(log.instances, attributes))
+    every = list(part_schema(log.instances, attributes)) if attributes else names  # a log in parts has empty columns as well
     for file in data_files(output).values() if output.is_dir() else [output]:
         form = input_format(file)
         if output.is_dir() and form.kind not in ("csv", "parquet"):
@@ -189,26 +222,27 @@ def departures_of_file(
                 if len(archive.namelist()) != 1 or archive.comment:
                     yield "the archive holds more than the log"
         if form.kind == "parquet":
-            yield from _of_parquet(file, names, [LogMetadata(), fresh_metadata(log, seeded=seeded)])
+            yield from _of_parquet(file, (names, every), [LogMetadata(), fresh_metadata(log, seeded=seeded)])
         elif form.kind == "xes":
             yield from _of_xes(file, form, log, seeded, with_attributes=bool(attributes))
         else:
             separator = "\t" if form.kind == "tsv" else ","
-            expected = f"{separator.join(map(header_of, names))}\n".encode()
             with open_input(file, form.compression) as stream:
-                if stream.read(len(expected)) != expected:
-                    yield f"its columns are not exactly {', '.join(names)}"
+                head = stream.read(HEAD)
+            if not any(head.startswith(f"{separator.join(map(header_of, each))}\n".encode()) for each in (names, every)):
+                yield f"its columns are not exactly {', '.join(names)}"
 
 
-def _of_parquet(file: Path, names: list[str], known: list[LogMetadata]) -> Iterator[str]:
+def _of_parquet(file: Path, either: tuple[list[str], list[str]], known: list[LogMetadata]) -> Iterator[str]:
+    """What a Parquet file holds besides these columns; those without a value may be there or not."""
     with file.open("rb") as stream:
         schema = pl.read_parquet_schema(stream)
         stream.seek(0)
         remembered = pl.read_parquet_metadata(stream)
     times = schema.get(TIMESTAMP)
     timed = isinstance(times, pl.Datetime) and times.time_unit == "us"
-    if list(schema) != names or {schema[CASE_ID], schema[ACTIVITY]} != {pl.String()} or not timed:
-        yield f"its columns are not exactly {', '.join(names)}, text and times"
+    if list(schema) not in either or {schema[CASE_ID], schema[ACTIVITY]} != {pl.String()} or not timed:
+        yield f"its columns are not exactly {', '.join(either[0])}, text and times"
     ours = [remembering(metadata)[KEY] for metadata in known]
     others = [key for key in remembered if key not in (KEY, OF_ARROW) and not key.startswith(OF_SPARK)]
     if others or remembered.get(KEY, ours[0]) not in ours:

@@ -105,7 +105,7 @@ class VariantQuery(PeerMechanism):
             raise UsageError(f"times is one of none, model, not {self.times!r}.")
         shares = checked_budget(self.budget)
         self._set(epsilon=checked_epsilon(self.epsilon), delta=delta_of_guarantee(self.delta), shares=shares, **others)
-        self._set(budget=dict(vars(shares)), time_zone=checked_time_zone(self.time_zone))
+        self._set(budget=shares.to_dict(), time_zone=checked_time_zone(self.time_zone))
         if self.times == "none" and (shares != DEFAULT_BUDGET or self.time_zone != "UTC"):
             raise UsageError("budget and time_zone apply to modelled times only. Add --set times=model.")
 

@@ -10,6 +10,7 @@ from typing import Any
 from libra.engines import attribute_tables as attributes
 from libra.engines import control_flow_tables as control
 from libra.engines import time_tables as times
+from libra.mechanisms.libra.attributes.release import VALUES
 from libra.mechanisms.libra.plan import Plan
 from libra.privacy.gate import KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VALUE_SELECTION, VARIANT_SELECTION, Entry, Group, Ledger
@@ -21,6 +22,8 @@ COUNTS, TAIL = "counts of kept variants", "model of rare cases"
 STARTS, DURATIONS, CLOCK = "when cases start", "how long cases and steps take", "hours and precision of times"
 TIMES = (STARTS, DURATIONS, CLOCK)
 ATTRIBUTES = "attributes of cases"
+TABLES_OF_ATTRIBUTES = (attributes.ValueCounts, attributes.ValueGrains, attributes.PairCounts, attributes.Interactions)
+OF_ATTRIBUTES = (KEPT_VALUES, *(table.purpose for table in TABLES_OF_ATTRIBUTES))
 TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
     (COUNTS, "kept", (control.VariantCounts,)),
     (COUNTS, "all", (control.NearestCounts,)),
@@ -30,7 +33,7 @@ TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
     (DURATIONS, "all", (times.CaseDurations, times.CaseDurationParts, times.LongestSteps)),
     (DURATIONS, "all", (times.StepDurations, times.EdgeDurations, times.LongestEdges)),
     (CLOCK, "all", (times.Granularity, times.ActivityHours)),
-    (ATTRIBUTES, "all", (attributes.ValueCounts, attributes.ValueGrains, attributes.PairCounts, attributes.Interactions)),
+    (ATTRIBUTES, "all", TABLES_OF_ATTRIBUTES),
 )
 
 
@@ -98,19 +101,43 @@ def departures_from_plan(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
         yield "releases about rare cases are missing that every run makes"
     if Ledger(tuple(of_tail)).mu > plan.mu_tail * (1 + CLOSE):
         yield "releases about rare cases take more than the plan gives them"
-    of_attributes = of_topics(entries, (ATTRIBUTES,))
-    if Ledger(tuple(of_attributes)).mu > plan.mu_attributes * (1 + CLOSE):
-        yield "releases about attributes take more than the plan gives them"
-    planned_choices = [(each.mu, noise.values_show(number)) for number, each in enumerate(noise.value_choices)]
-    for entry in of_attributes:
-        if entry.mechanism == VALUE_SELECTION and not any(
-            _close(entry.mu or 0.0, mu) and _close(entry.shows, shows) for mu, shows in planned_choices
-        ):
-            yield f'"{KEPT_VALUES}" does not have the noise that these parameters give it'
-    if sum(entry.mechanism == VALUE_SELECTION for entry in of_attributes) > len(planned_choices):
-        yield f'"{KEPT_VALUES}" stands there more often than attributes with private values are asked for'
+    yield from _departures_of_attributes(of_topics(entries, (ATTRIBUTES,)), plan)
     if of_times and not _close(Ledger(tuple(of_times)).mu, plan.mu_times):
         yield "releases about times do not add up to what the plan gives them"
+
+
+def _departures_of_attributes(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
+    """The same for entries about attributes: there are none, where nothing was generated, or all of them."""
+    if not entries:
+        return
+    if not plan.attributes:
+        yield "there are releases about attributes, and none is asked for"
+        return
+    spent = Ledger(tuple(entries)).mu
+    if not any(_close(spent, plan.mu_attributes * math.sqrt(share)) for share in (1.0, VALUES)):
+        yield "releases about attributes do not add up to what the plan gives them"
+    by_purpose = {purpose: [entry for entry in entries if entry.purpose == purpose] for purpose in OF_ATTRIBUTES}
+    counts, grains, scores, pairs = (by_purpose[table.purpose] for table in TABLES_OF_ATTRIBUTES)
+    numbers = sum(attribute.kind in ("number", "date") for attribute in plan.attributes)
+    others = len(plan.attributes) - numbers
+    if len(grains) != numbers or not others + 2 * numbers <= len(counts) <= others + 3 * numbers:
+        yield "there are more or fewer releases about attributes than with these parameters"
+    if len(scores) > 1 or len(scores) != len(pairs):
+        yield "how attributes go together is released once, after the choice of pairs"
+    if not all(1 / 2 <= entry.sensitivity**2 * (1 + CLOSE) and entry.sensitivity <= 1 for entry in counts):
+        yield f'"{attributes.ValueCounts.purpose}" has a sensitivity that no number of cells has'
+    if any(entry.sensitivity < 1 for entry in scores) or any(entry.sensitivity**2 * (1 + CLOSE) < 1 / 4 for entry in pairs):
+        yield "pairs of attributes have a sensitivity that no number of pairs has"
+    noise = plan.calibration
+    planned = [(each.mu, noise.values_show(number)) for number, each in enumerate(noise.value_choices)]
+    for entry in by_purpose[KEPT_VALUES]:
+        found = next((one for one in planned if all(map(_close, (entry.mu or 0.0, entry.shows), one))), None)
+        if found is None:
+            yield f'"{KEPT_VALUES}" does not have the noise that these parameters give it, or stands there too often'
+            return
+        planned.remove(found)
+    if len(planned) > numbers:
+        yield f'"{KEPT_VALUES}" is missing for a category'
 
 
 def of_topics(entries: Sequence[Entry], topics: tuple[str, ...]) -> list[Entry]:
