@@ -16,6 +16,7 @@ from libra.errors import UsageError, did_you_mean
 from libra.eventlog.options import EpochUnit, InstanceMode, Progress, ReadOptions, RoleNames, Zone
 
 if TYPE_CHECKING:
+    from libra.eventlog.attributes import Attribute
     from libra.eventlog.description import Description
     from libra.mechanisms.libra2022.algorithm import Anonymizer
 
@@ -70,7 +71,7 @@ class OtherParameters(TypedDict, total=False):
     time_zone: str | None
     cases: int | None
     most_cases: int | None
-    attributes: Sequence[str] | Literal["all"] | None
+    attributes: Sequence[str | Attribute] | Literal["all"] | None
     alpha: float | None
     b: float | None
     gamma: float | None

@@ -12,9 +12,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from attributed import EVERY, SCANNED, WARD, attributed
-
 import libra
+from attributed import EVERY, SCANNED, WARD, attributed
 from libra.certificate.check import Check
 from libra.certificate.document import checksum
 from libra.certificate.verify import self_checks

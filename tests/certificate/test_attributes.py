@@ -10,10 +10,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from attributed import COIN, DOSE, EVERY, PLACE, SCANNED, SCORE, WARD, attributed
 from some_certificates import Document, all_checks, changed, document, failed, files, released, with_checksum
 
 import libra
+from attributed import COIN, DOSE, EVERY, PLACE, SCANNED, SCORE, WARD, attributed
 from libra.certificate.content import content
 from libra.certificate.verify import verify
 from libra.engines.attribute_tables import Interactions, PairCounts, ValueCounts, ValueGrains
@@ -91,7 +91,10 @@ def test_other_kinds_lists_or_numbers_of_attributes_do_not_go_with_the_ledger() 
         _declared_otherwise(PLACE, values=("south", "north", "west")),
         _declared_otherwise(WARD, values=None),
         _declared_otherwise(COIN, kind="category"),
-        *(changed(issued, ("parameters", "attributes"), some) for some in (asked[1:], [], [*asked, {"name": "x", "kind": "date"}])),
+        *(
+            changed(issued, ("parameters", "attributes"), some)
+            for some in (asked[1:], [], [*asked, {"name": "x", "kind": "date"}])
+        ),
         changed(issued, ("parameters", "budget", "attributes"), 0.3),
         changed(issued, ("parameters", "budget"), {"control": 0.4, "times": 0.4, "attributes": 0.2}),
     ]
@@ -157,7 +160,9 @@ def test_attributes_that_a_ledger_does_not_count_are_seen_in_the_file() -> None:
 
 def test_releases_about_attributes_that_nobody_asked_for_are_refused() -> None:
     entries = Ledger.from_dict(document("attributes")).entries
-    assert "there are releases about attributes, and none is asked for" in list(Libra(epsilon=4.0, delta=1e-3).departures(entries))
+    assert "there are releases about attributes, and none is asked for" in list(
+        Libra(epsilon=4.0, delta=1e-3).departures(entries)
+    )
 
 
 @pytest.mark.parametrize("name", ["log.xes", "log.csv", "log.parquet"])

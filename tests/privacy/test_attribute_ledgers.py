@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attributed import BORN, COIN, COST, DOSE, EVERY, PLACE, SCANNED, SCORE, WARD, attributed
 from numpy.typing import NDArray
 from scipy.stats import norm
 
 import libra
+from attributed import BORN, COIN, COST, DOSE, EVERY, PLACE, SCANNED, SCORE, WARD, attributed
 from libra._system.randomness import Randomness
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import EventLog
@@ -65,7 +65,7 @@ def test_a_plan_keeps_the_promise_and_uses_it(asked: str, setting: dict[str, Any
     chosen = private_values(ASKED[asked])
     assert len(noise.value_choices) == len(chosen) == sum(entry.mechanism == VALUE_SELECTION for entry in spent.entries)
     assert sum(choice.mu**2 for choice in noise.value_choices) < plan.mu_attributes**2
-    assert all(0 < noise.values_show(number) for number in range(len(chosen)))
+    assert all(noise.values_show(number) > 0 for number in range(len(chosen)))
 
 
 @cache

@@ -72,6 +72,13 @@ class ListEngine:
         rows, noisy = rule.passing(np.array([self.cases.count(one) for one in distinct], np.int64), random)
         return traces_of([distinct[row] for row in rows]), noisy
 
+    @property
+    def values(self) -> tuple[tuple[str, ...], ...]:
+        return ()
+
+    def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        raise NotImplementedError("these cases have no attributes")
+
     def subsampled(self, rate: float, random: Randomness) -> ListEngine:
         taken = random.uniform(len(self.cases)) < rate
         return ListEngine([case for case, one in zip(self.cases, taken, strict=True) if one], self.labels)

@@ -160,7 +160,7 @@ def parameters_of(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         >>> list(parameters_of({"most_cases": None, "labels": "private", "budget": {"control": 0.55, "times": 0.45}}))
         [('labels', 'private'), ('budget', 'control=0.55,times=0.45')]
     """
-    return ((name.replace("_", " "), _value(value)) for name, value in parameters.items() if value is not None)
+    return ((name.replace("_", " "), _value(value)) for name, value in parameters.items() if value not in (None, []))
 
 
 def _value(value: Any) -> str:
@@ -169,7 +169,7 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return ", ".join(str(one["name"] if isinstance(one, dict) else one) for one in value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -31,7 +31,7 @@ def count(table: Table, block: Cases | VariantBlock) -> Integers:
     if not needs_cases(table):
         counts = control_flow.COUNTERS[kind](block, table)
     elif kind in attributes.COUNTERS:
-        counts = attributes.COUNTERS[kind](block, table)  # type: ignore[arg-type]  # whole cases
+        counts = attributes.COUNTERS[kind](block, table)
     elif kind in times.CELLS:
         counts = np.bincount(times.CELLS[kind](block, table), minlength=cells)
     else:

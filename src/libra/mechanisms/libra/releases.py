@@ -124,7 +124,7 @@ def _departures_of_attributes(entries: Sequence[Entry], plan: Plan) -> Iterator[
         yield "there are more or fewer releases about attributes than with these parameters"
     if len(scores) > 1 or len(scores) != len(pairs):
         yield "how attributes go together is released once, after the choice of pairs"
-    if not all(1 / 2 <= entry.sensitivity**2 * (1 + CLOSE) and entry.sensitivity <= 1 for entry in counts):
+    if not all(entry.sensitivity**2 * (1 + CLOSE) >= 1 / 2 and entry.sensitivity <= 1 for entry in counts):
         yield f'"{attributes.ValueCounts.purpose}" has a sensitivity that no number of cells has'
     if any(entry.sensitivity < 1 for entry in scores) or any(entry.sensitivity**2 * (1 + CLOSE) < 1 / 4 for entry in pairs):
         yield "pairs of attributes have a sensitivity that no number of pairs has"
