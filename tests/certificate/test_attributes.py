@@ -172,7 +172,7 @@ def test_an_undeclared_column_is_found(name: str, level: str, tmp_path: Path) ->
     log = release.log
     frame = log.cases if level == "cases" else log.events
     more = frame.with_columns(pl.Series("diagnosis", ["secret"] * frame.height))
-    forged = replace(release, log=replace(log, **{level: more}))
+    forged = replace(release, log=replace(log, cases=more) if level == "cases" else replace(log, events=more))
     with pytest.raises(InputError, match=f"its {level} have attributes that are not promised: diagnosis"):
         forged.write(tmp_path / name, certificate=tmp_path / "certificate.json")
     forged.write(tmp_path / name)

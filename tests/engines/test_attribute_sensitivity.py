@@ -90,6 +90,7 @@ def cells(draw: st.DrawFn, known: PolarsEngine, *, grouped: bool) -> Cells:
     number = draw(st.integers(0, len(ATTRIBUTES) - 1))
     kind = ATTRIBUTES[number].kind
     there = sorted({value for value in known.cases.attributes[number].tolist() if value != MISSING})
+    atoms: tuple[Any, ...]
     if kind == "category":
         atoms = tuple(draw(st.sets(st.sampled_from(known.values[number])))) if known.values[number] else ()
         bounds: tuple[int, ...] | None = ()

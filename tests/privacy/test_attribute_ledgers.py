@@ -88,7 +88,8 @@ def _log(individuals: bool) -> EventLog:
     ids=str,
 )
 def test_what_is_released_is_what_was_planned(asked: str, setting: dict[str, Any]) -> None:
-    made = Libra(**{"epsilon": 4.0, "delta": 1e-3, "attributes": ASKED[asked]} | setting)
+    said: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-3, "attributes": ASKED[asked]}
+    made = Libra(**said | setting)
     release = made.anonymize(_log("most_cases" in setting), Randomness(seed=3))
     assert release.ledger is not None
     ledger = Ledger.from_dict(json.loads(json.dumps(release.ledger.to_dict())))
@@ -108,7 +109,7 @@ def test_of_several_runs_the_one_that_spent_most_is_in_the_ledger(monkeypatch: p
     """Runs may choose values or not, by what they released: the ledger that is given out is that of the dearest."""
     from libra.mechanisms.libra.attributes import release as steps
 
-    settings = {"epsilon": 8.0, "delta": 1e-3, "subsamples": 2, "gamma": 0.7, "attributes": (SCORE,)}
+    settings: dict[str, Any] = {"epsilon": 8.0, "delta": 1e-3, "subsamples": 2, "gamma": 0.7, "attributes": (SCORE,)}
     rare = iter([0.0, 1.0])  # in the first run no choice of a number is likely to show anything, in the second it is
     once = steps.release_attributes
 
@@ -155,7 +156,7 @@ def test_a_case_is_hidden_whether_its_variant_or_its_value_is_new(
         variant = selection(variants + more, plan.mu_variants, plan.variant_threshold, plan.scale, 60)
         value = selection(values + more, *choice, plan.scale, 60)
         sides.append(np.multiply.outer(np.multiply.outer(variant, value), gaussian(bool(more), rest)))
-    assert max(both_ways(*sides, epsilon)) <= delta * (1 + 1e-6)
+    assert max(both_ways(sides[0], sides[1], epsilon)) <= delta * (1 + 1e-6)
 
 
 def test_the_bound_for_variants_alone_would_not_cover_a_value_of_its_own() -> None:
@@ -167,7 +168,7 @@ def test_the_bound_for_variants_alone_would_not_cover_a_value_of_its_own() -> No
     for more in (1, 0):
         value = selection(more, mu_value, threshold, scale, 40)
         sides.append(np.multiply.outer(value, gaussian(bool(more), math.hypot(mu, mu_rest))))
-    found = max(both_ways(*sides, epsilon))
+    found = max(both_ways(sides[0], sides[1], epsilon))
     entries = (
         Entry("variants", VARIANT_SELECTION, 1.0, 1 / mu, shows=1e-9),
         Entry("values", VALUE_SELECTION, 1.0, 1 / mu_value, shows=shows),

@@ -75,7 +75,7 @@ def test_entries_about_attributes_have_the_sensitivities_of_the_page(options: di
     found: dict[str, list[float]] = {}
     for entry in ledger.entries:
         found.setdefault(entry.purpose, []).append(entry.sensitivity**2)
-    counts, (pairs,), (together,) = (found[table.purpose] for table in OF_CELLS)
+    counts, (pairs,), (together,) = (found[table.purpose] for table in OF_CELLS)  # type: ignore[attr-defined]  # of the protocol `Table`
     assert all(1 / 2 <= square < 1 + 1e-9 and 1 / (1 - square) == pytest.approx(round(1 / (1 - square))) for square in counts)
     assert pairs == pytest.approx(round(pairs))
     assert 1 / 4 <= together < pairs

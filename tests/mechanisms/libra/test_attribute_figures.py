@@ -21,7 +21,8 @@ from libra.release import Release
 
 
 def _released(log: EventLog, **options: Any) -> Release:
-    return libra.anonymize(log, **{"epsilon": 6.0, "delta": 1e-3, "seed": 1, "attributes": EVERY} | options)
+    said: dict[str, Any] = {"epsilon": 6.0, "delta": 1e-3, "seed": 1, "attributes": EVERY}
+    return libra.anonymize(log, **said | options)
 
 
 def _figures(release: Release) -> AttributeFigures:
