@@ -44,7 +44,7 @@ class Released:
     topic: str  # what it is about, for people
     mechanism: str  # the kind of noise
     group: Group  # the cases it is counted from
-    one_cell: bool  # whether a case falls into one cell, so that the sensitivity is 1
+    one_cell: bool  # whether the sensitivity is 1: a case falls into one cell, or is scaled down to as much
 
     def departures(self, entry: Entry) -> Iterator[str]:
         """How an entry differs from that."""
@@ -63,7 +63,7 @@ RELEASES: dict[str, Released] = {
     KEPT_VALUES: Released(ATTRIBUTES, VALUE_SELECTION, "all", one_cell=True),
     KEPT_VARIANTS: Released(CHOICE, VARIANT_SELECTION, "all", one_cell=True),
     **{
-        table.purpose: Released(topic, ROUNDED_GAUSSIAN, group, issubclass(table, control.OneCell))
+        table.purpose: Released(topic, ROUNDED_GAUSSIAN, group, issubclass(table, (control.OneCell, control.DoubtfulEdges)))
         for topic, group, tables in TABLES
         for table in tables
     },
