@@ -36,7 +36,7 @@ def test_the_noise_on_tables_of_attributes_is_no_smaller_than_it_should_be(run: 
 @pytest.mark.parametrize(
     ("run", "table", "wrong"),
     [
-        (inside.counts, tables.ValueCounts, lambda table, clip: 0.7 * clip),
+        (inside.counts, tables.ValueCounts, lambda table, clip: 0.6 * clip),
         (inside.scores, tables.PairCounts, lambda table, clip: 1.0),
         (inside.pairs, tables.Interactions, lambda table, clip: clip / 2),
         (inside.pairs, tables.Interactions, lambda table, clip: clip / len(table.pairs) ** 0.5),
