@@ -1,4 +1,4 @@
-"""The audits have teeth: three bugs, each planted in a copy of the code, are caught, and the code without them is not.
+"""The audits have teeth: five bugs, each planted in a copy of the code, are caught, and the code without them is not.
 
 Everything is seeded, so a bug that is caught once is caught always.
 """
@@ -22,6 +22,16 @@ SOURCE = Path(libra.__file__).resolve().parent
 BUGS = {
     "a fifth less noise": ("privacy/noise.py", "    points *= sd\n", "    points *= 0.8 * sd\n"),
     "the clip is ignored": ("engines/counting/clipping.py", "squares > limit", "squares > np.inf"),
+    "half the clip of pairs of attributes": (
+        "engines/attribute_tables.py",
+        "for one, other in self.pairs)) * SAFE",
+        "for one, other in self.pairs)) / 2",
+    ),
+    "a value of few cases shows": (
+        "privacy/gate.py",
+        "self._engine.select_values(attribute, GaussianRule(mu, threshold, scale)",
+        "self._engine.select_values(attribute, GaussianRule(mu, threshold // 4, scale)",
+    ),
     "the exact number of cases": ("mechanisms/libra/algorithm.py", "in flows], self.cases)", "in flows], log.n_cases)"),
 }
 LONG = [
@@ -97,3 +107,24 @@ def test_an_ignored_clip_is_caught_from_the_inside_with_private_labels(planted: 
     assert Path(where).is_relative_to(copy)
     claimed, found = map(float, figures.split())
     assert (found > claimed) == planted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("bug", "canary", "run", "delta"),
+    [
+        ("half the clip of pairs of attributes", "has values that nobody else has together", "pairs", 0.3),
+        ("a value of few cases shows", "has values of its own", "values", 0.01),
+    ],
+)
+def test_a_bug_in_the_release_of_attributes_is_caught_from_the_inside(
+    bug: str, canary: str, run: str, delta: float, tmp_path: Path
+) -> None:
+    """The code without these bugs is audited in test_inside_audit_of_attributes.py."""
+    copy = _copy(tmp_path, bug)
+    audit = f"inside.audited(['{canary}'], inside.{run}, epsilon=1.0, delta={delta}, runs=800, seed=1)"
+    done = _run(copy, "-c", f"import libra, inside_attributes as inside; print(libra.__file__); print(*{audit}.values())")
+    assert done.returncode == 0, done.stderr
+    where, found = done.stdout.splitlines()
+    assert Path(where).is_relative_to(copy)
+    assert float(found) > 1.0

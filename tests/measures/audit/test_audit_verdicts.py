@@ -11,6 +11,7 @@ import pytest
 from toys import (
     NO,
     Answering,
+    Copying,
     Counting,
     Identity,
     Leaking,
@@ -25,6 +26,7 @@ from toys import (
 from libra._system.randomness import Randomness
 from libra.engines.contract import Unit
 from libra.errors import InputError, LibraError, UsageError
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures.audit import NAMES, Audit, Claim, Effort, Finding, audit, implied_claim
 from libra.measures.audit.audit import MISTAKEN, PROBES, stated_claim
@@ -76,6 +78,13 @@ def test_a_release_of_everything_is_refuted_by_every_canary() -> None:
         RARE_PERSON,
     ]  # three cases: epsilon 3
     assert found.notes == ()
+
+
+def test_attributes_that_are_asked_for_are_those_of_the_small_logs() -> None:
+    """Whatever they are called in the log: a mechanism that copies them is refuted by the canary with a rare value."""
+    asked = (Attribute("case:diagnosis", "category"),)
+    assert audited(Copying(asked), (1.0, 1e-3), 400, VALUE).refuted
+    assert not audited(Copying(), (1.0, 1e-3), 400, VALUE).refuted
 
 
 def test_a_release_of_nothing_is_not_refuted_and_proves_nothing() -> None:

@@ -22,7 +22,7 @@ from libra.engines.contract import CASE
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.audit.canaries import NAMES, THRESHOLD, Canary, Case, Setting, log_of_cases, setting_of
+from libra.measures.audit.canaries import NAMES, RELEASED, THRESHOLD, Canary, Case, Setting, log_of_cases, setting_of
 from libra.measures.audit.events import Event, bound_of, telling_event
 from libra.measures.audit.outcome import Audit, Claim, Finding
 from libra.measures.audit.sight import Figure, Sight
@@ -89,6 +89,8 @@ def audit(
             raise UsageError(f'Unknown canary "{name}". Choose from: {", ".join(NAMES)}.')
     if not names:
         raise UsageError("An audit needs at least one canary. Omit the list to try all of them.")
+    if getattr(mechanism, "attributes", ()):  # the small logs have other attributes than the log, and these are released
+        mechanism = replace(mechanism, attributes=RELEASED)  # type: ignore[type-var]  # mechanisms are dataclasses
     protected = log.individual is not None and hasattr(mechanism, "most_cases")  # the individual, not each case by itself
     most_cases = (getattr(mechanism, "most_cases", None) or 1) if protected else None
     setting = setting_of(log, labels_public=not getattr(mechanism, "private_labels", False), most_cases=most_cases)

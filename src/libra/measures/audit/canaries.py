@@ -17,6 +17,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog import names
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import HOUR, UTC_MICROSECONDS, EventLog
 
 FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON, RARE_PERSON = (
@@ -47,6 +48,7 @@ MANY_VARIANTS = 50  # of which short ones are taken
 NEW_ACTIVITY = "something new"
 ATTRIBUTE, AMOUNT, OWNER = "group", "amount", "person"  # columns of the small logs
 COMMON_VALUE = "common"
+RELEASED = (Attribute(f"{names.CASE_PREFIX}{ATTRIBUTE}", "category"), Attribute(f"{names.CASE_PREFIX}{AMOUNT}", "number"))
 
 
 @dataclass(frozen=True)
