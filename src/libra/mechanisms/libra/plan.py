@@ -234,6 +234,8 @@ def checked_budget(said: Budget | Mapping[str, float] | str, many: int = 0) -> B
     named: dict[str, object] = {name.strip(): value for name, _, value in parts} if isinstance(said, str) else dict(said)
     if not all(sign and name.strip() for name, sign, _ in parts) or (parts and len(named) < len(parts)):
         raise UsageError(f'The budget "{said}" cannot be read. {WAYS}.')
+    if not named:
+        raise UsageError(f"The shares of the budget have to add up to 1. {WAYS}.")
     for name in named:
         if name not in ("control", "times", "attributes"):
             raise UsageError(f'There is no share of the budget called "{name}". {WAYS}.')
