@@ -13,15 +13,30 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from attributed import ATOM, ATOM_SHARE, BORN, COIN, COST, DOSE, EVERY, PLACE, PLACES, SCAN, SCANNED, SCORE, TEST, WARD
-from attributed import attributed, has_activity
 
 import libra
+from attributed import (
+    ATOM,
+    ATOM_SHARE,
+    BORN,
+    COIN,
+    COST,
+    DOSE,
+    EVERY,
+    PLACE,
+    PLACES,
+    SCAN,
+    SCANNED,
+    SCORE,
+    TEST,
+    WARD,
+    attributed,
+    has_activity,
+)
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.mechanisms.libra.attributes.columns import OTHER
-from libra.mechanisms.libra.figures import Figures
 from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.model_file import read_model, write_model
 from libra.release import Release
