@@ -1,0 +1,240 @@
+"""Released attributes: their values, how they go together and where they stand; and nothing that was not declared or chosen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import libra
+from attributed import (
+    ATOM,
+    ATOM_SHARE,
+    BORN,
+    COIN,
+    COST,
+    DOSE,
+    EVERY,
+    PLACE,
+    PLACES,
+    SCAN,
+    SCANNED,
+    SCORE,
+    TEST,
+    WARD,
+    attributed,
+    has_activity,
+)
+from libra.eventlog.attributes import Attribute
+from libra.eventlog.in_parts import LogInParts
+from libra.eventlog.log import UTC_MICROSECONDS, EventLog
+from libra.mechanisms.libra.attributes.columns import OTHER
+from libra.mechanisms.libra.generate import planned
+from libra.mechanisms.libra.model_file import read_model, write_model
+from libra.release import Release
+
+ASKED: dict[str, Any] = {"epsilon": 6.0, "delta": 1e-3, "seed": 1, "labels": "public", "attributes": EVERY}
+CASES = 1500
+ELSEWHERE = """
+import json, sys, hashlib
+from libra.mechanisms.libra.figures import Figures
+from libra.mechanisms.libra.generate import planned
+runs = [Figures.from_dict(run) for run in json.load(open(sys.argv[1]))]
+for part_events in (1_000_000, 3000):
+    log = planned(runs, part_events=part_events).in_parts(seeded=False)
+    print(hashlib.sha256(log.to_polars().write_csv().encode()).hexdigest())
+"""
+
+
+@pytest.fixture(scope="module")
+def original() -> EventLog:
+    return attributed(CASES)
+
+
+@pytest.fixture(scope="module")
+def release(original: EventLog) -> Release:
+    return libra.anonymize(original, **ASKED)
+
+
+def shares(values: pl.Series) -> dict[Any, float]:
+    found = values.value_counts(normalize=True)
+    return dict(found.iter_rows())
+
+
+def test_columns_have_the_types_that_are_declared(release: Release) -> None:
+    kinds = {name: dtype for name, dtype in release.log.cases.schema.items() if name != "concept:name"}
+    assert kinds == {
+        "coin": pl.Boolean(),
+        "scanned": pl.Boolean(),
+        "place": pl.String(),
+        "ward": pl.String(),
+        "score": pl.Float64(),
+        "cost": pl.Int64(),
+        "born": UTC_MICROSECONDS,
+    }
+    assert release.log.events.schema["dose"] == pl.Int64()
+    assert len(EVERY) == len(kinds) + 1
+
+
+@pytest.mark.parametrize("attribute", [COIN, SCANNED, PLACE, WARD], ids=lambda one: one.name)
+def test_shares_of_values_are_kept_and_so_is_the_share_of_missing_ones(
+    attribute: Attribute, original: EventLog, release: Release
+) -> None:
+    name = attribute.name.removeprefix("case:")
+    before, after = shares(original.cases[name]), shares(release.log.cases[name])
+    for value, share in before.items():
+        if share > 0.02 and (attribute.values is None or value in (*attribute.values, None)):
+            assert after[value] == pytest.approx(share, abs=0.03), value
+
+
+def test_values_of_few_cases_are_other_and_what_was_not_chosen_or_declared_never_shows(release: Release) -> None:
+    assert set(release.log.cases["place"].drop_nulls()) <= {*PLACES, OTHER}
+    assert set(release.log.cases["ward"].drop_nulls()) == {"north", "south", OTHER}
+    assert shares(release.log.cases["ward"])[OTHER] == pytest.approx(shares(attributed(CASES).cases["ward"])["west"], abs=0.03)
+
+
+def test_what_goes_together_with_an_activity_still_does(original: EventLog, release: Release) -> None:
+    for log in (original, release.log):
+        has = has_activity(log, SCAN)
+        scanned = log.cases["scanned"].fill_null(False).to_numpy()
+        north = (log.cases["ward"] == "north").fill_null(False).to_numpy()
+        assert scanned[has].mean() > 0.93
+        assert scanned[~has].mean() < 0.07
+        assert north[has].mean() - north[~has].mean() > 0.3
+        coin = log.cases["coin"].cast(pl.Float64).to_numpy()
+        assert abs(np.nanmean(coin[has]) - np.nanmean(coin[~has])) < 0.12, "a coin goes with nothing"
+
+
+def test_what_goes_together_with_another_attribute_still_does(original: EventLog, release: Release) -> None:
+    for log in (original, release.log):
+        score, scanned = log.cases["score"], log.cases["scanned"]
+        rest = score.is_not_null() & (score != ATOM)
+        high, low = (np.median(score.filter(rest & side)) for side in (scanned, ~scanned))
+        assert high - low > 15
+
+
+def test_numbers_keep_their_bounds_their_decimals_and_the_value_that_many_have(original: EventLog, release: Release) -> None:
+    score = release.log.cases["score"]
+    assert score.min() >= 0  # type: ignore[operator]  # a number
+    assert score.max() <= 120  # type: ignore[operator]
+    assert score.round(1).equals(score)
+    assert shares(score)[ATOM] == pytest.approx(ATOM_SHARE * 0.9, abs=0.03)
+    assert shares(score)[None] == pytest.approx(0.1, abs=0.03)
+    rest = [log.cases["score"].filter(log.cases["score"] != ATOM) for log in (original, release.log)]
+    for level in (0.1, 0.25, 0.5, 0.75, 0.9):
+        assert rest[1].quantile(level) == pytest.approx(rest[0].quantile(level), abs=4)
+
+
+def test_numbers_without_declared_bounds_are_near_those_of_others_and_an_extreme_one_is_gone(
+    original: EventLog, release: Release
+) -> None:
+    before, after = original.cases["cost"], release.log.cases["cost"].drop_nulls()
+    assert before.max() == 10**14
+    assert after.max() < 10**5  # type: ignore[operator]
+    for level in (0.25, 0.5, 0.75):
+        assert after.quantile(level) == pytest.approx(before.quantile(level), rel=0.15)
+
+
+def test_dates_are_about_as_long_before_the_case_as_in_the_original(original: EventLog, release: Release) -> None:
+    years = []
+    for log in (original, release.log):
+        known = log.cases["born"].is_not_null()
+        before = (log.case_spans[0] - log.cases["born"].to_physical().fill_null(0).to_numpy())[known.to_numpy()]
+        assert known.mean() > 0.97  # type: ignore[operator]
+        years.append(before / (365.25 * 86_400e6))
+    for level in (0.1, 0.5, 0.9):
+        assert np.quantile(years[1], level) == pytest.approx(np.quantile(years[0], level), abs=2.5)
+
+
+def test_a_value_that_stands_on_an_activity_is_on_the_first_event_of_it_and_nowhere_else(release: Release) -> None:
+    events = release.log.events.with_row_index("row")
+    with_value = events.filter(pl.col("dose").is_not_null())
+    firsts = events.filter(pl.col("concept:name") == TEST).group_by("@case").agg(pl.col("row").min())
+    assert set(with_value["row"]) <= set(firsts["row"])
+    assert with_value.height > 0.9 * firsts.height
+    assert set(with_value["dose"]) <= set(range(51))
+    assert with_value.filter(pl.col("dose") % 5 == 0).height > 0.6 * with_value.height
+
+
+def test_where_an_activity_is_not_released_nothing_stands_on_it(original: EventLog) -> None:
+    found = libra.anonymize(original, **ASKED | {"labels": ["Arrive", "Register", "Triage"], "attributes": (DOSE, COIN)}).log
+    assert found.n_cases > 1000
+    assert "dose" not in found.events.columns
+    assert shares(found.cases["coin"])[True] == pytest.approx(0.45, abs=0.04)
+
+
+def test_another_process_makes_the_same_values_of_the_figures(release: Release, tmp_path: Path) -> None:
+    plain = [run.to_dict() for run in release.figures]
+    (tmp_path / "figures.json").write_text(json.dumps(plain, allow_nan=False))
+    command = [sys.executable, "-c", ELSEWHERE, str(tmp_path / "figures.json")]
+    made = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    here = [planned(release.figures, part_events=each).in_parts(seeded=False) for each in (1_000_000, 3000)]
+    assert made == [hashlib.sha256(log.to_polars().write_csv().encode()).hexdigest() for log in here]
+    assert here[0].to_polars().drop("case:concept:name").equals(release.log.to_polars().drop("case:concept:name"))
+
+
+def test_all_parts_of_a_log_have_the_attributes_and_together_their_shares(release: Release) -> None:
+    whole = planned(release.figures, part_events=3000).in_parts(seeded=False)
+    assert isinstance(whole, LogInParts)
+    parts = list(whole.parts())
+    assert len(parts) > 3
+    assert {tuple(part.cases.columns) for part in parts} == {tuple(release.log.cases.columns)}
+    assert {tuple(part.events.columns) for part in parts} == {tuple(release.log.events.columns)}
+    for name in ("coin", "scanned", "place", "ward"):
+        together = shares(pl.concat([part.cases[name] for part in parts]))
+        for value, share in shares(release.log.cases[name]).items():
+            assert together.get(value, 0.0) == pytest.approx(share, abs=0.02), (name, value)
+    has = np.concatenate([has_activity(part, SCAN) for part in parts])
+    scanned = pl.concat([part.cases["scanned"] for part in parts]).fill_null(False).to_numpy()
+    assert scanned[has].mean() > 0.9
+    assert scanned[~has].mean() < 0.1
+
+
+def test_a_model_file_has_the_attributes_and_makes_logs_of_any_size(release: Release, tmp_path: Path) -> None:
+    write_model(release, tmp_path / "model.json")
+    model = read_model(tmp_path / "model.json")
+    assert planned(model.figures).in_parts(seeded=True).equals(release.log)
+    made = model.planned(3000, seed=7).in_parts(seeded=True)
+    assert (made.n_cases, made.cases.columns) == (3000, release.log.cases.columns)
+    for value, share in shares(release.log.cases["place"]).items():
+        assert shares(made.cases["place"]).get(value, 0.0) == pytest.approx(share, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: one.update(counts=one["counts"][:-1]),
+        lambda one: one.update(texts=one["texts"][:-1]),
+        lambda one: one.update(counts=["many"] * len(one["counts"])),
+    ],
+)
+def test_a_model_whose_attributes_do_not_fit_together_is_refused(change: Any, release: Release, tmp_path: Path) -> None:
+    write_model(release, tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    change(document["figures"][0]["attributes"]["each"][EVERY.index(PLACE)])
+    (tmp_path / "model.json").write_text(json.dumps(document))
+    with pytest.raises(libra.errors.InputError, match="do not fit together"):
+        read_model(tmp_path / "model.json")
+
+
+def test_several_runs_on_subsamples_have_the_values_of_all(original: EventLog) -> None:
+    found = libra.anonymize(original, **ASKED | {"epsilon": 20.0, "subsamples": 2, "attributes": (PLACE, SCORE)})
+    assert len(found.figures) == 2
+    after = shares(found.log.cases["place"])
+    assert set(after) <= {*PLACES, OTHER, None}
+    assert after["north"] == pytest.approx(0.5, abs=0.06)
+
+
+def test_a_date_far_from_everything_is_still_a_date(original: EventLog) -> None:
+    """What noise makes of it has to be within the years that files can hold."""
+    far = original.cases.with_columns(pl.lit(-62_135_596_800_000_000).cast(UTC_MICROSECONDS).alias("born"))
+    found = libra.anonymize(replace(original, cases=far), **ASKED | {"attributes": (BORN, COST)}).log
+    assert found.cases["born"].dt.year().is_between(1, 9999).all()
