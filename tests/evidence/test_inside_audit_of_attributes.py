@@ -18,7 +18,7 @@ from libra.engines import attribute_tables as tables
 from libra.privacy.gate import Gate
 
 OWN, TOGETHER = "has values of its own", "has values that nobody else has together"
-LARGE = {"epsilon": 1.0, "delta": 0.3, "runs": 900, "seed": 1}  # so large a delta that a little less noise shows
+LARGE: dict[str, Any] = {"epsilon": 1.0, "delta": 0.3, "runs": 900, "seed": 1}  # so large a delta that a little less noise shows
 
 
 def test_all_releases_about_attributes_stay_within_the_claim() -> None:
@@ -54,7 +54,7 @@ def test_a_clip_that_is_too_small_is_caught(
 
 def test_a_threshold_of_three_cases_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     select = Gate.select_values
-    audit = {"epsilon": 1.0, "delta": 0.01, "runs": 1500, "seed": 1}
+    audit: dict[str, Any] = {"epsilon": 1.0, "delta": 0.01, "runs": 1500, "seed": 1}
     (sound,) = audited([OWN], inside.values, **audit).values()
     low = lambda self, attribute, mu, _, scale: select(self, attribute, mu, 3 * scale, scale)  # noqa: E731
     monkeypatch.setattr(Gate, "select_values", low)
