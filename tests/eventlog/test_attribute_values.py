@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from neighbouring_files import DECLARED, OBJECTS, TEXTS
 
 import libra
-from libra.errors import InputError
-from libra.eventlog.attributes import Attribute, Kind, case_values, event_values
+from libra.errors import InputError, UsageError
+from libra.eventlog.attributes import Attribute, Kind, case_values, event_values, plain_values
 from libra.eventlog.description import Description
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
@@ -196,3 +196,18 @@ def test_values_that_are_declared_missing_are_so_in_every_type() -> None:
     for values in (pl.Int64, pl.Float64, pl.String):
         log = libra.read(frame.with_columns(pl.col("x").cast(values)))
         assert event_values(log, attribute).to_list() == [None, 7]
+
+
+@pytest.mark.parametrize(
+    ("lowest", "highest", "decimals", "bounds"),
+    [(0.1, 0.29, 2, (10, 29)), (-0.07, 1.005, 2, (-7, 100)), (0, 1e9, 9, (0, 10**15)), (1e-9, 3, 9, (1, 3 * 10**9))],
+)
+def test_bounds_are_those_that_are_written(lowest: float, highest: float, decimals: int, bounds: tuple[int, int]) -> None:
+    attribute = Attribute("x", "number", lowest=lowest, highest=highest, decimals=decimals)
+    assert attribute.bounds == bounds
+    assert plain_values(pl.Series([float(lowest), 1e300]), attribute).to_list() == [bounds[0], bounds[1]]
+
+
+def test_bounds_without_a_number_between_them_are_refused() -> None:
+    with pytest.raises(UsageError, match='No number with 0 decimals is within the bounds of "x"'):
+        Attribute("x", "number", lowest=0.1, highest=0.2)

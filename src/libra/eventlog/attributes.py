@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -65,6 +66,8 @@ class Attribute:
                 raise UsageError(f'The bounds of "{self.name}" are for numbers, and the lowest has to be below the highest.')
         if not 0 <= self.decimals <= MOST_DECIMALS:
             raise UsageError(f'"{self.name}" can have from 0 to {MOST_DECIMALS} decimals, not {self.decimals}.')
+        if self.kind == "number" and self.bounds[0] > self.bounds[1]:
+            raise UsageError(f'No number with {self.decimals} decimals is within the bounds of "{self.name}".')
         if self.values is not None and (self.kind != "category" or not self.values):
             raise UsageError(f'The list of values of "{self.name}" is for categories, and cannot be empty.')
         if self.at is not None and (self.level == "event" or self.in_cases):
@@ -80,9 +83,10 @@ class Attribute:
     @property
     def bounds(self) -> tuple[int, int]:
         """The lowest and the highest number in units of the last decimal."""
-        low, high = (-LARGEST if self.lowest is None else self.lowest), (LARGEST if self.highest is None else self.highest)
-        scale = 10**self.decimals
-        return max(math.ceil(low * scale), -LARGEST), min(math.floor(high * scale), LARGEST)
+        low = -LARGEST if self.lowest is None else max(self.lowest, -LARGEST)
+        high = LARGEST if self.highest is None else min(self.highest, LARGEST)
+        lowest, highest = (Decimal(str(bound)).scaleb(self.decimals) for bound in (low, high))  # 0.29 is 29 hundredths, not 28.99
+        return max(math.ceil(lowest), -LARGEST), min(math.floor(highest), LARGEST)
 
     def to_dict(self) -> dict[str, Any]:
         """What is said of it, JSON-ready, without what is as by default."""

@@ -139,6 +139,44 @@ def test_a_budget_that_cannot_be_meant_is_refused(said: Any) -> None:
         Libra(budget=said)
 
 
+@pytest.mark.parametrize(
+    ("said", "many", "budget"),
+    [
+        ("control=0.5,times=0.3", 2, Budget(0.5, 0.3, 0.2)),  # what is left is for attributes
+        ("control=0.5,times=0.3,attributes=0.2", 2, Budget(0.5, 0.3, 0.2)),
+        ("attributes=0.4", 2, Budget(0.33, 0.27, 0.4)),
+        ("control=0.6", 2, Budget(0.6, 0.2, 0.2)),
+        ("control=0.55,times=0.45", 2, Budget(0.44, 0.36, 0.2)),  # as without attributes, which take their usual share
+        ("control=0.55,times=0.45", 11, Budget(0.385, 0.315, 0.3)),
+        (Budget(0.55, 0.45), 2, Budget(0.44, 0.36, 0.2)),
+        (Budget(0.44, 0.36, 0.2), 2, Budget(0.44, 0.36, 0.2)),
+        ({"control": 0.5, "times": 0.5, "attributes": 0}, 0, Budget(0.5, 0.5)),
+    ],
+)
+def test_a_budget_with_attributes_is_understood(said: Any, many: int, budget: Budget) -> None:
+    found = checked_budget(said, many)
+    assert found == budget
+    assert checked_budget(found.to_dict(), many) == found, "as a certificate has it"
+
+
+@pytest.mark.parametrize(
+    ("said", "many", "told"),
+    [
+        ("attributes=0.2", 0, "has a share for attributes, and none is asked for. Name some with --attribute"),
+        ("attributes=0", 2, "the share of attributes has to be a number above 0 and below 1, not 0"),
+        ("attributes=much", 2, "the share of attributes has to be a number above 0 and below 1, not 'much'"),
+        ("attribute=0.2", 2, 'There is no share of the budget called "attribute"'),
+        ("control=0.5,attributes=0.5", 2, "have to add up to 1"),
+        ("control=0.9", 2, "have to add up to 1"),
+        ("control=0.5,times=0.3,attributes=0.3", 2, "have to add up to 1"),
+        ("attributes=0.1,attributes=0.1", 2, "cannot be read"),
+    ],
+)
+def test_a_budget_with_attributes_that_cannot_be_meant_is_refused_with_the_reason(said: Any, many: int, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        checked_budget(said, many)
+
+
 @pytest.mark.parametrize("said", ["", "Europe/Atlantis", "UTC+1", "local", "Amsterdam", None, 3, "../etc"])
 def test_a_time_zone_that_is_none_is_refused(said: Any) -> None:
     with pytest.raises(UsageError, match="time zone"):

@@ -158,9 +158,7 @@ def _split(values: pl.Series, families: Sequence[str]) -> pl.DataFrame:
             groups = pl.col("text").str.extract_groups(family).struct
             parts = [groups.field(part) if part in names else pl.lit(None, pl.String).alias(part) for part in _PARTS]
             found.append(matched.select("row", *parts))
-    parts_of = found[-1]
-    if parts_of.height < rows.height:  # not all of one shape
-        parts_of = rows.select("row").join(pl.concat(found), on="row", how="left", maintain_order="left")
+    parts_of = rows.select("row").join(pl.concat(found), on="row", how="left", maintain_order="left")
     return parts_of.with_columns(pl.col(_NUMBERS).cast(pl.Int64), pl.col("year").str.len_bytes().eq(2).alias("short_year"))
 
 

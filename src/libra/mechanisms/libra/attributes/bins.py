@@ -17,6 +17,7 @@ from libra.eventlog.cases import Floats, Integers
 LINEAR = 12  # intervals between declared bounds, to begin with
 CUTS = (10, 5, 2)  # how many parts an interval may be cut into
 ENOUGH = 1.5  # standard deviations that the mean part should hold
+FARTHEST = 10**12  # seconds: no date is as far from another, and so many microseconds fit into 64 bits
 STANDS_OUT, BESIDE = 3.5, 1.5  # standard deviations of an interval by itself, and of one beside such an interval
 
 
@@ -27,7 +28,7 @@ def first_bounds(attribute: Attribute) -> tuple[int, ...]:
         >>> first_bounds(Attribute("Age", "number", lowest=0, highest=120))[:3]
         (10, 20, 30)
     """
-    low, high = attribute.bounds
+    low, high = _bounds(attribute)
     if attribute.lowest is not None and attribute.highest is not None:
         parts = min(LINEAR, high - low + 1)
         return tuple(int(bound) for bound in np.unique(low + (high + 1 - low) * np.arange(1, parts) // parts))
@@ -36,9 +37,14 @@ def first_bounds(attribute: Attribute) -> tuple[int, ...]:
     return tuple(bounds[(bounds > low) & (bounds <= high)].tolist())
 
 
+def _bounds(attribute: Attribute) -> tuple[int, int]:
+    """The lowest and the highest number; of dates, in seconds from the start of a case."""
+    return attribute.bounds if attribute.kind == "number" else (-FARTHEST, FARTHEST)
+
+
 def ends_of(coding: Coding, attribute: Attribute) -> tuple[Integers, Integers]:
     """Where intervals begin and end; the end is not part of them."""
-    low, high = attribute.bounds if attribute.kind == "number" else (-LARGEST, LARGEST)
+    low, high = _bounds(attribute)
     bounds = np.array(coding.bounds or (), np.int64)
     return np.concatenate(([low], bounds)), np.concatenate((bounds, [high + 1]))
 

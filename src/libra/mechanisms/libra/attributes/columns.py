@@ -14,7 +14,7 @@ from libra.eventlog.instances import STARTED, split_label
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import CASE_PREFIX
 
-DATES = tuple(int(np.datetime64(day, "us").astype(np.int64)) for day in ("0001-01-01", "9999-12-31"))  # that files can hold
+EARLIEST, LATEST = -62_135_596_800_000_000, 253_402_300_799_000_000  # the years 1 to 9999, in microseconds since 1970
 OTHER = "(other)"  # what stands for all values that were not chosen
 
 
@@ -73,5 +73,5 @@ def _column(attribute: Attribute, values: Integers, texts: Sequence[str], cases:
         return numbers.cast(pl.Boolean)
     if attribute.kind == "date":
         starts = pl.Series(np.minimum.reduceat(cases.micros, cases.offsets[:-1]) if len(cases) else values, dtype=pl.Int64)
-        return (starts + numbers * SECOND).clip(*DATES).cast(UTC_MICROSECONDS)
+        return (starts + numbers * SECOND).clip(EARLIEST, LATEST).cast(UTC_MICROSECONDS)
     return (numbers / 10**attribute.decimals).round(attribute.decimals) if attribute.decimals else numbers

@@ -78,7 +78,10 @@ class ReleasedAttribute:
         """From a JSON document."""
         coding = Coding(tuple(plain["atoms"]), None if plain["bounds"] is None else tuple(plain["bounds"]))
         counts, sds = np.array(plain["counts"], float), np.array(plain["sds"], float)
-        return cls(Attribute.from_dict(plain["attribute"]), coding, tuple(plain["texts"]), counts, sds, tuple(plain["grains"]))
+        attribute, texts = Attribute.from_dict(plain["attribute"]), tuple(plain["texts"])
+        if not len(counts) == len(sds) == coding.n_plain or (attribute.kind == "category" and len(texts) != len(coding.atoms)):
+            raise ValueError("every cell of an attribute has a count, and every value of a category a text")
+        return cls(attribute, coding, texts, counts, sds, tuple(plain["grains"]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
