@@ -127,10 +127,6 @@ def _checked(run: Figures) -> Figures:
         raise ValueError("every code stands for a label")
     if not len(control.kept) == control.first.counts.size == control.second.counts.size:
         raise ValueError("every kept variant has two counts")
-    for one in () if run.attributes is None else run.attributes.each:
-        is_category, cells = one.attribute.kind == "category", len(one.counts)
-        if len(one.texts) != (len(one.coding.atoms) if is_category else 0) or not one.coding.n_plain == cells == len(one.sds):
-            raise ValueError("every cell of an attribute has a count, and every chosen category a text")
     if len(codes) and not run.times.noisy:
         raise ValueError("where there are events there are times")
     return run
