@@ -82,6 +82,7 @@ def test_every_flag_reaches_the_mechanism(tmp_path: Path, run: Run) -> None:
         "subsamples": 2,
         "cases": 100,
         "most_cases": None,
+        "attributes": [],
     }
     assert document["released"]["cases"] == 100
     assert document["subsampling"] == {"rate": 0.5, "times": 2, "most_cases": 1}

@@ -19,7 +19,7 @@ from libra.mechanisms.mechanism import HOMES
 from .conftest import LIBRA2022, TABLE, Run
 
 PARAMETERS = "alpha, b, gamma, delta, subsamples, trace_noise, signed_times, omega"
-SOUND_PARAMETERS = "epsilon, delta, tail, edges, budget, labels, time_zone, gamma, subsamples, cases, most_cases"
+SOUND_PARAMETERS = "epsilon, delta, tail, edges, budget, labels, time_zone, gamma, subsamples, cases, most_cases, attributes"
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,11 @@ SOUND_PARAMETERS = "epsilon, delta, tail, edges, budget, labels, time_zone, gamm
         (("--budget", "control=1,times=0"), "the share of control has to be a number above 0 and below 1"),
         (("--budget", "times=0"), "the share of times has to be a number above 0 and below 1"),
         (("--budget", "control=0.5,times=0.2"), "The shares of the budget have to add up to 1."),
-        (("--budget", "costs=0.5"), 'There is no share of the budget called "costs". Say it as control=0.55,times=0.45.'),
-        (("--budget", "half"), 'The budget "half" cannot be read. Say it as control=0.55,times=0.45.'),
+        (
+            ("--budget", "costs=0.5"),
+            'There is no share of the budget called "costs". Say it as control=0.55,times=0.45',
+        ),
+        (("--budget", "half"), 'The budget "half" cannot be read. Say it as control=0.55,times=0.45'),
         (("--budget", "control=much"), "the share of control has to be a number above 0 and below 1"),
         (("--tail", "wag"), "tail is one of model, nearest, drop, not 'wag'."),
         (("--time-zone", "Mars/Base"), 'no time zone "Mars/Base". Use a name such as Europe/Amsterdam, or an offset'),

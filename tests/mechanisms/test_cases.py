@@ -32,8 +32,9 @@ def test_the_cases_of_a_log_are_its_traces_and_times(log: EventLog) -> None:
             assert (cases.variant[i] == cases.variant[j]) == (labels[i] == labels[j])
 
 
-def test_nothing_but_activities_and_times_comes_along() -> None:
-    assert [field.name for field in fields(Cases)] == ["codes", "micros", "offsets", "variant", "n_activities"]
+def test_nothing_but_activities_times_and_what_is_asked_for_comes_along() -> None:
+    assert [field.name for field in fields(Cases)] == ["codes", "micros", "offsets", "variant", "n_activities", "attributes"]
+    assert cases_from([[0, 1]]).attributes == ()
 
 
 @given(TRACES, st.data())

@@ -16,7 +16,7 @@ import typer
 
 from libra.errors import UsageError
 from libra.eventlog.files import labels_in
-from libra.mechanisms.parameters import ALPHA, BUDGET, CASES, EDGES, GAMMA, MOST_CASES, SUBSAMPLES, TAIL, TIME_ZONE, B
+from libra.mechanisms.parameters import ALPHA, ATTRIBUTES, BUDGET, CASES, EDGES, GAMMA, MOST_CASES, SUBSAMPLES, TAIL, TIME_ZONE, B
 
 COLUMNS = "Columns (detected automatically unless given)"
 GUARANTEE, KEEP, MECHANISM, READING, ENGINE = "Guarantee", "What to keep", "Mechanism", "Reading", "Engine"
@@ -122,7 +122,7 @@ LABELS = (
     "File with the activity names that may be released, one per line; the list must not come from this log. Events with other "
     "names are dropped. Default: names are selected privately."
 )
-ATTRIBUTE = "Attribute of cases to release, as --description declares it. May be repeated. Default: none."
+ATTRIBUTE = f"{ATTRIBUTES} One of them; may be repeated. Default: none."
 SHARES = "Default: control=0.55,times=0.45; attributes, where asked for, get 0.2 of it, more than ten of them 0.3."
 PAPER = f"{SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept."
 
@@ -156,6 +156,7 @@ def mechanism_flags(
 
 def flag_of(parameter: str) -> str:
     """The flag of a parameter; empty for one that --set sets."""
+    parameter = {"attributes": "attribute"}.get(parameter, parameter)  # which may be repeated
     has_flag = parameter in ("epsilon", "delta") or parameter in inspect.signature(mechanism_flags).parameters
     return f"--{parameter.replace('_', '-')}" if has_flag else ""
 

@@ -54,7 +54,7 @@ class DescribedParameter:
     @property
     def shown_default(self) -> str:
         """The default, as it can be said on the command line."""
-        if self.default is None:
+        if self.default is None or self.default == ():
             return self.unset
         if dataclasses.is_dataclass(self.default):
             return ",".join(f"{name}={value:g}" for name, value in vars(self.default).items())
@@ -95,7 +95,7 @@ EDGES = Parameter("Steps of rare cases: certain (those that stand out from the n
 BUDGET = Parameter(
     "Shares of the budget for control flow, times and attributes.", "control=SHARE,times=SHARE,attributes=SHARE; they add up to 1"
 )
-ATTRIBUTES = Parameter("Attributes to release, as the description of the log declares them.", "names of attributes")
+ATTRIBUTES = Parameter("Attributes to release, as the description of the log declares them.", "names of attributes", unset="none")
 LABELS = Parameter("Activity names: private, public, or a list from outside the log.", "private, public or a list of names")
 TIME_ZONE = Parameter("Time zone used for hour and weekday patterns.", "such as Europe/Amsterdam or +01:00")
 CASES = Parameter("Number of cases to generate.", "from 1 up", unset="about as many as in the log")
