@@ -70,7 +70,7 @@ def engine_of_all(persons: list[Person]) -> PolarsEngine:
     coded = []
     for attribute, kind in zip(ASKED, TYPES, strict=True):
         values = pl.Series([getattr(person, attribute.name.removeprefix("case:")) for person in persons], dtype=kind)
-        coded.append(as_numbers(plain_values(values, attribute), attribute, np.zeros(len(persons), np.int64)))
+        coded.append(as_numbers(plain_values(values, attribute), attribute))
     object.__setattr__(engine.of_log, "attributes", tuple(numbers for numbers, _ in coded))
     object.__setattr__(engine, "values", tuple(texts for _, texts in coded))
     return engine

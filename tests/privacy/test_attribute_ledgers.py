@@ -20,10 +20,10 @@ from libra._system.randomness import Randomness
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import EventLog
 from libra.mechanisms.libra import Libra
-from libra.mechanisms.libra.attributes.release import private_values
+from libra.mechanisms.libra.attributes.shares import private_values
 from libra.mechanisms.libra.releases import ATTRIBUTES, departures_from_plan, of_topics
 from libra.privacy.accounting import delta_of_ledger
-from libra.privacy.calibration import calibrate, selections_delta
+from libra.privacy.calibration import Share, calibrate, selections_delta
 from libra.privacy.gaussian import delta_of
 from libra.privacy.ledger import ROUNDED_GAUSSIAN, VALUE_SELECTION, VARIANT_SELECTION, Entry, Ledger
 from libra.privacy.selection import variant_shows
@@ -149,7 +149,7 @@ def test_a_case_is_hidden_whether_its_variant_or_its_value_is_new(
     epsilon: float, delta: float, variants: int, values: int
 ) -> None:
     """So many other cases have them: both distributions, cell by cell."""
-    plan = calibrate(epsilon, delta, variants=0.3, values=(0.2,))
+    plan = calibrate(epsilon, delta, variants=0.3, values=(Share(0.2),))
     (choice,), rest = plan.value_choices, plan.mu * math.sqrt(0.5)
     sides = []
     for more in (1, 0):
@@ -184,7 +184,7 @@ def test_the_bound_for_variants_alone_would_not_cover_a_value_of_its_own() -> No
 
 @pytest.mark.parametrize("cases", [1, 2, 5])
 def test_a_value_of_somebody_alone_shows_as_rarely_as_the_calibration_says(cases: int) -> None:
-    plan = calibrate(1.0, 1e-4, variants=0.2, labels=(0.02, 0.06), cases=cases, values=(0.05, 0.02, 0.02))
+    plan = calibrate(1.0, 1e-4, variants=0.2, labels=(0.02, 0.06), cases=cases, values=tuple(map(Share, (0.05, 0.02, 0.02))))
     together = [plan.variant_shows, *(plan.labels_show(i) for i in range(2)), *(plan.values_show(i) for i in range(3))]
     assert 1 - math.prod(1 - shows for shows in together) <= 0.2 * 1e-4
     for number, (mu, threshold) in enumerate(plan.value_choices):

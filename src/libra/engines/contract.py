@@ -96,7 +96,7 @@ class Engine(Protocol):
     def values(self) -> tuple[tuple[str, ...], ...]:
         """For each attribute the texts that its values stand for, sorted; none for those that are numbers by themselves.
 
-        Where a list of values is declared, they are in its order.
+        Those of cases come first, then those of events. Where a list of values is declared, they are in its order.
         """
 
     def count_all(self, tables: Sequence[Table]) -> list[Integers]:
@@ -106,7 +106,13 @@ class Engine(Protocol):
         """The distinct traces whose noisy counts pass, and these, in whatever order; each trace has one draw, made once."""
 
     def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
-        """The distinct values of an attribute whose noisy counts pass, and these, in whatever order; each has one draw."""
+        """The distinct values of an attribute of cases whose noisy counts pass, and these, in any order; each has one draw."""
+
+    def select_event_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        """The distinct values of an attribute of events whose noisy weights pass, and these, in any order; each has one draw.
+
+        Weights are those of `value_weights`, times `FINE`; `attribute` is a place among attributes of events.
+        """
 
     def subsampled(self, rate: float, random: Randomness) -> Engine:
         """Every case with probability `rate`, independently."""

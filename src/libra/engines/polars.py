@@ -15,13 +15,13 @@ import numpy.typing as npt
 import polars as pl
 
 from libra._system.randomness import Randomness
-from libra.engines.attribute_tables import SECOND
 from libra.engines.contract import CASE, Integers, Table, Unit, VariantRule
 from libra.engines.counting.blocks import VariantBlock, codes_among, relabelled
 from libra.engines.counting.count import count, needs_cases
+from libra.engines.counting.events import value_weights
 from libra.engines.sampling import chosen
-from libra.engines.sequences import both_forms, sequences_of, with_event_labels, with_transitions
-from libra.eventlog.attributes import Attribute, case_values
+from libra.engines.sequences import as_counted, both_forms, sequences_of, since, with_event_labels, with_transitions
+from libra.eventlog.attributes import Attribute, by_level, case_values, event_values
 from libra.eventlog.cases import MISSING, Cases, Traces, cases_of
 from libra.eventlog.ids import individuals_of
 from libra.eventlog.log import EventLog
@@ -105,6 +105,11 @@ class PolarsEngine:
         rows, noisy = rule.passing(counts, random)
         return found[rows], noisy
 
+    def select_event_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        found, weights = value_weights(self.cases, attribute)
+        rows, noisy = rule.passing(weights, random)
+        return found[rows], noisy
+
     def subsampled(self, rate: float, random: Randomness) -> PolarsEngine:
         return self.restricted(np.flatnonzero(chosen(random.words(len(self.cases)), rate)))
 
@@ -136,27 +141,21 @@ class PolarsEngine:
             raise AssertionError("labels are dropped last, for tables alone")
 
 
-def as_numbers(values: pl.Series, attribute: Attribute, starts: Integers) -> tuple[Integers, tuple[str, ...]]:
+def as_numbers(values: pl.Series, attribute: Attribute) -> tuple[Integers, tuple[str, ...]]:
     """The values of an attribute as whole numbers, and the texts that those of a category stand for.
 
-    Dates become seconds since the case started. Where a list of values is declared, others are the number after its last.
+    Where a list of values is declared, others are the number after its last.
     """
-    if attribute.kind == "category":
-        names = attribute.values or tuple(values.drop_nulls().unique().sort())
-        return places_among(values, names).fill_null(MISSING).to_numpy(), names
-    numbers = values.fill_null(MISSING).to_numpy()
-    return since(starts, numbers) if attribute.kind == "date" else numbers, ()
+    if attribute.kind != "category":
+        return values.fill_null(MISSING).to_numpy(), ()
+    names = attribute.values or tuple(values.drop_nulls().unique().sort())
+    return places_among(values, names).fill_null(MISSING).to_numpy(), names
 
 
 def places_among(values: pl.Series, names: Sequence[str]) -> pl.Series:
     """The place of every text among these, the number after the last for all others, and none where there is no text."""
     codes = values.replace_strict(dict(zip(names, range(len(names)), strict=True)), default=len(names), return_dtype=pl.Int64)
     return codes.set(values.is_null(), None)
-
-
-def since(starts: Integers, moments: Integers) -> Integers:
-    """For every case the whole seconds from its start to a moment; `MISSING` where it has none."""
-    return np.where(moments == MISSING, MISSING, (moments - starts) // SECOND)
 
 
 def engine_of(
@@ -173,7 +172,8 @@ def engine_of(
 
     With starts, cases are the sequences of what is to be released (`sequences`); otherwise an instance is one event.
     """
-    found = {attribute.name: case_values(log, attribute) for attribute in attributes}
+    of_cases, of_events = by_level(attributes)
+    found = {attribute.name: case_values(log, attribute) for attribute in of_cases}
     log, random, listed = with_event_labels(log) if with_starts else log, random or Randomness(), labels
     if labels is not None:
         listed = with_transitions(labels) if with_starts and log.instances == "events" else labels
@@ -181,12 +181,16 @@ def engine_of(
         left = whole_log.cases[CASE_NAME].is_in(log.cases[CASE_NAME].implode())
         found = {name: values.filter(left) for name, values in found.items()}
         listed = both_forms(labels) if with_starts and log.instances == "pair" else listed
-    cases, variants, names = sequences_of(log) if with_starts else (cases_of(log), log.variants, tuple(log.activities))
+    events = [as_numbers(event_values(log, attribute), attribute) for attribute in of_events]
+    numbers = tuple(found for found, _ in events)
+    whole_cases = replace(cases_of(log), of_events=numbers)
+    cases, variants, names = sequences_of(log, numbers) if with_starts else (whole_cases, log.variants, tuple(log.activities))
     offsets = np.concatenate(([0], np.cumsum(variants.traces["trace"].list.len().to_numpy(), dtype=np.int64)))
     traces = Traces(variants.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64), offsets)
-    coded = [as_numbers(found[attribute.name], attribute, log.case_spans[0]) for attribute in attributes]
-    cases = replace(cases, attributes=tuple(numbers for numbers, _ in coded))
-    values = tuple(texts for _, texts in coded)
+    coded = [as_numbers(found[attribute.name], attribute) for attribute in of_cases]
+    moments = [since(log.case_spans[0], one) if of.kind == "date" else one for of, (one, _) in zip(of_cases, coded, strict=True)]
+    cases = as_counted(replace(cases, attributes=tuple(moments)), of_events)
+    values = tuple(texts for _, texts in (*coded, *events))
     whole = PolarsEngine(cases, np.arange(len(traces)), traces, variants.counts, names, values=values)
     if listed is not None:
         whole = whole.recoded(listed)

@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra.engines.attribute_tables import SECOND
 from libra.engines.contract import Integers
 from libra.engines.counting.blocks import codes_among, offsets_of
-from libra.eventlog.cases import Cases, cases_of
+from libra.eventlog.attributes import Attribute
+from libra.eventlog.cases import MISSING, Cases, cases_of
 from libra.eventlog.instances import (
     NO_START,
     REPLACEMENT,
@@ -100,7 +102,8 @@ def in_sequence(instances: Cases, start: Integers, forms: Integers, n_labels: in
     found = expanded(case, instances.micros, valid_starts(start, instances.micros))
     codes = forms[found.is_start.astype(np.int64), instances.codes[found.rows]]
     offsets = offsets_of(np.bincount(case[found.rows], minlength=len(instances)))
-    return Cases(codes, found.micros, offsets, instances.variant, n_labels, instances.attributes)
+    of_events = tuple(np.where(found.is_start, MISSING, values[found.rows]) for values in instances.of_events)
+    return Cases(codes, found.micros, offsets, instances.variant, n_labels, instances.attributes, of_events)
 
 
 def instances_of(events: Cases, said: Mapping[str, npt.NDArray[Any]]) -> tuple[Cases, Integers, Instances]:
@@ -113,15 +116,55 @@ def instances_of(events: Cases, said: Mapping[str, npt.NDArray[Any]]) -> tuple[C
     found = pairs(case, events.codes, said.get("key"), events.micros, is_start.astype(bool))
     own = valid_starts(said["start"], events.micros) if "start" in said else None
     offsets = offsets_of(np.bincount(case[found.ends], minlength=len(events)))
-    paired = replace(events, codes=events.codes[found.ends], micros=events.micros[found.ends], offsets=offsets)
+    of_events = tuple(values[_with_value(found, values != MISSING)] for values in events.of_events)
+    codes, micros = events.codes[found.ends], events.micros[found.ends]
+    paired = replace(events, codes=codes, micros=micros, offsets=offsets, of_events=of_events)
     return paired, found.start_micros(events.micros, own), found
+
+
+def _with_value(instances: Instances, has_value: npt.NDArray[np.bool_]) -> Integers:
+    """For every instance the event whose value of an attribute is its own: the one that ends it, or else the one that starts it.
+
+    So it is in a log in memory, where they are one row.
+    """
+    ends, starts = instances.ends, instances.starts
+    return np.where((starts >= 0) & ~has_value[ends], starts, ends)
+
+
+def as_counted(cases: Cases, attributes: Sequence[Attribute]) -> Cases:
+    """Cases with what is counted of these attributes of events: increments of counters, seconds from an event to a moment.
+
+    What a counter says first is its first increment, and one that falls grows by nothing.
+
+    Example:
+        >>> events, values = np.zeros(3, np.int64), (np.array([5, MISSING, 7]),)
+        >>> case = Cases(events, events, np.array([0, 3]), np.zeros(1, np.int64), 1, of_events=values)
+        >>> paid = as_counted(case, [Attribute("paid", "number", "event", counter=True)]).of_events[0]
+        >>> paid.tolist() == [5, MISSING, 2]
+        True
+    """
+    found = list(cases.of_events)
+    for number, attribute in enumerate(attributes):
+        if attribute.kind == "date":
+            found[number] = since(cases.micros, found[number])
+        elif attribute.counter:
+            there = np.flatnonzero(found[number] != MISSING)
+            said, first = found[number][there], np.diff(np.searchsorted(cases.offsets, there, side="right"), prepend=-1) != 0
+            grown = np.where(first, said, np.maximum(np.diff(said, prepend=0), 0))
+            found[number] = np.full(len(cases.codes), MISSING)
+            found[number][there] = grown
+    return replace(cases, of_events=tuple(found))
+
+
+def since(starts: Integers, moments: Integers) -> Integers:
+    """The whole seconds from each of some starts to a moment; `MISSING` where there is none."""
+    return np.where(moments == MISSING, MISSING, (moments - starts) // SECOND)
 
 
 def rows_with_values(offsets: Integers, has_value: npt.NDArray[np.bool_], instances: Instances | None = None) -> Integers:
     """For every case the event whose value of an attribute is that of the case: the first that has one; -1 where none has.
 
-    Of instances, in their order, it is the event that ends one or else the event that starts it, as in a log in memory, where
-    they are one row.
+    Of instances, in their order, it is the event that ends one or else the event that starts it.
 
     Example:
         >>> rows_with_values(np.array([0, 2, 3, 5]), np.array([False, True, False, True, True])).tolist()
@@ -130,8 +173,7 @@ def rows_with_values(offsets: Integers, has_value: npt.NDArray[np.bool_], instan
     case = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     rows = np.arange(len(case))
     if instances is not None:
-        ends, starts = instances.ends, instances.starts
-        rows = np.where((starts >= 0) & ~has_value[ends], starts, ends)
+        rows = _with_value(instances, has_value)
     rows = rows[has_value[rows]]
     rows = rows[np.diff(case[rows], prepend=-1) != 0]
     found = np.full(len(offsets) - 1, -1)
@@ -150,12 +192,13 @@ def with_event_labels(log: EventLog) -> EventLog:
     return replace(log, events=log.events.with_columns(labels.alias(ACTIVITY)))
 
 
-def sequences_of(log: EventLog) -> tuple[Cases, Variants, tuple[str, ...]]:
-    """What is counted of a log in memory: cases, their variants, and the labels that codes stand for."""
+def sequences_of(log: EventLog, of_events: tuple[Integers, ...] = ()) -> tuple[Cases, Variants, tuple[str, ...]]:
+    """What is counted of a log in memory, with these values of its events: cases, their variants, and the labels of codes."""
+    whole = replace(cases_of(log), of_events=of_events)
     if log.instances != "pair":
-        return cases_of(log), log.variants, tuple(log.activities)
+        return whole, log.variants, tuple(log.activities)
     start = log.events[START_TIMESTAMP].to_physical().fill_null(NO_START).to_numpy()
     labels = both_forms(log.activities)
-    cases = in_sequence(cases_of(log), start, forms_among(log.activities, labels), len(labels))
+    cases = in_sequence(whole, start, forms_among(log.activities, labels), len(labels))
     variants = variants_of(cases.codes.astype(np.uint32), cases.offsets)
     return replace(cases, variant=variants.of_case), variants, labels

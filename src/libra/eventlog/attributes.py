@@ -100,6 +100,11 @@ class Attribute:
         return cls(**said)
 
 
+def by_level(attributes: Sequence[Attribute]) -> tuple[list[Attribute], list[Attribute]]:
+    """Attributes of cases, and attributes of events."""
+    return [one for one in attributes if one.level == "case"], [one for one in attributes if one.level == "event"]
+
+
 def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".format) -> pl.Series:
     """A column as text (categories) or whole numbers (all others); null where there is no value.
 

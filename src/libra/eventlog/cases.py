@@ -31,7 +31,8 @@ class Cases:
 
     `codes` and `micros` hold the activity code and the time (microseconds since 1970) of every event; case i has the events from
     `offsets[i]` up to `offsets[i + 1]` and follows variant `variant[i]` of the log. `n_activities` is the number of labels.
-    `attributes` holds a value a case for each attribute that was asked for, as a whole number, `MISSING` where it has none.
+    `attributes` holds a value a case for each attribute of cases that was asked for, `of_events` a value an event for each
+    attribute of events: whole numbers, `MISSING` where there is none.
     """
 
     codes: Integers
@@ -40,6 +41,7 @@ class Cases:
     variant: Integers
     n_activities: int
     attributes: tuple[Integers, ...] = ()
+    of_events: tuple[Integers, ...] = ()
 
     def __len__(self) -> int:
         return len(self.variant)
@@ -53,7 +55,9 @@ class Cases:
         """The cases in these rows, in this order; a row that comes twice gives the case twice."""
         events, offsets = _taken(self.offsets, rows)
         attributes = tuple(values[rows] for values in self.attributes)
-        return Cases(self.codes[events], self.micros[events], offsets, self.variant[rows], self.n_activities, attributes)
+        of_events = tuple(values[events] for values in self.of_events)
+        codes, micros, variant = self.codes[events], self.micros[events], self.variant[rows]
+        return Cases(codes, micros, offsets, variant, self.n_activities, attributes, of_events)
 
 
 def cases_of(log: EventLog) -> Cases:
@@ -66,8 +70,11 @@ def together(parts: Sequence[Cases]) -> Cases:
     codes, micros, lengths, variant = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("codes", "micros", "lengths", "variant")
     )
-    attributes = tuple(np.concatenate(values) for values in zip(*(part.attributes for part in parts), strict=True))
-    return Cases(codes, micros, np.concatenate(([0], np.cumsum(lengths))), variant, parts[0].n_activities, attributes)
+    attributes, of_events = (
+        tuple(np.concatenate(values) for values in zip(*(getattr(part, name) for part in parts), strict=True))
+        for name in ("attributes", "of_events")
+    )
+    return Cases(codes, micros, np.concatenate(([0], np.cumsum(lengths))), variant, parts[0].n_activities, attributes, of_events)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

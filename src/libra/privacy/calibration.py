@@ -31,6 +31,13 @@ class Choice(NamedTuple):
     threshold: int
 
 
+class Share(NamedTuple):
+    """What a choice of values gets of mu^2, and whether a case may have several of these values, as of an attribute of events."""
+
+    square: float
+    several: bool = False
+
+
 @dataclass(frozen=True)
 class Calibration:
     """How much noise every stage needs."""
@@ -43,6 +50,7 @@ class Calibration:
     variant_threshold: int  # variants are kept whose noisy counts, times `scale`, reach it
     label_rounds: tuple[Choice, ...] = ()  # how labels are chosen, round by round; none where they are public
     value_choices: tuple[Choice, ...] = ()  # how values are chosen, for each attribute whose values are private
+    several: tuple[bool, ...] = ()  # for each of these, whether a case may have several values
     cases: int = 1  # how many cases of whom is protected count at most. Every mu here is that of one of them
     scale: int = FINE  # what counts are multiplied with before noise
 
@@ -63,7 +71,7 @@ class Calibration:
 
     def values_show(self, number: int) -> float:
         """The largest probability that a value shows in a choice which nobody else has."""
-        return variant_shows(*self.value_choices[number], self.scale, self.cases)
+        return values_show(*self.value_choices[number], self.cases, several=self.several[number])
 
     @property
     def least_count(self) -> float:
@@ -72,12 +80,12 @@ class Calibration:
 
 
 def calibrate(
-    epsilon: float, delta: float, variants: float, labels: Sequence[float] = (), cases: int = 1, values: Sequence[float] = ()
+    epsilon: float, delta: float, variants: float, labels: Sequence[float] = (), cases: int = 1, values: Sequence[Share] = ()
 ) -> Calibration:
     """The noise for a guarantee; `variants`, one of `labels` a round, and one of `values` an attribute, are shares of mu^2."""
     epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
     variants = checked("the share of the variants", variants, lambda share: 0 < share < 1, "above 0 and below 1")
-    rest = 1 - variants - sum(values)
+    rest = 1 - variants - sum(share.square for share in values)
     checked("the share of the labels", sum(labels), lambda share: 0 <= share < rest, "that leaves something for the rest")
     if cases == 1 and not values:
         mu = mu_of(epsilon, delta) * SLACK
@@ -97,13 +105,21 @@ def calibrate(
         may_show = part * others_may * SLACK
         return Choice(mu, _least_threshold(lambda at: labels_show(mu, at, FINE, MOST_LABELS, cases) <= may_show))
 
-    def value_choice(mu: float) -> Choice:
+    def value_choice(mu: float, several: bool) -> Choice:
         may_show = VALUES_PART * shows / len(values) * SLACK
-        return Choice(mu, _least_threshold(lambda at: variant_shows(mu, at, FINE, cases) <= may_show))
+        return Choice(mu, _least_threshold(lambda at: values_show(mu, at, cases, several=several) <= may_show))
 
     rounds = tuple(label_round(math.sqrt(share) * mu) for share in labels)
-    chosen = tuple(value_choice(math.sqrt(share) * mu) for share in values)
-    return Calibration(epsilon, delta, mu, mu_variants, mu_rest, variant_threshold, rounds, chosen, cases)
+    chosen = tuple(value_choice(math.sqrt(share.square) * mu, share.several) for share in values)
+    several = tuple(share.several for share in values)
+    return Calibration(epsilon, delta, mu, mu_variants, mu_rest, variant_threshold, rounds, chosen, several, cases)
+
+
+def values_show(mu: float, threshold: int, cases: int, *, several: bool) -> float:
+    """The largest probability that a value shows in a choice which nobody else has."""
+    if several:
+        return labels_show(mu, threshold, FINE, MOST_LABELS, cases)
+    return variant_shows(mu, threshold, FINE, cases)
 
 
 def selections_delta(mu: float, shows: float, epsilon: float) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 
 from libra._system.randomness import Randomness
 from libra.engines.attribute_tables import PairCounts
-from libra.engines.contract import Engine, Table
+from libra.engines.contract import FINE, Engine, Table
 from libra.engines.control_flow_tables import MOST_LABELS, LabelWeights, OneCell
 from libra.engines.counting.blocks import codes_among
 from libra.engines.sequences import starts_among
@@ -39,6 +39,7 @@ from libra.privacy.selection import BoundedRule, GaussianRule, highest_first, la
 VARIANT_COUNTS = "which variants are kept, and how many cases follow each"
 KEPT_VARIANTS, KEPT_LABELS = "which variants are kept", LabelWeights.purpose
 KEPT_VALUES = "which values of attributes are kept, and how many cases have each"
+KEPT_EVENT_VALUES = "which values of event attributes are kept"
 
 
 @dataclass(repr=False)
@@ -157,6 +158,20 @@ class Gate:
         self._write(Entry(KEPT_VALUES, VALUE_SELECTION, 1.0, 1 / mu, self.group, shows))
         order = np.argsort(values)
         return values[order], NoisyTable(noisy[order], scale, 1 / mu)
+
+    def select_event_values(self, attribute: int, mu: float, threshold: int, scale: int, most: int) -> Integers:
+        """The values of an attribute of events whose noisy weights, times `scale`, reach the threshold; at most so many.
+
+        In ascending order. Of m values a case gives each a weight of 1 / sqrt(m).
+        """
+        if scale != FINE:
+            raise AssertionError("weights are multiplied with the scale of tables whose cases are clipped")
+        rule = GaussianRule(mu, threshold, scale, weighed=True)
+        with self.seconds.of("aggregate"):
+            values, noisy = self._engine.select_event_values(attribute, rule, self._random)
+        shows = labels_show(mu, threshold, scale, MOST_LABELS, self.most_cases)
+        self._write(Entry(KEPT_EVENT_VALUES, VALUE_SELECTION, 1.0, 1 / mu, self.group, shows))
+        return np.sort(values[np.lexsort((values, -noisy))[:most]])
 
     def texts_of(self, attribute: int, values: Integers) -> tuple[str, ...]:
         """The texts of values that are released, in an order that follows from them."""

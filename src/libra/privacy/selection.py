@@ -68,10 +68,12 @@ class GaussianRule:
     mu: float
     threshold: int
     scale: int
+    weighed: bool = False  # whether what comes in are weights, which are multiplied with the scale already
 
     def passing(self, counts: Integers, random: Randomness) -> tuple[Integers, Integers]:
         """The rows that pass, and their noisy counts times `scale`."""
-        noisy = self.scale * counts + rounded_gaussian(self.scale / self.mu, len(counts), random)
+        scaled = counts if self.weighed else self.scale * counts
+        noisy = scaled + rounded_gaussian(self.scale / self.mu, len(counts), random)
         passed = np.flatnonzero(noisy >= self.threshold)
         return passed, noisy[passed]
 

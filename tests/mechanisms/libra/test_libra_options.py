@@ -140,41 +140,41 @@ def test_a_budget_that_cannot_be_meant_is_refused(said: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "many", "budget"),
+    ("said", "usual", "budget"),
     [
-        ("control=0.5,times=0.3", 2, Budget(0.5, 0.3, 0.2)),  # what is left is for attributes
-        ("control=0.5,times=0.3,attributes=0.2", 2, Budget(0.5, 0.3, 0.2)),
-        ("attributes=0.4", 2, Budget(0.33, 0.27, 0.4)),
-        ("control=0.6", 2, Budget(0.6, 0.2, 0.2)),
-        ("control=0.55,times=0.45", 2, Budget(0.44, 0.36, 0.2)),  # as without attributes, which take their usual share
-        ("control=0.55,times=0.45", 11, Budget(0.385, 0.315, 0.3)),
-        (Budget(0.55, 0.45), 2, Budget(0.44, 0.36, 0.2)),
-        (Budget(0.44, 0.36, 0.2), 2, Budget(0.44, 0.36, 0.2)),
-        ({"control": 0.5, "times": 0.5, "attributes": 0}, 0, Budget(0.5, 0.5)),
+        ("control=0.5,times=0.3", 0.2, Budget(0.5, 0.3, 0.2)),  # what is left is for attributes
+        ("control=0.5,times=0.3,attributes=0.2", 0.2, Budget(0.5, 0.3, 0.2)),
+        ("attributes=0.4", 0.2, Budget(0.33, 0.27, 0.4)),
+        ("control=0.6", 0.2, Budget(0.6, 0.2, 0.2)),
+        ("control=0.55,times=0.45", 0.2, Budget(0.44, 0.36, 0.2)),  # as without attributes, which take their usual share
+        ("control=0.55,times=0.45", 0.3, Budget(0.385, 0.315, 0.3)),
+        (Budget(0.55, 0.45), 0.2, Budget(0.44, 0.36, 0.2)),
+        (Budget(0.44, 0.36, 0.2), 0.2, Budget(0.44, 0.36, 0.2)),
+        ({"control": 0.5, "times": 0.5, "attributes": 0}, 0.0, Budget(0.5, 0.5)),
     ],
 )
-def test_a_budget_with_attributes_is_understood(said: Any, many: int, budget: Budget) -> None:
-    found = checked_budget(said, many)
+def test_a_budget_with_attributes_is_understood(said: Any, usual: float, budget: Budget) -> None:
+    found = checked_budget(said, usual)
     assert found == budget
-    assert checked_budget(found.to_dict(), many) == found, "as a certificate has it"
+    assert checked_budget(found.to_dict(), usual) == found, "as a certificate has it"
 
 
 @pytest.mark.parametrize(
-    ("said", "many", "told"),
+    ("said", "usual", "told"),
     [
-        ("attributes=0.2", 0, "has a share for attributes, and none is asked for. Name some with --attribute"),
-        ("attributes=0", 2, "the share of attributes has to be a number above 0 and below 1, not 0"),
-        ("attributes=much", 2, "the share of attributes has to be a number above 0 and below 1, not 'much'"),
-        ("attribute=0.2", 2, 'There is no share of the budget called "attribute"'),
-        ("control=0.5,attributes=0.5", 2, "have to add up to 1"),
-        ("control=0.9", 2, "have to add up to 1"),
-        ("control=0.5,times=0.3,attributes=0.3", 2, "have to add up to 1"),
-        ("attributes=0.1,attributes=0.1", 2, "cannot be read"),
+        ("attributes=0.2", 0.0, "has a share for attributes, and none is asked for. Name some with --attribute"),
+        ("attributes=0", 0.2, "the share of attributes has to be a number above 0 and below 1, not 0"),
+        ("attributes=much", 0.2, "the share of attributes has to be a number above 0 and below 1, not 'much'"),
+        ("attribute=0.2", 0.2, 'There is no share of the budget called "attribute"'),
+        ("control=0.5,attributes=0.5", 0.2, "have to add up to 1"),
+        ("control=0.9", 0.2, "have to add up to 1"),
+        ("control=0.5,times=0.3,attributes=0.3", 0.2, "have to add up to 1"),
+        ("attributes=0.1,attributes=0.1", 0.2, "cannot be read"),
     ],
 )
-def test_a_budget_with_attributes_that_cannot_be_meant_is_refused_with_the_reason(said: Any, many: int, told: str) -> None:
+def test_a_budget_with_attributes_that_cannot_be_meant_is_refused_with_the_reason(said: Any, usual: float, told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        checked_budget(said, many)
+        checked_budget(said, usual)
 
 
 @pytest.mark.parametrize("said", ["", "Europe/Atlantis", "UTC+1", "local", "Amsterdam", None, 3, "../etc"])

@@ -74,8 +74,17 @@ def _value_counts(cases: Cases, table: tables.ValueCounts) -> Integers:
 def _grains(cases: Cases, table: tables.ValueGrains) -> Integers:
     values = cases.attributes[table.side.number]
     values = values[(values != 0) & (coded(values, table.side.coding) > len(table.side.coding.atoms))]
-    dividing = sum((values % grain == 0).astype(np.int64) for grain in tables.GRAINS[1:]) if len(values) else values
-    return np.bincount(dividing, minlength=len(tables.GRAINS))
+    return np.bincount(grains_of(values), minlength=len(tables.GRAINS))
+
+
+def grains_of(values: Integers) -> Integers:
+    """How round each of some numbers is: the place among `GRAINS` of the largest that divides it.
+
+    Example:
+        >>> grains_of(np.array([7, 15, 20])).tolist()
+        [0, 1, 2]
+    """
+    return sum((values % grain == 0).astype(np.int64) for grain in tables.GRAINS[1:]) if len(values) else values
 
 
 def _interactions(cases: Cases, table: tables.Interactions) -> Integers:

@@ -126,4 +126,5 @@ def relabelled(block: Block, new_codes: Integers, n_labels: int) -> Block:
         return replace(distinct(Traces(new[stays], left), block.counts[some], n_labels), before=before)
     kept = np.bincount(traces.rows[stays], minlength=len(traces)) > 0
     attributes = tuple(values[kept] for values in block.attributes)
-    return Cases(new[stays], block.micros[stays], left, np.zeros(len(left) - 1, np.int64), n_labels, attributes)
+    of_events = tuple(values[stays] for values in block.of_events)
+    return Cases(new[stays], block.micros[stays], left, np.zeros(len(left) - 1, np.int64), n_labels, attributes, of_events)

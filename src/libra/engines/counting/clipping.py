@@ -40,7 +40,7 @@ def add_clipped(
     if not len(case):
         return np.zeros(cells, np.int64)
     if amounts is None:
-        case, cell, amounts = _counted(case, cell, cells)
+        case, cell, amounts = counted(case, cell, cells)
     squares = np.bincount(case, np.square(amounts, dtype=np.float64))
     limit = math.floor(Fraction(clip) ** 2)  # squares are whole numbers: within the clip means up to here
     factors = np.full(len(squares), float(scale))
@@ -56,7 +56,7 @@ def add_clipped(
     return total
 
 
-def _counted(case: Integers, cell: Integers, cells: int) -> tuple[Integers, Integers, Integers]:
+def counted(case: Integers, cell: Integers, cells: int) -> tuple[Integers, Integers, Integers]:
     """Every pair of case and cell once, and how often it occurs."""
     keys = case * np.int64(cells) + cell
     if (int(case.max()) + 1) * cells <= 2**32:

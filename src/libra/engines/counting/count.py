@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from libra.engines.contract import Integers, Table
-from libra.engines.counting import attributes, control_flow, times
+from libra.engines.counting import attributes, control_flow, events, times
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.clipping import add_clipped
 from libra.eventlog.cases import Cases
 
-TABLES = frozenset((*control_flow.COUNTERS, *times.CELLS, *times.OCCURRENCES, *attributes.COUNTERS))
+OF_CASES = {**attributes.COUNTERS, **events.COUNTERS}
+OCCURRENCES = {**times.OCCURRENCES, **events.OCCURRENCES}
+TABLES = frozenset((*control_flow.COUNTERS, *times.CELLS, *OCCURRENCES, *OF_CASES))
 
 
 def needs_cases(table: Table) -> bool:
@@ -30,10 +32,10 @@ def count(table: Table, block: Cases | VariantBlock) -> Integers:
     kind, cells = type(table), int(np.prod(table.shape))
     if not needs_cases(table):
         counts = control_flow.COUNTERS[kind](block, table)
-    elif kind in attributes.COUNTERS:
-        counts = attributes.COUNTERS[kind](block, table)
+    elif kind in OF_CASES:
+        counts = OF_CASES[kind](block, table)
     elif kind in times.CELLS:
         counts = np.bincount(times.CELLS[kind](block, table), minlength=cells)
     else:
-        counts = add_clipped(*times.OCCURRENCES[kind](block, table), cells, table.clip, table.scale)
+        counts = add_clipped(*OCCURRENCES[kind](block, table), cells, table.clip, table.scale)
     return counts.reshape(table.shape)

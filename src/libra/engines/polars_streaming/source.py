@@ -17,7 +17,7 @@ import polars as pl
 from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Unit
 from libra.engines.counting.blocks import codes_among, relabelled
-from libra.engines.polars import drawn_cases, places_among, since
+from libra.engines.polars import drawn_cases, places_among
 from libra.engines.polars_streaming.engine import Store, StreamingEngine
 from libra.engines.polars_streaming.spill import HASH_SEED, Spill, buckets_for, deal_out, grouped
 from libra.engines.sampling import KeyedSample
@@ -28,6 +28,7 @@ from libra.engines.sequences import (
     in_sequence,
     instances_of,
     rows_with_values,
+    since,
     with_transitions,
 )
 from libra.eventlog.attributes import Attribute, changes_within

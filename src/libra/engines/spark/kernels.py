@@ -22,8 +22,8 @@ from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, VariantRule
 from libra.engines.counting.blocks import VariantBlock, offsets_of, relabelled
 from libra.engines.counting.count import count, needs_cases
-from libra.engines.polars import places_among, since
-from libra.engines.sequences import in_sequence, instances_of, rows_with_values
+from libra.engines.polars import places_among
+from libra.engines.sequences import in_sequence, instances_of, rows_with_values, since
 from libra.eventlog.attributes import Attribute, changes_within, from_text, no_column, plain_values
 from libra.eventlog.cases import MISSING, Cases, Traces
 from libra.eventlog.tables.values import as_attribute

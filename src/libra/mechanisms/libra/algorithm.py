@@ -23,6 +23,7 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra import plan as plans
+from libra.mechanisms.libra.attributes.shares import usual_share
 from libra.mechanisms.libra.generate import planned, sharing_cases
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, ONE_IN, PRIVATE, PUBLIC, Budget, Edges, Labels, Plan, Tail, make_plan
 from libra.mechanisms.libra.release_run import STAGES, release_run
@@ -77,7 +78,7 @@ class Libra(CertifiedMechanism):
                 raise UsageError(f"{name} is one of {', '.join(allowed)}, not {chosen!r}.")
         attributes = plans.checked_attributes(self.attributes)
         epsilon, delta = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta)
-        budget = plans.checked_budget(self.budget, len(attributes))
+        budget = plans.checked_budget(self.budget, usual_share(attributes))
         subsamples = None if self.subsamples is None else checked_whole("subsamples", self.subsamples, 1, MOST_SUBSAMPLES)
         rate, runs, unit = plans.checked_rate_of(self.gamma, subsamples), subsamples or 1, Unit(self.most_cases)
         labels = plans.checked_labels(self.labels)

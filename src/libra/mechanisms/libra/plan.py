@@ -15,7 +15,7 @@ from libra.engines.contract import CASE, Unit
 from libra.errors import UsageError
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.instances import SEPARATOR
-from libra.mechanisms.libra.attributes.release import private_values
+from libra.mechanisms.libra.attributes.shares import of_levels, private_values, usual_share
 from libra.mechanisms.libra.tail.certain import FALSE_SHARE
 from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
 from libra.privacy.accounting import before_subsampling, delta_of_ledger
@@ -39,8 +39,6 @@ STANDS_OUT = 3.0  # standard deviations of a count that is not mistaken for nois
 ONE_IN = f"1 in {1 / FALSE_SHARE:.0f}"  # of the edges that are taken may be false, where they have to be certain
 PRIVATE, PUBLIC = "private", "public"
 WAYS = "Say it as control=0.55,times=0.45, or with attributes as control=0.44,times=0.36,attributes=0.2"
-# Of everything, for attributes, where some are asked for: few, and more than so many.
-FOR_FEW, FOR_MANY, MANY = 0.2, 0.3, 10
 MOST_ATTRIBUTES = 200
 
 
@@ -56,10 +54,9 @@ class Budget:
         """The shares by name; that of attributes only where there is one."""
         return {name: share for name, share in vars(self).items() if share}
 
-    def with_attributes(self, many: int) -> Budget:
-        """The same, with the usual share for so many attributes, where they have none yet."""
-        share = FOR_MANY if many > MANY else FOR_FEW
-        if not many or self.attributes:
+    def with_attributes(self, share: float) -> Budget:
+        """The same, with this share for attributes, where they have none yet."""
+        if not share or self.attributes:
             return self
         return Budget(round(self.control * (1 - share), 12), round(self.times * (1 - share), 12), share)
 
@@ -89,6 +86,16 @@ class Plan:
     def choices(self) -> dict[int, Choice]:
         """How the values of attributes are chosen, by the number of the attribute."""
         return dict(zip(private_values(self.attributes), self.calibration.value_choices, strict=True))
+
+    @property
+    def mu_of_cases(self) -> float:
+        """For all attributes of cases."""
+        return self.mu_attributes * math.sqrt(of_levels(self.attributes)[0])
+
+    @property
+    def mu_of_events(self) -> float:
+        """For each attribute of events."""
+        return self.mu_attributes * math.sqrt(of_levels(self.attributes)[1])
 
     @property
     def mu_tail(self) -> float:
@@ -189,9 +196,9 @@ def make_plan(
 ) -> Plan:
     """The plan for a guarantee."""
     rounds = LABELS if labels == "private" and tail == "model" else ()  # without a model those of kept variants are
-    budget = budget.with_attributes(len(attributes))
+    budget = budget.with_attributes(usual_share(attributes))
     control, times, rest = (share * (1 - sum(rounds)) for share in (budget.control, budget.times, budget.attributes))
-    values = [share * rest for share in private_values(attributes).values()]
+    values = [share._replace(square=share.square * rest) for share in private_values(attributes).values()]
     first = FIRST_LOOK[tail] * control
     aimed = delta
     while True:
@@ -224,8 +231,11 @@ def _cases(figure: str) -> str:
     return f"{figure} case{'' if figure == '1' else 's'}"
 
 
-def checked_budget(said: Budget | Mapping[str, float] | str, many: int = 0) -> Budget:
-    """Shares of control flow, times and, where there are so many, attributes, all above 0; those left out share the rest."""
+def checked_budget(said: Budget | Mapping[str, float] | str, usual: float = 0.0) -> Budget:
+    """Shares of control flow, times and attributes, all above 0; those left out share the rest.
+
+    `usual` is what attributes get where nothing is said of them, 0 where none is asked for.
+    """
     if isinstance(said, Budget):
         said = said.to_dict()
     if not isinstance(said, Mapping | str):
@@ -239,13 +249,13 @@ def checked_budget(said: Budget | Mapping[str, float] | str, many: int = 0) -> B
     for name in named:
         if name not in ("control", "times", "attributes"):
             raise UsageError(f'There is no share of the budget called "{name}". {WAYS}.')
-    if not many and named.get("attributes"):
+    if not usual and named.get("attributes"):
         raise UsageError("The budget has a share for attributes, and none is asked for. Name some with --attribute.")
-    shares = {name: _share(name, value) for name, value in named.items() if name != "attributes" or many}
-    if many and "attributes" not in shares:
+    shares = {name: _share(name, value) for name, value in named.items() if name != "attributes" or usual}
+    if usual and "attributes" not in shares:
         if sum(shares.values()) > 1 - 1e-9:  # as without attributes: these take their usual share of it
-            return checked_budget(shares, 0).with_attributes(many)
-        shares["attributes"] = Budget().with_attributes(many).attributes if len(shares) < 2 else 1 - sum(shares.values())
+            return checked_budget(shares).with_attributes(usual)
+        shares["attributes"] = usual if len(shares) < 2 else 1 - sum(shares.values())
     left = 1 - sum(shares.values())
     lacking = [name for name in ("control", "times") if name not in shares]
     usual = sum(getattr(DEFAULT_BUDGET, name) for name in lacking)
@@ -300,7 +310,7 @@ def checked_time_zone(said: str) -> str:
 
 
 def checked_attributes(said: object) -> tuple[Attribute, ...]:
-    """Attributes as they are declared, each of them once."""
+    """Attributes as they are declared, each of them once, those of cases first."""
     if isinstance(said, str) or not isinstance(said, Sequence):
         raise UsageError(f"attributes has to be a list of names, not {said!r}.")
     found: list[Attribute] = []
@@ -313,12 +323,10 @@ def checked_attributes(said: object) -> tuple[Attribute, ...]:
         if not isinstance(one, Attribute):
             remedy = "Describe the log with libra describe and pass the file as --description, or as description="
             raise UsageError(f"Nothing says what the attribute {one!r} is. {remedy}.")
-        if one.level == "event":
-            raise UsageError(f'"{one.name}" is an attribute of events, and libra releases those of cases only.')
         found.append(one)
     if len(found) > MOST_ATTRIBUTES:
         raise UsageError(f"At most {MOST_ATTRIBUTES} attributes can be released together. Name those that are needed.")
     names = [one.name for one in found]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f'The attribute "{twice[0]}" is asked for twice.')
-    return tuple(found)
+    return tuple(sorted(found, key=lambda one: one.level == "event"))

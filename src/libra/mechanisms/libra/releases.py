@@ -10,7 +10,7 @@ from typing import Any
 from libra.engines import attribute_tables as attributes
 from libra.engines import control_flow_tables as control
 from libra.engines import time_tables as times
-from libra.mechanisms.libra.attributes.release import VALUES
+from libra.mechanisms.libra.attributes.shares import VALUES
 from libra.mechanisms.libra.plan import Plan
 from libra.privacy.gate import KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VALUE_SELECTION, VARIANT_SELECTION, Entry, Group, Ledger

@@ -18,7 +18,8 @@ from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, L
 from libra.engines.counting.attributes import cells_of, durations, has_any
 from libra.eventlog.cases import Cases, Floats, Integers
 from libra.mechanisms.libra.attributes.columns import labels_at
-from libra.mechanisms.libra.attributes.release import CHOICE, PAIRS, AttributeFigures, ReleasedAttribute
+from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
+from libra.mechanisms.libra.attributes.shares import CHOICE, PAIRS
 from libra.privacy.gate import Gate
 
 MOST_PAIRS, MOST_ASKED = 4, 2_000  # for each attribute; of which one may ask whether they go together, evenly from all

@@ -18,36 +18,16 @@ from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, L
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import Floats, Integers
 from libra.mechanisms.libra.attributes.bins import believed, finer, first_bounds, on_simplex, refined
+from libra.mechanisms.libra.attributes.shares import FIRST_LOOK, shares_of_each
 from libra.mechanisms.libra.looks import likeliest_counts
 from libra.privacy.calibration import Choice
 from libra.privacy.gate import Gate
 from libra.privacy.noise import NoisyTable
 
-VALUES, CHOICE, PAIRS = 0.55, 0.05, 0.40  # shares: each attribute by itself, which pairs to look at, and these pairs
-WEIGHTS = {"boolean": 1.0}  # of an attribute among the others; 2 for all other kinds
-FIRST_LOOK = {"category": 0.7, "number": 0.3, "date": 0.3}  # of what an attribute gets, for the choice of values
 GRAIN = 0.1  # of the rest, for how round numbers are
 STEPS = (0.3, 0.35, 0.35)  # of what is left then, for the steps in which numbers are cut; two where there are few cases
 FEW = 100.0  # cases times mu, below which numbers are cut once
 RARE = 0.1  # share of the cases: where a single number would need more to be chosen, none is
-
-
-def shares_of_each(attributes: Sequence[Attribute]) -> Floats:
-    """What each attribute by itself gets of the budget of attributes."""
-    weights: Floats = np.array([WEIGHTS.get(attribute.kind, 2.0) for attribute in attributes])
-    return weights * (VALUES / max(float(weights.sum()), 1.0))
-
-
-def private_values(attributes: Sequence[Attribute]) -> dict[int, float]:
-    """The attributes whose values are chosen privately, by their numbers, and what each choice gets of the budget of attributes.
-
-    Example:
-        >>> private_values([Attribute("sex", "boolean"), Attribute("age", "number")])
-        {1: 0.11}
-    """
-    each = shares_of_each(attributes).tolist()
-    private = [i for i, one in enumerate(attributes) if one.kind in FIRST_LOOK and one.values is None]
-    return {i: round(each[i] * FIRST_LOOK[attributes[i].kind], 12) for i in private}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
