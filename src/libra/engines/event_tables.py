@@ -2,7 +2,7 @@
 
 A case counts in as many cells as its events do, and is clipped to an L2 norm. Each clip comes from a histogram of norms, in which
 a case counts once. Which events count, and in which row, follows from their labels, which are released: starts of instances
-count nowhere. An event without a value has a cell of its own, but no place among values that follow each other.
+count nowhere. How many events have no value is a table of its own; in all others they are as if they were not there.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class OfEvents:
     rows: tuple[int, ...]  # for every label; `NOWHERE` where its events do not count
 
     @property
-    def n_cells(self) -> int:
-        """How many cells there are, that of events without a value included."""
-        return self.coding.n_cells
+    def n_values(self) -> int:
+        """How many cells there are for values; events without one have another."""
+        return self.coding.n_cells - 1
 
     @property
     def n_rows(self) -> int:
@@ -47,8 +47,22 @@ class EventNorms(OneCell):
 
 
 @dataclass(frozen=True)
+class EventFills:
+    """How many events of each row have no value, and how many have one; a case is clipped."""
+
+    purpose: ClassVar[str] = "which events have values of attributes"
+    scale: ClassVar[int] = FINE
+    side: OfEvents
+    clip: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.side.n_rows, 2)
+
+
+@dataclass(frozen=True)
 class EventCounts:
-    """How many events of each row fall into each cell; a case is clipped."""
+    """How many events of each row fall into each cell, events without a value left out; a case is clipped."""
 
     purpose: ClassVar[str] = "values of event attributes"
     scale: ClassVar[int] = FINE
@@ -57,15 +71,12 @@ class EventCounts:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (self.side.n_rows, self.side.n_cells)
+        return (self.side.n_rows, self.side.n_values)
 
 
 @dataclass(frozen=True)
 class NextCounts:
-    """How often a value (a row) is followed by a value (a column) within a case, events without one left out; clipped.
-
-    Rows and columns are the cells of values, that of events without one being left out.
-    """
+    """How often a value (a row) is followed by a value (a column) within a case, events without one left out; clipped."""
 
     purpose: ClassVar[str] = "next values of event attributes"
     scale: ClassVar[int] = FINE
@@ -74,7 +85,7 @@ class NextCounts:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (self.side.n_cells - 1, self.side.n_cells - 1)
+        return (self.side.n_values, self.side.n_values)
 
 
 @dataclass(frozen=True)

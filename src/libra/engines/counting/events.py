@@ -19,24 +19,30 @@ Occurrences = tuple[Integers, Integers]  # for each, its case and its cell
 
 
 def _values(cases: Cases, side: OfEvents) -> tuple[Integers, Integers, Integers]:
-    """The case, the row and the cell of every event that counts."""
+    """The case, the row and the cell of every event that counts; 0 is the cell of events without a value."""
     row = np.array((*side.rows, tables.NOWHERE), np.int64)[cases.codes]
     there = np.flatnonzero(row >= 0)
     case = np.repeat(np.arange(len(cases)), cases.lengths)
     return case[there], row[there], coded(cases.of_events[side.number][there], side.coding)
 
 
+def _fills(cases: Cases, side: OfEvents) -> Occurrences:
+    case, row, cell = _values(cases, side)
+    return case, row * 2 + (cell > 0)
+
+
 def _in_rows(cases: Cases, side: OfEvents) -> Occurrences:
     case, row, cell = _values(cases, side)
-    return case, row * side.n_cells + cell
+    there = np.flatnonzero(cell > 0)
+    return case[there], row[there] * side.n_values + cell[there] - 1
 
 
 def _following(cases: Cases, side: OfEvents) -> Occurrences:
-    """Every value with the next one of its case, events without a value left out."""
+    """Every value with the next one of its case."""
     case, _, cell = _values(cases, side)
     case, cell = case[cell > 0], cell[cell > 0] - 1
     same = np.flatnonzero(np.diff(case) == 0)
-    return case[same], cell[same] * (side.n_cells - 1) + cell[same + 1]
+    return case[same], cell[same] * side.n_values + cell[same + 1]
 
 
 def _round_ones(cases: Cases, side: OfEvents) -> Occurrences:
@@ -49,7 +55,7 @@ def _round_ones(cases: Cases, side: OfEvents) -> Occurrences:
 
 def _norms(cases: Cases, table: tables.EventNorms) -> Integers:
     """How many cases have which squared norm; one without such occurrences has 0."""
-    cells = (table.side.n_cells - 1) ** 2 if table.following else table.side.n_rows * table.side.n_cells
+    cells = (table.side.n_values if table.following else table.side.n_rows) * table.side.n_values
     case, cell = (_following if table.following else _in_rows)(cases, table.side)
     amounts = np.zeros(0, np.int64)
     if len(case):
@@ -83,6 +89,7 @@ def value_weights(cases: Cases, number: int) -> tuple[Integers, Integers]:
 
 
 OCCURRENCES: dict[type, Callable[[Cases, Any], Occurrences]] = {
+    tables.EventFills: lambda cases, table: _fills(cases, table.side),
     tables.EventCounts: lambda cases, table: _in_rows(cases, table.side),
     tables.NextCounts: lambda cases, table: _following(cases, table.side),
     tables.EventGrains: lambda cases, table: _round_ones(cases, table.side),

@@ -16,7 +16,8 @@ from libra._system.randomness import Randomness
 from libra.engines.sequences import starts_among
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated, traces_of
 from libra.eventlog.instances import SEPARATOR, split_label
-from libra.mechanisms.libra.attributes.release import AttributeFigures
+from libra.mechanisms.libra.attributes.events import ReleasedEvents
+from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
 from libra.mechanisms.libra.looks import likeliest_counts
 from libra.mechanisms.libra.tail.generate import weighted_traces
 from libra.mechanisms.libra.tail.release import TailFigures
@@ -53,7 +54,8 @@ class Figures:
     weight: float  # how many generated cases one counted case becomes: 1 over the rate of the subsample and the number of runs
     cases: int | None  # how many cases to generate; None for as many as the figures say
     draw: int  # the seed of everything random in the generation. It is no secret
-    attributes: AttributeFigures | None = None  # about attributes, where some were asked for
+    attributes: AttributeFigures | None = None  # about attributes of cases, where attributes were asked for
+    of_events: tuple[ReleasedEvents, ...] = ()  # about attributes of events
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
@@ -68,6 +70,7 @@ class Figures:
             "tail": None if control.tail is None else control.tail.to_dict(),
             "times": self.times.to_dict(),
             "attributes": None if self.attributes is None else self.attributes.to_dict(),
+            "of_events": [one.to_dict() for one in self.of_events],
         } | {name: getattr(self, name) for name in PLAIN}
 
     @classmethod
@@ -86,7 +89,16 @@ class Figures:
         )
         times = TimeFigures.from_dict(plain["times"])
         attributes = None if plain["attributes"] is None else AttributeFigures.from_dict(plain["attributes"])
-        return cls(labels, control, times, **{name: plain[name] for name in PLAIN}, attributes=attributes)
+        of_events = tuple(map(ReleasedEvents.from_dict, plain.get("of_events", ())))
+        if any(len(one.rows) != len(labels) for one in of_events):
+            raise ValueError("every label has a row, or none, in each attribute of events")
+        return cls(labels, control, times, **{name: plain[name] for name in PLAIN}, attributes=attributes, of_events=of_events)
+
+    @property
+    def each_attribute(self) -> tuple[ReleasedAttribute, ...]:
+        """What is known of every attribute by itself, those of cases first."""
+        of_cases = () if self.attributes is None else self.attributes.each
+        return (*of_cases, *(one.of for one in self.of_events))
 
 
 def completion_of(labels: tuple[str, ...]) -> Integers | None:

@@ -14,11 +14,12 @@ import numpy as np
 
 from libra._system.ordering import stable_order
 from libra._system.randomness import Randomness, derived_seed
-from libra.eventlog.attributes import Attribute
+from libra.eventlog.attributes import Attribute, by_level
 from libra.eventlog.cases import MISSING, Cases, Floats, Integers, Traces, concatenated, together
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import EventLog
 from libra.mechanisms.fresh_log import log_of
+from libra.mechanisms.libra.attributes.chain import EventModel, deal_events, fitted_events
 from libra.mechanisms.libra.attributes.columns import columns_of, schema_of
 from libra.mechanisms.libra.attributes.fit import Model, dealt, fitted, places_among
 from libra.mechanisms.libra.figures import Figures, case_counts, weighted
@@ -57,7 +58,8 @@ class PlannedRun:
     figures: Figures
     traces: Traces
     counts: Integers
-    models: tuple[Model, ...] = ()  # of its attributes
+    models: tuple[Model, ...] = ()  # of its attributes of cases
+    of_events: tuple[EventModel, ...] = ()  # of its attributes of events
     made: Cases | None = None  # its cases, where they are all in one part and were needed to fit the models
 
     @property
@@ -82,28 +84,31 @@ class PlannedRun:
     def with_models(self, n_parts: int) -> PlannedRun:
         """The run with models of its attributes, fitted to the first of so many parts."""
         figures = self.figures
-        if figures.attributes is None or not figures.attributes.each:
+        if figures.attributes is None or not figures.each_attribute:
             return self
         random = Randomness(figures.draw ^ 4)
         like = self.timed(self.dealt(0, 0, n_parts), random)
         if not len(like):
             return self
         models, like = fitted(figures.attributes, figures.labels, like, random)
-        return replace(self, models=models, made=like if n_parts == 1 else None)
+        of_events = tuple(fitted_events(one, like, random) for one in figures.of_events)
+        return replace(self, models=models, of_events=of_events, made=like if n_parts == 1 else None)
 
-    def with_values(self, cases: Cases, texts: Sequence[Sequence[str]], random: Randomness) -> Cases:
-        """Its cases with values of attributes, those of categories as places among these texts."""
-        if not texts:
-            return cases
-        if not self.models:
-            return replace(cases, attributes=(np.full(len(cases), MISSING),) * len(texts))
+    def with_values(
+        self, cases: Cases, attributes: Sequence[Attribute], texts: Sequence[Sequence[str]], random: Randomness
+    ) -> Cases:
+        """Its cases with values of these attributes, those of categories as places among the texts."""
+        of_cases, of_events = map(len, by_level(attributes))
+        if not self.models and not self.of_events:  # what it would take to say any value was not released
+            nothing = (np.full(len(cases), MISSING),) * of_cases, (np.full(len(cases.codes), MISSING),) * of_events
+            return replace(cases, attributes=nothing[0], of_events=nothing[1])
         if cases is not self.made:
             cases = dealt(self.models, cases, random)
-        values = list(cases.attributes)
-        for model in self.models:
-            if model.of.attribute.kind == "category":
-                values[model.number] = places_among(texts[model.number], model.of, values[model.number])
-        return replace(cases, attributes=tuple(values))
+        values = [*cases.attributes, *(deal_events(model, cases, random) for model in self.of_events)]
+        for number, one in enumerate(self.figures.each_attribute):
+            if one.attribute.kind == "category":
+                values[number] = places_among(texts[number], one, values[number])
+        return replace(cases, attributes=tuple(values[:of_cases]), of_events=tuple(values[of_cases:]))
 
     def codes_among(self, labels: Sequence[str]) -> Integers:
         """The code that each of its labels has among these."""
@@ -134,14 +139,13 @@ class PlannedLog:
 
     @cached_property
     def _attributes(self) -> tuple[Attribute, ...]:
-        found = [run.figures.attributes.each for run in self.runs if run.figures.attributes is not None]
-        return tuple(one.attribute for one in max(found, key=len, default=()))
+        return tuple(one.attribute for one in max((run.figures.each_attribute for run in self.runs), key=len, default=()))
 
     @cached_property
     def _texts(self) -> list[list[str]]:
         """For each attribute the texts of its values, of all runs."""
-        every = [run.figures.attributes.each for run in self.runs if run.figures.attributes is not None]
-        return [sorted({text for each in every if each for text in each[i].texts}) for i in range(len(self._attributes))]
+        every = [each for run in self.runs if (each := run.figures.each_attribute)]
+        return [sorted({text for each in every for text in each[i].texts}) for i in range(len(self._attributes))]
 
     def part(self, i: int) -> Cases:
         """The cases of part i in the codes of `labels_of`, the one that starts first coming first."""
@@ -150,7 +154,7 @@ class PlannedLog:
             seed = run.figures.draw ^ 1
             random = Randomness(seed if self.n_parts == 1 else derived_seed(seed, i))
             cases = run.timed(run.dealt(begin, i, self.n_parts), random) if run.made is None else run.made
-            cases = run.with_values(cases, self._texts, random)
+            cases = run.with_values(cases, self._attributes, self._texts, random)
             parts.append(replace(cases, codes=run.codes_among(labels)[cases.codes], n_activities=len(labels)))
             begin += run.n_cases
         cases = together(parts)
@@ -185,7 +189,7 @@ class PlannedLog:
         """Generated cases as a log."""
         made, activities, columns = as_released(cases, self._labels)
         mode, of_cases = mode_of(self._labels), None
-        if self._attributes and made.attributes:
+        if made.attributes or made.of_events:
             of_events, of_cases = columns_of(made, activities, self._attributes, self._texts)
             columns = of_events if columns is None else columns.hstack(of_events)
         return log_of(made, activities, seeded=seeded, attributes=columns, first=first, instances=mode, of_cases=of_cases)

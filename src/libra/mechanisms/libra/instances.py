@@ -90,6 +90,7 @@ def _paired(cases: Cases, labels: Sequence[str]) -> tuple[Cases, list[str], pl.D
     completed = ~is_start[found.ends]
     ends, start = found.ends[completed], found.start_micros(cases.micros)[completed]
     offsets = offsets_of(np.bincount(case[ends], minlength=len(cases)))
-    made = replace(cases, codes=cases.codes[ends], micros=cases.micros[ends], offsets=offsets)
+    of_events = tuple(values[ends] for values in cases.of_events)
+    made = replace(cases, codes=cases.codes[ends], micros=cases.micros[ends], offsets=offsets, of_events=of_events)
     times = pl.Series(START_TIMESTAMP, start, dtype=pl.Int64)
     return made, list(labels), pl.DataFrame([times.set(times == NO_START, None).cast(UTC_MICROSECONDS)])

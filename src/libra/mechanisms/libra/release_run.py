@@ -11,8 +11,10 @@ from dataclasses import replace
 from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
+from libra.eventlog.attributes import by_level
 from libra.eventlog.cases import Floats, Traces
 from libra.eventlog.instances import SEPARATOR
+from libra.mechanisms.libra.attributes.events import release_events
 from libra.mechanisms.libra.attributes.pairs import with_pairs
 from libra.mechanisms.libra.attributes.release import in_places, release_attributes
 from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, completion_of, weighted
@@ -44,9 +46,11 @@ def release_run(
     figures = Figures(labels, control, times, zone, 1 / (plan.rate * plan.runs), None, draw)
     if plan.attributes:
         like = planned([figures], [(traces, weights)]).part(0)
-        mu, n_cases = plan.mu_attributes, float(counts.sum())
-        found = release_attributes(of_labels, plan.attributes, mu, plan.choices, plan.calibration.scale, n_cases)
-        figures = replace(figures, attributes=in_places(with_pairs(of_labels, found, labels, mu, like, n_cases)))
+        mu, n_cases, scale, of_cases = plan.mu_of_cases, float(counts.sum()), plan.calibration.scale, by_level(plan.attributes)[0]
+        found = release_attributes(of_labels, of_cases, mu, plan.choices, scale, n_cases)
+        found = in_places(with_pairs(of_labels, found, labels, mu, like, n_cases))
+        of_events = release_events(of_labels, plan.attributes, plan.mu_of_events, plan.choices, labels, like)
+        figures = replace(figures, attributes=found, of_events=tuple(one.in_places() for one in of_events))
     stage_done()
     return figures, traces, weights
 

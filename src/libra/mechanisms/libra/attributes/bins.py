@@ -18,7 +18,7 @@ LINEAR = 12  # intervals between declared bounds, to begin with
 CUTS = (10, 5, 2)  # how many parts an interval may be cut into
 ENOUGH = 1.5  # standard deviations that the mean part should hold
 FARTHEST = 10**12  # seconds: no date is as far from another, and so many microseconds fit into 64 bits
-STANDS_OUT, BESIDE = 3.5, 1.5  # standard deviations of an interval by itself, and of one beside such an interval
+STANDS_OUT, BESIDE = 3.5, 2.5  # standard deviations of an interval by itself, and of one beside such an interval
 
 
 def first_bounds(attribute: Attribute) -> tuple[int, ...]:
@@ -38,8 +38,11 @@ def first_bounds(attribute: Attribute) -> tuple[int, ...]:
 
 
 def _bounds(attribute: Attribute) -> tuple[int, int]:
-    """The lowest and the highest number; of dates, in seconds from the start of a case."""
-    return attribute.bounds if attribute.kind == "number" else (-FARTHEST, FARTHEST)
+    """The lowest and the highest number: of dates, seconds from the start of a case or an event; of counters, increments."""
+    if attribute.kind != "number":
+        return -FARTHEST, FARTHEST
+    low, high = attribute.bounds
+    return (min(low, 0), max(high, high - low)) if attribute.counter else (low, high)
 
 
 def ends_of(coding: Coding, attribute: Attribute) -> tuple[Integers, Integers]:

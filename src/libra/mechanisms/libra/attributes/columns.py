@@ -46,12 +46,16 @@ def columns_of(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The columns of events and those of cases; `texts` are those that the values of each category stand for."""
     of_events, of_cases = [], []
-    for attribute, values, names in zip(attributes, cases.attributes, texts, strict=True):
-        column = _column(attribute, values, names, cases)
+    rows = np.repeat(np.arange(len(cases)), cases.lengths)
+    starts = np.minimum.reduceat(cases.micros, cases.offsets[:-1]) if len(cases) else cases.micros
+    for attribute, values, names in zip(attributes, (*cases.attributes, *cases.of_events), texts, strict=True):
+        column = _column(attribute, values, names, starts if attribute.level == "case" else cases.micros)
         if attribute.in_cases:
             of_cases.append(column.alias(attribute.name.removeprefix(CASE_PREFIX)))
             continue
-        rows = np.repeat(np.arange(len(cases)), cases.lengths)
+        if attribute.level == "event":
+            of_events.append(column.alias(attribute.name))
+            continue
         if attribute.at is not None:
             here = np.array([activity == attribute.at for activity in activities], bool)[cases.codes]
             first = np.zeros(len(rows), bool)
@@ -63,8 +67,8 @@ def columns_of(
     return pl.DataFrame(of_events), pl.DataFrame(of_cases)
 
 
-def _column(attribute: Attribute, values: Integers, texts: Sequence[str], cases: Cases) -> pl.Series:
-    """The values of cases in the type of the column."""
+def _column(attribute: Attribute, values: Integers, texts: Sequence[str], since: Integers) -> pl.Series:
+    """The values of cases, or of events, in the type of the column; dates are counted from these moments."""
     numbers = pl.Series(values, dtype=pl.Int64)
     numbers = numbers.set(numbers == MISSING, None)
     if attribute.kind == "category":
@@ -72,6 +76,5 @@ def _column(attribute: Attribute, values: Integers, texts: Sequence[str], cases:
     if attribute.kind == "boolean":
         return numbers.cast(pl.Boolean)
     if attribute.kind == "date":
-        starts = pl.Series(np.minimum.reduceat(cases.micros, cases.offsets[:-1]) if len(cases) else values, dtype=pl.Int64)
-        return (starts + numbers * SECOND).clip(EARLIEST, LATEST).cast(UTC_MICROSECONDS)
+        return (pl.Series(since, dtype=pl.Int64) + numbers * SECOND).clip(EARLIEST, LATEST).cast(UTC_MICROSECONDS)
     return (numbers / 10**attribute.decimals).round(attribute.decimals) if attribute.decimals else numbers

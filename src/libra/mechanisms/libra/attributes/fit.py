@@ -272,21 +272,32 @@ def deal(model: Model, cases: Cases, random: Randomness) -> Integers:
     logits = np.repeat(model.base[None, :], len(first), axis=0)
     for one, cells in zip(model.dependences, columns[1:], strict=True):
         logits += one.weights[one.groups].T[cells[first]]
-    until = np.cumsum(np.exp(logits - logits.max(axis=1, keepdims=True)), axis=1)
-    until /= until[:, -1:]
-    until += np.arange(len(first))[:, None]  # rising over all patterns, so that one search serves all cases
-    shuffled = random.permutation(len(cases))
-    kinds = of_case[shuffled]
-    row = shuffled[np.argsort(kinds.astype(np.uint16) if len(first) < 2**16 else kinds, kind="stable")]
-    evenly = (random.uniform(1) + GOLDEN * np.arange(len(cases))) % 1
-    place = np.searchsorted(until.ravel(), evenly + of_case[row], side="right")
-    cell = np.zeros(len(cases), np.int64)
-    cell[row] = np.minimum(place - of_case[row] * until.shape[1], until.shape[1] - 1)
+    cell = dealt_evenly(np.exp(logits - logits.max(axis=1, keepdims=True)), of_case, random)
     cell[able == 0] = 0
-    return _values(model.of, cell, random)
+    return values_in(model.of, cell, random)
 
 
-def _values(one: ReleasedAttribute, cell: Integers, random: Randomness) -> Integers:
+def dealt_evenly(weights: Floats, kind: Integers, random: Randomness) -> Integers:
+    """A cell for each of some rows, of which `kind` says by which row of weights; hardly any error is added to expected counts.
+
+    Example:
+        >>> np.bincount(dealt_evenly(np.array([[1.0, 3.0]]), np.zeros(8, np.int64), Randomness(seed=1))).tolist()
+        [2, 6]
+    """
+    until = np.cumsum(weights, axis=1)
+    until /= until[:, -1:]
+    until += np.arange(len(weights))[:, None]  # rising over all kinds, so that one search serves all rows
+    shuffled = random.permutation(len(kind))
+    kinds = kind[shuffled]
+    row = shuffled[np.argsort(kinds.astype(np.uint16) if len(weights) < 2**16 else kinds, kind="stable")]
+    evenly = (random.uniform(1) + GOLDEN * np.arange(len(kind))) % 1
+    place = np.searchsorted(until.ravel(), evenly + kind[row], side="right")
+    cell = np.zeros(len(kind), np.int64)
+    cell[row] = np.minimum(place - kind[row] * until.shape[1], until.shape[1] - 1)
+    return cell
+
+
+def values_in(one: ReleasedAttribute, cell: Integers, random: Randomness) -> Integers:
     """A value for every cell: the atom itself, a number within the interval; `OTHERS` for texts that were not chosen."""
     atoms, _ = one.coding.arrays
     values = np.full(len(cell), MISSING)

@@ -89,7 +89,7 @@ class AttributeFigures:
 def release_attributes(
     gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Mapping[int, Choice], scale: int, n_cases: float
 ) -> AttributeFigures:
-    """Ask the gate for everything about each attribute by itself; for a log without cases, for nothing.
+    """Ask the gate for everything about each attribute of cases by itself; for a log without cases, for nothing.
 
     `chosen` is how values are chosen, by the number of the attribute; `scale` is what their counts are multiplied with.
     `n_cases` is how many cases there are by the released figures.
@@ -98,7 +98,8 @@ def release_attributes(
         return AttributeFigures(())
     each_mu = mu * np.sqrt(shares_of_each(attributes))
     single = RARE * scale * n_cases
-    likely = {i: one for i, one in chosen.items() if attributes[i].kind == "category" or one.threshold < single}
+    own = {i: one for i, one in chosen.items() if i < len(attributes)}
+    likely = {i: one for i, one in own.items() if attributes[i].kind == "category" or one.threshold < single}
     selected = {i: gate.select_values(i, *one, scale) for i, one in likely.items()}
     each = []
     for number, attribute in enumerate(attributes):

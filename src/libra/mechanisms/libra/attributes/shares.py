@@ -17,10 +17,10 @@ FOR_EVENTS, AT_MOST = 0.1, 0.5
 VALUES, CHOICE, PAIRS = 0.55, 0.05, 0.40
 WEIGHTS = {"boolean": 1.0}  # of an attribute among the others; 2 for all other kinds
 FIRST_LOOK = {"category": 0.7, "number": 0.3, "date": 0.3}  # of what an attribute gets, for the choice of values
-# Of an attribute of events: the choice of values, sizes of cases, numbers in steps, how round they are. What these leave goes to
-# values by activity and to next values in even parts.
+# Of an attribute of events: the choice of values, which events have any, sizes of cases, numbers in steps, how round they are.
+# What these leave goes to values by activity and to next values in even parts.
 EVENT_CHOICE = {"category": 0.25, "number": 0.15, "date": 0.15}
-EVENT_NORMS, EVENT_NUMBERS, EVENT_GRAINS = 0.05, 0.2, 0.03
+EVENT_FILLS, EVENT_NORMS, EVENT_NUMBERS, EVENT_GRAINS = 0.05, 0.05, 0.2, 0.03
 
 
 def usual_share(attributes: Sequence[Attribute]) -> float:
