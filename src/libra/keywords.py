@@ -72,6 +72,7 @@ class OtherParameters(TypedDict, total=False):
     cases: int | None
     most_cases: int | None
     attributes: Sequence[str | Attribute] | Literal["all"] | None
+    resource_names: bool | None
     alpha: float | None
     b: float | None
     gamma: float | None
@@ -174,9 +175,13 @@ def described_parameters(described: Description | None, said: Mapping[str, Any],
 
 
 def asked_attributes(described: Description | None, said: str | Sequence[Any]) -> list[Any]:
-    """The attributes that are asked for by name, or all that may be released, as a description declares them."""
+    """The attributes that are asked for by name, or all that may be released, as a description declares them.
+
+    Resources are people, whom a guarantee for cases does not protect: they have to be named.
+    """
     from libra.errors import did_you_mean
     from libra.eventlog.attributes import Attribute
+    from libra.eventlog.names import RESOURCE
 
     if isinstance(said, str) and said != "all":
         raise UsageError(f'attributes has to be a list of names, or "all", not {said!r}.')
@@ -187,7 +192,7 @@ def asked_attributes(described: Description | None, said: str | Sequence[Any]) -
         raise UsageError(f"Attributes are released as a description of the log declares them, and there is none. {remedy}.")
     known = {attribute.name: attribute for attribute in described.attributes}
     if isinstance(said, str):
-        released = [attribute for attribute in described.attributes if attribute.release and attribute.level == "case"]
+        released = [attribute for attribute in described.attributes if attribute.release and attribute.name != RESOURCE]
         if not released:
             raise UsageError(f"{described.source} has no attribute that may be released. Describe the log again, or correct it.")
         return released

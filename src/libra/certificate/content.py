@@ -28,7 +28,7 @@ from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.in_parts import part_schema
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, START_TIMESTAMP, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, RESOURCE, START_TIMESTAMP, TIMESTAMP
 from libra.eventlog.options import InstanceMode, ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import header_of
@@ -45,6 +45,7 @@ from libra.privacy.gate import VARIANT_COUNTS
 
 CONTENT = "content"
 LONGEST = 60  # characters of a column's name
+PSEUDONYM = rf"^(R[1-9]\d*|{re.escape(OTHER)})$"
 ROUNDED = 1e-9  # relative: what a number in floats may be off from its decimals
 BLOCK = 1 << 20
 HEAD = 1 << 20  # bytes of a table that its first line is in
@@ -127,6 +128,8 @@ def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
     for attribute in _attributes_of(document):
         if attribute.name in there:
             yield from (f'its attribute "{attribute.name[:LONGEST]}" has {found}' for found in _undeclared(attribute, log))
+    if RESOURCE in there and not document["parameters"]["resource_names"] and _has_names(document, log):
+        yield "it has names of resources, and the certificate promises R1, R2 and so on"
 
 
 def _other_form(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
@@ -186,6 +189,13 @@ def _undeclared(attribute: Attribute, log: EventLog) -> Iterator[str]:
             yield "a number with more decimals than are declared"
     if attribute.at is not None and (log.events[ACTIVITY].filter(found.is_not_null()) != attribute.at).any():
         yield f'a value on an event other than "{attribute.at[:LONGEST]}"'
+
+
+def _has_names(document: Mapping[str, Any], log: EventLog) -> bool:
+    """Whether resources have names that are neither declared nor of the form R1."""
+    resource = next(one for one in _attributes_of(document) if one.name == RESOURCE)
+    found = log.events[RESOURCE].drop_nulls().cast(pl.String)
+    return resource.values is None and not found.str.contains(PSEUDONYM).all()
 
 
 def _first_times(log: EventLog) -> npt.NDArray[np.int64]:

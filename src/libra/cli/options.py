@@ -16,7 +16,20 @@ import typer
 
 from libra.errors import UsageError
 from libra.eventlog.files import labels_in
-from libra.mechanisms.parameters import ALPHA, ATTRIBUTES, BUDGET, CASES, EDGES, GAMMA, MOST_CASES, SUBSAMPLES, TAIL, TIME_ZONE, B
+from libra.mechanisms.parameters import (
+    ALPHA,
+    ATTRIBUTES,
+    BUDGET,
+    CASES,
+    EDGES,
+    GAMMA,
+    MOST_CASES,
+    RESOURCE_NAMES,
+    SUBSAMPLES,
+    TAIL,
+    TIME_ZONE,
+    B,
+)
 
 COLUMNS = "Columns (detected automatically unless given)"
 GUARANTEE, KEEP, MECHANISM, READING, ENGINE = "Guarantee", "What to keep", "Mechanism", "Reading", "Engine"
@@ -123,7 +136,10 @@ LABELS = (
     "names are dropped. Default: names are selected privately."
 )
 ATTRIBUTE = f"{ATTRIBUTES} One of them; may be repeated. Default: none."
-SHARES = "Default: control=0.55,times=0.45; attributes, where asked for, get 0.2 of it, more than ten of them 0.3."
+SHARES = (
+    "Default: control=0.55,times=0.45; attributes, where asked for, get 0.2 of it for cases, more than ten of them 0.3, "
+    "and 0.1 for each attribute of events, at most 0.5 together."
+)
 PAPER = f"{SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept."
 
 
@@ -132,8 +148,9 @@ def mechanism_flags(
     edges: Annotated[str | None, option(f"{EDGES} Default: certain.", "WHICH", KEEP)] = None,
     attribute: Annotated[list[str] | None, option(ATTRIBUTE, "NAME", KEEP)] = None,
     all_attributes: Annotated[
-        bool | None, switch("--all-attributes", "Release all attributes of cases that the description allows.", KEEP)
+        bool | None, switch("--all-attributes", "Release all attributes that the description allows, but for resources.", KEEP)
     ] = None,
+    resource_names: Annotated[bool | None, switch("--resource-names", f"{RESOURCE_NAMES}", KEEP)] = None,
     budget: Annotated[str | None, option(f"{BUDGET} {SHARES}", "SHARES", KEEP)] = None,
     labels: Annotated[Path | None, option(LABELS, "FILE", KEEP)] = None,
     public_labels: Annotated[

@@ -258,6 +258,7 @@ def _values(one: pl.Series, other: pl.Series, name: str, said: Attribute | None)
     if as_they_are and one.dtype == other.dtype == UTC_MICROSECONDS:
         return "date", _split([_floats(each.to_physical()) for each in (one, other)])
     texts = pl.concat([as_text(one), as_text(other)]).str.strip_chars()
+    texts = texts.str.to_lowercase() if name == LIFECYCLE else texts  # the standard's, which some logs have in capitals
     labels = texts.unique().drop_nulls().sort()
     labels = labels.filter((labels != "") & ~labels.is_in(list(said.missing if said else ())))
     kind, meaning = _meaning(labels, (one.dtype, other.dtype), category=category)

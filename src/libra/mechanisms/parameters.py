@@ -96,6 +96,7 @@ BUDGET = Parameter(
     "Shares of the budget for control flow, times and attributes.", "control=SHARE,times=SHARE,attributes=SHARE; they add up to 1"
 )
 ATTRIBUTES = Parameter("Attributes to release, as the description of the log declares them.", "names of attributes", unset="none")
+RESOURCE_NAMES = Parameter("Write resources (org:resource) by their names, rather than as R1, R2 and so on.", "true or false")
 LABELS = Parameter("Activity names: private, public, or a list from outside the log.", "private, public or a list of names")
 TIME_ZONE = Parameter("Time zone used for hour and weekday patterns.", "such as Europe/Amsterdam or +01:00")
 CASES = Parameter("Number of cases to generate.", "from 1 up", unset="about as many as in the log")

@@ -14,6 +14,7 @@ from libra._system.randomness import SEED_NOTE, Randomness
 from libra.engines.contract import Unit
 from libra.eventlog.cases import Cases, Floats, Integers
 from libra.eventlog.log import EventLog
+from libra.eventlog.names import RESOURCE
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
 from libra.mechanisms.release import CONTENTS, Release
 from libra.privacy.guarantee import NAMES_PUBLIC, Guarantee
@@ -28,6 +29,10 @@ LABELS_LISTED = "The activity names come from a given list that was not made fro
 ATTRIBUTES_DECLARED = (
     "What is declared of attributes (names, kinds, lists of values, bounds, the activity they stand on) is public and was not "
     "made from this log. Values that are not declared were selected privately; all others are grouped."
+)
+EMPLOYEES = (
+    "The guarantee is for cases, not for employees. What a resource does is counted over all its cases: somebody who works on many "
+    "can be recognized by it, under a name or as R1, R2 and so on."
 )
 NOTHING_ELSE = (
     "The parameters, the time zone and the code are public. They were not selected by looking at results on this log, "
@@ -105,10 +110,13 @@ def counted_cases(most_cases: int | None) -> str:
 
 
 def proved(
-    epsilon: float, delta: float, labels: str, *, seeded: bool, most_cases: int | None, attributes: bool = False
+    epsilon: float, delta: float, labels: str, *, seeded: bool, most_cases: int | None, attributes: Sequence[str] = ()
 ) -> Guarantee:
-    """A proved guarantee for one case, or for individuals of whom so many counted; `labels` says which of them are public."""
-    further = (ATTRIBUTES_DECLARED,) if attributes else ()
+    """A proved guarantee for one case, or for individuals of whom so many counted.
+
+    `labels` says which of them are public; `attributes` are those that are released.
+    """
+    further = (*((ATTRIBUTES_DECLARED,) if attributes else ()), *((EMPLOYEES,) if RESOURCE in attributes else ()))
     whose = () if most_cases is None else (INDIVIDUALS.format(counted_cases(most_cases)),)
     assumed = (labels, *further, NOTHING_ELSE, AS_READ, *whose)
     return Guarantee.proved(epsilon, delta, Unit(most_cases), assumed, seeded=seeded)

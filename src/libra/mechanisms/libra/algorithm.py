@@ -20,15 +20,25 @@ from libra.engines.polars import LogInMemory
 from libra.errors import UsageError
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import EventLog
+from libra.eventlog.names import RESOURCE
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra import plan as plans
 from libra.mechanisms.libra.attributes.shares import usual_share
+from libra.mechanisms.libra.figures import with_pseudonyms
 from libra.mechanisms.libra.generate import planned, sharing_cases
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, ONE_IN, PRIVATE, PUBLIC, Budget, Edges, Labels, Plan, Tail, make_plan
 from libra.mechanisms.libra.release_run import STAGES, release_run
 from libra.mechanisms.libra.releases import departures_from_plan
-from libra.mechanisms.peers import LABELS_LISTED, LABELS_PRIVATE, LABELS_PUBLIC, CertifiedMechanism, counted_cases, proved
+from libra.mechanisms.peers import (
+    EMPLOYEES,
+    LABELS_LISTED,
+    LABELS_PRIVATE,
+    LABELS_PUBLIC,
+    CertifiedMechanism,
+    counted_cases,
+    proved,
+)
 from libra.mechanisms.release import Release, contents_of
 from libra.privacy.accounting import delta_of_ledger
 from libra.privacy.gate import Gate
@@ -69,6 +79,7 @@ class Libra(CertifiedMechanism):
     cases: int | None = p.CASES.field(None)
     most_cases: int | None = p.MOST_CASES.field(None)
     attributes: Sequence[Attribute | Mapping[str, Any]] = p.ATTRIBUTES.field(())
+    resource_names: bool = p.RESOURCE_NAMES.field(False)
     plan: Plan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -76,6 +87,8 @@ class Libra(CertifiedMechanism):
         for name, allowed in (("tail", plans.TAILS), ("edges", plans.EDGES)):
             if (chosen := getattr(self, name)) not in allowed:
                 raise UsageError(f"{name} is one of {', '.join(allowed)}, not {chosen!r}.")
+        if not isinstance(self.resource_names, bool):
+            raise UsageError(f"resource_names has to be True or False, not {self.resource_names!r}.")
         attributes = plans.checked_attributes(self.attributes)
         epsilon, delta = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta)
         budget = plans.checked_budget(self.budget, usual_share(attributes))
@@ -131,6 +144,7 @@ class Libra(CertifiedMechanism):
         ledger = max((gate.ledger(plan.runs, asked=plan.calibration.mu) for gate in gates), key=made._delta_of_a_run)
         if delta_of_ledger(ledger, self.epsilon) > self.delta:
             raise AssertionError("more was released than the guarantee allows; nothing is given out")
+        runs = runs if self.resource_names else with_pseudonyms(runs)
         figures = sharing_cases(runs, [weights.sum() > 0 for _, weights in flows], self.cases)
         released = planned(figures, flows).in_parts(seeded=random.seeded)
         stage_done()
@@ -167,7 +181,7 @@ class Libra(CertifiedMechanism):
     def guarantee(self, *, seeded: bool) -> Guarantee:
         """What is promised of a release."""
         labels = {PRIVATE: LABELS_PRIVATE, PUBLIC: LABELS_PUBLIC}.get(str(self.labels), LABELS_LISTED)
-        attributes = bool(self.plan.attributes)
+        attributes = [attribute.name for attribute in self.plan.attributes]
         return proved(self.epsilon, self.delta, labels, seeded=seeded, most_cases=self.most_cases, attributes=attributes)
 
     def parameters(self) -> dict[str, Any]:
@@ -210,6 +224,8 @@ class Libra(CertifiedMechanism):
                 "--most-cases says how many, and each takes more noise. The release is about as large as what counted: --cases "
                 "makes it larger."
             )
+        if any(attribute.name == RESOURCE for attribute in self.plan.attributes):
+            yield EMPLOYEES
         if not released.n_cases:
             said = "The anonymized log is empty: nothing in this log stood out from the noise."
             yield f"{said} {self.plan.survives()} {WOULD_HELP}"

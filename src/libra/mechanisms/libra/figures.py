@@ -6,8 +6,9 @@ same log.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from libra._system.randomness import Randomness
 from libra.engines.sequences import starts_among
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated, traces_of
 from libra.eventlog.instances import SEPARATOR, split_label
+from libra.eventlog.names import RESOURCE
 from libra.mechanisms.libra.attributes.events import ReleasedEvents
 from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
 from libra.mechanisms.libra.looks import likeliest_counts
@@ -99,6 +101,31 @@ class Figures:
         """What is known of every attribute by itself, those of cases first."""
         of_cases = () if self.attributes is None else self.attributes.each
         return (*of_cases, *(one.of for one in self.of_events))
+
+
+def with_pseudonyms(runs: Sequence[Figures]) -> list[Figures]:
+    """The figures of some runs with resources called R1, R2 and so on, that with the highest released count first.
+
+    Names that are declared are public, and stay.
+    """
+    counts: Counter[str] = Counter()
+    for one in (one for run in runs for one in run.each_attribute if _is_resource(one)):
+        counts.update(dict(zip(one.texts, one.counts[1:].tolist(), strict=False)))
+    names = {text: f"R{place}" for place, text in enumerate(sorted(counts, key=lambda text: (-counts[text], text)), 1)}
+
+    def renamed(one: ReleasedAttribute) -> ReleasedAttribute:
+        return replace(one, texts=tuple(names[text] for text in one.texts)) if _is_resource(one) else one
+
+    found = []
+    for run in runs:
+        of_cases = None if run.attributes is None else replace(run.attributes, each=tuple(map(renamed, run.attributes.each)))
+        of_events = tuple(replace(one, of=renamed(one.of)) for one in run.of_events)
+        found.append(replace(run, attributes=of_cases, of_events=of_events))
+    return found
+
+
+def _is_resource(one: ReleasedAttribute) -> bool:
+    return one.attribute.name == RESOURCE and one.attribute.kind == "category" and one.attribute.values is None
 
 
 def completion_of(labels: tuple[str, ...]) -> Integers | None:

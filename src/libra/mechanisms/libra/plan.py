@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from libra._system.arguments import checked
 from libra.engines.contract import CASE, Unit
 from libra.errors import UsageError
-from libra.eventlog.attributes import Attribute
+from libra.eventlog.attributes import Attribute, by_level
 from libra.eventlog.instances import SEPARATOR
 from libra.mechanisms.libra.attributes.shares import of_levels, private_values, usual_share
 from libra.mechanisms.libra.tail.certain import FALSE_SHARE
@@ -168,11 +168,10 @@ class Plan:
             "week, hours and days of the week, durations of cases and of steps."
         )
         if self.attributes:
-            names = ", ".join(f'"{attribute.name}"' for attribute in self.attributes)
-            yield (
-                f"Attributes get {100 * self.mu_attributes**2 / noise.mu**2:.0f} % of the budget: the values of {names}, "
-                "and how they go together and with what happens in a case."
-            )
+            names = (", ".join(f'"{attribute.name}"' for attribute in level) for level in by_level(self.attributes))
+            how = "and how they go together and with what happens in a case", "by activity and by the value before in the case"
+            said = " and ".join(f"the values of {some}, {with_what}" for some, with_what in zip(names, how, strict=True) if some)
+            yield f"Attributes get {100 * self.mu_attributes**2 / noise.mu**2:.0f} % of the budget: {said}."
             counts = [choice.threshold / noise.scale / self.rate for choice in noise.value_choices]
             if counts:
                 least = " to ".join(dict.fromkeys((f"{min(counts):,.0f}", f"{max(counts):,.0f}")))

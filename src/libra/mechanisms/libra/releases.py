@@ -9,10 +9,12 @@ from typing import Any
 
 from libra.engines import attribute_tables as attributes
 from libra.engines import control_flow_tables as control
+from libra.engines import event_tables as events
 from libra.engines import time_tables as times
+from libra.eventlog.attributes import by_level
 from libra.mechanisms.libra.attributes.shares import VALUES
 from libra.mechanisms.libra.plan import Plan
-from libra.privacy.gate import KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
+from libra.privacy.gate import KEPT_EVENT_VALUES, KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
 from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VALUE_SELECTION, VARIANT_SELECTION, Entry, Group, Ledger
 
 CLOSE = 1e-9  # relative: other machines round the last digits otherwise
@@ -21,9 +23,10 @@ CHOICE, NAMES = "choice of what is shown", "choice of activity names"
 COUNTS, TAIL = "counts of kept variants", "model of rare cases"
 STARTS, DURATIONS, CLOCK = "when cases start", "how long cases and steps take", "hours and precision of times"
 TIMES = (STARTS, DURATIONS, CLOCK)
-ATTRIBUTES = "attributes of cases"
+ATTRIBUTES, EVENT_ATTRIBUTES = "attributes of cases", "attributes of events"
 TABLES_OF_ATTRIBUTES = (attributes.ValueCounts, attributes.ValueGrains, attributes.PairCounts, attributes.Interactions)
-OF_ATTRIBUTES = (KEPT_VALUES, *(table.purpose for table in TABLES_OF_ATTRIBUTES))
+TABLES_OF_EVENTS = (events.EventFills, events.EventNorms, events.EventCounts, events.NextCounts, events.EventGrains)
+OF_ATTRIBUTES = (KEPT_VALUES, KEPT_EVENT_VALUES, *(table.purpose for table in (*TABLES_OF_ATTRIBUTES, *TABLES_OF_EVENTS)))
 TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
     (COUNTS, "kept", (control.VariantCounts,)),
     (COUNTS, "all", (control.NearestCounts,)),
@@ -34,6 +37,7 @@ TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
     (DURATIONS, "all", (times.StepDurations, times.EdgeDurations, times.LongestEdges)),
     (CLOCK, "all", (times.Granularity, times.ActivityHours)),
     (ATTRIBUTES, "all", TABLES_OF_ATTRIBUTES),
+    (EVENT_ATTRIBUTES, "all", TABLES_OF_EVENTS),
 )
 
 
@@ -61,6 +65,7 @@ class Released:
 RELEASES: dict[str, Released] = {
     KEPT_LABELS: Released(NAMES, LABEL_SELECTION, "tail", one_cell=True),
     KEPT_VALUES: Released(ATTRIBUTES, VALUE_SELECTION, "all", one_cell=True),
+    KEPT_EVENT_VALUES: Released(EVENT_ATTRIBUTES, VALUE_SELECTION, "all", one_cell=True),
     KEPT_VARIANTS: Released(CHOICE, VARIANT_SELECTION, "all", one_cell=True),
     **{
         table.purpose: Released(topic, ROUNDED_GAUSSIAN, group, issubclass(table, (control.OneCell, control.DoubtfulEdges)))
@@ -102,42 +107,74 @@ def departures_from_plan(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
     if Ledger(tuple(of_tail)).mu > plan.mu_tail * (1 + CLOSE):
         yield "releases about rare cases take more than the plan gives them"
     yield from _departures_of_attributes(of_topics(entries, (ATTRIBUTES,)), plan)
+    yield from _departures_of_events(of_topics(entries, (EVENT_ATTRIBUTES,)), plan)
     if of_times and not _close(Ledger(tuple(of_times)).mu, plan.mu_times):
         yield "releases about times do not add up to what the plan gives them"
 
 
 def _departures_of_attributes(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
-    """The same for entries about attributes: there are none, where nothing was generated, or all of them."""
+    """The same for entries about attributes of cases: there are none, where nothing was generated, or all of them."""
     if not entries:
         return
-    if not plan.attributes:
-        yield "there are releases about attributes, and none is asked for"
+    of_cases = by_level(plan.attributes)[0]
+    if not of_cases:
+        yield "there are releases about attributes of cases, and none is asked for"
         return
     spent = Ledger(tuple(entries)).mu
-    if not any(_close(spent, plan.mu_attributes * math.sqrt(share)) for share in (1.0, VALUES)):
-        yield "releases about attributes do not add up to what the plan gives them"
-    by_purpose = {purpose: [entry for entry in entries if entry.purpose == purpose] for purpose in OF_ATTRIBUTES}
-    counts, grains, scores, pairs = (by_purpose[table.purpose] for table in TABLES_OF_ATTRIBUTES)
-    numbers = sum(attribute.kind in ("number", "date") for attribute in plan.attributes)
-    others = len(plan.attributes) - numbers
+    if not any(_close(spent, plan.mu_of_cases * math.sqrt(share)) for share in (1.0, VALUES)):
+        yield "releases about attributes of cases do not add up to what the plan gives them"
+    counts, grains, scores, pairs = (_of_purpose(entries, table.purpose) for table in TABLES_OF_ATTRIBUTES)
+    numbers = sum(attribute.kind in ("number", "date") for attribute in of_cases)
+    others = len(of_cases) - numbers
     if len(grains) != numbers or not others + 2 * numbers <= len(counts) <= others + 3 * numbers:
-        yield "there are more or fewer releases about attributes than with these parameters"
+        yield "there are more or fewer releases about attributes of cases than with these parameters"
     if len(scores) > 1 or len(scores) != len(pairs):
         yield "how attributes go together is released once, after the choice of pairs"
     if not all(entry.sensitivity**2 * (1 + CLOSE) >= 1 / 2 and entry.sensitivity <= 1 for entry in counts):
         yield f'"{attributes.ValueCounts.purpose}" has a sensitivity that no number of cells has'
     if any(entry.sensitivity < 1 for entry in scores) or any(entry.sensitivity**2 * (1 + CLOSE) < 1 / 4 for entry in pairs):
         yield "pairs of attributes have a sensitivity that no number of pairs has"
+    yield from _departures_of_choices(_of_purpose(entries, KEPT_VALUES), KEPT_VALUES, plan, numbers, several=False)
+
+
+def _departures_of_events(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
+    """The same for entries about attributes of events."""
+    if not entries:
+        return
+    of_events = by_level(plan.attributes)[1]
+    if not of_events:
+        yield "there are releases about attributes of events, and none is asked for"
+        return
+    if not _close(Ledger(tuple(entries)).mu, plan.mu_of_events * math.sqrt(len(of_events))):
+        yield "releases about attributes of events do not add up to what the plan gives them"
+    fills, norms, counts, following, grains = (_of_purpose(entries, table.purpose) for table in TABLES_OF_EVENTS)
+    numbers = sum(attribute.kind in ("number", "date") for attribute in of_events)
+    each = len(of_events)
+    there = (len(fills), len(grains), len(counts), len(norms) - len(following))
+    if there != (each, numbers, each + 2 * numbers, each + numbers) or len(following) > each:
+        yield "there are more or fewer releases about attributes of events than with these parameters"
+    if any(entry.sensitivity < 1 for entry in (*fills, *counts, *following, *grains)):
+        yield "values of events have a sensitivity below 1, to which no case is clipped"
+    yield from _departures_of_choices(_of_purpose(entries, KEPT_EVENT_VALUES), KEPT_EVENT_VALUES, plan, numbers, several=True)
+
+
+def _departures_of_choices(entries: Sequence[Entry], purpose: str, plan: Plan, numbers: int, *, several: bool) -> Iterator[str]:
+    """How choices of values depart from those planned; those of so many numbers may be left out."""
     noise = plan.calibration
-    planned = [(each.mu, noise.values_show(number)) for number, each in enumerate(noise.value_choices)]
-    for entry in by_purpose[KEPT_VALUES]:
+    choices = [number for number, of_events in enumerate(noise.several) if of_events == several]
+    planned = [(noise.value_choices[number].mu, noise.values_show(number)) for number in choices]
+    for entry in entries:
         found = next((one for one in planned if all(map(_close, (entry.mu or 0.0, entry.shows), one))), None)
         if found is None:
-            yield f'"{KEPT_VALUES}" does not have the noise that these parameters give it, or stands there too often'
+            yield f'"{purpose}" does not have the noise that these parameters give it, or stands there too often'
             return
         planned.remove(found)
     if len(planned) > numbers:
-        yield f'"{KEPT_VALUES}" is missing for a category'
+        yield f'"{purpose}" is missing for a category'
+
+
+def _of_purpose(entries: Sequence[Entry], purpose: str) -> list[Entry]:
+    return [entry for entry in entries if entry.purpose == purpose]
 
 
 def of_topics(entries: Sequence[Entry], topics: tuple[str, ...]) -> list[Entry]:
