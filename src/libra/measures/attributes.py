@@ -38,6 +38,8 @@ MOST_TABLES = 1_000  # of two attributes, or of an attribute and an activity: mo
 NUMBER = r"^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$"  # not 007, which is a code
 NAMES = (LIFECYCLE, "org:")  # columns that begin so hold names, also where these are digits
 NOT_ATTRIBUTES = (CASE_NAME,), (CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP, INSTANCE)  # of cases, of events
+PSEUDONYM, OTHER = r"^(R[1-9]\d*|\(other\))$", "(other)"  # what resources are called in a log that libra released
+MOST_RESOURCES = 500  # that are matched
 Logs = tuple[EventLog, EventLog]
 Values = tuple[Floats, Floats]  # of the original and the anonymized log: numbers or codes of categories, NaN if missing
 
@@ -208,7 +210,8 @@ def shared_attributes(logs: Logs, declared: Sequence[Attribute] = ()) -> Iterato
     for name in original.events.columns:
         if name not in NOT_ATTRIBUTES[1] and name in anonymized.events.columns:
             said = said_of.get(name)
-            kind, values = _values(original.events[name], anonymized.events[name], name, said)
+            column = with_names(logs) if name == RESOURCE else anonymized.events[name]
+            kind, values = _values(original.events[name], column, name, said)
             if kind == "date":
                 values = _since(values, [start[case] for start, case in zip(starts, of_event, strict=True)])
             of_case = name not in (LIFECYCLE, RESOURCE) and _constant(values[0], of_event[0])
@@ -220,6 +223,33 @@ def shared_attributes(logs: Logs, declared: Sequence[Attribute] = ()) -> Iterato
                 values = np.where(there[0], values[0], np.nan), np.where(there[1], values[1], np.nan)
             one, other = (_first(*of_log) for of_log in zip(values, of_event, logs, strict=True))
             yield SharedAttribute(name, "case", kind, (one, other))
+
+
+def with_names(logs: Logs) -> pl.Series:
+    """The resources of the anonymized log; pseudonyms (R1, R2 and so on) are those of the original that they are most like.
+
+    They are brought together so that as many events as possible have the same resource and activity in both logs.
+    """
+    names, pseudonyms = (unnamed(log.events[RESOURCE]).cast(pl.String) for log in logs)
+    if not pseudonyms.drop_nulls().str.contains(PSEUDONYM).all() or names.drop_nulls().str.contains(PSEUDONYM).all():
+        return pseudonyms
+    from scipy.optimize import linear_sum_assignment
+
+    activities = common_codes(*logs)
+    n_activities = max(int(own.max(initial=0)) for own in activities) + 1
+    tables, known = [], []
+    for log, own, column in zip(logs, activities, (names, pseudonyms), strict=True):
+        frequent = column.drop_nulls().value_counts(sort=True).head(MOST_RESOURCES)[column.name]
+        frequent = frequent.filter(frequent != OTHER).sort()
+        code = column.cast(pl.Enum(frequent), strict=False).to_physical().cast(pl.Int64)
+        there = code.is_not_null().to_numpy()
+        cells = code.drop_nulls().to_numpy() * n_activities + own[log.activity_codes][there]
+        counts = np.bincount(cells, minlength=len(frequent) * n_activities).reshape(len(frequent), n_activities)
+        tables.append(counts / max(log.n_events, 1))
+        known.append(frequent)
+    overlap = np.stack([np.minimum(tables[0], one).sum(axis=1) for one in tables[1]]) if len(tables[1]) else np.zeros((0, 0))
+    matched = zip(*(found.tolist() for found in linear_sum_assignment(-overlap)), strict=True) if overlap.size else ()
+    return pseudonyms.replace({known[1][i]: known[0][j] for i, j in matched})
 
 
 def _case_of_event(log: EventLog) -> Integers:
