@@ -51,7 +51,7 @@ def learnt(columns: Sequence[Integers], sizes: Sequence[int], mu: float, n_rows:
         variances.append(np.bincount(cells[-1]) / (of_column * n_rows) ** 2)
     inner = [own[codes] for own, codes in zip(cells, columns, strict=True)]
     shares = [_on_simplex(one[None], np.ones(1))[0] for one in first]
-    edges = _chosen(inner, shares, 2 * of_edge, n_rows, random)
+    edges = chosen(inner, shares, 2 * of_edge, n_rows, random)
     tables = []
     for one, other in edges:
         counts = _counts(inner[one], inner[other], (len(shares[one]), len(shares[other])))
@@ -77,7 +77,7 @@ def _counts(one: Integers, other: Integers, shape: tuple[int, int]) -> Floats:
     return np.bincount(one * shape[1] + other, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
 
 
-def _chosen(
+def chosen(
     inner: Sequence[Integers], shares: Sequence[Floats], epsilon: float, n_rows: float, random: np.random.Generator
 ) -> list[Edge]:
     """The edges of a tree, each chosen at epsilon among those that join two parts, by how far a pair is from independent.
@@ -173,6 +173,35 @@ def _picked(weights: Floats, parent: Integers, kind: Integers, random: np.random
     ends = np.cumsum(weights, axis=1)
     picked: Integers = (draws[:, None] * ends[:, -1:] >= ends[:, :-1]).sum(axis=1)
     return picked
+
+
+def matched(rows: Sequence[Integers], cases: Sequence[Integers], random: np.random.Generator) -> Integers:
+    """For each case a row of its own, which has the same codes in all columns where possible; any other row where not.
+
+    Example:
+        >>> matched([np.array([0, 1, 1])], [np.array([1, 0, 0])], np.random.default_rng()).tolist()[1]
+        0
+    """
+    n_rows = len(rows[0])
+    together = np.unique(
+        np.stack([np.concatenate(both) for both in zip(rows, cases, strict=True)], 1), axis=0, return_inverse=True
+    )[1]
+    of_rows, of_cases = (_numbered(codes, n_rows) for codes in (together[:n_rows], together[n_rows:]))
+    _, same_rows, same_cases = np.intersect1d(of_rows, of_cases, return_indices=True)
+    found = np.empty(n_rows, np.int64)
+    found[same_cases] = same_rows
+    others = [np.setdiff1d(np.arange(n_rows), same) for same in (same_cases, same_rows)]
+    found[others[0]] = random.permutation(others[1])
+    return found
+
+
+def _numbered(codes: Integers, n_rows: int) -> Integers:
+    """Codes with the number of equal ones before each, so that all differ."""
+    order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
+    before = np.empty(n_rows, np.int64)
+    before[order] = np.arange(n_rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    numbered: Integers = codes * n_rows + before
+    return numbered
 
 
 def any_with(wanted: Integers, codes: Integers, random: np.random.Generator) -> Integers:
