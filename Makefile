@@ -32,7 +32,7 @@ help:
 	@echo "make bench     time and memory, beside other tools"
 	@echo "make bench-scale  1, 10 and 100 million events: time and memory, beside bare jobs (ten minutes, 10 GB of disk)"
 	@echo "make bench-discovery  models discovered from releases and from the originals (half an hour)"
-	@echo "make bench-attributes  released attributes: distances, and what a classifier learns from them (some minutes)"
+	@echo "make bench-attributes  released attributes beside MST and PRIPEL: distances, and what a classifier learns (some minutes)"
 	@echo "make audit     audit every mechanism: docs/audit-results.md (a quarter of an hour)"
 	@echo "make comparison  compare every mechanism on the public logs: docs/comparison.md (half an hour)"
 	@echo "make clean     remove what was built"

@@ -3,11 +3,24 @@
 For each log, the attributes of cases that are declared here are released at epsilon 1 and delta 1e-4, with a seed each. The
 figures are means. A classifier (logistic regression on one-hot values) learns from the released cases whether an activity occurs,
 and is tested on the original: 0.5 is guessing. Beside the release: the original itself, a fresh sample of it, and independent
-attributes, for which the original's values are dealt to the released cases at random. Use public logs: nothing here is private.
+attributes, for which the original's values are dealt to the released cases at random; and what one could take instead:
+
+- MST learns the table of cases: their attributes, and as further columns which activities they have, their length and their
+  duration. It spends what the release spends on attributes, and each of its rows is attached to a case of the release with the
+  same features, or to any other where there is none. "MST, given" draws the attributes of each case given its features instead:
+  no case has those of a row that differs, and the shares of values follow the released features. Both are favoured: the values
+  of categories, the bins of numbers (the original's deciles, which the figures use, too) and the bounds of lengths and durations
+  come from the original, and so does the number that is written for a bin. The last row is a release that is favoured likewise
+  in categories: their values are declared.
+- PRIPEL has cases of its own, and takes over values of similar original cases, each randomized at epsilon 1. What it promises is
+  claimed by its authors and does not hold: a case has many values. It knows events only, so attributes of cases stand on these.
+
+Use public logs: nothing here is private.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
@@ -23,14 +36,21 @@ from scipy.stats import rankdata
 
 import libra
 from benchmarks.measured import logs, tell
-from libra.eventlog.attributes import Attribute, case_values
+from benchmarks.mst import any_with, drawn, learnt, matched
+from libra.eventlog.attributes import Attribute, case_values, event_values
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, START_TIMESTAMP, TIMESTAMP
+from libra.eventlog.tables.values import as_text
 from libra.measures import Utility, measure
-from libra.measures.attributes import coded_values, shared_attributes
+from libra.measures.attributes import AttributesKept, attribute_figures, coded_values, shared_attributes
+from libra.mechanisms.libra.attributes.pairs import SHARED
+from libra.privacy.gaussian import mu_of
 from libra.reporting.facts.aspects import sample_of
 
 SEEDS = range(900, 906)
+EPSILON, DELTA, ATTRIBUTES = 1.0, 1e-4, 0.2  # the last is the share of attributes
+BUDGET = f"control={0.55 * (1 - ATTRIBUTES):.3g},times={0.45 * (1 - ATTRIBUTES):.3g},attributes={ATTRIBUTES}"
+NEARLY_ALL = 0.95  # of the cases are no longer than the longest trace of PRIPEL
 RIDGE = 1.0  # half the squared weights of the classifier are added to its loss
 FIGURES = (
     *("attribute_tv", "attribute_pair_tv", "attribute_activity_tv", "attribute_activity_tv_given"),
@@ -55,6 +75,8 @@ DECLARED = {
         Attribute("lastSent", "category", at="Insert Fine Notification"),
     ],
 }
+OF_EVENTS = {"bpic13": "org:role", "bpic12": "org:resource", "sepsis": "org:group"}
+BUDGET_OF_EVENTS = "control=0.495,times=0.405,attributes=0.1"
 REGISTRATION = "ER Registration"  # of sepsis: its attributes are declared by the types of their columns
 NOT_OF_THE_FORM = (CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP, LIFECYCLE, "org:group")
 
@@ -71,18 +93,59 @@ def main() -> None:
         declared, outcome = declared_of(name, log), OUTCOMES[name]
         releases = [released(log, declared, seed) for seed in SEEDS]
         original, copies = of_cases(log, declared), [of_cases(release, declared) for release in releases]
-        tell(f"{name}: released")
+        kinds = [Attribute(f"{CASE_PREFIX}{one.name.removeprefix(CASE_PREFIX)}", one.kind) for one in declared]
         rows = {
             "original": [original],
             "fresh sample": [sample_of(original, log.n_cases, seed, like=original) for seed in SEEDS],
             "independent": [independent(original, copy, seed) for seed, copy in enumerate(copies)],
+            "MST": [with_mst(original, copy, kinds, seed) for seed, copy in zip(SEEDS, copies, strict=True)],
+            "MST, given": [with_mst(original, copy, kinds, seed, given=True) for seed, copy in zip(SEEDS, copies, strict=True)],
+            "PRIPEL (claimed)": [pripel(log, declared, seed) for seed in SEEDS],
             "release": copies,
         }
-        kinds = [Attribute(f"{CASE_PREFIX}{one.name.removeprefix(CASE_PREFIX)}", one.kind) for one in declared]
+        known = with_values(log, declared)
+        if known != declared:
+            rows["release, values declared"] = [of_cases(released(log, known, seed), declared) for seed in SEEDS]
+        tell(f"{name}: released")
         for what, found in rows.items():
             figures = [measure(original, one, kinds) for one in found]
             table.add_row(name, what, *(mean(figures, one) for one in FIGURES), auc_cell(found, original, kinds, outcome))
     Console(width=160).print(table)
+
+
+def event_table() -> Table:
+    """The same for an attribute of events, alone in its release: values by activity, and who hands over to whom."""
+    table = Table("log", "attribute", "", "event_attribute_tv", "handover_tv", title="attributes of events")
+    for path in logs(*OF_EVENTS):
+        name, log = path.name.partition(".")[0], libra.read(path)
+        if name not in OF_EVENTS:
+            continue
+        one = Attribute(OF_EVENTS[name], "category", level="event")
+        original = of_events(log, one)
+        copies = [of_events(released(log, [one], seed, BUDGET_OF_EVENTS), one) for seed in SEEDS]
+        rows = {
+            "fresh sample": [sample_of(original, log.n_cases, seed, like=original) for seed in SEEDS],
+            "independent": [independent_events(original, copy, one, seed) for seed, copy in enumerate(copies)],
+            "release": copies,
+        }
+        for what, found in rows.items():
+            figures = [attribute_figures(original, copy, [one]) for copy in found]
+            table.add_row(name, one.name, what, *(mean(figures, figure) for figure in ("event_attribute_tv", "handover_tv")))
+    return table
+
+
+def of_events(log: EventLog, one: Attribute) -> EventLog:
+    """The log with this attribute of events, and with no other."""
+    events = log.events[[name for name in log.events.columns if name in (CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP)]]
+    values = event_values(log, one).alias(one.name)
+    return EventLog(events.with_columns(values), log.cases[[CASE_NAME]], instances=log.instances)
+
+
+def independent_events(original: EventLog, release: EventLog, one: Attribute, seed: int) -> EventLog:
+    """The events of a release with the original's values, dealt at random. Not private."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    dealt = np.resize(random.permutation(original.n_events), release.n_events)
+    return replace(release, events=release.events.with_columns(original.events[one.name][dealt]))
 
 
 def declared_of(name: str, log: EventLog) -> list[Attribute]:
@@ -96,21 +159,26 @@ def declared_of(name: str, log: EventLog) -> list[Attribute]:
 
 
 def of_cases(log: EventLog, declared: Sequence[Attribute]) -> EventLog:
-    """The log with a column of cases for each of these attributes that it has, and with no other."""
-    found = {one.name.removeprefix(CASE_PREFIX): case_values(log, one) for one in declared if has_column(log, one)}
+    """The log with a column of cases for each of these attributes, and with no other; one that is lost is missing everywhere."""
+    found = {one.name.removeprefix(CASE_PREFIX): of_kind(case_values(log, one), one) for one in declared}
     events = log.events[[name for name in log.events.columns if name in (CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP)]]
     return EventLog(events, pl.DataFrame({CASE_NAME: log.cases[CASE_NAME], **found}), instances=log.instances)
 
 
-def has_column(log: EventLog, one: Attribute) -> bool:
-    """Whether a log has a column of that name."""
-    return one.name.removeprefix(CASE_PREFIX) in log.cases.columns if one.in_cases else one.name in log.events.columns
+def of_kind(values: pl.Series, attribute: Attribute) -> pl.Series:
+    """Values of an attribute as a column whose type says the kind: 0 and 1 would be measured as numbers."""
+    return values.cast(pl.Boolean) if attribute.kind == "boolean" else values
 
 
-def released(log: EventLog, declared: Sequence[Attribute], seed: int) -> EventLog:
-    """A release with these attributes, which get a fifth of the budget."""
-    budget = "control=0.44,times=0.36,attributes=0.2"
-    return libra.anonymize(log, epsilon=1.0, delta=1e-4, seed=seed, attributes=list(declared), budget=budget).log
+def released(log: EventLog, declared: Sequence[Attribute], seed: int, budget: str = BUDGET) -> EventLog:
+    """A release with these attributes, which get a fifth of the budget if nothing else is said."""
+    return libra.anonymize(log, epsilon=EPSILON, delta=DELTA, seed=seed, attributes=list(declared), budget=budget).log
+
+
+def with_values(log: EventLog, declared: Sequence[Attribute]) -> list[Attribute]:
+    """The attributes, with a list of the values that each category has in this log. Not private, where the list is not public."""
+    values = [case_values(log, one).unique().drop_nulls().sort() if one.kind == "category" else None for one in declared]
+    return [one if own is None else replace(one, values=tuple(own)) for one, own in zip(declared, values, strict=True)]
 
 
 def independent(original: EventLog, release: EventLog, seed: int) -> EventLog:
@@ -119,6 +187,47 @@ def independent(original: EventLog, release: EventLog, seed: int) -> EventLog:
     dealt = {name: np.resize(random.permutation(original.n_cases), release.n_cases) for name in original.cases.columns[1:]}
     values = [original.cases[name][rows] for name, rows in dealt.items()]
     return replace(release, cases=release.cases[[CASE_NAME]].hstack(values))
+
+
+def with_mst(original: EventLog, release: EventLog, declared: Sequence[Attribute], seed: int, *, given: bool = False) -> EventLog:
+    """The cases of a release with attributes by MST: those of rows with the same features, or drawn given the features."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    coded = [coded_values(one.kind, one.values).original for one in shared_attributes((original, original), declared)]
+    columns = [np.unique(one, return_inverse=True)[1] for one in (*coded, *features(original, original))]
+    mu = math.sqrt(ATTRIBUTES) * mu_of(EPSILON, DELTA)
+    tree = learnt(columns, [int(one.max()) + 1 for one in columns], mu, release.n_cases, random)
+    wanted = features(release, original)
+    rows = drawn(tree, dict(enumerate(wanted, len(coded))) if given else {}, release.n_cases, random)
+    order = np.arange(release.n_cases) if given else matched(rows[len(coded) :], wanted, random)
+    of_attributes = zip(original.cases.columns[1:], columns, rows, strict=False)
+    values = [original.cases[name].gather(pl.Series(any_with(codes[order], own, random))) for name, own, codes in of_attributes]
+    return replace(release, cases=release.cases[[CASE_NAME]].hstack(values))
+
+
+def features(log: EventLog, original: EventLog) -> list[np.ndarray]:
+    """For every case whether it has an activity that neither nearly all nor nearly no original cases have; length; duration."""
+    names = [name for name in original.activities if SHARED[0] <= _has(original, name).mean() <= SHARED[1]]
+    found = [_has(log, name).astype(np.int64) for name in names]
+    for parts, of_log in ((3, _lengths), (4, _durations)):
+        cuts = np.unique(np.quantile(of_log(original), np.arange(1, parts) / parts, method="inverted_cdf"))
+        found.append(np.searchsorted(cuts, of_log(log)))
+    return found
+
+
+def pripel(log: EventLog, declared: Sequence[Attribute], seed: int) -> EventLog:
+    """A release of PRIPEL, for which each event has the attributes of its case; a case has its first value.
+
+    Categories are words, also where they are digits. Traces may be as long as nearly all cases are: by default they are cut.
+    """
+    columns = {}
+    for one in declared:
+        name = one.name.removeprefix(CASE_PREFIX)
+        own = log.cases[name].gather(log.events[CASE_INDEX]) if one.in_cases else log.events[name]
+        columns[name] = as_text(own) if one.kind == "category" else own
+    known = replace(log, events=log.events.with_columns(**columns))
+    longest = int(np.quantile(_lengths(log), NEARLY_ALL))
+    release = libra.anonymize(known, mechanism="pripel", epsilon=EPSILON, seed=seed, max_length=longest).log
+    return of_cases(release, [replace(one, name=one.name.removeprefix(CASE_PREFIX)) for one in declared])
 
 
 def auc(release: EventLog, original: EventLog, declared: Sequence[Attribute], activity: str) -> float:
@@ -147,6 +256,17 @@ def _has(log: EventLog, activity: str) -> np.ndarray:
     return has
 
 
+def _lengths(log: EventLog) -> np.ndarray:
+    """For every case how many events it has."""
+    return np.bincount(log.events[CASE_INDEX].to_numpy(), minlength=log.n_cases)
+
+
+def _durations(log: EventLog) -> np.ndarray:
+    """For every case how long it takes."""
+    earliest, latest = log.case_spans
+    return latest - earliest
+
+
 def _one_hot(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> csr_array:
     """A column for each value of each attribute, and one that is 1 throughout."""
     offsets = np.concatenate(([0], np.cumsum(sizes)))
@@ -170,7 +290,7 @@ def _fitted(table: csr_array, outcome: np.ndarray) -> np.ndarray:
     return np.asarray(minimize(loss, np.zeros(table.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 500}).x)
 
 
-def mean(figures: Sequence[Utility], name: str) -> str:
+def mean(figures: Sequence[Utility | AttributesKept], name: str) -> str:
     """A figure as the table shows it."""
     values = [value for one in figures if (value := getattr(one, name)) is not None]
     return f"{fmean(values):.4f}" if values else "-"
