@@ -22,7 +22,7 @@ from libra.mechanisms.libra.attributes.fit import dealt_evenly, values_in
 from libra.mechanisms.libra.attributes.release import ReleasedAttribute
 from libra.mechanisms.libra.times.histogram import KNOWN, denoise, tree
 
-SOME_EVENTS = 60_000  # of generated cases, that weights are fitted to
+SOME_EVENTS = 20_000  # of generated cases, that weights are fitted to
 LONGEST = 200  # values of a case that weights are fitted to
 ROUNDS, DAMPED, LARGEST = 40, 0.7, 5.0  # of the search for weights; how far each goes, and the largest step
 CLOSE = 1e-3  # total variation between what is expected and what is wanted, at which it ends
