@@ -45,7 +45,7 @@ from libra.measures import Utility, measure
 from libra.measures.attributes import AttributesKept, attribute_figures, coded_values, shared_attributes
 from libra.mechanisms.libra.attributes.pairs import SHARED
 from libra.privacy.gaussian import mu_of
-from libra.reporting.facts.aspects import sample_of
+from libra.reporting.facts.yardsticks import sample_of
 
 SEEDS = range(900, 906)
 EPSILON, DELTA, ATTRIBUTES = 1.0, 1e-4, 0.2  # the last is the share of attributes

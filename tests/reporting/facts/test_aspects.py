@@ -18,10 +18,11 @@ from libra.measures import measure
 from libra.measures.instances import has_starts
 from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES
 from libra.mechanisms.fresh_log import log_of as log_of_cases
-from libra.reporting.facts.aspects import ASPECTS, Aspect, aspects_of, compared, sample_of, yardsticks_of
+from libra.reporting.facts.aspects import ASPECTS, Aspect, aspects_of
 from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.tables import absent_of
 from libra.reporting.facts.verdicts import Loss, Verdict
+from libra.reporting.facts.yardsticks import compared, sample_of, yardsticks_of
 
 KEYS = ["cases", "activities", "edges", "variants", "lengths", "step_durations", "case_durations", "arrivals"]
 

@@ -11,9 +11,9 @@ from logs_by_hand import log_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures.risk import certified, risk_of_release
-from libra.reporting.facts.aspects import sample_of
 from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.risk import RiskFacts, risk_of
+from libra.reporting.facts.yardsticks import sample_of
 from libra.reporting.numbers import of_hundred
 
 

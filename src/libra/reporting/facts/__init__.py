@@ -10,13 +10,14 @@ from libra.eventlog.options import Progress, no_progress
 from libra.measures.attributes import Association, associations
 from libra.measures.risk.certified import Certified
 from libra.reporting.facts import distributions, tables
-from libra.reporting.facts.aspects import Aspect, aspects_of, yardsticks_of
+from libra.reporting.facts.aspects import Aspect, aspects_of
 from libra.reporting.facts.distributions import Dots, Histogram, HourOfWeek, Series
 from libra.reporting.facts.pair import Pair, Sizes, sizes_of
 from libra.reporting.facts.risk import RiskFacts, risk_of
 from libra.reporting.facts.tables import AttributeRow, EdgeTable, VariantTable
 from libra.reporting.facts.verdicts import Absent, Missing, Verdict, good_of, overall, summary_of
 from libra.reporting.facts.warnings import Caution, warnings_of
+from libra.reporting.facts.yardsticks import yardsticks_of
 
 MOST_ASSOCIATIONS = 10
 

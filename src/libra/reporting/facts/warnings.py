@@ -14,10 +14,10 @@ import numpy as np
 from libra.eventlog.log import EventLog
 from libra.measures.distances import total_variation
 from libra.privacy.plain_words import TOO_WEAK, strength_of
-from libra.reporting.facts.aspects import sample_of
 from libra.reporting.facts.distributions import week_counts
 from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.tables import attribute_names, edges_of
+from libra.reporting.facts.yardsticks import sample_of
 from libra.reporting.numbers import count, share
 from libra.reporting.text import shown
 
