@@ -72,6 +72,8 @@ class Attribute:
             raise UsageError(f'The list of values of "{self.name}" is for categories, and cannot be empty.')
         if self.at is not None and (self.level == "event" or self.in_cases):
             raise UsageError(f'"{self.name}" has a value for every event or case, so that "at" cannot name an activity.')
+        if self.level == "event" and self.name.startswith(CASE_PREFIX):
+            raise UsageError(f'"{self.name}" is a column of cases, and cannot have another value for each event.')
         if self.counter and (self.kind != "number" or self.level != "event"):
             raise UsageError(f'"{self.name}" is called a counter, and only a number of events can be one.')
 
