@@ -148,7 +148,7 @@ def mechanism_flags(
     edges: Annotated[str | None, option(f"{EDGES} Default: certain.", "WHICH", KEEP)] = None,
     attribute: Annotated[list[str] | None, option(ATTRIBUTE, "NAME", KEEP)] = None,
     all_attributes: Annotated[
-        bool | None, switch("--all-attributes", "Release all attributes that the description allows, but for resources.", KEEP)
+        bool | None, switch("--all-attributes", "Release all attributes that the description allows, except resources.", KEEP)
     ] = None,
     resource_names: Annotated[bool | None, switch("--resource-names", f"{RESOURCE_NAMES}", KEEP)] = None,
     budget: Annotated[str | None, option(f"{BUDGET} {SHARES}", "SHARES", KEEP)] = None,

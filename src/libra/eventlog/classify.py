@@ -211,7 +211,8 @@ class _Column:
         if self.kind == "number" and self.spread >= NUMBERED and self.n_held >= FEW_CASES and _decimals(self._numbers()) == 0:
             return "identifier", "a whole number that is another one in nearly every case", False
         if self.name == RESOURCE:
-            return "event attribute", "who did it, released only by name: a guarantee for cases does not protect employees", True
+            why = "who did it; released only if asked for by name: a guarantee for cases does not protect employees"
+            return "event attribute", why, True
         if self.in_case:
             where = f'once per case, on "{self.first_at}"' if self.first_at else "one value per case"
             return "case attribute", where + (" in most" if self.in_others or self.exceptions else ""), True

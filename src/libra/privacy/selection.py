@@ -1,4 +1,4 @@
-"""Private choice from what is not known in advance: variants, and labels where they are private.
+"""Private choice from what is not known in advance: variants, labels where they are private, values of attributes.
 
 A rule is plain data and draws for every row by itself: it can be applied wherever counts lie, share by share. The promise: what
 only one case has shows with no more than the probability that `variant_shows` or `labels_show` gives; everything else is as
@@ -63,7 +63,7 @@ def labels_show(mu: float, threshold: int, scale: int, most: int, cases: int = 1
 
 @dataclass(frozen=True)
 class GaussianRule:
-    """A variant passes if its count times `scale`, plus Gaussian noise of deviation scale / mu, reaches the threshold."""
+    """A count passes if it reaches the threshold, times `scale` and with Gaussian noise of deviation scale / mu."""
 
     mu: float
     threshold: int
