@@ -90,6 +90,8 @@ class Libra(CertifiedMechanism):
         if not isinstance(self.resource_names, bool):
             raise UsageError(f"resource_names has to be True or False, not {self.resource_names!r}.")
         attributes = plans.checked_attributes(self.attributes)
+        if not self.resource_names and any(one.name == RESOURCE and one.kind != "category" for one in attributes):
+            raise UsageError(f'"{RESOURCE}" says who did it: describe it as a category, or ask for names with --resource-names.')
         epsilon, delta = checked_epsilon(self.epsilon), delta_of_guarantee(self.delta)
         budget = plans.checked_budget(self.budget, usual_share(attributes))
         subsamples = None if self.subsamples is None else checked_whole("subsamples", self.subsamples, 1, MOST_SUBSAMPLES)

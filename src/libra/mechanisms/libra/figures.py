@@ -111,7 +111,8 @@ def with_pseudonyms(runs: Sequence[Figures]) -> list[Figures]:
     counts: Counter[str] = Counter()
     for one in (one for run in runs for one in run.each_attribute if _is_resource(one)):
         counts.update(dict(zip(one.texts, one.counts[1:].tolist(), strict=False)))
-    names = {text: f"R{place}" for place, text in enumerate(sorted(counts, key=lambda text: (-counts[text], text)), 1)}
+    shuffled = [sorted(counts)[i] for i in Randomness(runs[0].draw ^ 8).permutation(len(counts)).tolist()]  # so are equal counts
+    names = {text: f"R{place}" for place, text in enumerate(sorted(shuffled, key=lambda text: -counts[text]), 1)}
 
     def renamed(one: ReleasedAttribute) -> ReleasedAttribute:
         return replace(one, texts=tuple(names[text] for text in one.texts)) if _is_resource(one) else one

@@ -86,23 +86,24 @@ class ReleasedEvents:
 
 
 def release_events(
-    gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Mapping[int, Choice], labels: Sequence[str], like: Cases
-) -> tuple[ReleasedEvents, ...]:
+    gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Mapping[int, Choice], labels: Sequence[str], like: Cases,
+    n_cases: float,
+) -> tuple[ReleasedEvents, ...]:  # fmt: skip
     """Ask the gate for everything about attributes of events, each with this mu; of a log without cases, for nothing.
 
     `attributes` are all, those of cases too; `chosen` is how values are chosen, by the number of the attribute among all. `like`
-    are cases that were generated, in the codes of `labels`.
+    are cases that were generated, in the codes of `labels`; `n_cases` is how many figures say there are.
     """
     first = len(by_level(attributes)[0])
     numbers = range(first, len(attributes)) if len(like) else ()
-    every = [_Asked(gate, number - first, number, attributes[number], mu, labels, like) for number in numbers]
+    every = [_Asked(gate, number - first, number, attributes[number], mu, labels, like, n_cases) for number in numbers]
     return tuple(_released(ask, chosen.get(ask.overall)) for ask in every)
 
 
 def _released(ask: _Asked, choice: Choice | None) -> ReleasedEvents:
     gate, attribute, mu = ask.gate, ask.attribute, ask.mu
     numeric = attribute.kind in ("number", "date")
-    likely = choice is not None and (not numeric or choice.threshold < RARE * FINE * len(ask.like))
+    likely = choice is not None and (not numeric or choice.threshold < RARE * FINE * ask.n_cases)
     chosen = gate.select_event_values(ask.number, *choice, FINE, MOST_VALUES) if choice is not None and likely else None
     left = 1 - EVENT_FILLS - EVENT_NORMS - (EVENT_CHOICE[attribute.kind] if likely else 0.0)
     one, norms = (ask.numbers(chosen), EVENT_NORMS / 3) if numeric else (ask.categories(chosen), EVENT_NORMS / 2)
@@ -136,10 +137,11 @@ class _Asked:
     mu: float
     labels: Sequence[str]
     like: Cases
+    n_cases: float
 
     def rows(self, mu: float) -> tuple[int, ...]:
         """For every label the row of its events: its own, or one for all that hardly occur."""
-        uses = np.bincount(self.like.codes, minlength=len(self.labels))
+        uses = np.bincount(self.like.codes, minlength=len(self.labels)) * (self.n_cases / len(self.like))
         counts = starts_among(self.labels) < 0
         own = counts & (uses * mu >= SCARCE)
         found = np.where(own, np.cumsum(own) - 1, np.where(counts, own.sum(), NOWHERE))
@@ -160,7 +162,7 @@ class _Asked:
         last = last_bin(norms)
         if last is None:
             return SMALLEST_CLIP
-        held = on_simplex(norms.values[: last + 1], float(len(self.like)))
+        held = on_simplex(norms.values[: last + 1], self.n_cases)
         advised = best_clip(held, cells, self.mu * math.sqrt(then), CUT_OFF)
         return max(SMALLEST_CLIP, min(advised, math.sqrt(NORM_BINS[min(last + 1, len(NORM_BINS) - 1)])))
 
