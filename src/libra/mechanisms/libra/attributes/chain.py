@@ -42,7 +42,7 @@ class EventModel:
     rows: Integers  # for every label; `NOWHERE` where its events have no value
     without: Floats  # for every row the share of events without a value
     by_row: Floats  # weights of groups of values, a row each
-    by_last: Floats  # weights of groups of values, a row for each group before
+    by_last: Floats | None  # weights of groups of values, a row for each group before; None where it makes no difference
     within: tuple[tuple[Integers, Floats], ...]  # for every group its cells, and how events divide among them
 
 
@@ -60,7 +60,7 @@ def fitted_events(one: ReleasedEvents, like: Cases, random: Randomness) -> Event
         cells = np.flatnonzero(np.array(one.groups) == group)
         counts = one.of.counts[cells] + LEAST
         within.append((cells, counts / counts.sum()))
-    model = EventModel(one.of, rows, without, by_row, np.ones((by_row.shape[1], by_row.shape[1])), tuple(within))
+    model = EventModel(one.of, rows, without, by_row, None, tuple(within))
     if one.following is None:
         return model
     by_row, by_last = _fit(by_row, _following(one), _with_value(model, like, random)[1])
@@ -201,16 +201,11 @@ def _with_value(model: EventModel, cases: Cases, random: Randomness) -> tuple[In
 def deal_events(model: EventModel, cases: Cases, random: Randomness) -> Integers:
     """A value for every event of generated cases, `MISSING` where it has none; of a counter, the sum of its increments."""
     events, some = _with_value(model, cases, random)
-    n_groups = model.by_row.shape[1]
-    group, last = np.zeros(len(events), np.int64), np.zeros(0, np.int64)
-    for position, here in enumerate(_positions(some)):
-        row = some.codes[here]
-        if not position:
-            last = dealt_evenly(model.by_row, row, random)
-        else:
-            seen, of_pattern = np.unique(row * n_groups + last[: len(here)], return_inverse=True)
-            last = dealt_evenly(model.by_row[seen // n_groups] * model.by_last[seen % n_groups], of_pattern, random)
-        group[here] = last
+    group = (
+        dealt_evenly(model.by_row, some.codes, random)
+        if model.by_last is None
+        else _chained(model.by_row, model.by_last, some, random)
+    )
     cell = np.zeros(len(events), np.int64)
     for number, (cells, shares) in enumerate(model.within):
         here = np.flatnonzero(group == number)
@@ -218,6 +213,20 @@ def deal_events(model: EventModel, cases: Cases, random: Randomness) -> Integers
     values = np.full(len(cases.codes), MISSING)
     values[events] = values_in(model.of, cell, random)
     return _summed(model.of, values, events, some.offsets) if model.of.attribute.counter else values
+
+
+def _chained(by_row: Floats, by_last: Floats, cases: Cases, random: Randomness) -> Integers:
+    """The group of every event, from its row and the group before it."""
+    group, n_groups, last = np.zeros(len(cases.codes), np.int64), len(by_last), np.zeros(0, np.int64)
+    for position, here in enumerate(_positions(cases)):
+        row = cases.codes[here]
+        if not position:
+            last = dealt_evenly(by_row, row, random)
+        else:
+            seen, of_pattern = np.unique(row * n_groups + last[: len(here)], return_inverse=True)
+            last = dealt_evenly(by_row[seen // n_groups] * by_last[seen % n_groups], of_pattern, random)
+        group[here] = last
+    return group
 
 
 def _summed(one: ReleasedAttribute, values: Integers, events: Integers, offsets: Integers) -> Integers:

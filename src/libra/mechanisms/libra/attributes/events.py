@@ -31,7 +31,8 @@ from libra.mechanisms.libra.tail.release import best_clip, last_bin
 from libra.privacy.calibration import Choice
 from libra.privacy.gate import Gate
 
-MOST_VALUES = 100  # of a category; tables of next values have a cell for every pair
+MOST_VALUES = 100  # of a category, that are chosen
+MOST_FOLLOWING = 300  # values that may be declared for next values to be asked for: the table has a cell for every pair
 SCARCE = 2.0  # events times mu, below which activities share a row
 SMALLEST_CLIP = 1.0
 TABLES = ("fills", "by_row", "following")
@@ -110,20 +111,21 @@ def _released(ask: _Asked, choice: Choice | None) -> ReleasedEvents:
     left -= EVENT_NUMBERS + EVENT_GRAINS if numeric else 0.0
     groups = ask.groups(one, left) if numeric else tuple(range(one.coding.n_plain))
     side = OfEvents(ask.number, replace(one.coding, groups=groups), ask.rows(mu * math.sqrt(left / 2)))
-    fills = gate.release(tables.EventFills(side, ask.usual_norm(side.rows)), mu * math.sqrt(EVENT_FILLS))
-    several = side.n_values > 1  # that can follow each other
-    table = left / 2 if several else left + norms
-    clip = ask.clip(tables.EventNorms(side), norms, CELLS, table)
-    by_row = gate.release(tables.EventCounts(side, clip), mu * math.sqrt(table))
+    several = 1 < side.n_values <= MOST_FOLLOWING  # values that can follow each other
+    fills, sizes = tables.EventFills(side, ask.usual_norm(side.rows)), [tables.EventNorms(side)]
+    sizes += [tables.EventNorms(side, following=True)] if several else []
+    gate.look_ahead(fills, *sizes)
+    share = left / 2 if several else left + norms
+    filled = gate.release(fills, mu * math.sqrt(EVENT_FILLS))
+    clips = [ask.clip(size, norms, cells, share) for size, cells in zip(sizes, (CELLS, NEXT_CELLS), strict=False)]
+    counts = [table(side, clip) for table, clip in zip((tables.EventCounts, tables.NextCounts), clips, strict=False)]
+    gate.look_ahead(*counts)
+    by_row, *following = (gate.release(table, mu * math.sqrt(share)) for table in counts)
     if not numeric:
-        counts = np.concatenate(([0.0], np.maximum(by_row.values.sum(axis=0), 0.0)))
-        one = replace(one, counts=counts, sds=np.full(len(counts), by_row.sd * math.sqrt(side.n_rows)))
-    found = ReleasedEvents(one, groups, side.rows, fills.values, fills.sd, by_row.values, by_row.sd)
-    if not several:
-        return found
-    clip = ask.clip(tables.EventNorms(side, following=True), norms, NEXT_CELLS, table)
-    following = gate.release(tables.NextCounts(side, clip), mu * math.sqrt(table))
-    return replace(found, following=following.values, following_sd=following.sd)
+        sums = np.concatenate(([0.0], np.maximum(by_row.values.sum(axis=0), 0.0)))
+        one = replace(one, counts=sums, sds=np.full(len(sums), by_row.sd * math.sqrt(side.n_rows)))
+    found = ReleasedEvents(one, groups, side.rows, filled.values, filled.sd, by_row.values, by_row.sd)
+    return replace(found, following=following[0].values, following_sd=following[0].sd) if following else found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,25 +187,26 @@ class _Asked:
         step = EVENT_NUMBERS / 2
         clip = self.clip(tables.EventNorms(OfEvents(self.number, coding, everywhere)), EVENT_NORMS / 3, coding.n_plain, step)
 
-        def counts(coding: Coding) -> tuple[Floats, float]:
-            table = tables.EventCounts(OfEvents(self.number, coding, everywhere), clip)
+        def counts(table: tables.EventCounts) -> tuple[Floats, float]:
             found = self.gate.release(table, self.mu * math.sqrt(step))
             return np.concatenate(([0.0], found.values[0])), found.sd
 
-        first, sd = counts(coding)
+        first, sd = counts(tables.EventCounts(OfEvents(self.number, coding, everywhere), clip))
         total, intervals = max(float(first.sum()), 0.0), slice(1 + len(coding.atoms), None)
         bounded = self.attribute.lowest is not None and self.attribute.highest is not None
         there = np.arange(len(first)) > 0
         there[intervals] = believed(first[intervals], sd, bounded=bounded)
         first = on_simplex(first, total, there) if there.any() else np.zeros(len(first))
         coding, parent = finer(coding, first, sd, self.attribute)
-        second, sd = counts(coding)
+        side = OfEvents(self.number, coding, everywhere)
+        finer_counts, round_ones = tables.EventCounts(side, clip), tables.EventGrains(side, clip)
+        self.gate.look_ahead(finer_counts, round_ones)
+        second, sd = counts(finer_counts)
         there = there[parent]
         found, sds = refined(first, np.full(len(first), sd), np.where(there, second, 0.0), sd, parent)
         found = on_simplex(found, total, there) if there.any() else np.zeros(len(found))
-        table = tables.EventGrains(OfEvents(self.number, coding, everywhere), clip)
-        round_ones = self.gate.release(table, self.mu * math.sqrt(EVENT_GRAINS))
-        grains = on_simplex(round_ones.values, max(float(found[1 + len(coding.atoms) :].sum()), 1.0))
+        how_round = self.gate.release(round_ones, self.mu * math.sqrt(EVENT_GRAINS))
+        grains = on_simplex(how_round.values, max(float(found[1 + len(coding.atoms) :].sum()), 1.0))
         return ReleasedAttribute(self.attribute, coding, (), found, sds, tuple((grains / grains.sum()).tolist()))
 
     def groups(self, one: ReleasedAttribute, left: float) -> tuple[int, ...]:
