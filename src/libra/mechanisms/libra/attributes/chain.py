@@ -201,11 +201,10 @@ def _with_value(model: EventModel, cases: Cases, random: Randomness) -> tuple[In
 def deal_events(model: EventModel, cases: Cases, random: Randomness) -> Integers:
     """A value for every event of generated cases, `MISSING` where it has none; of a counter, the sum of its increments."""
     events, some = _with_value(model, cases, random)
-    group = (
-        dealt_evenly(model.by_row, some.codes, random)
-        if model.by_last is None
-        else _chained(model.by_row, model.by_last, some, random)
-    )
+    if model.by_last is None:
+        group = dealt_evenly(model.by_row, some.codes, random)
+    else:
+        group = _chained(model.by_row, model.by_last, some, random)
     cell = np.zeros(len(events), np.int64)
     for number, (cells, shares) in enumerate(model.within):
         here = np.flatnonzero(group == number)

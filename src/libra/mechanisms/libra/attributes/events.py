@@ -118,7 +118,8 @@ def _released(ask: _Asked, choice: Choice | None) -> ReleasedEvents:
     share = left / 2 if several else left + norms
     filled = gate.release(fills, mu * math.sqrt(EVENT_FILLS))
     clips = [ask.clip(size, norms, cells, share) for size, cells in zip(sizes, (CELLS, NEXT_CELLS), strict=False)]
-    counts = [table(side, clip) for table, clip in zip((tables.EventCounts, tables.NextCounts), clips, strict=False)]
+    kinds: tuple[type[tables.EventCounts | tables.NextCounts], ...] = (tables.EventCounts, tables.NextCounts)
+    counts = [kind(side, clip) for kind, clip in zip(kinds, clips, strict=False)]
     gate.look_ahead(*counts)
     by_row, *following = (gate.release(table, mu * math.sqrt(share)) for table in counts)
     if not numeric:
