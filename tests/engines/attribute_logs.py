@@ -24,6 +24,17 @@ DECLARED = (
     Attribute("due", "date"),
     Attribute("never", "category"),
 )
+OF_EVENTS = (  # those of cases among them: engines list these first
+    Attribute("role", "category", level="event"),
+    Attribute("case:ward", "category"),
+    Attribute("sign", "category", level="event", values=("high", "low")),
+    Attribute("paid", "number", level="event", decimals=1, counter=True),
+    AT_B,
+    Attribute("amount", "number", level="event", decimals=2, lowest=-50, highest=1_000, missing=("-1.0",)),
+    Attribute("due", "date", level="event"),
+    Attribute("ok", "boolean", level="event"),
+    Attribute("never", "category", level="event"),
+)
 
 
 def described(attributes: tuple[Attribute, ...] = DECLARED, roles: RoleNames = ROLES, **more: object) -> ReadOptions:
@@ -60,6 +71,20 @@ def hurtful(cases: int = 300, giant: int = 30_000, wards: int = 2_000) -> pl.Dat
     some = pl.Series(rng.random(n) < 0.5)
     blank = [pl.when(some).then(pl.col(name)).alias(name) for name in ("amount", "due")]
     return frame.with_columns(blank)[rng.permutation(n)]
+
+
+def with_events(frame: pl.DataFrame) -> pl.DataFrame:
+    """Such a log with more columns of events: hundreds of roles, a counter that may fall, truths and signs; some are blank."""
+    rng, n = np.random.default_rng(8), frame.height
+    role = [["", "n/a", f"role {i}", f" role {i % 9} "][i % 4] for i in rng.integers(0, 900, n)]
+    paid = pl.Series(rng.integers(0, 4_000, n)).cast(pl.String) + ".25"
+    columns = {
+        "role": pl.Series(role, dtype=pl.String),
+        "sign": pl.Series([["high", "low", "none", None][i] for i in rng.integers(0, 4, n)], dtype=pl.String),
+        "paid": paid.set(pl.Series(rng.random(n) < 0.3), None),
+        "ok": pl.Series([["yes", "no", None][i] for i in rng.integers(0, 3, n)], dtype=pl.String),
+    }
+    return frame.with_columns(**columns)
 
 
 def with_types(frame: pl.DataFrame) -> pl.DataFrame:
