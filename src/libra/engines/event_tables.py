@@ -8,7 +8,7 @@ count nowhere. An event without a value has a cell of its own, but no place amon
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from libra.engines.attribute_tables import GRAINS, Coding
 from libra.engines.contract import FINE
@@ -86,3 +86,6 @@ class EventGrains:
     shape: ClassVar[tuple[int, ...]] = (len(GRAINS),)
     side: OfEvents
     clip: float
+
+
+EventTable: TypeAlias = EventNorms | EventCounts | NextCounts | EventGrains

@@ -18,7 +18,7 @@ from libra.engines.spark.moments import AFTER, FIRST, UNREADABLE, Moments, momen
 from libra.engines.spark.session import F, in_one_line, without_warnings
 from libra.engines.spark.tables import FILE_NUMBER, SAMPLE, OpenTable, is_nested
 from libra.errors import InputError, UsageError
-from libra.eventlog.attributes import Attribute, no_column
+from libra.eventlog.attributes import Attribute, by_level, no_column
 from libra.eventlog.instances import COMPLETE, NO_START, REPLACEMENT, SEPARATOR, START
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import INSTANCE, START_TIMESTAMP
@@ -101,7 +101,8 @@ class Events:
         return replace(self, listed=with_transitions(labels) if self.instances == "events" else labels)
 
     def of_attributes(self, attributes: Sequence[Attribute]) -> Events:
-        """With these attributes alone, in this order."""
+        """With these attributes alone: those of cases first, then those of events."""
+        attributes = tuple(chain(*by_level(attributes)))
         if not set(attributes) <= set(self.attributes):
             raise AssertionError("only values of attributes that are read can be counted")
         values = []
@@ -109,7 +110,7 @@ class Events:
             known = self.attributes.index(attribute)
             values += [F.col(column(known)).alias(column(number)) for column in _columns_of(attribute)]
         narrow = self.frame.select(*self.frame.drop(*self._of_attributes).columns, *values)
-        return replace(self, frame=narrow, attributes=tuple(attributes))
+        return replace(self, frame=narrow, attributes=attributes)
 
     def of_cases(self, cases: DataFrame) -> Events:
         """Only those of these cases, and those without a case, which are an error."""
@@ -120,13 +121,12 @@ class Events:
     @property
     def read(self) -> DataFrame:
         """The events of the labels that are given, with `micros`, and with `problem` where one cannot be used."""
-        label, frame = F.col("label"), self.frame.drop(*self._of_attributes)
-        return self._read(frame if self.listed is None else frame.filter(label.isNull() | label.isin(list(self.listed))))
+        return self._read(self._of_listed(self.frame.drop(*self._of_attributes)))
 
     @property
     def with_values(self) -> DataFrame:
-        """The same, with a column for each attribute; events of all other labels are there too, as the values of cases may be."""
-        events = self._read(self.frame)
+        """The same, with a column for each attribute; where `keeps_others`, events of all other labels are there too."""
+        events = self._read(self.frame if self.keeps_others else self._of_listed(self.frame))
         if not self.attributes:
             return events
         schema = events.drop(*self._of_attributes).schema
@@ -135,6 +135,15 @@ class Events:
         with without_warnings():
             is_text = self.unreadable is not None
             return events.mapInArrow(ReadValues(self.attributes, self.place, is_text, self.decimal), schema)
+
+    @property
+    def keeps_others(self) -> bool:
+        """Whether events of labels that are not listed are kept: the value of a case may be theirs."""
+        return self.listed is not None and any(one.level == "case" for one in self.attributes)
+
+    def _of_listed(self, frame: DataFrame) -> DataFrame:
+        label = F.col("label")
+        return frame if self.listed is None else frame.filter(label.isNull() | label.isin(list(self.listed)))
 
     @property
     def _of_attributes(self) -> list[str]:
