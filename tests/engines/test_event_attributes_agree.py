@@ -97,52 +97,19 @@ def test_attributes_of_events_of_real_logs_agree(read_public: ReadPublic, tmp_pa
     assert_same_weights(streamed, memory)
 
 
-texts = st.sampled_from(("a", "B", " B", "", None, "é", "z" * 300, "\U0010ffff"))
-amounts = st.sampled_from((None, "", "0", "-0.0", "7.25", "1e300", "-3", "100"))
-dates = st.sampled_from((None, "2024-05-06", "1678-01-01", "2261-12-31T23:59:59Z", "2024-05-06T08:00:00.999999"))
-events = st.tuples(
-    *(st.integers(0, 3), st.sampled_from(("x", "y", "z")), st.integers(0, 5)),
-    *(st.sampled_from(("start", "complete", "COMPLETE", "schedule", None)), texts, texts, amounts, amounts, dates, texts),
-)
-SMALL = (
-    Attribute("role", "category", level="event"),
-    Attribute("sign", "category", level="event", values=("B", "a")),
-    Attribute("paid", "number", level="event", decimals=1, counter=True),
-    Attribute("case:who", "category"),
-    Attribute("amount", "number", level="event", lowest=-1, highest=10),
-    Attribute("due", "date", level="event", missing=("2024-05-06",)),
-    Attribute("unused", "category", level="event"),
-)
-
-
-def flat(rows: list[Any]) -> pl.DataFrame:
-    """A flat table of such events; who has a case follows from the case."""
-    case, label, minute, transition, role, sign, paid, amount, due, unused = map(list, zip(*rows, strict=True))
-    of_text = {"lifecycle:transition": transition, "role": role, "sign": sign, "paid": paid, "amount": amount, "due": due}
-    return pl.DataFrame(
-        {
-            "case:concept:name": [f"case {i}" for i in case],
-            "concept:name": label,
-            "time:timestamp": (pl.Series(minute) * logs.MINUTE + logs.START).cast(UTC_MICROSECONDS),
-            "case:who": [f"p{i % 3}" for i in case],
-            **{name: pl.Series(values, dtype=pl.String) for name, values in (of_text | {"unused": unused}).items()},
-        }
-    )
-
-
 @given(
-    st.lists(events, min_size=1, max_size=20),
+    st.lists(logs.EVENT, min_size=1, max_size=20),
     st.sampled_from((None, "pair", "events")),
     st.none() | st.sets(st.sampled_from(("x", "y", "nobody has it")), min_size=1).map(lambda some: tuple(sorted(some))),
     st.sampled_from((CASE, Unit(4))),
-    st.permutations(SMALL),
+    st.permutations(logs.SMALL),
 )
 @settings(max_examples=25)
 def test_any_log_agrees(rows: list[Any], mode: Any, labels: Any, unit: Unit, asked: list[Attribute]) -> None:
     """Of individuals, who have no more cases than count, all cases count in both engines."""
     roles = replace(WITH_INSTANCES, individual="case:who")
     options = described(tuple(asked), roles, instances=mode, allow_empty=True)
-    streamed, memory = both(flat(rows), options, unit, labels)
+    streamed, memory = both(logs.flat(rows), options, unit, labels)
     assert streamed.values == memory.values
     assert_same_counts(streamed, memory, attribute_tables(memory))
     assert_same_weights(streamed, memory)
@@ -217,7 +184,7 @@ def test_one_case_more_changes_nobody_elses_values() -> None:
 
 def test_a_case_of_thousands_of_values_gives_weight_to_a_few_and_shows_no_other() -> None:
     rows = [(i // 5_000, "x", i % 7, None, f"{i * 7919 % 10_000}", None, None, None, None, None) for i in range(10_000)]
-    streamed, memory = both(flat(rows), described(SMALL))
+    streamed, memory = both(logs.flat(rows), described(logs.SMALL))
     assert len(memory.values[1]) == 10_000
     for engine in (streamed, memory):
         weights = weights_of(engine, 0, engine.values[1])
