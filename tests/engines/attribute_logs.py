@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
+from hypothesis import strategies as st
 
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import UTC_MICROSECONDS
@@ -23,6 +25,17 @@ DECLARED = (
     Attribute("case:urgent", "boolean"),
     Attribute("due", "date"),
     Attribute("never", "category"),
+)
+OF_EVENTS = (  # those of cases among them: engines list these first
+    Attribute("role", "category", level="event"),
+    Attribute("case:ward", "category"),
+    Attribute("sign", "category", level="event", values=("high", "low")),
+    Attribute("paid", "number", level="event", decimals=1, counter=True),
+    AT_B,
+    Attribute("amount", "number", level="event", decimals=2, lowest=-50, highest=1_000, missing=("-1.0",)),
+    Attribute("due", "date", level="event"),
+    Attribute("ok", "boolean", level="event"),
+    Attribute("never", "category", level="event"),
 )
 
 
@@ -62,6 +75,20 @@ def hurtful(cases: int = 300, giant: int = 30_000, wards: int = 2_000) -> pl.Dat
     return frame.with_columns(blank)[rng.permutation(n)]
 
 
+def with_events(frame: pl.DataFrame) -> pl.DataFrame:
+    """Such a log with more columns of events: hundreds of roles, a counter that may fall, truths and signs; some are blank."""
+    rng, n = np.random.default_rng(8), frame.height
+    role = [["", "n/a", f"role {i}", f" role {i % 9} "][i % 4] for i in rng.integers(0, 900, n)]
+    paid = pl.Series(rng.integers(0, 4_000, n)).cast(pl.String) + ".25"
+    columns = {
+        "role": pl.Series(role, dtype=pl.String),
+        "sign": pl.Series([["high", "low", "none", None][i] for i in rng.integers(0, 4, n)], dtype=pl.String),
+        "paid": paid.set(pl.Series(rng.random(n) < 0.3), None),
+        "ok": pl.Series([["yes", "no", None][i] for i in rng.integers(0, 3, n)], dtype=pl.String),
+    }
+    return frame.with_columns(**columns)
+
+
 def with_types(frame: pl.DataFrame) -> pl.DataFrame:
     """The same in the types of columns that know theirs."""
     number = pl.col("amount").str.strip_chars().replace({"": None, "-1.0": None}).cast(pl.Float64)
@@ -73,3 +100,36 @@ def in_instances(frame: pl.DataFrame) -> pl.DataFrame:
     """The same with starts and completions, of which either may have the value."""
     transitions = pl.Series(["start", "COMPLETE", "schedule", None] * frame.height)[: frame.height]
     return frame.with_columns(transitions.alias("lifecycle:transition"))
+
+
+texts = st.sampled_from(("a", "B", " B", "", None, "é", "z" * 300, "\U0010ffff"))
+amounts = st.sampled_from((None, "", "0", "-0.0", "7.25", "1e300", "-3", "100"))
+dates = st.sampled_from((None, "2024-05-06", "1678-01-01", "2261-12-31T23:59:59Z", "2024-05-06T08:00:00.999999"))
+EVENT = st.tuples(
+    *(st.integers(0, 3), st.sampled_from(("x", "y", "z")), st.integers(0, 5)),
+    *(st.sampled_from(("start", "complete", "COMPLETE", "schedule", None)), texts, texts, amounts, amounts, dates, texts),
+)
+SMALL = (
+    Attribute("role", "category", level="event"),
+    Attribute("sign", "category", level="event", values=("B", "a")),
+    Attribute("paid", "number", level="event", decimals=1, counter=True),
+    Attribute("case:who", "category"),
+    Attribute("amount", "number", level="event", lowest=-1, highest=10),
+    Attribute("due", "date", level="event", missing=("2024-05-06",)),
+    Attribute("unused", "category", level="event"),
+)
+
+
+def flat(rows: list[Any]) -> pl.DataFrame:
+    """A flat table of such events; who has a case follows from the case."""
+    case, label, minute, transition, role, sign, paid, amount, due, unused = map(list, zip(*rows, strict=True))
+    of_text = {"lifecycle:transition": transition, "role": role, "sign": sign, "paid": paid, "amount": amount, "due": due}
+    return pl.DataFrame(
+        {
+            "case:concept:name": [f"case {i}" for i in case],
+            "concept:name": label,
+            "time:timestamp": (pl.Series(minute) * MINUTE + START).cast(UTC_MICROSECONDS),
+            "case:who": [f"p{i % 3}" for i in case],
+            **{name: pl.Series(values, dtype=pl.String) for name, values in (of_text | {"unused": unused}).items()},
+        }
+    )

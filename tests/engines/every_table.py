@@ -1,4 +1,4 @@
-"""Every table there is but those about attributes, and that two engines count all of them alike."""
+"""Every table there is, and that two engines count all of them alike."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 
 from libra.engines import attribute_tables as of_attributes
 from libra.engines import control_flow_tables as flow
+from libra.engines import event_tables as of_events
 from libra.engines import time_tables as times
-from libra.engines.contract import Engine
-from libra.engines.counting import attributes as counting
+from libra.engines.contract import Engine, Integers
+from libra.engines.counting import attributes as of_attributes_counted
+from libra.engines.counting import events as of_events_counted
 from libra.engines.counting.blocks import codes_among
 from libra.engines.counting.count import TABLES, needs_cases
 from libra.engines.polars import PolarsEngine
@@ -55,25 +57,40 @@ def every_table(engine: PolarsEngine, kept: Traces) -> list[Any]:
         times.ActivityHours(1.0, n, times.HOUR, ZONE),
     ]
     asked += attribute_tables(engine)
-    assert {type(table) for table in asked} == (TABLES if engine.values else TABLES - set(counting.COUNTERS))
+    of_cases, of_each = set(of_attributes_counted.COUNTERS), {*of_events_counted.COUNTERS, *of_events_counted.OCCURRENCES}
+    left_out = (set() if engine.cases.attributes else of_cases) | (set() if engine.cases.of_events else of_each)
+    assert {type(table) for table in asked} == TABLES - left_out
     return asked
 
 
 def attribute_tables(engine: PolarsEngine) -> list[Any]:
     """Every table about attributes, with some of their values and bounds between others; none where there are no attributes."""
-    sides = []
-    for number in range(len(engine.values)):
-        found = np.unique(engine.cases.attributes[number])
-        found = found[found != MISSING]
-        coding = of_attributes.Coding(tuple(found[::3][:20].tolist()), tuple(found[1::5][:20].tolist()))
-        sides.append(of_attributes.OfAttribute(number, coding))
+    sides = [of_attributes.OfAttribute(*each) for each in enumerate(map(some_cells, engine.cases.attributes))]
     if not sides:
-        return []
+        return event_tables(engine)
     more: list[of_attributes.Side] = [of_attributes.HasActivity(code) for code in range(0, len(engine.labels), 4)]
     more += [of_attributes.LengthGroup((2, 5)), of_attributes.DurationGroup((1, 10**9, 10**11))]
     pairs = tuple(zip(sides, [*sides[1:], *more], strict=False)) + tuple((sides[-1], side) for side in more)
     each: list[Any] = [kind(side) for side in sides for kind in (of_attributes.ValueCounts, of_attributes.ValueGrains)]
-    return [*each, of_attributes.PairCounts(pairs), of_attributes.Interactions(pairs)]
+    return [*each, of_attributes.PairCounts(pairs), of_attributes.Interactions(pairs), *event_tables(engine)]
+
+
+def event_tables(engine: PolarsEngine) -> list[Any]:
+    """Every table about attributes of events, with rows that several labels share and labels that count in none."""
+    rows = tuple(code // 2 if code % 5 != 4 else of_events.NOWHERE for code in range(len(engine.labels)))
+    asked: list[Any] = []
+    for number, values in enumerate(engine.cases.of_events):
+        side = of_events.OfEvents(number, some_cells(values), rows)
+        asked += [of_events.EventNorms(side), of_events.EventNorms(side, following=True)]
+        kinds = of_events.EventFills, of_events.EventCounts, of_events.NextCounts, of_events.EventGrains
+        asked += [kind(side, clip) for kind in kinds for clip in (1.7, 1e6)]
+    return asked
+
+
+def some_cells(values: Integers) -> of_attributes.Coding:
+    """Cells of some of these values, and between others."""
+    found = np.unique(values[values != MISSING])
+    return of_attributes.Coding(tuple(found[::3][:20].tolist()), tuple(found[1::5][:20].tolist()))
 
 
 def assert_same_tables(engine: Engine, memory: PolarsEngine) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,14 @@ import polars as pl
 import pytest
 from attribute_logs import DECLARED, described
 from every_table import assert_same_counts, assert_same_tables, attribute_tables
+from two_engines import Everything, both, in_small_pieces
 
 import libra
 from agreement import ReadPublic
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE, Integers, Unit
-from libra.engines.polars import LogInMemory, PolarsEngine
-from libra.engines.polars_streaming import StreamedLog, StreamingEngine, spill
+from libra.engines.polars import PolarsEngine
+from libra.engines.polars_streaming import StreamedLog, StreamingEngine
 from libra.errors import InputError
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import MISSING
@@ -31,29 +31,8 @@ from libra.mechanisms.libra.generate import planned
 
 
 @pytest.fixture(autouse=True)
-def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """So little in memory that everything is dealt out, spilled and merged many times."""
-    with monkeypatch.context() as patch:
-        patch.setattr(spill, "DEALT", 7_000)
-        patch.setattr(spill, "BUCKET_EVENTS", 2_000)
-        patch.setattr(spill, "HELD", 300_000)
-        yield
-
-
-def both(
-    source: Any, options: ReadOptions, unit: Unit = CASE, labels: tuple[str, ...] | None = None
-) -> tuple[StreamingEngine, PolarsEngine]:
-    """A log in both engines, with all attributes that are described."""
-    asked: tuple[Any, ...] = (unit, Randomness(seed=1), 1.0, labels, options.attributes)
-    streamed = StreamedLog(batches_of(source, options), sort_by_time=options.sort_by_time)
-    return streamed.engine(*asked), LogInMemory(read(source, options)).engine(*asked)
-
-
-class Everything:
-    """A rule by which every value passes, with its true count."""
-
-    def passing(self, counts: Integers, _random: Randomness) -> tuple[Integers, Integers]:
-        return np.arange(len(counts)), counts
+def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_small_pieces(monkeypatch)
 
 
 def assert_same_values(engine: Any, memory: PolarsEngine) -> None:

@@ -79,6 +79,9 @@ class ListEngine:
     def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
         raise NotImplementedError("these cases have no attributes")
 
+    def select_event_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        raise NotImplementedError("these cases have no attributes")
+
     def subsampled(self, rate: float, random: Randomness) -> ListEngine:
         taken = random.uniform(len(self.cases)) < rate
         return ListEngine([case for case, one in zip(self.cases, taken, strict=True) if one], self.labels)

@@ -8,7 +8,7 @@ count nowhere. How many events have no value is a table of its own; in all other
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from libra.engines.attribute_tables import GRAINS, Coding
 from libra.engines.contract import FINE
@@ -97,3 +97,6 @@ class EventGrains:
     shape: ClassVar[tuple[int, ...]] = (len(GRAINS),)
     side: OfEvents
     clip: float
+
+
+EventTable: TypeAlias = EventFills | EventNorms | EventCounts | NextCounts | EventGrains

@@ -16,6 +16,7 @@ import polars as pl
 
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE, Integers, Table, Unit, VariantRule
+from libra.engines.counting.attributes import value_counts
 from libra.engines.counting.blocks import VariantBlock, codes_among, relabelled
 from libra.engines.counting.count import count, needs_cases
 from libra.engines.counting.events import value_weights
@@ -100,8 +101,7 @@ class PolarsEngine:
         return self.traces.take(rows), noisy
 
     def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
-        values = self.cases.attributes[attribute]
-        found, counts = np.unique(values[values != MISSING], return_counts=True)
+        found, counts = value_counts(self.cases, attribute)
         rows, noisy = rule.passing(counts, random)
         return found[rows], noisy
 

@@ -123,7 +123,7 @@ def test_cases_keep_their_values_in_subsamples_and_among_those_of_an_individual(
     log = open_log(str(tmp_path / "log.parquet"), options)
     for unit, rate in ((Unit(2), 1.0), (Unit(2), 0.5), (CASE, 0.5)):
         engine = log.engine(unit, Randomness(seed=1), rate, ("a",), options.attributes)
-        found = engine.numbered.toArrow()
+        found = engine.cases.toArrow()
         values = found.column("value0").to_numpy()
         micros = np.array([times[0] for times in found.column("micros").to_pylist()])
         assert np.array_equal(micros, both.START + values * logs.MINUTE)

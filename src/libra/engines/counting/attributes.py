@@ -40,6 +40,12 @@ def cells_of(cases: Cases, side: Side) -> Integers:
     return np.searchsorted(side.bounds, durations(cases), side="right")
 
 
+def value_counts(cases: Cases, number: int) -> tuple[Integers, Integers]:
+    """The distinct values of an attribute of cases, ascending, and how many cases have each."""
+    values = cases.attributes[number]
+    return np.unique(values[values != MISSING], return_counts=True)
+
+
 def has_any(cases: Cases, codes: Integers) -> Integers:
     """1 for every case that has an event of one of these labels, 0 for all others; every case has events."""
     if not len(cases):

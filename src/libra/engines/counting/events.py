@@ -65,10 +65,11 @@ def _norms(cases: Cases, table: tables.EventNorms) -> Integers:
 
 
 def value_weights(cases: Cases, number: int) -> tuple[Integers, Integers]:
-    """The distinct values of an attribute of events that cases give weight to, and how much, times `FINE`.
+    """The distinct values of an attribute of events to which cases give weight, ascending, and how much, times `FINE`.
 
     Of m values a case gives each 1 / sqrt(m), of norm 1. A case of more than `MOST_LABELS` gives its weight to so many of them,
-    spread evenly over the order in which they first occur: which of many count does not depend on the values of other cases.
+    spread evenly over the order in which they first occur: which of many count does not depend on the values of other cases. A
+    value without weight is as one that is not there: noise on it alone could show what only one case has.
 
     Example:
         >>> events, values = np.zeros(3, np.int64), (np.array([7, 9, 7]),)
@@ -86,8 +87,7 @@ def value_weights(cases: Cases, number: int) -> tuple[Integers, Integers]:
     nth = np.arange(len(case)) - np.searchsorted(case, case)
     chosen = (many <= MOST_LABELS) | (nth * MOST_LABELS % np.maximum(many, 1) < MOST_LABELS)
     weights = add_clipped(case[chosen], place[chosen], len(found), 1.0, FINE)
-    there = np.flatnonzero(weights)
-    return found[there], weights[there]
+    return found[weights > 0], weights[weights > 0]
 
 
 OCCURRENCES: dict[type, Callable[[Cases, Any], Occurrences]] = {

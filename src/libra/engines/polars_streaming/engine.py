@@ -1,6 +1,6 @@
 """The streaming engine: whole cases and distinct traces in blocks of a few million events, in memory or spilled.
 
-No two blocks of distinct traces have one in common. Codes are kept in as few bytes as they need.
+No two blocks of distinct traces have one in common. Codes and values of events are kept in as few bytes as they need.
 """
 
 from __future__ import annotations
@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from libra._system.parallel import in_order
 from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, VariantRule
+from libra.engines.counting.attributes import value_counts
 from libra.engines.counting.blocks import VariantBlock, codes_among, distinct, offsets_of, relabelled
 from libra.engines.counting.count import count, needs_cases
+from libra.engines.counting.events import value_weights
 from libra.engines.polars_streaming.spill import Arrays, Spill
 from libra.engines.sampling import chosen
 from libra.eventlog.cases import MISSING, Cases, Traces, concatenated
@@ -36,9 +40,12 @@ class Store:
         ([50], 50)
     """
 
-    def __init__(self, labels: tuple[str, ...], blocks: Iterable[Callable[[], Cases]], most: int) -> None:
-        """Take in blocks, of which there are so many at most; each is made when its turn comes, on any core."""
-        self.labels = labels
+    def __init__(self, labels: tuple[str, ...], blocks: Iterable[Callable[[], Cases]], most: int, n_attributes: int = 0) -> None:
+        """Take in blocks, of which there are so many at most; each is made when its turn comes, on any core.
+
+        Cases have so many attributes of their own; all others are those of their events.
+        """
+        self.labels, self.n_attributes = labels, n_attributes
         self.values: tuple[tuple[str, ...], ...] = ()
         self._codes: tuple[Integers | None, ...] = ()
         self._cases, self._traces = Spill[Arrays](most), Spill[Arrays](VARIANT_SHELVES)
@@ -64,8 +71,9 @@ class Store:
         for number in range(self._filled):
             for codes, micros, lengths, *values in self._cases.take(number):
                 of_log, new_codes = np.zeros(len(lengths), np.int64), self._codes or (None,) * len(values)
-                attributes = tuple(recoded(numbers, new) for numbers, new in zip(values, new_codes, strict=True))
-                yield Cases(codes.astype(np.int64), micros, offsets_of(lengths), of_log, len(self.labels), attributes)
+                all_values = tuple(recoded(widened(kept), new) for kept, new in zip(values, new_codes, strict=True))
+                attributes, of_events = all_values[: self.n_attributes], all_values[self.n_attributes :]
+                yield Cases(codes.astype(np.int64), micros, offsets_of(lengths), of_log, len(self.labels), attributes, of_events)
 
     def name_values(self, values: tuple[tuple[str, ...], ...], codes: tuple[Integers | None, ...] = ()) -> None:
         """Say which texts the values of each attribute stand for, and the code among them of each that is kept here."""
@@ -94,7 +102,8 @@ class Store:
             rows = slice(bounds[number], bounds[number + 1])
             events = slice(*found.traces.offsets[[rows.start, rows.stop]])
             pieces.append((number, (kept[0][events], kept[1][rows], kept[2][rows])))
-        return (cases.codes.astype(self._dtype), cases.micros, cases.lengths.astype(np.uint32), *cases.attributes), pieces
+        values = (*cases.attributes, *map(narrowed, cases.of_events))
+        return (cases.codes.astype(self._dtype), cases.micros, cases.lengths.astype(np.uint32), *values), pieces
 
     def _kept(self, block: VariantBlock) -> Arrays:
         return block.traces.codes.astype(self._dtype), block.traces.lengths.astype(np.uint32), block.counts
@@ -114,6 +123,28 @@ class Store:
                 merged.put(shelf, self._kept(distinct(traces, np.concatenate(counts), len(self.labels))))
         self._traces.close()
         self._traces = merged
+
+
+def narrowed(values: Integers) -> npt.NDArray[np.signedinteger[Any]]:
+    """Values in as few bytes as they need; none is the lowest number of their type.
+
+    Example:
+        >>> narrowed(np.array([3, MISSING])).tolist(), narrowed(np.array([3, 300])).dtype.name
+        ([3, -128], 'int16')
+    """
+    there = values[values != MISSING]
+    for kind in (np.int8, np.int16, np.int32):
+        ends = np.iinfo(kind)
+        if not len(there) or (there.min() > ends.min and there.max() <= ends.max):
+            return np.where(values == MISSING, ends.min, values).astype(kind)
+    return values
+
+
+def widened(values: npt.NDArray[np.signedinteger[Any]]) -> Integers:
+    """Values as they were before they were narrowed."""
+    if values.dtype == np.int64:
+        return values
+    return np.where(values == np.iinfo(values.dtype).min, MISSING, values.astype(np.int64))
 
 
 def recoded(values: Integers, new_codes: Integers | None) -> Integers:
@@ -170,22 +201,31 @@ class StreamingEngine:
 
     def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
         """The distinct values of an attribute whose noisy counts pass, and these; drawn when all blocks have been counted."""
+        return self._selected(lambda block: value_counts(block, attribute), rule, random)
+
+    def select_event_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        """The distinct values of an attribute of events whose noisy weights pass, and these; drawn as those of cases are."""
+        return self._selected(lambda block: value_weights(block, attribute), rule, random)
+
+    def _selected(
+        self, weighed: Callable[[Cases], tuple[Integers, Integers]], rule: VariantRule, random: Randomness
+    ) -> tuple[Integers, Integers]:
+        """Of the values that blocks have, each with a number that is summed, those that pass."""
         if self.kept is not None:
             raise AssertionError("attributes are those of all cases, not of a tail")
-        found, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        for block in self._cases():
-            values = block.attributes[attribute]
-            here, times = np.unique(values[values != MISSING], return_counts=True)
+        found, weights = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        for here, added in in_order(weighed, self._cases()):
             found, place = np.unique(np.concatenate((found, here)), return_inverse=True)
-            counts = np.bincount(place, np.concatenate((counts, times)), minlength=len(found)).astype(np.int64)
-        rows, noisy = rule.passing(counts, random)
+            together, weights = np.concatenate((weights, added)), np.zeros(len(found), np.int64)
+            np.add.at(weights, place, together)
+        rows, noisy = rule.passing(weights, random)
         return found[rows], noisy
 
     def subsampled(self, rate: float, random: Randomness) -> StreamingEngine:
         self._refuse_tail_or_fewer_labels()
         drawn = (np.flatnonzero(chosen(random.words(len(block)), rate)) for block in self.store.cases())
         parts = (partial(block.take, rows) for block, rows in zip(self.store.cases(), drawn, strict=True))
-        some = Store(self.labels, parts, len(self.store))
+        some = Store(self.labels, parts, len(self.store), self.store.n_attributes)
         some.name_values(self.values)
         return StreamingEngine(some)
 

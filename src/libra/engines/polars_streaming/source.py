@@ -22,6 +22,7 @@ from libra.engines.polars_streaming.engine import Store, StreamingEngine
 from libra.engines.polars_streaming.spill import HASH_SEED, Spill, buckets_for, deal_out, grouped
 from libra.engines.sampling import KeyedSample
 from libra.engines.sequences import (
+    as_counted,
     both_forms,
     event_labels,
     forms_among,
@@ -31,7 +32,7 @@ from libra.engines.sequences import (
     since,
     with_transitions,
 )
-from libra.eventlog.attributes import Attribute, changes_within
+from libra.eventlog.attributes import Attribute, by_level, changes_within
 from libra.eventlog.cases import MISSING, Cases
 from libra.eventlog.in_parts import EventBatches, attribute_column
 from libra.eventlog.instances import NO_START, label_texts
@@ -79,14 +80,15 @@ class Whose:
 
 
 class Values:
-    """Attributes of cases on their way to whole numbers.
+    """Attributes of cases, and then those of events, on their way to whole numbers.
 
     The code of a text is given at first sight. When all cases are there, codes are those of the texts that cases have, sorted.
     """
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
         """No value has been seen yet."""
-        self.attributes = tuple(attributes)
+        self.of_cases, self.of_events = by_level(attributes)
+        self.attributes = (*self.of_cases, *self.of_events)
         self._seen = {one.name: pl.Categories.random() for one in attributes if one.kind == "category" and one.values is None}
         self._alive = {name: pl.Series(dtype=pl.Categorical(seen)) for name, seen in self._seen.items()}
         self._had = {name: np.zeros(0, np.int64) for name in self._seen}
@@ -106,18 +108,19 @@ class Values:
             columns.append(values.fill_null(MISSING).alias(attribute_column(attribute)))
         return batch.with_columns(columns)
 
-    def of_cases(self, cases: Cases) -> Cases:
-        """Cases with seconds since their start in place of moments; the texts that they have are remembered."""
-        found = []
-        for attribute, values in zip(self.attributes, cases.attributes, strict=True):
+    def as_counted(self, cases: Cases) -> Cases:
+        """Cases with what is counted of values: of moments, seconds since the start; the texts that they have are remembered."""
+        for attribute, values in zip(self.attributes, (*cases.attributes, *cases.of_events), strict=True):
             if attribute.name in self._seen:
                 here = np.unique(values[values != MISSING])
                 with self._lock:
                     self._had[attribute.name] = np.union1d(self._had[attribute.name], here)
-            if attribute.kind == "date" and len(cases):
-                values = since(np.minimum.reduceat(cases.micros, cases.offsets[:-1]), values)
-            found.append(values)
-        return replace(cases, attributes=tuple(found))
+        attributes = cases.attributes
+        if len(cases):
+            starts = np.minimum.reduceat(cases.micros, cases.offsets[:-1])
+            both = zip(self.of_cases, cases.attributes, strict=True)
+            attributes = tuple(since(starts, values) if attribute.kind == "date" else values for attribute, values in both)
+        return as_counted(replace(cases, attributes=attributes), self.of_events)
 
     def named(self) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers | None, ...]]:
         """For each attribute the texts that its values stand for, and the new code of each that was given at first sight."""
@@ -205,7 +208,7 @@ class StreamedLog:
             transition = batch["transition"] if "transition" in batch.columns else None
             named = label_texts(batch["activity"]) if transition is None else event_labels(batch["activity"], transition)
             batch = batch.with_columns(named.alias("activity")).drop("transition", strict=False)
-            if listed is not None and not attributes:  # an event of another label may have the value of its case
+            if listed is not None and not values.of_cases:  # an event of another label may have the value of its case
                 batch = batch.filter(batch["activity"].is_in(list(listed)))
             if "start" in batch.columns:
                 batch = batch.with_columns(pl.col("start").fill_null(NO_START))
@@ -224,13 +227,13 @@ class StreamedLog:
             codes = forms_among(tuple(seen), names) if self._paired else codes_among(tuple(seen), names)
             block = partial(self._block, dealt, codes=codes, n_labels=len(names), values=values, whose=whose)
             blocks = (partial(block, bucket) for bucket in range(buckets))
-            store = Store(names, blocks, buckets)
+            store = Store(names, blocks, buckets, len(values.of_cases))
             store.name_values(*values.named())
             if whose is not None and unit.most_cases is not None:
                 until_done.callback(store.close)
                 drawn = whose.drawn(unit.most_cases, random)
                 counting = (partial(block.take, rows) for block, rows in zip(store.cases(), drawn, strict=True))
-                texts, store = store.values, Store(names, counting, buckets)
+                texts, store = store.values, Store(names, counting, buckets, store.n_attributes)
                 store.name_values(texts)
         self._engines.append(StreamingEngine(store))
         return self._engines[-1]
@@ -241,20 +244,22 @@ class StreamedLog:
         """The whole cases of a bucket."""
         found = grouped(dealt.take(bucket), sort_by_time=self._sort_by_time)
         dealt.empty(bucket)
-        events = Cases(found.codes, found.micros, found.offsets, np.zeros(len(found.offsets) - 1, np.int64), n_labels)
         said, instances, whose_cases = dict(found.others), None, found.individual
-        of_events = [said.pop(attribute_column(one), np.zeros(0, np.int64)) for one in values.attributes]
+        numbers = {one: said.pop(attribute_column(one), np.zeros(0, np.int64)) for one in values.attributes}
+        of_log, of_events = np.zeros(len(found.offsets) - 1, np.int64), tuple(numbers[one] for one in values.of_events)
+        events = Cases(found.codes, found.micros, found.offsets, of_log, n_labels, of_events=of_events)
         if self._paired:
             paired, start, instances = instances_of(events, said)
             cases = in_sequence(paired, start, codes, n_labels)
         else:
             cases = replace(events, codes=codes[events.codes])
         of_cases = []
-        for attribute, numbers in zip(values.attributes, of_events, strict=True):
-            if attribute.in_cases and (numbers != np.repeat(numbers[events.offsets[:-1]], events.lengths)).any():
+        for attribute in values.of_cases:
+            of_each = numbers[attribute]
+            if attribute.in_cases and (of_each != np.repeat(of_each[events.offsets[:-1]], events.lengths)).any():
                 raise changes_within(attribute, self._batches.source)
-            rows = rows_with_values(events.offsets, numbers != MISSING, instances)
-            of_cases.append(np.append(numbers, MISSING)[rows])
+            rows = rows_with_values(events.offsets, of_each != MISSING, instances)
+            of_cases.append(np.append(of_each, MISSING)[rows])
         cases = replace(cases, attributes=tuple(of_cases))
         if (cases.codes < 0).any():  # events of labels that are not listed: they were there for the values of their cases
             stays = pl.Series(np.logical_or.reduceat(cases.codes >= 0, cases.offsets[:-1]))
@@ -266,4 +271,4 @@ class StreamedLog:
             backwards = np.diff(cases.micros, prepend=0) < 0
             backwards[cases.offsets[:-1]] = False
             self._out_of_order |= bool(backwards.any())
-        return values.of_cases(cases)
+        return values.as_counted(cases)

@@ -14,6 +14,7 @@ from libra.engines.contract import Integers, Table, Unit, VariantRule
 from libra.engines.counting import attributes as of_attributes
 from libra.engines.counting.blocks import codes_among, offsets_of
 from libra.engines.counting.count import needs_cases
+from libra.engines.event_tables import EventTable
 from libra.engines.sequences import forms_among
 from libra.engines.spark import kernels
 from libra.engines.spark.kernels import (
@@ -21,10 +22,13 @@ from libra.engines.spark.kernels import (
     PASSED_VALUES,
     SUMS,
     VALUE,
+    WEIGHTS,
+    Columns,
     Count,
     SelectValues,
     SelectVariants,
     Sequences,
+    WeighValues,
     from_pieces,
     is_private,
     pieces_of,
@@ -34,7 +38,7 @@ from libra.engines.spark.session import F, Spark, in_one_line, session_of, witho
 from libra.engines.spark.source import BLANK, INSTANCE_COLUMNS, Events, drawn_key, events_of, takes, words_of
 from libra.engines.spark.tables import open_table
 from libra.errors import InputError
-from libra.eventlog.attributes import Attribute
+from libra.eventlog.attributes import Attribute, by_level
 from libra.eventlog.cases import Traces, concatenated
 from libra.eventlog.log import FoundRole
 from libra.eventlog.options import ReadOptions
@@ -108,10 +112,10 @@ class SparkEngine:
 
     @cached_property
     def cases(self) -> DataFrame:
-        """A row a case: its id, in the order of its events their codes and times, and a value for each attribute."""
+        """A row a case: its id, in the order of its events their codes and times, and for each attribute its value or theirs."""
         numbers = list(zip(self.events.labels, range(len(self.events.labels)), strict=True))
         codes = self.spark.session.createDataFrame(numbers, "label string, code int")
-        attributes, aside = self.events.attributes, bool(self.events.attributes) and self.events.listed is not None
+        attributes, aside = self.events.attributes, self.events.keeps_others
         events = self.events.with_values if attributes else self.events.read
         said = [name for name in INSTANCE_COLUMNS if name in events.columns]
         if "is_start" in said and not self.events.order:  # of one moment: a start comes before what it may be completed by
@@ -149,24 +153,33 @@ class SparkEngine:
         for number, attribute in enumerate(self.events.attributes):
             texts = attribute.values or ()
             if is_private(attribute):
-                rows = collected(self.cases.select(value_column(number)).dropna().distinct(), self.events.place)
+                said = F.col(value_column(number))
+                said = said if attribute.level == "case" else F.explode(F.array_distinct(said))
+                rows = collected(self.cases.select(said.alias(VALUE)).dropna().distinct(), self.events.place)
                 texts = tuple(sorted(rows.column(0).to_pylist()))
             found.append(texts)
         return tuple(found)
 
-    @cached_property
-    def numbered(self) -> DataFrame:
-        """A row a case: its codes, its times, and whole numbers for the values of attributes."""
-        import pyarrow as pa
+    def _columns(self, of_cases: Sequence[int], of_events: Sequence[int]) -> Columns:
+        """The columns of these attributes, by their places among those of cases and among those of events."""
+        first = len(by_level(self.events.attributes)[0])
+        numbers = [*of_cases, *(first + number for number in of_events)]
+        names = [value_column(number) for number in numbers]
+        private = [number for number in numbers if is_private(self.events.attributes[number])]
+        texts = {value_column(number): self.values[number] for number in private}
+        return Columns(tuple(names[: len(of_cases)]), tuple(names[len(of_cases) :]), texts)
 
-        cases, columns = self.cases, [value_column(number) for number in range(len(self.events.attributes))]
-        for name, attribute, texts in zip(columns, self.events.attributes, self.values, strict=True):
-            if is_private(attribute):
-                numbers = {"text": pa.array(texts, pa.string()), "number": pa.array(range(len(texts)), pa.int64())}
-                with without_warnings():
-                    codes = self.spark.session.createDataFrame(pa.table(numbers)).withColumnRenamed("text", name)
-                cases = cases.join(F.broadcast(codes), name, "left").drop(name).withColumnRenamed("number", name)
-        return cases.select("codes", "micros", *columns)
+    def _with_columns(self, tables: Sequence[Table]) -> tuple[tuple[Table, ...], Columns]:
+        """Tables about cases, and the columns of values that they need: of events those alone that are asked for, from 0 on."""
+        asked = sorted({table.side.number for table in tables if isinstance(table, EventTable)})
+        narrow: list[Table] = []
+        for table in tables:
+            if isinstance(table, EventTable):
+                table = replace(table, side=replace(table.side, number=asked.index(table.side.number)))
+            narrow.append(table)
+        with_cases = any(type(table) in of_attributes.COUNTERS for table in tables)
+        of_cases = range(len(by_level(self.events.attributes)[0])) if with_cases else ()
+        return tuple(narrow), self._columns(of_cases, asked)
 
     @cached_property
     def variants(self) -> DataFrame:
@@ -179,14 +192,13 @@ class SparkEngine:
         of_variants = tuple(table for table in tables if not needs_cases(table))
         if of_cases and self.kept is not None:
             raise AssertionError("tables about times are about all cases, not about a tail")
-        new_codes = None if self.chosen is None else codes_among(self.events.counted_labels, self.labels)
         first, n_labels, frames = pieces_of(of_cases), len(self.labels), []
         if of_cases:
-            count = Count(of_cases, n_labels, new_codes=new_codes)
-            with_values = any(type(table) in of_attributes.COUNTERS for table in of_cases)
-            frames.append(mapped(self.numbered if with_values else self.cases.select("codes", "micros"), count, SUMS))
+            narrow, columns = self._with_columns(of_cases)
+            count = Count(narrow, n_labels, new_codes=self._new_codes, columns=columns)
+            frames.append(mapped(self._lists(columns), count, SUMS))
         if of_variants:
-            frames.append(mapped(self.variants, Count(of_variants, n_labels, first, self.kept, new_codes), SUMS))
+            frames.append(mapped(self.variants, Count(of_variants, n_labels, first, self.kept, self._new_codes), SUMS))
         totals: dict[int, Integers] = {}
         if frames:
             together, pieces = reduce(lambda one, other: one.unionAll(other), frames), first + pieces_of(of_variants)
@@ -208,18 +220,38 @@ class SparkEngine:
 
     def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
         """The distinct values of an attribute whose noisy counts pass, and these; drawn as variants are."""
-        if self.kept is not None:
-            raise AssertionError("attributes are those of all cases, not of a tail")
-        cases, value = self.numbered, F.col(value_column(attribute))
+        self._refuse_tail()
+        cases, private = self.cases, is_private(self.events.attributes[attribute])
         if self.chosen is not None:
             stay = np.flatnonzero(codes_among(self.events.counted_labels, self.labels) >= 0).tolist()
             cases = cases.filter(F.exists("codes", lambda code: code.isin(stay)))
-        counts = cases.select(value.alias(VALUE)).dropna().groupBy(VALUE).count()
+        counts = cases.select(F.col(value_column(attribute)).alias(VALUE)).dropna().groupBy(VALUE).count()
+        return self._selected(self._numbered(counts, self.values[attribute]) if private else counts, rule, random)
+
+    def select_event_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        """The distinct values of an attribute of events whose noisy weights pass, and these; drawn as variants are."""
+        self._refuse_tail()
+        columns = self._columns((), (attribute,))
+        weigh = WeighValues(len(self.labels), columns, self._new_codes)
+        weights = mapped(self._lists(columns), weigh, WEIGHTS).groupBy(VALUE).agg(F.sum("count").alias("count"))
+        return self._selected(weights, rule, random)
+
+    def _selected(self, counts: DataFrame, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
+        """Of values, each in a row with its `count`, those that pass."""
         counts = counts.repartition(SHARES, VALUE) if random.seeded else counts  # always in the same share
         select = SelectValues(rule, int(random.words(1)[0]) if random.seeded else None)
         passed = collected(mapped(counts, select, PASSED_VALUES), self.events.place)
         values, noisy = (np.asarray(passed.column(name).to_numpy(), np.int64) for name in (VALUE, "noisy"))
         return values, noisy
+
+    def _numbered(self, counts: DataFrame, texts: Sequence[str]) -> DataFrame:
+        """Texts with their counts, as their numbers."""
+        import pyarrow as pa
+
+        numbers = {VALUE: pa.array(texts, pa.string()), "number": pa.array(range(len(texts)), pa.int64())}
+        with without_warnings():
+            codes = self.spark.session.createDataFrame(pa.table(numbers))
+        return counts.join(F.broadcast(codes), VALUE).select(F.col("number").alias(VALUE), "count")
 
     def subsampled(self, rate: float, random: Randomness) -> SparkEngine:
         """Every case with probability `rate`, independently, decided by its id before anything is grouped."""
@@ -238,10 +270,22 @@ class SparkEngine:
         if labels == self.labels:
             return self
         fewer = replace(self, chosen=labels)
-        of_cases = ("cases", "values", "numbered") if self.events.attributes else ("cases",)
+        of_cases = ("cases", "values") if self.events.attributes else ("cases",)
         kept = (*of_cases, "variants") if self.kept is None else ("variants",)
         fewer.__dict__.update({name: getattr(self, name) for name in kept})  # computed once for both
         return fewer
+
+    @cached_property
+    def _new_codes(self) -> Integers | None:
+        return None if self.chosen is None else codes_among(self.events.counted_labels, self.labels)
+
+    def _lists(self, columns: Columns) -> DataFrame:
+        """A row a case: its codes, its times, and the values in these columns."""
+        return self.cases.select("codes", "micros", *columns.of_cases, *columns.of_events)
+
+    def _refuse_tail(self) -> None:
+        if self.kept is not None:
+            raise AssertionError("attributes are those of all cases, not of a tail")
 
     def _refuse_fewer_labels(self) -> None:
         if self.chosen is not None:

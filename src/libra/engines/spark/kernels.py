@@ -10,8 +10,8 @@ into an order first: a share that is computed again gives the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,10 @@ from libra._system.randomness import Randomness
 from libra.engines.contract import Integers, Table, VariantRule
 from libra.engines.counting.blocks import VariantBlock, offsets_of, relabelled
 from libra.engines.counting.count import count, needs_cases
+from libra.engines.counting.events import value_weights
 from libra.engines.polars import places_among
-from libra.engines.sequences import in_sequence, instances_of, rows_with_values, since
-from libra.eventlog.attributes import Attribute, changes_within, from_text, no_column, plain_values
+from libra.engines.sequences import as_counted, in_sequence, instances_of, rows_with_values, since
+from libra.eventlog.attributes import Attribute, by_level, changes_within, from_text, no_column, plain_values
 from libra.eventlog.cases import MISSING, Cases, Traces
 from libra.eventlog.tables.values import as_attribute
 
@@ -40,7 +41,25 @@ PASSED = "codes array<int>, noisy bigint"
 CASES = "case string, problem int, codes array<int>, micros array<bigint>"
 CASES_NAMES = ["case", "problem", "codes", "micros"]
 PASSED_VALUES = "value bigint, noisy bigint"
+WEIGHTS = "value bigint, count bigint"
 VALUE, HERE = "value", "here"
+
+
+@dataclass(frozen=True, repr=False)
+class Columns:
+    """In which columns values of cases, and lists of values of their events, are; and texts that some of them are numbered by."""
+
+    of_cases: tuple[str, ...] = ()
+    of_events: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def numbers(self, name: str, parts: Sequence[pa.Array]) -> Integers:
+        """The values in a column, one part after the other, as whole numbers; `MISSING` for none."""
+        if name not in self.texts:
+            return _joined([part.fill_null(MISSING) for part in parts])
+        known = pl.Enum(self.texts[name])
+        codes = [pl.Series(part, dtype=pl.String).cast(known).to_physical().cast(pl.Int64) for part in parts]
+        return np.concatenate([part.fill_null(MISSING).to_numpy() for part in codes])
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,6 +71,7 @@ class Count:
     first_piece: int = 0
     kept: Traces | None = None
     new_codes: Integers | None = None
+    columns: Columns = field(default_factory=Columns)
 
     def __call__(self, batches: Batches) -> Batches:
         """The sums of a share, in pieces; those in which nothing was counted stay behind."""
@@ -62,9 +82,10 @@ class Count:
         yield from _as_batches((self.first_piece + begin // PIECE, total[begin : begin + PIECE]) for begin in pieces)
 
     def _blocks(self, batches: Batches) -> Iterator[Any]:
-        of_cases = needs_cases(self.tables[0])
         blocks: Iterator[Any] = (
-            case_blocks(batches, self.n_labels) if of_cases else variant_blocks(batches, self.n_labels, self.kept)
+            case_blocks(batches, self.n_labels, self.columns)
+            if needs_cases(self.tables[0])
+            else variant_blocks(batches, self.n_labels, self.kept)
         )
         for block in blocks:
             yield block if self.new_codes is None else relabelled(block, self.new_codes, self.n_labels)
@@ -120,37 +141,43 @@ class Sequences:
     """Cases from lists of what is said of their events, the order being that of the lists, with a value for each attribute.
 
     With `forms`, events or instances become sequences of starts and completions, in the codes that these have for each activity.
-    Events of the code -1 are there for the values of their cases alone. Texts stay texts unless they are declared.
+    Events of the code -1 are there for the values of their cases alone. An attribute of events has a list of values, one for each
+    code. Texts stay texts unless they are declared.
     """
 
     n_labels: int
     forms: Integers | None = None
-    attributes: tuple[Attribute, ...] = ()
+    attributes: tuple[Attribute, ...] = ()  # those of cases first
     place: str = ""
 
     @property
     def schema(self) -> str:
         """The columns that come out."""
-        kinds = ["string" if is_private(attribute) else "bigint" for attribute in self.attributes]
-        return ", ".join([CASES, *(f"{value_column(number)} {kind}" for number, kind in enumerate(kinds))])
+        kinds = [("string" if is_private(one) else "bigint", one.level) for one in self.attributes]
+        lists_or_not = [kind if level == "case" else f"array<{kind}>" for kind, level in kinds]
+        return ", ".join([CASES, *(f"{value_column(number)} {kind}" for number, kind in enumerate(lists_or_not))])
 
     def __call__(self, batches: Batches) -> Batches:
         """Those of a share."""
         import pyarrow as pa
 
         names = [value_column(number) for number in range(len(self.attributes))]
+        attributes, of_events = by_level(self.attributes)
         for batch in batches:
             said = {name: lists([batch.column(name)]) for name in batch.schema.names if name not in ("case", "problem", *names)}
             lengths, codes = said.pop("codes")
-            events = Cases(codes, said.pop("micros")[1], offsets_of(lengths), np.zeros(len(lengths), np.int64), self.n_labels)
+            columns = [pl.Series(batch.column(name).flatten()) for name in names]
+            values, each = columns[: len(attributes)], columns[len(attributes) :]
+            numbers = tuple(_in_numbers(attribute, column) for attribute, column in zip(of_events, each, strict=True))
+            of_log = np.zeros(len(lengths), np.int64)
+            events = Cases(codes, said.pop("micros")[1], offsets_of(lengths), of_log, self.n_labels, of_events=numbers)
             cases, instances = events, None
             if self.forms is not None:
                 paired, start, instances = instances_of(events, {name: values for name, (_, values) in said.items()})
                 forms = np.append(self.forms, np.full((2, 1), -1), axis=1)  # so that -1 stays -1
                 cases = in_sequence(paired, start, forms, self.n_labels)
-            values = [pl.Series(batch.column(name).flatten()) for name in names]
             rows = [rows_with_values(events.offsets, column.is_not_null().to_numpy(), instances) for column in values]
-            for attribute, column in zip(self.attributes, values, strict=True):
+            for attribute, column in zip(attributes, values, strict=True):
                 first = pl.Series(np.repeat(events.offsets[:-1], events.lengths), dtype=pl.UInt32)
                 if attribute.in_cases and column.ne_missing(column.gather(first)).any():
                     raise changes_within(attribute, self.place)
@@ -159,25 +186,40 @@ class Sequences:
                 stays = pa.array(np.logical_or.reduceat(cases.codes >= 0, cases.offsets[:-1]))
                 rest = [column.filter(stays) for column in rest]
                 cases = relabelled(cases, np.append(np.arange(self.n_labels), -1), self.n_labels)
-            offsets = pa.array(cases.offsets, pa.int32())
-            columns = [pa.array(cases.codes, pa.int32()), pa.array(cases.micros, pa.int64())]
-            made = [pa.ListArray.from_arrays(offsets, column) for column in columns]
-            of_cases = zip(self.attributes, values, cases.attributes, strict=True)
+            cases = as_counted(cases, of_events)
+            of_cases = zip(attributes, values, cases.attributes, strict=True)
             found = [_of_cases(attribute, column, of_case, cases) for attribute, column, of_case in of_cases]
-            yield pa.RecordBatch.from_arrays([*rest, *made, *found], [*CASES_NAMES, *names])
+            in_lists = [pa.array(cases.codes, pa.int32()), pa.array(cases.micros, pa.int64())]
+            for attribute, column, of_each in zip(of_events, each, cases.of_events, strict=True):
+                in_lists.append(_texts(column, of_each) if is_private(attribute) else pa.array(of_each, pa.int64()))
+            offsets = pa.array(cases.offsets, pa.int32())
+            made = [pa.ListArray.from_arrays(offsets, column) for column in in_lists]
+            yield pa.RecordBatch.from_arrays([*rest, *made[:2], *found, *made[2:]], [*CASES_NAMES, *names])
+
+
+def _in_numbers(attribute: Attribute, values: pl.Series) -> Integers:
+    """The values of events as whole numbers, `MISSING` for none; of texts that are not declared, the rows that they stand in."""
+    if is_private(attribute):
+        return np.where(values.is_not_null().to_numpy(), np.arange(len(values)), MISSING)
+    found = places_among(values, attribute.values or ()) if attribute.kind == "category" else values
+    return found.cast(pl.Int64).fill_null(MISSING).to_numpy()
+
+
+def _texts(values: pl.Series, rows: Integers) -> pa.Array:
+    """The texts in these rows; none where a row is negative."""
+    import pyarrow as pa
+
+    places = pl.Series(rows)
+    return values.gather(places.set(places < 0, None)).to_arrow().cast(pa.string())
 
 
 def _of_cases(attribute: Attribute, values: pl.Series, rows: Integers, cases: Cases) -> pa.Array:
     """The values of cases, which are those of events in these rows; -1 for none."""
     import pyarrow as pa
 
-    places = pl.Series(rows)
-    found = values.gather(places.set(places < 0, None))
     if is_private(attribute):
-        return found.to_arrow().cast(pa.string())
-    if attribute.kind == "category":
-        found = places_among(found, attribute.values or ())
-    numbers = found.cast(pl.Int64).fill_null(MISSING).to_numpy()
+        return _texts(values, rows)
+    numbers = np.append(_in_numbers(attribute, values), MISSING)[rows]
     if attribute.kind == "date" and len(cases):
         numbers = since(np.minimum.reduceat(cases.micros, cases.offsets[:-1]), numbers)
     return pa.array(numbers, pa.int64(), mask=numbers == MISSING)
@@ -206,6 +248,24 @@ class SelectVariants:
             passed = block.traces.take(rows)
             codes = pa.ListArray.from_arrays(pa.array(passed.offsets, pa.int32()), pa.array(passed.codes, pa.int32()))
             yield pa.RecordBatch.from_arrays([codes, pa.array(noisy, pa.int64())], ["codes", "noisy"])
+
+
+@dataclass(frozen=True, repr=False)
+class WeighValues:
+    """How much cases say for each value of an attribute of events, which is the only one that they come with."""
+
+    n_labels: int
+    columns: Columns
+    new_codes: Integers | None = None
+
+    def __call__(self, batches: Batches) -> Batches:
+        """What those of a share say, some cases at a time."""
+        import pyarrow as pa
+
+        for block in case_blocks(batches, self.n_labels, self.columns):
+            block = block if self.new_codes is None else relabelled(block, self.new_codes, self.n_labels)
+            columns = [pa.array(found, pa.int64()) for found in value_weights(block, 0)]
+            yield pa.RecordBatch.from_arrays(columns, ["value", "count"])
 
 
 @dataclass(frozen=True, repr=False)
@@ -280,13 +340,13 @@ def _as_batches(pieces: Iterable[tuple[int, Integers]]) -> Batches:
             yield pa.RecordBatch.from_arrays(columns, ["piece", "counts"])
 
 
-def case_blocks(batches: Batches, n_labels: int) -> Iterator[Cases]:
-    """Whole cases, some at a time: from the columns `codes` and `micros`, which are lists, and those of attributes."""
+def case_blocks(batches: Batches, n_labels: int, columns: Columns) -> Iterator[Cases]:
+    """Whole cases, some at a time: from the columns `codes` and `micros`, which are lists, and those of values."""
     for parts in _in_blocks(batches, BLOCK):
         (lengths, codes), (_, micros) = (lists([part.column(name) for part in parts]) for name in ("codes", "micros"))
-        names = parts[0].schema.names[2:]
-        values = tuple(_joined([part.column(name).fill_null(MISSING) for part in parts]) for name in names)
-        yield Cases(codes, micros, offsets_of(lengths), np.zeros(len(lengths), np.int64), n_labels, values)
+        values = tuple(columns.numbers(name, [part.column(name) for part in parts]) for name in columns.of_cases)
+        of_events = tuple(columns.numbers(name, [part.column(name).flatten() for part in parts]) for name in columns.of_events)
+        yield Cases(codes, micros, offsets_of(lengths), np.zeros(len(lengths), np.int64), n_labels, values, of_events)
 
 
 def variant_blocks(batches: Batches, n_labels: int, kept: Traces | None, limit: float = BLOCK) -> Iterator[VariantBlock]:

@@ -1,18 +1,12 @@
-"""A log in Spark: which columns are what, times as microseconds since 1970, and keyed draws of cases.
-
-Timestamps and dates are read by Spark, in no session's time zone; text and numbers by the reader that all engines share, batch
-by batch on the executors, each as a sample shows. What does not fit it is an error, never read in another way.
-"""
+"""A log in Spark: which columns are what, events that cannot be used, and keyed draws of cases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -20,35 +14,30 @@ from libra._system.randomness import Randomness
 from libra.engines.sampling import KEY_WORDS, limit_of
 from libra.engines.sequences import TRANSITIONS, both_forms, with_transitions
 from libra.engines.spark.kernels import ReadValues, here_column, value_column
+from libra.engines.spark.moments import AFTER, FIRST, UNREADABLE, Moments, moments_of
 from libra.engines.spark.session import F, in_one_line, without_warnings
 from libra.engines.spark.tables import FILE_NUMBER, SAMPLE, OpenTable, is_nested
 from libra.errors import InputError, UsageError
-from libra.eventlog.attributes import Attribute, no_column
+from libra.eventlog.attributes import Attribute, by_level, no_column
 from libra.eventlog.instances import COMPLETE, NO_START, REPLACEMENT, SEPARATOR, START
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import INSTANCE, START_TIMESTAMP
-from libra.eventlog.notes import ENOUGH, OpenChoice, instances_are_open, order_is_open, refuse_open, starts_are_open
-from libra.eventlog.options import InstanceMode, ReadOptions, no_progress
+from libra.eventlog.notes import ENOUGH, OpenChoice, instances_are_open, starts_are_open
+from libra.eventlog.options import InstanceMode, ReadOptions
 from libra.eventlog.pairing import PAIRED, STARTS_DROPPED, decided_by_values, lifecycle_of
-from libra.eventlog.tables.dates import read_clock_times
 from libra.eventlog.tables.flat import decided, deciding
-from libra.eventlog.tables.in_batches import Times, late_start
+from libra.eventlog.tables.in_batches import late_start
 from libra.eventlog.tables.roles import FLAGS, REQUIRED, WORDS, any_time, find_roles, unused_clocks
 from libra.eventlog.tables.timestamps import FIRST_YEAR, LAST_YEAR
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-TIME, CLOCK, STARTED_AT, SPOILT = "time", "clock", "started_at", "spoilt"
+SPOILT = "spoilt"
 INSTANCE_COLUMNS = ("start", "is_start", "key")  # what is said of events where instances are counted (`instances_of`)
-DAY = 86_400_000_000  # microseconds
-DAY_LEADS = r"^(1[3-9]|2[0-9]|3[01])[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})([^0-9]|$)"  # of a date whose first number is no month
 BLANK, AROUND, PLUS = r"(?U)^\s*$", r"(?U)^\s+|\s+$", r"^\++"
 FIXED, TRAILING = r"^-?[0-9]+\.[0-9]+$", r"\.?0+$"  # of decimals: with digits behind the point, and those that say nothing
 MOST_LABELS = 1_000_000  # that are told apart at all
-FIRST, AFTER = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (FIRST_YEAR, LAST_YEAR + 1))
-UNREADABLE = FIRST - 1  # stands for a start that cannot be read
 NO_ORDER = "A data frame has no order: events of a case are ordered by time, and by their label where times are equal."
 DROPPED = "Events without a case id, an activity or a timestamp that can be used are left out, if there are any."
 DROP = "or drop such events with --drop-invalid"
@@ -86,132 +75,6 @@ def takes(ids: Column, rate: float, key: bytes) -> Column:
     return words_of(ids, key) < f"{int(limit_of(rate)):0{DIGITS}x}"
 
 
-ReadBatch = Callable[[pl.DataFrame], pl.Series]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Moments:
-    """How times are read, whether they are in a zone, and what was assumed."""
-
-    columns: tuple[Column, ...]  # called `time` and, for a time of day in a column of its own, `clock`; or `micros`
-    reader: ReadBatch | None  # on the executors; None where Spark reads them
-    has_zone: bool
-    notes: tuple[str, ...]
-    start_reader: ReadBatch | None = None  # of `started_at`, likewise; None also where there are no starts
-
-    def read(self, frame: DataFrame) -> DataFrame:
-        """The frame with `micros` in place of the columns of times, and `start`; null where there is none to be used."""
-        readers = {"micros": (self.reader, (TIME, CLOCK)), "start": (self.start_reader, (STARTED_AT,))}
-        made = {name: (reader, columns) for name, (reader, columns) in readers.items() if reader is not None}
-        if not made:
-            return frame
-        passed = [name for name in frame.columns if not any(name in columns for _, columns in made.values())]
-
-        def with_micros(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            import pyarrow as pa
-
-            for batch in batches:
-                moments = []
-                for reader, columns in made.values():
-                    times = {name: pl.Series(batch.column(name)) for name in columns if name in batch.schema.names}
-                    moments.append(reader(pl.DataFrame(times)).to_arrow())
-                yield pa.RecordBatch.from_arrays([*map(batch.column, passed), *moments], [*passed, *made])
-
-        schema = frame.select(*passed).schema
-        for name in made:
-            schema = schema.add(name, "long")
-        with without_warnings():
-            return frame.mapInArrow(with_micros, schema)
-
-
-def moments_of(
-    table: OpenTable, columns: Mapping[str, tuple[str, ...]], sample: pl.DataFrame, options: ReadOptions, *, starts: bool = False
-) -> Moments:
-    """How the times of a table are read, as a sample of its rows shows; with `starts`, those of the column of starts as well."""
-    name, *clocks = columns["timestamp"]
-    beside = {start: sample[start] for start in columns.get("start_timestamp", ())}
-    times = Times(_without_decimals(sample[name]), beside, options, name, place=lambda _row: table.place)
-    notes = _still_open(times.notes, table, name)
-    notes += [f'The times of day in "{clock}" were added to the dates in "{name}".' for clock in clocks]
-    lenient = replace(options, drop_invalid=True, progress=no_progress)  # what cannot be read is for others to find
-    started, start_reader = _starts_of(table, columns["start_timestamp"][0], name, sample, lenient) if starts else ((), None)
-    native = None if clocks else _by_spark(table.kind_of(name), table.column(name))
-    if native is not None:
-        return Moments((native.alias("micros"), *started), None, times.has_zone, tuple(notes), start_reader)
-    chosen = (_time_column(table, name).alias(TIME), *(table.column(clock).alias(CLOCK) for clock in clocks), *started)
-    lenient_times = Times(_without_decimals(sample[name]), beside, lenient, name, place=lambda _row: table.place)
-    reader = _Reader(lenient_times, lenient, table.place)
-    return Moments(chosen, reader, times.has_zone, tuple(notes), start_reader)
-
-
-def _starts_of(
-    table: OpenTable, name: str, completed: str, sample: pl.DataFrame, lenient: ReadOptions
-) -> tuple[tuple[Column], ReadBatch | None]:
-    """The column of starts, read by Spark (as `start`) or by what is the second part (as `started_at`)."""
-    native = _by_spark(table.kind_of(name), table.column(name))
-    if native is not None:
-        return (native.alias("start"),), None
-    options = lenient if lenient.zone is None else replace(lenient, zone="utc")  # its own zone never decides that of the log
-    beside = {completed: sample[completed]}
-    times = Times(_without_decimals(sample[name]), beside, options, name, place=lambda _row: table.place, optional=True)
-    return (_time_column(table, name).alias(STARTED_AT),), _Reader(times, options, table.place, STARTED_AT)
-
-
-def _time_column(table: OpenTable, name: str) -> Column:
-    return table.column(name).cast("double") if table.kind_of(name).startswith("decimal") else table.column(name)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _Reader:
-    """Reads a batch of times as the sample shows, whatever other batches hold."""
-
-    times: Times
-    options: ReadOptions
-    place: str
-    column: str = TIME
-
-    def __call__(self, batch: pl.DataFrame) -> pl.Series:
-        def place(_row: int) -> str:
-            return self.place
-
-        times = copy(self.times)
-        moments = times.read(batch[self.column], {}, place)
-        refuse_open((note for note in times.notes if isinstance(note, OpenChoice) and not note.may_close), self.place)
-        if CLOCK in batch.columns:
-            moments = moments + read_clock_times(batch[CLOCK], self.options, place=place)
-        micros = moments.cast(pl.Int64)
-        if self.column == STARTED_AT:  # an event may do without a start, but not have one that cannot be read
-            said = batch[self.column]
-            blank = said.str.strip_chars() == "" if said.dtype == pl.String else pl.repeat(False, len(said), eager=True)
-            micros = micros.set(micros.is_null() & said.is_not_null() & ~blank.fill_null(True), UNREADABLE)
-        return micros
-
-
-def _still_open(notes: Sequence[str], table: OpenTable, name: str) -> list[str]:
-    """The notes, without the one that day or month may come first where any row of the table shows that the day does."""
-    if not any(isinstance(note, OpenChoice) and note.may_close for note in notes):
-        return list(notes)
-    with in_one_line(table.place):
-        shown = table.frame.filter(F.trim(table.column(name)).rlike(DAY_LEADS)).limit(1).count()
-    settled = order_is_open(name, "").what if shown else ""
-    return [note for note in notes if not (isinstance(note, OpenChoice) and note.what == settled)]
-
-
-def _by_spark(kind: str, column: Column) -> Column | None:
-    """Microseconds since 1970 by Spark itself, whatever the time zone of the session."""
-    if kind == "timestamp":
-        return F.unix_micros(column)
-    if kind == "timestamp_ntz":
-        since: Any = column - F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'")
-        micros: Column = (since.cast("decimal(38, 6)") * 1_000_000).cast("bigint")
-        return micros
-    return F.unix_date(column).cast("bigint") * DAY if kind == "date" else None
-
-
-def _without_decimals(values: pl.Series) -> pl.Series:
-    return values.cast(pl.Float64) if values.dtype.is_decimal() else values
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Events:
     """Events that Spark has not read yet: one row each, with `case`, `label`, its times, its order and perhaps `individual`."""
@@ -238,7 +101,8 @@ class Events:
         return replace(self, listed=with_transitions(labels) if self.instances == "events" else labels)
 
     def of_attributes(self, attributes: Sequence[Attribute]) -> Events:
-        """With these attributes alone, in this order."""
+        """With these attributes alone: those of cases first, then those of events."""
+        attributes = tuple(chain(*by_level(attributes)))
         if not set(attributes) <= set(self.attributes):
             raise AssertionError("only values of attributes that are read can be counted")
         values = []
@@ -246,7 +110,7 @@ class Events:
             known = self.attributes.index(attribute)
             values += [F.col(column(known)).alias(column(number)) for column in _columns_of(attribute)]
         narrow = self.frame.select(*self.frame.drop(*self._of_attributes).columns, *values)
-        return replace(self, frame=narrow, attributes=tuple(attributes))
+        return replace(self, frame=narrow, attributes=attributes)
 
     def of_cases(self, cases: DataFrame) -> Events:
         """Only those of these cases, and those without a case, which are an error."""
@@ -257,13 +121,12 @@ class Events:
     @property
     def read(self) -> DataFrame:
         """The events of the labels that are given, with `micros`, and with `problem` where one cannot be used."""
-        label, frame = F.col("label"), self.frame.drop(*self._of_attributes)
-        return self._read(frame if self.listed is None else frame.filter(label.isNull() | label.isin(list(self.listed))))
+        return self._read(self._of_listed(self.frame.drop(*self._of_attributes)))
 
     @property
     def with_values(self) -> DataFrame:
-        """The same, with a column for each attribute; events of all other labels are there too, as the values of cases may be."""
-        events = self._read(self.frame)
+        """The same, with a column for each attribute; where `keeps_others`, events of all other labels are there too."""
+        events = self._read(self.frame if self.keeps_others else self._of_listed(self.frame))
         if not self.attributes:
             return events
         schema = events.drop(*self._of_attributes).schema
@@ -272,6 +135,15 @@ class Events:
         with without_warnings():
             is_text = self.unreadable is not None
             return events.mapInArrow(ReadValues(self.attributes, self.place, is_text, self.decimal), schema)
+
+    @property
+    def keeps_others(self) -> bool:
+        """Whether events of labels that are not listed are kept: the value of a case may be theirs."""
+        return self.listed is not None and any(one.level == "case" for one in self.attributes)
+
+    def _of_listed(self, frame: DataFrame) -> DataFrame:
+        label = F.col("label")
+        return frame if self.listed is None else frame.filter(label.isNull() | label.isin(list(self.listed)))
 
     @property
     def _of_attributes(self) -> list[str]:
