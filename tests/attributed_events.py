@@ -1,4 +1,4 @@
-"""A simulated log with attributes of events of every kind, each made for a question: is that kept, and does nothing else come out?"""
+"""A simulated log with attributes of events of every kind, each made for a question: is that kept, does nothing else come out?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OF_EVENTS = (WHO, ROLE, URGENT, LEVEL, PAID, COST, DUE)
 
 
 def with_values(cases: int = 1200, seed: int = 1) -> EventLog:
-    """Who did it (the same of a role in all of a case), roles, urgency by activity, levels of tests, payments, costs, due dates."""
+    """Who did it (one of each role in a case), roles, urgency by activity, levels of tests, payments, costs, due dates."""
     return valued(simulate(cases=cases), seed)
 
 

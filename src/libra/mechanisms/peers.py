@@ -31,8 +31,8 @@ ATTRIBUTES_DECLARED = (
     "made from this log. Values that are not declared were selected privately; all others are grouped."
 )
 EMPLOYEES = (
-    "The guarantee is for cases, not for employees. What a resource does is counted over all its cases: somebody who works on many "
-    "can be recognized by it, under a name or as R1, R2 and so on."
+    "The guarantee is for cases, not for employees. What a resource does is counted over all its cases: somebody who works on "
+    "many can be recognized by it, under a name or as R1, R2 and so on."
 )
 NOTHING_ELSE = (
     "The parameters, the time zone and the code are public. They were not selected by looking at results on this log, "

@@ -191,7 +191,8 @@ class PlannedLog:
         mode, of_cases = mode_of(self._labels), None
         if made.attributes or made.of_events:
             of_events, of_cases = columns_of(made, activities, self._attributes, self._texts)
-            columns = of_events if columns is None else columns.hstack(of_events)
+            known = [] if columns is None else columns.columns  # transitions, which labels say already
+            columns = of_events if columns is None else columns.hstack(of_events.drop(known, strict=False))
         return log_of(made, activities, seeded=seeded, attributes=columns, first=first, instances=mode, of_cases=of_cases)
 
 

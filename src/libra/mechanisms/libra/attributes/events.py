@@ -61,6 +61,13 @@ class ReleasedEvents:
         coding = replace(self.of.coding, atoms=tuple(range(len(self.of.texts))))
         return replace(self, of=replace(self.of, coding=coding)) if self.of.attribute.kind == "category" else self
 
+    def renamed(self, texts: Sequence[str]) -> ReleasedEvents:
+        """The same category under these names, in an order that follows from them alone."""
+        of, cells = self.of.renamed(texts)
+        values = cells[1:] - 1
+        following = None if self.following is None else self.following[np.ix_(values, values)]
+        return replace(self, of=of, by_row=self.by_row[:, values], following=following)
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
@@ -81,28 +88,34 @@ class ReleasedEvents:
             raise ValueError("every row of an attribute of events has a count for each group")
         if following is not None and following.shape != (n_values, n_values):
             raise ValueError("every group of values may follow every other")
-        noise = [checked("noise", plain[f"{name}_sd"], lambda sd: sd >= 0, "of 0 or more") for name in TABLES]
-        return cls(of, groups, rows, fills, noise[0], by_row, noise[1], following, noise[2])
+        if not all(np.isfinite(table).all() for table in (fills, by_row, of.counts, *([] if following is None else [following]))):
+            raise ValueError("counts are numbers")
+        if of.attribute.level != "event" or not all(type(one) is int for one in (*groups, *rows)):
+            raise ValueError("attributes of events are of events, and rows and groups are whole numbers")
+        drawn = TABLES if following is not None else TABLES[:2]
+        noise = [checked("noise", plain[f"{name}_sd"], lambda sd: sd > 0, "above 0") for name in drawn]
+        return cls(of, groups, rows, fills, noise[0], by_row, noise[1], following, *noise[2:])
 
 
 def release_events(
-    gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Mapping[int, Choice], labels: Sequence[str], like: Cases
-) -> tuple[ReleasedEvents, ...]:
+    gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Mapping[int, Choice], labels: Sequence[str], like: Cases,
+    n_cases: float,
+) -> tuple[ReleasedEvents, ...]:  # fmt: skip
     """Ask the gate for everything about attributes of events, each with this mu; of a log without cases, for nothing.
 
     `attributes` are all, those of cases too; `chosen` is how values are chosen, by the number of the attribute among all. `like`
-    are cases that were generated, in the codes of `labels`.
+    are cases that were generated, in the codes of `labels`; `n_cases` is how many there are by the released figures.
     """
     first = len(by_level(attributes)[0])
     numbers = range(first, len(attributes)) if len(like) else ()
-    every = [_Asked(gate, number - first, number, attributes[number], mu, labels, like) for number in numbers]
+    every = [_Asked(gate, number - first, number, attributes[number], mu, labels, like, n_cases) for number in numbers]
     return tuple(_released(ask, chosen.get(ask.overall)) for ask in every)
 
 
 def _released(ask: _Asked, choice: Choice | None) -> ReleasedEvents:
     gate, attribute, mu = ask.gate, ask.attribute, ask.mu
     numeric = attribute.kind in ("number", "date")
-    likely = choice is not None and (not numeric or choice.threshold < RARE * FINE * len(ask.like))
+    likely = choice is not None and (not numeric or choice.threshold < RARE * FINE * ask.n_cases)
     chosen = gate.select_event_values(ask.number, *choice, FINE, MOST_VALUES) if choice is not None and likely else None
     left = 1 - EVENT_FILLS - EVENT_NORMS - (EVENT_CHOICE[attribute.kind] if likely else 0.0)
     one, norms = (ask.numbers(chosen), EVENT_NORMS / 3) if numeric else (ask.categories(chosen), EVENT_NORMS / 2)
@@ -136,10 +149,11 @@ class _Asked:
     mu: float
     labels: Sequence[str]
     like: Cases
+    n_cases: float  # of which `like` may be a part
 
     def rows(self, mu: float) -> tuple[int, ...]:
         """For every label the row of its events: its own, or one for all that hardly occur."""
-        uses = np.bincount(self.like.codes, minlength=len(self.labels))
+        uses = np.bincount(self.like.codes, minlength=len(self.labels)) * (self.n_cases / len(self.like))
         counts = starts_among(self.labels) < 0
         own = counts & (uses * mu >= SCARCE)
         found = np.where(own, np.cumsum(own) - 1, np.where(counts, own.sum(), NOWHERE))
@@ -160,7 +174,7 @@ class _Asked:
         last = last_bin(norms)
         if last is None:
             return SMALLEST_CLIP
-        held = on_simplex(norms.values[: last + 1], float(len(self.like)))
+        held = on_simplex(norms.values[: last + 1], self.n_cases)
         advised = best_clip(held, cells, self.mu * math.sqrt(then), CUT_OFF)
         return max(SMALLEST_CLIP, min(advised, math.sqrt(NORM_BINS[min(last + 1, len(NORM_BINS) - 1)])))
 
