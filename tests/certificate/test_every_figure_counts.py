@@ -21,6 +21,7 @@ FREE: dict[Place, str] = {
     ("output", "file"): "the name that the file had",
     ("parameters", "cases"): "how many cases were generated: post-processing",
     ("parameters", "time_zone"): "whose hours were counted: public, and the same sensitivity",
+    ("parameters", "resource_names"): "whether resources go by their names: the file shows it",
     ("parameters", "omega"): "when a case was relevant to libra2022",
     ("parameters", "signed_times"): "whether noisy times of libra2022 may be negative",
 }

@@ -19,7 +19,7 @@ from libra.example.simulate import simulate
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.releases import RELEASES
 from libra.mechanisms.release import counted
-from libra.privacy.gate import KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
+from libra.privacy.gate import KEPT_EVENT_VALUES, KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
 from libra.privacy.ledger import LAPLACE, Entry, Ledger
 from libra.privacy.plain_words import in_plain_words
 
@@ -159,7 +159,7 @@ def test_every_table_that_an_engine_counts_is_known_here_with_its_sensitivity() 
     tables: dict[str, Any] = {table.purpose: table for table in TABLES}  # type: ignore[attr-defined]  # of the protocol `Table`
     of_prefixes = {table.purpose: table for table in (CaseNumber, CaseLengths, PrefixLevel)}
     tables = {purpose: table for purpose, table in tables.items() if purpose not in of_prefixes}  # which libra never asks for
-    assert set(RELEASES) == {*tables, KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS}
+    assert set(RELEASES) == {*tables, KEPT_LABELS, KEPT_VALUES, KEPT_EVENT_VALUES, KEPT_VARIANTS}
     for purpose, table in tables.items():
         varies = "clip" in getattr(table, "__dataclass_fields__", {}) or table in (ValueCounts, PairCounts, Interactions)
         assert RELEASES[purpose].one_cell == (not varies), purpose

@@ -92,7 +92,7 @@ def test_keywords_of_libra_reach_the_mechanism() -> None:
     said: dict[str, Any] = {"epsilon": 2, "delta": 1e-4, "tail": "drop", "labels": "public", "gamma": 0.5, "subsamples": 2}
     said |= {"budget": {"control": 0.7}, "time_zone": "Asia/Tokyo", "cases": 100}
     release = libra.anonymize(example.path(), **said)
-    left: dict[str, Any] = {"most_cases": None, "edges": "certain", "attributes": []}
+    left: dict[str, Any] = {"most_cases": None, "edges": "certain", "attributes": [], "resource_names": False}
     assert release.parameters == said | {"budget": {"control": 0.7, "times": 0.3}} | left
     assert release.log.n_cases == 100
     assert release.ledger is not None

@@ -68,7 +68,18 @@ def test_the_default_is_one_and_1e_5(tmp_path: Path, run: Run) -> None:
 
 def test_every_flag_reaches_the_mechanism(tmp_path: Path, run: Run) -> None:
     numbers = ("--epsilon", "2", "--delta", "1e-4", "--gamma", "0.5", "--subsamples", "2", "--cases", "100")
-    words = ("--tail", "drop", "--edges", "all", "--budget", "times=0.3", "--public-labels", "--time-zone", "Asia/Tokyo")
+    words = (
+        "--tail",
+        "drop",
+        "--edges",
+        "all",
+        "--budget",
+        "times=0.3",
+        "--public-labels",
+        "--time-zone",
+        "Asia/Tokyo",
+        "--resource-names",
+    )
     document = _released(run, tmp_path, *numbers, *words, "--seed", "3")
     assert document["parameters"] == {
         "epsilon": 2.0,
@@ -83,6 +94,7 @@ def test_every_flag_reaches_the_mechanism(tmp_path: Path, run: Run) -> None:
         "cases": 100,
         "most_cases": None,
         "attributes": [],
+        "resource_names": True,
     }
     assert document["released"]["cases"] == 100
     assert document["subsampling"] == {"rate": 0.5, "times": 2, "most_cases": 1}

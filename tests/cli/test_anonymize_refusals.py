@@ -19,7 +19,9 @@ from libra.mechanisms.mechanism import HOMES
 from .conftest import LIBRA2022, TABLE, Run
 
 PARAMETERS = "alpha, b, gamma, delta, subsamples, trace_noise, signed_times, omega"
-SOUND_PARAMETERS = "epsilon, delta, tail, edges, budget, labels, time_zone, gamma, subsamples, cases, most_cases, attributes"
+SOUND_PARAMETERS = (
+    "epsilon, delta, tail, edges, budget, labels, time_zone, gamma, subsamples, cases, most_cases, attributes, resource_names"
+)
 
 
 @pytest.mark.parametrize(

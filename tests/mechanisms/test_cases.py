@@ -33,8 +33,9 @@ def test_the_cases_of_a_log_are_its_traces_and_times(log: EventLog) -> None:
 
 
 def test_nothing_but_activities_times_and_what_is_asked_for_comes_along() -> None:
-    assert [field.name for field in fields(Cases)] == ["codes", "micros", "offsets", "variant", "n_activities", "attributes"]
-    assert cases_from([[0, 1]]).attributes == ()
+    known = ["codes", "micros", "offsets", "variant", "n_activities", "attributes", "of_events"]
+    assert [field.name for field in fields(Cases)] == known
+    assert cases_from([[0, 1]]).attributes == cases_from([[0, 1]]).of_events == ()
 
 
 @given(TRACES, st.data())

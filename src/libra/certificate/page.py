@@ -14,6 +14,7 @@ from typing import Any
 from libra.certificate.check import MECHANISM, Check
 from libra.certificate.signing import Vouched
 from libra.engines.contract import CASE, Unit
+from libra.eventlog.names import RESOURCE
 from libra.mechanisms.libra.releases import RELEASES
 from libra.privacy.guarantee import NAMES_PUBLIC
 from libra.privacy.ledger import Group
@@ -154,13 +155,16 @@ def _spent(document: Mapping[str, Any]) -> Section:
 
 
 def parameters_of(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What the mechanism was asked with, for people; what was left open is left out.
+    """What the mechanism was asked with, for people; what was left open, or is of no account, is left out.
 
     Example:
         >>> list(parameters_of({"most_cases": None, "labels": "private", "budget": {"control": 0.55, "times": 0.45}}))
         [('labels', 'private'), ('budget', 'control=0.55,times=0.45')]
     """
-    return ((name.replace("_", " "), _value(value)) for name, value in parameters.items() if value not in (None, []))
+    names = [attribute["name"] for attribute in parameters.get("attributes") or ()]
+    open_ones = {name for name, value in parameters.items() if value in (None, [])}
+    open_ones |= set() if RESOURCE in names else {"resource_names"}
+    return ((name.replace("_", " "), _value(value)) for name, value in parameters.items() if name not in open_ones)
 
 
 def _value(value: Any) -> str:

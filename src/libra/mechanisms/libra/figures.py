@@ -106,7 +106,7 @@ class Figures:
 def with_pseudonyms(runs: Sequence[Figures]) -> list[Figures]:
     """The figures of some runs with resources called R1, R2 and so on, that with the highest released count first.
 
-    Names that are declared are public, and stay.
+    Names that are declared are public, and stay. No order is left that follows from the names.
     """
     counts: Counter[str] = Counter()
     for one in (one for run in runs for one in run.each_attribute if _is_resource(one)):
@@ -114,13 +114,15 @@ def with_pseudonyms(runs: Sequence[Figures]) -> list[Figures]:
     shuffled = [sorted(counts)[i] for i in Randomness(runs[0].draw ^ 8).permutation(len(counts)).tolist()]  # so are equal counts
     names = {text: f"R{place}" for place, text in enumerate(sorted(shuffled, key=lambda text: -counts[text]), 1)}
 
-    def renamed(one: ReleasedAttribute) -> ReleasedAttribute:
-        return replace(one, texts=tuple(names[text] for text in one.texts)) if _is_resource(one) else one
+    def texts(one: ReleasedAttribute) -> list[str]:
+        return [names[text] for text in one.texts]
 
     found = []
     for run in runs:
-        of_cases = None if run.attributes is None else replace(run.attributes, each=tuple(map(renamed, run.attributes.each)))
-        of_events = tuple(replace(one, of=renamed(one.of)) for one in run.of_events)
+        of_cases = run.attributes
+        for number, one in enumerate([] if of_cases is None else of_cases.each):
+            of_cases = of_cases.renamed(number, texts(one)) if of_cases is not None and _is_resource(one) else of_cases
+        of_events = tuple(one.renamed(texts(one.of)) if _is_resource(one.of) else one for one in run.of_events)
         found.append(replace(run, attributes=of_cases, of_events=of_events))
     return found
 

@@ -93,6 +93,9 @@ def read_model(path: Path) -> Model:
         figures = tuple(_checked(Figures.from_dict(run)) for run in document["figures"])
         if not figures:
             raise ValueError("a model has figures")
+        asked = {tuple(one.attribute for one in run.each_attribute) for run in figures} - {()}
+        if len(asked) > 1:
+            raise ValueError("all runs have the same attributes, or none")
         with np.errstate(all="ignore"):
             model = Model(figures, tuple(weighted(run.control, Randomness(run.draw)) for run in figures), statement, seeded)
             model.planned(TRIED).log(0, seeded=seeded)  # shows that logs can be generated from it

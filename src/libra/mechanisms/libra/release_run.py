@@ -45,7 +45,7 @@ def release_run(
     times = release_times(of_labels, traces, len(labels), plan.mu_times, zone, counts)
     figures = Figures(labels, control, times, zone, 1 / (plan.rate * plan.runs), None, draw)
     if plan.attributes:
-        like = planned([figures], [(traces, weights)]).part(0)
+        like = planned([replace(figures, weight=1.0)], [(traces, weights)]).part(0)  # as many as were counted
         mu, n_cases, scale, of_cases = plan.mu_of_cases, float(counts.sum()), plan.calibration.scale, by_level(plan.attributes)[0]
         found = release_attributes(of_labels, of_cases, mu, plan.choices, scale, n_cases)
         found = in_places(with_pairs(of_labels, found, labels, mu, like, n_cases))

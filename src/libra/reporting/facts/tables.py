@@ -20,6 +20,7 @@ from libra.eventlog.names import (
     CASE_NAME,
     CASE_PREFIX,
     LIFECYCLE,
+    RESOURCE,
     START_TIMESTAMP,
     TIMESTAMP,
     column,
@@ -227,6 +228,7 @@ def absent_of(pair: Pair) -> tuple[Absent, ...]:
     """What the original says of its cases and events that the anonymized log does not: start times, resources, all else.
 
     A lifecycle column tells start times if it has a transition "start"; they are released in it or in a column of their own.
+    Roles and groups are resources, but where resources are released they are attributes like others.
     """
     if pair.original is None:
         return ()
@@ -242,7 +244,8 @@ def absent_of(pair: Pair) -> tuple[Absent, ...]:
         if level == "event" and name in starts:
             kinds["starts"] += [] if {START_TIMESTAMP, LIFECYCLE} & {*released} else [name]
         else:
-            kinds["resources" if name.startswith(ORGANIZATION) else "attributes"].append(name)
+            lacking = name.startswith(ORGANIZATION) and RESOURCE not in released
+            kinds["resources" if lacking else "attributes"].append(name)
     return tuple(Absent(kind, tuple(sorted(names, key=LIFECYCLE.__eq__))) for kind, names in kinds.items() if names)
 
 

@@ -229,8 +229,14 @@ def _chained(by_row: Floats, by_last: Floats, cases: Cases, random: Randomness) 
 
 
 def _summed(one: ReleasedAttribute, values: Integers, events: Integers, offsets: Integers) -> Integers:
-    """What a counter says at each of these events, from its increments, within its bounds; `offsets` are those of cases."""
-    sums = np.concatenate(([0], np.cumsum(values[events])))
+    """What a counter says at each of these events, from its increments, within its bounds; `offsets` are those of cases.
+
+    What it says first may be below 0, but it never falls.
+    """
+    increments = np.maximum(values[events], 0)
+    first = offsets[:-1][np.diff(offsets) > 0]
+    increments[first] = values[events][first]
+    sums = np.concatenate(([0], np.cumsum(increments)))
     before = np.repeat(sums[offsets[:-1]], np.diff(offsets))
     found = values.copy()
     found[events] = np.clip(sums[1:] - before, *one.attribute.bounds)

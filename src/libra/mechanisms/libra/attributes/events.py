@@ -62,6 +62,13 @@ class ReleasedEvents:
         coding = replace(self.of.coding, atoms=tuple(range(len(self.of.texts))))
         return replace(self, of=replace(self.of, coding=coding)) if self.of.attribute.kind == "category" else self
 
+    def renamed(self, texts: Sequence[str]) -> ReleasedEvents:
+        """The same category under these names, in an order that follows from them alone."""
+        of, cells = self.of.renamed(texts)
+        values = cells[1:] - 1
+        following = None if self.following is None else self.following[np.ix_(values, values)]
+        return replace(self, of=of, by_row=self.by_row[:, values], following=following)
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
@@ -82,8 +89,13 @@ class ReleasedEvents:
             raise ValueError("every row of an attribute of events has a count for each group")
         if following is not None and following.shape != (n_values, n_values):
             raise ValueError("every group of values may follow every other")
-        noise = [checked("noise", plain[f"{name}_sd"], lambda sd: sd >= 0, "of 0 or more") for name in TABLES]
-        return cls(of, groups, rows, fills, noise[0], by_row, noise[1], following, noise[2])
+        if not all(np.isfinite(table).all() for table in (fills, by_row, of.counts, *([] if following is None else [following]))):
+            raise ValueError("counts are numbers")
+        if of.attribute.level != "event" or not all(type(one) is int for one in (*groups, *rows)):
+            raise ValueError("attributes of events are of events, and rows and groups are whole numbers")
+        drawn = TABLES if following is not None else TABLES[:2]
+        noise = [checked("noise", plain[f"{name}_sd"], lambda sd: sd > 0, "above 0") for name in drawn]
+        return cls(of, groups, rows, fills, noise[0], by_row, noise[1], following, *noise[2:])
 
 
 def release_events(
@@ -93,7 +105,7 @@ def release_events(
     """Ask the gate for everything about attributes of events, each with this mu; of a log without cases, for nothing.
 
     `attributes` are all, those of cases too; `chosen` is how values are chosen, by the number of the attribute among all. `like`
-    are cases that were generated, in the codes of `labels`; `n_cases` is how many figures say there are.
+    are cases that were generated, in the codes of `labels`; `n_cases` is how many there are by the released figures.
     """
     first = len(by_level(attributes)[0])
     numbers = range(first, len(attributes)) if len(like) else ()
@@ -140,7 +152,7 @@ class _Asked:
     mu: float
     labels: Sequence[str]
     like: Cases
-    n_cases: float
+    n_cases: float  # of which `like` may be a part
 
     def rows(self, mu: float) -> tuple[int, ...]:
         """For every label the row of its events: its own, or one for all that hardly occur."""

@@ -41,6 +41,16 @@ class ReleasedAttribute:
     sds: Floats  # how far these may be off
     grains: tuple[float, ...] = ()  # of numbers: the share of `GRAINS` that is the largest to divide them
 
+    def renamed(self, texts: Sequence[str]) -> tuple[ReleasedAttribute, Integers]:
+        """The same category with these texts, and for each of its cells the one that it was.
+
+        Cells are in the order of the new texts, shorter ones first: that of the old ones would tell what they were.
+        """
+        order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), texts[place]))
+        cells = np.array([0, *(1 + place for place in order), *range(1 + len(texts), len(self.counts))], np.int64)
+        names = tuple(texts[place] for place in order)
+        return replace(self, texts=names, counts=self.counts[cells], sds=self.sds[cells]), cells
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
         return {
@@ -72,6 +82,24 @@ class AttributeFigures:
     pairs: tuple[Pair, ...] = ()  # that were looked at
     interactions: tuple[Floats, ...] = ()  # of each pair, beyond what its sides do by themselves
     sd: float = 0.0  # of an interaction
+
+    def renamed(self, number: int, texts: Sequence[str]) -> AttributeFigures:
+        """The same with these texts for one of the attributes, a category."""
+        one, cells = self.each[number].renamed(texts)
+        pairs, tables = [], []
+        for pair, table in zip(self.pairs, self.interactions, strict=True):
+            sides = list(pair)
+            for axis, side in enumerate(pair):
+                if isinstance(side, OfAttribute) and side.number == number and side.coding.groups is not None:
+                    groups = np.array(side.coding.groups)[cells]
+                    was, first, now = np.unique(groups, return_index=True, return_inverse=True)
+                    order = np.argsort(first)  # groups in the order of their first cells
+                    sides[axis] = replace(side, coding=replace(side.coding, groups=tuple(np.argsort(order)[now].tolist())))
+                    table = np.take(table, was[order], axis=axis)
+            pairs.append((sides[0], sides[1]))
+            tables.append(table)
+        each = (*self.each[:number], one, *self.each[number + 1 :])
+        return replace(self, each=each, pairs=tuple(pairs), interactions=tuple(tables))
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready copy."""
