@@ -19,8 +19,14 @@ from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 
 __all__ = [
-    *("assert_read_alike", "assert_same_cases", "assert_same_log", "assert_same_tables"),
-    *("hurtful", "many_variants", "on_spark", "table_of"),
+    "assert_read_alike",
+    "assert_same_cases",
+    "assert_same_log",
+    "assert_same_tables",
+    "hurtful",
+    "many_variants",
+    "on_spark",
+    "table_of",
 ]
 START = 1_714_982_400_000_000  # a Monday of May 2024, in microseconds
 
