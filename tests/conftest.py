@@ -35,6 +35,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(chance)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """Files need not survive a power failure. Tests of what happens if this fails replace `os.fsync` themselves."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda _: None)
+        yield
+
+
 @pytest.fixture
 def shared_logs() -> Path:
     """The folder with the public logs, also by LIBRA_LOGS; tests that need it are skipped where it is absent."""

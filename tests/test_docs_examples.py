@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,23 @@ def _blocks(page: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `libra demo` writes."""
+    folder = tmp_path_factory.mktemp("demo") / "demo"
+    assert main(["demo", "--output", str(folder), "--quiet"]) == 0
+    return folder
+
+
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def desk(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder as the README leaves it: the small file of its example, and the demo."""
     monkeypatch.chdir(tmp_path)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^    ((?:Patient;|P-0).*)$", readme, re.MULTILINE)
     assert len(rows) == 4
     Path("visits.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    assert main(["demo", "--output", "demo", "--quiet"]) == 0
+    shutil.copytree(demo, "demo")
     return tmp_path
 
 

@@ -102,6 +102,8 @@ def test_the_individual_survives_parquet(small_log: EventLog) -> None:
 @pytest.mark.parametrize("name", LOGS)
 def test_public_logs_survive_every_format(name: str, read_public: ReadPublic) -> None:
     log = read_public(name)
+    if name == "roadtraffic":  # a third of it has many cases too
+        log = replace(log, events=log.events.filter(log.events["@case"] < 50_000), cases=log.cases[:50_000])
     assert_same(there_and_back(log, "log.xes.gz"), log, written_metadata(log))
     assert_same(there_and_back(log, "log.parquet"), log, log.metadata)
     assert_same(there_and_back(log, "log.csv"), log, LogMetadata())

@@ -7,13 +7,14 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from neighbouring_files import DECLARED, OBJECTS, TEXTS
 
@@ -39,12 +40,30 @@ Rows = list[tuple[str, Any]]
 
 
 @st.composite
-def neighbours(draw: st.DrawFn, pools: Sequence[Sequence[Any]], odd: Sequence[Any]) -> tuple[Rows, Rows]:
-    """Cases whose values look alike, and the same with another one of any value among them."""
-    pool = draw(st.sampled_from(pools))
+def neighbours(draw: st.DrawFn, kind: Kind, pools: Sequence[Sequence[Any]], odd: Sequence[Any]) -> tuple[Rows, Rows]:
+    """Cases whose values look alike, and the same with another one of any value among them; mostly values that are of the kind.
+
+    A file with others is refused, which shows nothing.
+    """
+    some = (lambda value: fits(kind, value)) if draw(st.integers(0, 4)) else (lambda _: True)
+    pool = draw(st.sampled_from([pool for pool in (list(filter(some, pool)) for pool in pools) if pool]))
     others = [(f"c{i}", draw(st.sampled_from(pool))) for i in range(draw(st.integers(1, 6)))]
     at = draw(st.integers(0, len(others)))
-    return others, [*others[:at], ("theirs", draw(st.sampled_from(odd))), *others[at:]]
+    return others, [*others[:at], ("theirs", draw(st.sampled_from(list(filter(some, odd))))), *others[at:]]
+
+
+def fits(kind: Kind, value: Any) -> bool:
+    """Whether a value can be one of the kind, with a decimal point or comma; of XES a pair of its type and what is written."""
+    return says(kind, str(value[1] if isinstance(value, tuple) else value))
+
+
+@cache
+def says(kind: Kind, text: str) -> bool:
+    try:
+        plain_values(pl.Series([text.replace(",", ".")]), declared(kind)[0])
+    except InputError:
+        return False
+    return True
 
 
 def as_csv(folder: Path, rows: Rows) -> Path:
@@ -99,29 +118,44 @@ def declared(kind: Kind) -> tuple[Attribute, ...]:
     return Attribute("x", kind, "event", **more), Attribute("case:y", kind, **more)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@checked
-@given(rows=neighbours(TEXT_POOLS, (*ODD, *TEXTS, "")), decimal=st.sampled_from(".,"))
-@example(rows=([("c0", "7.0"), ("c1", "7")], [("c0", "7.0"), ("c1", "7"), ("theirs", "anon")]), decimal=".")
-@example(rows=([("c0", "1,5")], [("c0", "1,5"), ("theirs", "n.v.")]), decimal=",")
-def test_csv(tmp_path: Path, kind: Kind, rows: tuple[Rows, Rows], decimal: str) -> None:
+def assert_alike_in_csv(folder: Path, kind: Kind, rows: tuple[Rows, Rows], decimal: str) -> None:
     options = replace(READ, attributes=declared(kind), decimal=decimal, form="csv")
-    assert_others_alike(*rows, lambda some: as_csv(tmp_path, some), options)
+    assert_others_alike(*rows, lambda some: as_csv(folder, some), options)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @checked
-@given(rows=neighbours(DECLARED.alike, [*DECLARED.all, *((kind, text) for kind in ("string", "float") for text in ODD)]))
-def test_xes(tmp_path: Path, kind: Kind, rows: tuple[Rows, Rows]) -> None:
+@given(data=st.data(), decimal=st.sampled_from(".,"))
+def test_csv(tmp_path: Path, kind: Kind, data: st.DataObject, decimal: str) -> None:
+    rows = data.draw(neighbours(kind, TEXT_POOLS, (*ODD, *TEXTS, "")))
+    assert_alike_in_csv(tmp_path, kind, rows, decimal)
+
+
+@pytest.mark.parametrize(
+    ("kind", "others", "theirs", "decimal"),
+    [("category", ("7.0", "7"), "anon", "."), ("number", ("1,5",), "n.v.", ","), ("number", ("7.0", "7"), "n/a", ".")],
+)
+def test_numbers_beside_a_text(tmp_path: Path, kind: Kind, others: Sequence[str], theirs: str, decimal: str) -> None:
+    rows = [(f"c{i}", value) for i, value in enumerate(others)]
+    assert_alike_in_csv(tmp_path, kind, (rows, [*rows, ("theirs", theirs)]), decimal)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@checked
+@given(data=st.data())
+def test_xes(tmp_path: Path, kind: Kind, data: st.DataObject) -> None:
+    odd = [*DECLARED.all, *((kind, text) for kind in ("string", "float") for text in ODD)]
     roles = RoleNames(activity=("concept:name",), timestamp="time:timestamp")
     options = ReadOptions(roles=roles, described="the description", zone="file", form="xes", attributes=declared(kind))
+    rows = data.draw(neighbours(kind, DECLARED.alike, odd))
     assert_others_alike(*rows, lambda some: as_xes(tmp_path, some), options)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @checked
-@given(rows=neighbours(OBJECT_POOLS, (*OBJECTS, None, *ODD)))
-def test_pandas(tmp_path: Path, kind: Kind, rows: tuple[Rows, Rows]) -> None:
+@given(data=st.data())
+def test_pandas(tmp_path: Path, kind: Kind, data: st.DataObject) -> None:
+    rows = data.draw(neighbours(kind, OBJECT_POOLS, (*OBJECTS, None, *ODD)))
     assert_others_alike(*rows, lambda some: as_pandas(tmp_path, some), replace(READ, attributes=declared(kind), form="table"))
 
 

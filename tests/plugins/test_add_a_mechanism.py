@@ -71,7 +71,7 @@ def test_it_is_compared_and_audited_like_any_other(site: Path, tmp_path: Path) -
     rows = {row["mechanism"]: row for row in json.loads(compared.stdout)["runs"]}
     assert set(rows) == {"libra", NAME}
     audited = _libra(
-        site, "audit", example.path(), "--mechanism", NAME, "--runs", "400", "--processes", "2", "--seed", "1", "--json"
+        site, "audit", example.path(), "--mechanism", NAME, "--runs", "200", "--processes", "2", "--seed", "1", "--json"
     )
     assert audited.returncode == 0, audited.stderr
     assert json.loads(audited.stdout)["mechanism"] == NAME

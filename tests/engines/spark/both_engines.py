@@ -5,18 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
-from every_table import assert_same_tables, every_table
+from every_table import assert_same_tables
 
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE
-from libra.engines.polars import LogInMemory
+from libra.engines.polars import LogInMemory, PolarsEngine
 from libra.engines.spark.engine import SparkEngine, open_log
+from libra.eventlog.cases import MISSING
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 
-__all__ = ["assert_same_log", "assert_same_tables", "every_table", "hurtful", "many_variants", "on_spark", "table_of"]
+__all__ = [
+    "assert_read_alike",
+    "assert_same_cases",
+    "assert_same_log",
+    "assert_same_tables",
+    "hurtful",
+    "many_variants",
+    "on_spark",
+    "table_of",
+]
 START = 1_714_982_400_000_000  # a Monday of May 2024, in microseconds
 
 
@@ -31,6 +42,26 @@ def assert_same_log(source: Path, options: ReadOptions | None = None) -> SparkEn
     engine = on_spark(str(source), options)
     assert_same_tables(engine, LogInMemory(read(source, options)).engine(CASE, Randomness()))
     return engine
+
+
+def assert_read_alike(source: Path, options: ReadOptions | None = None) -> SparkEngine:
+    """That a file has the same cases wherever it is read: whatever is counted of them is the same, if tables of others are."""
+    options = options or ReadOptions()
+    engine = on_spark(str(source), options)
+    assert_same_cases(engine, LogInMemory(read(source, options)).engine(CASE, Randomness()))
+    return engine
+
+
+def assert_same_cases(engine: SparkEngine, memory: PolarsEngine) -> None:
+    """That all cases agree, event by event and in every attribute, in whichever order they come."""
+    assert engine.labels == memory.labels
+    assert engine.values == memory.values
+    found, cases = engine.numbered.toArrow(), memory.cases
+    codes, micros = (np.split(part, cases.offsets[1:-1]) for part in (cases.codes, cases.micros))
+    values = [[None if value == MISSING else value for value in of_cases.tolist()] for of_cases in cases.attributes]
+    theirs = zip(map(np.ndarray.tolist, codes), map(np.ndarray.tolist, micros), *values, strict=True)
+    ours = zip(*(column.to_pylist() for column in found.columns), strict=True)
+    assert sorted(ours, key=repr) == sorted(theirs, key=repr)
 
 
 def table_of(rows: list[tuple[str | None, str | None, int | None]]) -> pl.DataFrame:

@@ -13,6 +13,8 @@ from libra._system.doctor import find_java
 if TYPE_CHECKING:
     from libra.engines.spark.session import Spark
 
+FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # options for Java that starts fast
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Spark]:
@@ -25,7 +27,7 @@ def spark() -> Iterator[Spark]:
     from libra.engines.spark.session import session_of
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # Java that starts fast
+        patch.setenv("JDK_JAVA_OPTIONS", FAST)
         made = session_of("local[2,2]")
     made.session.conf.set("spark.sql.shuffle.partitions", "4")
     yield made

@@ -28,6 +28,7 @@ from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.write import write
 from libra.privacy.selection import GaussianRule
+from libra.release import Release
 
 from . import both_engines as both
 
@@ -54,7 +55,13 @@ def test_a_log_made_to_hurt_has_the_same_values(form: str, tmp_path: Path, spark
         frame.write_csv(file)
     else:
         logs.with_types(frame).write_parquet(file, row_group_size=2_000)
-    engine, memory = engines(file, described(sort_by_time=form == "sorted"))
+    both.assert_same_cases(*engines(file, described(sort_by_time=form == "sorted")))
+    spark.forget()
+
+
+def test_a_log_made_to_hurt_has_the_same_tables(tmp_path: Path, spark: Spark) -> None:
+    logs.with_types(logs.hurtful(giant=3_000)).write_parquet(tmp_path / "log.parquet", row_group_size=2_000)
+    engine, memory = engines(tmp_path / "log.parquet", described())
     both.assert_same_tables(engine, memory)
     for number in range(len(DECLARED)):
         assert values_of(engine, number) == values_of(memory, number)
@@ -67,9 +74,7 @@ def test_a_log_made_to_hurt_has_the_same_values(form: str, tmp_path: Path, spark
 def test_instances_have_the_same_values(mode: Any, tmp_path: Path, spark: Spark) -> None:
     logs.in_instances(logs.hurtful(giant=900)).write_parquet(tmp_path / "log.parquet")
     roles = replace(logs.ROLES, lifecycle="lifecycle:transition")
-    engine, memory = engines(tmp_path / "log.parquet", described(roles=roles, instances=mode))
-    assert engine.values == memory.values
-    assert_same_counts(engine, memory, attribute_tables(memory))
+    both.assert_same_cases(*engines(tmp_path / "log.parquet", described(roles=roles, instances=mode)))
     spark.forget()
 
 
@@ -77,8 +82,8 @@ def test_instances_have_the_same_values(mode: Any, tmp_path: Path, spark: Spark)
 def test_a_value_may_stand_on_an_event_of_a_label_that_is_not_listed(mode: Any, tmp_path: Path, spark: Spark) -> None:
     logs.in_instances(logs.hurtful(giant=900)).write_parquet(tmp_path / "log.parquet")
     roles = replace(logs.ROLES, lifecycle="lifecycle:transition")
-    engine, memory = engines(tmp_path / "log.parquet", described(roles=roles, instances=mode), ("a", "c", "nobody has it"))
-    both.assert_same_tables(engine, memory)
+    listed = ("a", "c", "nobody has it")
+    both.assert_same_cases(*engines(tmp_path / "log.parquet", described(roles=roles, instances=mode), listed))
     spark.forget()
 
 
@@ -152,13 +157,19 @@ def test_what_cannot_be_read_is_refused_in_one_line(tmp_path: Path, spark: Spark
     spark.forget()
 
 
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory, spark: Spark) -> Release:
+    """A release with attributes, made on Spark."""
+    file = tmp_path_factory.mktemp("attributes") / "log.parquet"
+    logs.with_types(logs.hurtful(cases=2_000, giant=20, wards=3)).write_parquet(file)
+    description = replace(libra.describe(file), attributes=DECLARED[:-1])
+    return libra.anonymize(file, engine="spark", seed=3, delta=1e-3, epsilon=4.0, description=description, attributes="all")
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_a_written_log_has_its_attributes_in_their_types(kind: Literal["parquet", "csv"], tmp_path: Path, spark: Spark) -> None:
-    logs.with_types(logs.hurtful(cases=2_000, giant=20, wards=3)).write_parquet(tmp_path / "log.parquet")
-    request: dict[str, Any] = {"engine": "spark", "seed": 3, "delta": 1e-3, "epsilon": 4.0}
-    description = libra.describe(tmp_path / "log.parquet")
-    release = libra.anonymize(tmp_path / "log.parquet", description=replace(description, attributes=DECLARED[:-1]),
-                              attributes="all", **request)  # fmt: skip
+def test_a_written_log_has_its_attributes_in_their_types(
+    kind: Literal["parquet", "csv"], release: Release, tmp_path: Path, spark: Spark
+) -> None:
     write_log(release.log, str(tmp_path / "out"), spark, kind)
     files = sorted((tmp_path / "out").glob(f"*.{kind}"))
     found = pl.concat([pl.read_parquet(file) if kind == "parquet" else libra.read(file).to_polars() for file in files])

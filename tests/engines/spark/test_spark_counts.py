@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -33,6 +34,8 @@ DROP = ReadOptions(drop_invalid=True)
 @pytest.mark.parametrize("name", LOGS)
 def test_public_logs_have_the_same_tables(name: str, read_public: ReadPublic, tmp_path: Path, spark: Spark) -> None:
     log, kind = read_public(name), "csv" if name == "sepsis" else "parquet"
+    if name == "roadtraffic":  # a third of it has many cases too
+        log = replace(log, events=log.events.filter(log.events["@case"] < 50_000), cases=log.cases[:50_000])
     file = tmp_path / f"{name}.{kind}"
     with atomic_output(file) as stream:
         if kind == "csv":
@@ -58,7 +61,7 @@ def test_no_name_of_a_column_means_anything_to_spark(tmp_path: Path, spark: Spar
     rows = rows.rename(names).with_columns(pl.lit("x").alias("*"), pl.lit("y").alias("c0"))
     roles = RoleNames(case_id=("^case$",), activity=("a.b",), timestamp="`when`", individual="^case$")
     rows.write_parquet(tmp_path / "log.parquet")
-    both.assert_same_log(tmp_path / "log.parquet", ReadOptions(roles=roles))
+    both.assert_read_alike(tmp_path / "log.parquet", ReadOptions(roles=roles))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +96,7 @@ def test_a_case_in_several_files_goes_on_from_file_to_file(tmp_path: Path, spark
         whole[begin:end].write_parquet(folder / f"{name}.parquet")
     (folder / "_SUCCESS").touch()
     expected = in_memory(read(tmp_path / "whole.parquet", ReadOptions()))
-    both.assert_same_tables(both.on_spark(str(folder)), expected)
+    both.assert_same_cases(both.on_spark(str(folder)), expected)
 
 
 def test_a_data_frame_is_ordered_by_time_whatever_the_zone_of_its_session(tmp_path: Path, spark: Spark) -> None:
@@ -106,7 +109,7 @@ def test_a_data_frame_is_ordered_by_time_whatever_the_zone_of_its_session(tmp_pa
     spark.session.conf.set("spark.sql.session.timeZone", "Europe/Amsterdam")
     try:
         log = open_log(spark.session.read.parquet(str(tmp_path / "log.parquet")), ReadOptions())
-        both.assert_same_tables(log.engine(CASE, Randomness()), in_memory(read(naive, ReadOptions())))
+        both.assert_same_cases(log.engine(CASE, Randomness()), in_memory(read(naive, ReadOptions())))
     finally:
         spark.session.conf.set("spark.sql.session.timeZone", zone or "UTC")
     assert not log.has_zone
@@ -122,7 +125,7 @@ def test_text_is_read_as_in_memory(tmp_path: Path, spark: Spark) -> None:
     (tmp_path / "log.csv").write_text("\n".join(lines), encoding="utf-8")
     roles = RoleNames(case_id=("Fall", "Jahr"), activity=("Schritt",), lifecycle="Status")
     options = ReadOptions(roles=roles, lifecycle_keep=("Complete",))
-    engine = both.assert_same_log(tmp_path / "log.csv", options)
+    engine = both.assert_read_alike(tmp_path / "log.csv", options)
     assert engine.labels == ("=Prüfen", 'sagt "ja"')
 
 
@@ -131,7 +134,7 @@ def test_text_in_another_encoding_is_read_by_its_name_alone(tmp_path: Path, spar
     file.write_text("case,activity,time\n1,Prüfung,2024-05-06T08:00:00\n1,Prufung,2024-05-06T09:00:00\n", encoding="iso-8859-1")
     with pytest.raises(InputError, match=r"some text is not in UTF-8\. Name the encoding with --encoding"):
         both.on_spark(str(file), DROP).count_all([Size()])
-    assert both.assert_same_log(file, ReadOptions(encoding="iso-8859-1")).labels == ("Prufung", "Prüfung")
+    assert both.assert_read_alike(file, ReadOptions(encoding="iso-8859-1")).labels == ("Prufung", "Prüfung")
 
 
 @pytest.mark.parametrize(

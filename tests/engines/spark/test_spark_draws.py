@@ -190,14 +190,14 @@ def test_no_more_cases_of_an_individual_count(shared_cases: Path, spark: Spark) 
     log = open_log(str(shared_cases), ReadOptions(roles=RoleNames(individual="who")))
     assert (log.individual, log.has_individual) == ("who", True)
     found: list[list[str]] = []
-    for seed in range(4):
+    for seed in range(2):
         engine = log.engine(Unit(most_cases=2), Randomness(seed=seed))
         ids = sorted(row[0] for row in engine.cases.select("case").collect())
         owners = pl.read_parquet(shared_cases).filter(pl.col("case:concept:name").is_in(ids)).unique("case:concept:name")
         counts = dict(owners.group_by("who").len().rows())
         assert counts == {"ann": 1, "bert": 2, "cleo": 2, "dora": 2, "emil": 2, "fred": 2, " ": 3}
         found.append(ids)
-    assert len(set(map(tuple, found))) > 1
+    assert found[0] != found[1]
 
 
 @pytest.mark.parametrize(("second", "told"), [(None, 'no value in "who"'), ("bert", '"who" changes within a case')])

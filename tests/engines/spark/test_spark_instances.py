@@ -108,7 +108,7 @@ def test_all_cases_decide_not_those_in_the_sample(tmp_path: Path, spark: Spark) 
     few = pl.col("case:concept:name").str.slice(1).cast(pl.Int64) >= 180
     table = events(200).filter(few | (pl.col("lifecycle:transition").str.to_lowercase() != "start"))
     table.write_parquet(tmp_path / "log.parquet")
-    engine = both.assert_same_log(tmp_path / "log.parquet")
+    engine = both.assert_read_alike(tmp_path / "log.parquet")
     assert any("+start" in label for label in engine.labels)
     spark.forget()
 
@@ -118,7 +118,7 @@ def test_starts_that_are_dropped_decide_nothing(tmp_path: Path, spark: Spark) ->
     lost = pl.when(~starts).then("time:timestamp")
     table = events().with_columns(lost.alias("time:timestamp")).with_columns(pl.col("time:timestamp").dt.to_string("%+"))
     table.write_csv(tmp_path / "log.csv")
-    engine = both.assert_same_log(tmp_path / "log.csv", ReadOptions(drop_invalid=True))
+    engine = both.assert_read_alike(tmp_path / "log.csv", ReadOptions(drop_invalid=True))
     assert not any("+start" in label for label in engine.labels)
     spark.forget()
 
@@ -133,7 +133,7 @@ def test_a_start_after_the_sample_is_refused(start: datetime | str, ending: str,
     file = tmp_path / f"log.{ending}"
     table.write_csv(file) if ending == "csv" else table.write_parquet(file)
     if start == " ":
-        both.assert_same_log(file)
+        both.assert_read_alike(file)
     else:
         with pytest.raises(InputError, match="here an event has a start timestamp, and none before it has"):
             libra.anonymize(str(file), engine="spark")
@@ -145,7 +145,7 @@ def test_separators_within_labels_are_replaced_as_in_memory(tmp_path: Path, spar
     odd = pl.col("concept:name").str.replace("check", "che\x1fck")
     events().with_columns(odd).write_csv(tmp_path / "log.csv")
     for mode in ("pair", "events", "complete"):
-        engine = both.assert_same_log(tmp_path / "log.csv", ReadOptions(instances=mode))
+        engine = both.assert_read_alike(tmp_path / "log.csv", ReadOptions(instances=mode))
         assert any(label.startswith("che\ufffdck") for label in engine.labels)
     spark.forget()
 
@@ -163,5 +163,5 @@ def test_a_column_of_instances_of_an_odd_type_is_read_or_refused(tmp_path: Path,
             with pytest.raises(InputError, match=r'"concept:instance" is of the type .* Write it as text, or leave it out'):
                 libra.anonymize(str(file), engine="spark")
         else:
-            both.assert_same_log(file)
+            both.assert_read_alike(file)
     spark.forget()

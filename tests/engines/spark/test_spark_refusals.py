@@ -56,15 +56,15 @@ def test_headers_that_say_the_same_are_the_same(tmp_path: Path, spark: Spark) ->
 
 def test_quotes_after_the_first_lines_enclose_fields(tmp_path: Path, spark: Spark) -> None:
     (tmp_path / "log.csv").write_text(HEADER + ROW * 300 + ROW.replace("a", '"a, ""b"""'))
-    assert both.assert_same_log(tmp_path / "log.csv").labels == ("a", 'a, "b"')
+    assert both.assert_read_alike(tmp_path / "log.csv").labels == ("a", 'a, "b"')
     (tmp_path / "inches.csv").write_text(HEADER + ROW + ROW.replace("a", '5" pipe'))
-    assert both.assert_same_log(tmp_path / "inches.csv").labels == ('5" pipe', "a")
+    assert both.assert_read_alike(tmp_path / "inches.csv").labels == ('5" pipe', "a")
 
 
 def test_a_header_is_read_in_the_encoding_that_was_named(tmp_path: Path, spark: Spark) -> None:
     (tmp_path / "log.csv").write_text("Fall,Tätigkeit,Zeit\n" + ROW, encoding="iso-8859-1")
     roles = RoleNames(case_id=("Fall",), activity=("Tätigkeit",), timestamp="Zeit")
-    both.assert_same_log(tmp_path / "log.csv", ReadOptions(roles=roles, encoding="iso-8859-1"))
+    both.assert_read_alike(tmp_path / "log.csv", ReadOptions(roles=roles, encoding="iso-8859-1"))
     with pytest.raises(InputError, match='there is no encoding "klingon"'):
         both.on_spark(str(tmp_path / "log.csv"), ReadOptions(encoding="klingon"))
 

@@ -19,6 +19,8 @@ from pyspark.errors import PySparkException
 from libra.engines.spark import session
 from libra.errors import InputError, LibraError, MissingExtraError
 
+from .conftest import FAST
+
 FROM_A_WORKER = """An exception was thrown from the Python worker:
 Traceback (most recent call last):
   File "/opt/pyspark/worker.py", line 1, in main
@@ -157,7 +159,7 @@ def test_a_signal_ends_spark_at_once_and_leaves_nothing(
 ) -> None:
     """Nothing on the terminal, and nothing where Spark writes aside, also where that was named by the environment."""
     (aside := tmp_path / "aside").mkdir()
-    environment = {**os.environ, "SPARK_LOCAL_DIRS": str(aside)}
+    environment = {**os.environ, "SPARK_LOCAL_DIRS": str(aside), "JDK_JAVA_OPTIONS": FAST}
     environment.pop("PYSPARK_GATEWAY_PORT", None)
     command = [sys.executable, "-c", ENDED, moment, str(int(number)), str(tmp_path / "mark")]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)  # a job would take ten minutes

@@ -39,7 +39,7 @@ def test_the_name_of_a_single_case_is_in_no_output_of_two_hundred_runs(tmp_path:
         write_model(release, tmp_path / "model.json")
         said = [(tmp_path / name).read_text(encoding="utf-8") for name in ("log.csv", "certificate.json", "model.json")]
         said += [*release.notes, repr(release), json.dumps(release.to_dict())]
-        if seed % 4 == 0:
+        if seed % 10 == 0:
             said.append(release.report(public=True).html)
         assert not any("Canary" in text or "Mrs." in text for text in said), seed
         released += release.log.n_cases > 0

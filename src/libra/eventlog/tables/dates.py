@@ -145,21 +145,24 @@ def _place_of_short_year(values: pl.Series, parts: pl.DataFrame) -> tuple[bool, 
 
 def _split(values: pl.Series, families: Sequence[str]) -> pl.DataFrame:
     """The parts of every value, by the first family of shapes that fits it; nulls where none does."""
-    rows = pl.DataFrame({"row": pl.int_range(values.len(), eager=True), "text": values.cast(pl.String)})
-    found = [pl.DataFrame(schema={"row": pl.Int64()} | dict.fromkeys(_PARTS, pl.String()))]
-    left = rows.drop_nulls()
+    text = values.cast(pl.String).rechunk()  # Polars may fail on columns in different chunks
+    rows = pl.DataFrame({"row": pl.int_range(len(text), eager=True), "text": text})
+    left, found = rows.filter(text.is_not_null()) if text.null_count() else rows, []
     for family in families:
         if not left.height:
             break
         fits = left["text"].str.contains(family)
         if fits.any():
-            matched, left = left.filter(fits), left.filter(~fits)
-            names = re.findall(r"\(\?P<(\w+)>", family)
-            groups = pl.col("text").str.extract_groups(family).struct
-            parts = [groups.field(part) if part in names else pl.lit(None, pl.String).alias(part) for part in _PARTS]
-            found.append(matched.select("row", *parts))
-    parts_of = rows.select("row").join(pl.concat(found), on="row", how="left", maintain_order="left")
-    return parts_of.with_columns(pl.col(_NUMBERS).cast(pl.Int64), pl.col("year").str.len_bytes().eq(2).alias("short_year"))
+            matched, left = (left, left.clear()) if fits.all() else (left.filter(fits), left.filter(~fits))
+            groups = matched["text"].str.extract_groups(family).struct.unnest()
+            parts = [part if part in groups.columns else pl.lit(None, pl.String).alias(part) for part in _PARTS]
+            found.append(groups.select(matched["row"], *parts))
+    if len(found) == 1 and found[0].height == rows.height:  # one family fits all values, which are in their order
+        split = found[0]
+    else:
+        found.append(pl.DataFrame(schema={"row": pl.Int64()} | dict.fromkeys(_PARTS, pl.String())))
+        split = rows.select("row").join(pl.concat(found), on="row", how="left", maintain_order="left")
+    return split.with_columns(pl.col(_NUMBERS).cast(pl.Int64), pl.col("year").str.len_bytes().eq(2).alias("short_year"))
 
 
 def _assemble(parts: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
