@@ -89,7 +89,7 @@ def test_what_changes_within_cases_is_of_events() -> None:
     assert (found["x"].role, found["x"].attribute.level, found["x"].values) == ("event attribute", "event", tuple("abcde"))
     assert found["org:resource"].role == "event attribute"
     assert found["org:resource"].releasable
-    assert "released only by name" in found["org:resource"].reason, "employees"
+    assert "released only if asked for by name" in found["org:resource"].reason, "employees"
     assert (found["org:group"].attribute.level, found["org:group"].releasable) == ("event", True)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import inside_events as inside
 import numpy as np
 import pytest
+from inside import LABELS
 from inside_events import CANARIES, Run, audited, engine_of_all, plan_of
 from scipy.stats import binom
 
@@ -20,6 +21,7 @@ from libra.engines import event_tables as tables
 from libra.engines import polars as engine_in_memory
 from libra.engines.contract import FINE, Integers
 from libra.engines.counting import count as counting
+from libra.engines.counting.clipping import add_clipped
 from libra.engines.counting.events import value_weights
 from libra.eventlog.cases import MISSING, Cases
 from libra.eventlog.names import RESOURCE
@@ -57,11 +59,10 @@ def test_the_noise_on_tables_of_events_is_no_smaller_than_it_should_be(run: Run)
     [(inside.fills, tables.EventFills), (inside.counts, tables.EventCounts), (inside.following, tables.NextCounts)],
 )
 def test_a_case_that_is_not_clipped_is_caught(run: Run, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    clipped = counting.add_clipped
-    sizes = {3 * len(inside.LABELS), 2 * len(inside.LABELS), 9}  # of the tables
+    sizes = {3 * len(LABELS), 2 * len(LABELS), 9}  # of the tables
 
     def whole(case: Integers, cell: Integers, cells: int, clip: float, scale: int) -> Integers:
-        return clipped(case, cell, cells, 1e6 if cells in sizes else clip, scale)
+        return add_clipped(case, cell, cells, 1e6 if cells in sizes else clip, scale)
 
     monkeypatch.setattr(counting, "add_clipped", whole)
     (found,) = audited([LONG], run, **LARGE | {"runs": 100}).values()

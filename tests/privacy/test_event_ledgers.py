@@ -131,9 +131,13 @@ def test_real_ledgers_pass_whatever_stood_out() -> None:
     """Small logs and small budgets leave out some releases; none of them may be mistaken for a forgery."""
     for cases in (3, 12, 40, 150):
         log = with_values(cases)
-        for seed, setting in enumerate(
-            ({}, {"labels": "public"}, {"tail": "drop", "epsilon": 50.0}, {"gamma": 1.0, "subsamples": 3})
-        ):
+        settings: tuple[dict[str, Any], ...] = (
+            {},
+            {"labels": "public"},
+            {"tail": "drop", "epsilon": 50.0},
+            {"gamma": 1.0, "subsamples": 3},
+        )
+        for seed, setting in enumerate(settings):
             said: dict[str, Any] = {"epsilon": 3.0, "delta": 1e-3, "attributes": (*OF_EVENTS, AGE)}
             made = Libra(**said | setting)
             release = made.anonymize(log, Randomness(seed=seed))

@@ -77,7 +77,10 @@ def test_a_share_of_events_without_a_value_is_kept_for_each_activity() -> None:
 
 def test_where_no_value_stands_out_there_is_none() -> None:
     cases = _cases(["ab"] * 100, "ab")
-    for table, fills in (([[0.0, 0.0], [0.0, 0.0]], [[100, 0], [100, 0]]), ([[-1.0, 0.5], [0.3, -2.0]], [[0, 0], [-3, 1]])):
+    for table, fills in (
+        ([[0.0, 0.0], [0.0, 0.0]], [[100.0, 0.0], [100.0, 0.0]]),
+        ([[-1.0, 0.5], [0.3, -2.0]], [[0.0, 0.0], [-3.0, 1.0]]),
+    ):
         figures = _category(table, [[0.0, 0.0], [0.0, 0.0]], fills, (0, 1))
         noisy = ReleasedEvents(**vars(figures) | {"fills_sd": 3.0, "by_row_sd": 3.0, "following_sd": 3.0})
         assert set(_dealt(noisy, cases)) == {MISSING}

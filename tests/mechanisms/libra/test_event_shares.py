@@ -8,26 +8,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.eventlog.attributes import Attribute
+from libra.eventlog.attributes import Attribute, Kind, Level
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.attributes import shares
 from libra.mechanisms.libra.attributes.shares import of_levels, private_values, shares_of_each, usual_share
 
-KINDS = ("boolean", "category", "number", "date")
-Declared = tuple[str, str, bool]  # kind, level, whether values are listed
+KINDS: tuple[Kind, ...] = ("boolean", "category", "number", "date")
+Declared = tuple[Kind, Level, bool]  # kind, level, whether values are listed
 
 
 def _made(declared: list[Declared]) -> list[Attribute]:
     found = [
         Attribute(
             f"case:{i}" if level == "case" else f"{i}", kind, level, values=("x",) if listed and kind == "category" else None
-        )  # type: ignore[arg-type]
+        )
         for i, (kind, level, listed) in enumerate(declared)
     ]
     return sorted(found, key=lambda one: one.level == "event")
 
 
-MIXES = st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from(("case", "event")), st.booleans()), min_size=1, max_size=30)
+LEVELS: tuple[Level, ...] = ("case", "event")
+MIXES = st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from(LEVELS), st.booleans()), min_size=1, max_size=30)
 
 
 @given(MIXES)
