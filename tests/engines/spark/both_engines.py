@@ -13,6 +13,7 @@ from libra._system.randomness import Randomness
 from libra.engines.contract import CASE
 from libra.engines.polars import LogInMemory, PolarsEngine
 from libra.engines.spark.engine import SparkEngine, open_log
+from libra.engines.spark.kernels import is_private
 from libra.eventlog.cases import MISSING
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.options import ReadOptions
@@ -56,9 +57,12 @@ def assert_same_cases(engine: SparkEngine, memory: PolarsEngine) -> None:
     """That all cases agree, event by event and in every attribute, in whichever order they come."""
     assert engine.labels == memory.labels
     assert engine.values == memory.values
-    found, cases = engine.numbered.toArrow(), memory.cases
+    found, cases = engine.cases.drop("case", "problem").toArrow(), memory.cases
     codes, micros = (np.split(part, cases.offsets[1:-1]) for part in (cases.codes, cases.micros))
-    values = [[None if value == MISSING else value for value in of_cases.tolist()] for of_cases in cases.attributes]
+    values = []
+    for attribute, texts, of_cases in zip(engine.events.attributes, memory.values, cases.attributes, strict=True):
+        said = of_cases.tolist()
+        values.append([None if one == MISSING else texts[one] if is_private(attribute) else one for one in said])
     theirs = zip(map(np.ndarray.tolist, codes), map(np.ndarray.tolist, micros), *values, strict=True)
     ours = zip(*(column.to_pylist() for column in found.columns), strict=True)
     assert sorted(ours, key=repr) == sorted(theirs, key=repr)
