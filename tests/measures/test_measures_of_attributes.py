@@ -21,9 +21,10 @@ from scipy.stats import wasserstein_distance
 import libra
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import EventLog, empty_log
+from libra.eventlog.names import RESOURCE
 from libra.measures import attributes as attributes_module
 from libra.measures import measure
-from libra.measures.attributes import AttributeFigures, attribute_figures
+from libra.measures.attributes import AttributeFigures, attribute_figures, with_names
 from libra.measures.utility import OF_ATTRIBUTES
 from strategies import event_logs
 
@@ -393,3 +394,28 @@ def test_many_values_in_two_columns_are_counted_without_a_table_of_all_pairs() -
     one, other = with_cases(x=names, y=names), with_cases(x=names, y=[*names[:50], *reversed(names[50:])])
     found = attribute_figures(one, other)
     assert [found.attribute_tv, found.attribute_pair_tv] == pytest.approx([0, 0.5])
+
+
+def test_pseudonyms_of_resources_are_compared_with_the_names_they_are_most_like() -> None:
+    """Whatever they are called, and whichever comes first; what is nobody in particular stays so."""
+    noon = [datetime(2024, 5, 6, 12, tzinfo=UTC)] * 6
+    events = pl.DataFrame({"@case": [0] * 6, "concept:name": ["a", "a", "b", "b", "b", "c"], "time:timestamp": noon})
+    cases = pl.DataFrame({"concept:name": ["1"]})
+    names = pl.Series(["ann", "ann", "bert", "bert", "bert", "cy"])
+    for pseudonyms in (["R2", "R2", "R1", "R1", "R1", "(other)"], ["R1", "R1", "R2", "R2", "R2", "(other)"]):
+        one, other = (EventLog(events.with_columns(who.alias(RESOURCE)), cases) for who in (names, pl.Series(pseudonyms)))
+        assert with_names((one, other)).to_list() == ["ann", "ann", "bert", "bert", "bert", "(other)"]
+        (found,) = attribute_figures(one, other).attributes
+        assert found.tv == pytest.approx(1 / 6)
+        assert found.handover_tv == pytest.approx(1 / 5)
+    assert with_names((one, one)).to_list() == names.to_list(), "names are not pseudonyms"
+
+
+def test_transitions_are_compared_in_any_case() -> None:
+    noon = [datetime(2024, 5, 6, 12, tzinfo=UTC)] * 2
+    events = pl.DataFrame({"@case": [0, 0], "concept:name": ["a", "a"], "time:timestamp": noon})
+    one, other = (
+        EventLog(events.with_columns(pl.Series("lifecycle:transition", said)), pl.DataFrame({"concept:name": ["1"]}))
+        for said in (["START", "COMPLETE"], ["start", "complete"])
+    )
+    assert attribute_figures(one, other).event_attribute_tv == 0

@@ -26,6 +26,7 @@ from libra.eventlog.names import (
     column,
     unnamed,
 )
+from libra.measures.attributes import with_names
 from libra.measures.distances import Floats, Integers
 from libra.measures.edges import EdgeUse, PairedEdges, common_labels, pair_edges
 from libra.measures.utility import log_distances, paired_variants
@@ -255,6 +256,9 @@ def _frame(log: EventLog, level: Level) -> pl.DataFrame:
 
 def _attribute(pair: Pair, level: Level, name: str) -> AttributeRow:
     frames = [_frame(log, level) for log in pair.logs]
+    if pair.original is not None and level == "event" and name == RESOURCE and all(name in frame.columns for frame in frames):
+        named = with_names((pair.original, pair.anonymized))  # pseudonyms beside the names that they are most like
+        frames[1] = frames[1].with_columns(named.alias(name))
     types = [TYPES[frame.schema[name]] for frame in frames if name in frame.columns]
     filled = [1 - frame[name].null_count() / max(frame.height, 1) if name in frame.columns else None for frame in frames]
     comparable = len(types) == len(frames) and (len(set(types)) == 1 or set(types) == set(NUMBERS)) and types[0] != "time"
