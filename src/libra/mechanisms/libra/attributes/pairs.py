@@ -25,7 +25,7 @@ from libra.privacy.gate import Gate
 MOST_PAIRS, MOST_ASKED = 4, 2_000  # for each attribute; of which one may ask whether they go together, evenly from all
 WORTH = 0.5  # of the noise that a pair is measured with, that its dependence has to reach
 MEAN = math.sqrt(2 / math.pi)  # of how far normal noise is off, in standard deviations
-GROUPS, GROUP_WORTH = (3, 40), 40.0  # how many groups of cells a pair may have; cases times mu for each
+GROUPS, GROUP_WORTH = (3, 60), 25.0  # how many groups of cells a pair may have; cases times mu for each
 SHARED = (0.02, 0.98)  # share of cases that have an activity, for whether they have it to be worth asking about
 MOST_FEATURES = 40
 SOME = 20_000  # cases that say which activities are worth asking about
