@@ -21,8 +21,7 @@ from libra.certificate.content import content, content_of_log
 from libra.certificate.verify import verify
 from libra.errors import InputError
 from libra.eventlog.attributes import Attribute
-from libra.eventlog.names import RESOURCE
-from libra.mechanisms.libra.attributes.columns import OTHER
+from libra.eventlog.names import OTHER, RESOURCE
 from libra.mechanisms.libra.model_file import write_model
 from libra.mechanisms.peers import EMPLOYEES
 from libra.release import Release

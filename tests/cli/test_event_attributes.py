@@ -12,8 +12,7 @@ import pytest
 import libra
 from attributed_events import NAMES, OWN_NAMES, with_values
 from libra.eventlog.log import UTC_MICROSECONDS
-from libra.eventlog.names import RESOURCE
-from libra.mechanisms.libra.attributes.columns import OTHER
+from libra.eventlog.names import OTHER, RESOURCE
 from libra.mechanisms.peers import EMPLOYEES
 
 from .conftest import Answer, Run

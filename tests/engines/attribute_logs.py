@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -133,3 +134,20 @@ def flat(rows: list[Any]) -> pl.DataFrame:
             **{name: pl.Series(values, dtype=pl.String) for name, values in (of_text | {"unused": unused}).items()},
         }
     )
+
+
+RENAMED = described(
+    tuple(Attribute(name, "category", "event") for name in ("org:resource", "lifecycle:transition")),
+    RoleNames(("Case",), ("Step",), "When", lifecycle="State", resource="Clerk"),
+)
+
+
+def with_renamed_roles(file: Path) -> Path:
+    """A log whose columns have none of the standard's names, written to a file."""
+    rows = [
+        (f"{i // 3}", "ab"[i % 2], "2024-05-06T12:00:00Z", ("ann", "bert", None)[i % 3], ("assign", "schedule")[i % 2])
+        for i in range(30)
+    ]
+    frame = pl.DataFrame(rows, schema=["Case", "Step", "When", "Clerk", "State"], orient="row")
+    frame.write_csv(file) if file.suffix == ".csv" else frame.write_parquet(file)
+    return file

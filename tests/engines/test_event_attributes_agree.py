@@ -205,3 +205,13 @@ def test_of_a_tail_there_are_no_values() -> None:
 def test_values_in_few_bytes_are_the_same_values(values: list[int]) -> None:
     found = np.array(values, np.int64)
     assert np.array_equal(widened(narrowed(found)), found)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_resources_and_transitions_are_those_of_the_columns_that_play_these_roles(ending: str, tmp_path: Path) -> None:
+    """They are described under the standard's names, whatever their columns are called."""
+    file = logs.with_renamed_roles(tmp_path / f"log.{ending}")
+    streamed, memory = both(file, logs.RENAMED)
+    assert streamed.values == memory.values == (("ann", "bert"), ("assign", "schedule"))
+    assert_same_counts(streamed, memory, event_tables(memory))
+    assert_same_weights(streamed, memory)

@@ -17,8 +17,7 @@ import libra
 from attributed_events import LEVEL, NAMES, OF_EVENTS, TEST, handovers, with_values
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import UTC_MICROSECONDS
-from libra.eventlog.names import RESOURCE
-from libra.mechanisms.libra.attributes.columns import OTHER
+from libra.eventlog.names import OTHER, RESOURCE
 from libra.release import Release
 
 INSURANCE = Attribute("case:insurance", "category")

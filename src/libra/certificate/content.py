@@ -28,7 +28,18 @@ from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.in_parts import part_schema
 from libra.eventlog.log import EventLog
 from libra.eventlog.metadata import LogMetadata
-from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, CASE_NAME, CASE_PREFIX, RESOURCE, START_TIMESTAMP, TIMESTAMP
+from libra.eventlog.names import (
+    ACTIVITY,
+    CASE_ID,
+    CASE_INDEX,
+    CASE_NAME,
+    CASE_PREFIX,
+    OTHER,
+    PSEUDONYM,
+    RESOURCE,
+    START_TIMESTAMP,
+    TIMESTAMP,
+)
 from libra.eventlog.options import InstanceMode, ReadOptions
 from libra.eventlog.read import read
 from libra.eventlog.tables.csv_write import header_of
@@ -36,7 +47,7 @@ from libra.eventlog.tables.frames import KEY, remembering
 from libra.eventlog.xes.write import header_lines, written_metadata
 from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_metadata, id_prefix, placeholder_times
 from libra.mechanisms.libra import Libra
-from libra.mechanisms.libra.attributes.columns import OTHER, schema_of
+from libra.mechanisms.libra.attributes.columns import schema_of
 from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.libra.releases import OF_ATTRIBUTES, RELEASES, TIMES
 from libra.mechanisms.mechanism import HOMES
@@ -45,7 +56,6 @@ from libra.privacy.gate import VARIANT_COUNTS
 
 CONTENT = "content"
 LONGEST = 60  # characters of a column's name
-PSEUDONYM = rf"^(R[1-9]\d*|{re.escape(OTHER)})$"
 ROUNDED = 1e-9  # relative: what a number in floats may be off from its decimals
 BLOCK = 1 << 20
 HEAD = 1 << 20  # bytes of a table that its first line is in
@@ -128,7 +138,7 @@ def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
     for attribute in _attributes_of(document):
         if attribute.name in there:
             yield from (f'its attribute "{attribute.name[:LONGEST]}" has {found}' for found in _undeclared(attribute, log))
-    if RESOURCE in there and not document["parameters"]["resource_names"] and _has_names(document, log):
+    if RESOURCE in there and not document["parameters"].get("resource_names") and _has_names(document, log):
         yield "it has names of resources, and the certificate promises R1, R2 and so on"
 
 

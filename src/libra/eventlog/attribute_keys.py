@@ -13,8 +13,7 @@ from dataclasses import fields
 from typing import Any, get_args
 
 from libra.errors import UsageError, did_you_mean
-from libra.eventlog.attributes import MOST_DECIMALS, Attribute, Kind, Level
-from libra.eventlog.names import LIFECYCLE, RESOURCE
+from libra.eventlog.attributes import MOST_DECIMALS, ROLES_THEY_PLAY, Attribute, Kind, Level
 from libra.eventlog.notes import listed
 
 TABLES = "attributes"
@@ -27,7 +26,6 @@ OUTSIDE = "seen in the log; declare it only if a source outside the log says so"
 KEYS = tuple(each.name for each in fields(Attribute) if each.name != "name")
 TEXTS, LISTS, NUMBERS, TRUTHS = ("at", "unit"), ("values", "missing"), ("lowest", "highest"), ("counter", "release")
 CHOICES: dict[str, tuple[str, ...]] = {"kind": get_args(Kind), "level": get_args(Level)}
-ROLES_THEY_PLAY = {"lifecycle": LIFECYCLE, "resource": RESOURCE}  # what is released of these roles, under the standard's name
 
 
 class MisfitError(UsageError):

@@ -18,7 +18,7 @@ import polars as pl
 
 from libra.errors import InputError, UsageError, did_you_mean
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_PREFIX, unnamed
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_PREFIX, LIFECYCLE, RESOURCE, unnamed
 from libra.eventlog.options import Place
 from libra.eventlog.tables.dates import read_iso_dates
 from libra.eventlog.tables.values import COMMA_NUMBER, as_text
@@ -28,6 +28,7 @@ Level = Literal["case", "event"]
 MOST_DECIMALS = 9
 LARGEST = 10**15  # units of the last decimal: numbers beyond it count as it, and floats hold every whole number up to there
 EXACT = 2**53  # below it floats hold every whole number
+ROLES_THEY_PLAY = {"lifecycle": LIFECYCLE, "resource": RESOURCE}  # what is released of these roles, under the standard's name
 TRUE, FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 
 
@@ -105,6 +106,17 @@ class Attribute:
 def by_level(attributes: Sequence[Attribute]) -> tuple[list[Attribute], list[Attribute]]:
     """Attributes of cases, and attributes of events."""
     return [one for one in attributes if one.level == "case"], [one for one in attributes if one.level == "event"]
+
+
+def column_of(attribute: Attribute, roles: Mapping[str, Sequence[str]]) -> str:
+    """The column of a table that has the values of an attribute: of resources and transitions, the one that plays that role.
+
+    Example:
+        >>> column_of(Attribute("org:resource", "category", "event"), {"resource": ("Clerk",)})
+        'Clerk'
+    """
+    playing = next((roles[role][0] for role, name in ROLES_THEY_PLAY.items() if name == attribute.name and role in roles), None)
+    return attribute.name if playing is None else playing
 
 
 def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".format) -> pl.Series:

@@ -14,6 +14,8 @@ TIMESTAMP = "time:timestamp"
 START_TIMESTAMP = "start_timestamp"
 LIFECYCLE = "lifecycle:transition"
 RESOURCE = "org:resource"
+OTHER = "(other)"  # in a released log: stands for all values that were not chosen
+PSEUDONYM = r"^(R[1-9]\d*|\(other\))$"  # what resources are called in a released log, unless names are asked for
 INSTANCE = "concept:instance"  # what the events of one activity instance have in common
 
 CASE_PREFIX = "case:"

@@ -23,6 +23,8 @@ from libra.eventlog.names import (
     CASE_PREFIX,
     INSTANCE,
     LIFECYCLE,
+    OTHER,
+    PSEUDONYM,
     RESOURCE,
     START_TIMESTAMP,
     TIMESTAMP,
@@ -38,7 +40,6 @@ MOST_TABLES = 1_000  # of two attributes, or of an attribute and an activity: mo
 NUMBER = r"^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$"  # not 007, which is a code
 NAMES = (LIFECYCLE, "org:")  # columns that begin so hold names, also where these are digits
 NOT_ATTRIBUTES = (CASE_NAME,), (CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP, INSTANCE)  # of cases, of events
-PSEUDONYM, OTHER = r"^(R[1-9]\d*|\(other\))$", "(other)"  # what resources are called in a log that libra released
 MOST_RESOURCES = 500  # that are matched
 Logs = tuple[EventLog, EventLog]
 Values = tuple[Floats, Floats]  # of the original and the anonymized log: numbers or codes of categories, NaN if missing

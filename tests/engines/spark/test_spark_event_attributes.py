@@ -98,3 +98,10 @@ def test_events_keep_their_values_in_subsamples_and_among_the_cases_of_an_indivi
         assert len(values) == 2 * len(cases)
         assert unit == CASE or np.bincount(cases % 20).max() <= 2
     spark.forget()
+
+
+def test_resources_and_transitions_are_those_of_the_columns_that_play_these_roles(tmp_path: Path, spark: Spark) -> None:
+    engine, memory = engines(logs.with_renamed_roles(tmp_path / "log.parquet"), logs.RENAMED)
+    assert engine.values == memory.values == (("ann", "bert"), ("assign", "schedule"))
+    assert_same_counts(engine, memory, event_tables(memory)[:4])
+    spark.forget()

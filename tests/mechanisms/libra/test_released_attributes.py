@@ -36,7 +36,7 @@ from attributed import (
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.mechanisms.libra.attributes.columns import OTHER
+from libra.eventlog.names import OTHER
 from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.model_file import read_model, write_model
 from libra.release import Release

@@ -37,9 +37,8 @@ from libra.errors import UsageError
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.names import LIFECYCLE, RESOURCE
+from libra.eventlog.names import LIFECYCLE, OTHER, RESOURCE
 from libra.example.simulate import simulate
-from libra.mechanisms.libra.attributes.columns import OTHER
 from libra.mechanisms.libra.attributes.release import ReleasedAttribute
 from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.model_file import read_model, write_model
@@ -257,7 +256,7 @@ def test_transitions_stand_there_once_whether_in_labels_or_as_an_attribute(mode:
 
 @pytest.mark.parametrize("name", ["concept:name", "time:timestamp", "case:concept:name"])
 def test_what_every_log_has_is_no_attribute(name: str, original: EventLog) -> None:
-    with pytest.raises(UsageError, match="is part of every log, and no attribute"):
+    with pytest.raises(UsageError, match="has a role in every log, and is no attribute"):
         libra.anonymize(original, attributes=[Attribute(name, "category", "case" if name[:5] == "case:" else "event")])
 
 
@@ -345,3 +344,25 @@ def test_a_log_of_any_number_of_cases_has_values(original: EventLog) -> None:
         found = libra.anonymize(original, attributes=[WHO, PAID, DUE, COST], cases=cases, **HARDLY_ANY_NOISE).log
         assert found.n_cases == cases
         assert found.events[RESOURCE].null_count() < found.n_events
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("values", [(0, 1), (10, 20, 30)])
+def test_no_number_lies_where_nothing_but_noise_is(values: tuple[int, ...], seed: int) -> None:
+    """Without bounds, intervals reach up to 10^15; a few single values are all that there is."""
+    log, attribute = simulate(cases=300), Attribute("x", "number", "event")
+    numbers = pl.Series("x", np.resize(values, log.n_events))
+    log = replace(log, events=log.events.with_columns(numbers))
+    found = libra.anonymize(log, attributes=[attribute], seed=seed, delta=1e-3).log.events
+    if "x" in found.columns:
+        assert found["x"].drop_nulls().is_between(0, 99).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_date_is_centuries_away(seed: int) -> None:
+    log = simulate(cases=600)
+    due = log.events["time:timestamp"].dt.offset_by("30d").alias("due")
+    log = replace(log, events=log.events.with_columns(due))
+    found = libra.anonymize(log, attributes=[Attribute("due", "date", "event")], epsilon=2.0, delta=1e-3, seed=seed).log.events
+    if "due" in found.columns:
+        assert (found["due"] - found["time:timestamp"]).drop_nulls().dt.total_days().abs().max() < 400

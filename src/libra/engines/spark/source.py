@@ -18,7 +18,7 @@ from libra.engines.spark.moments import AFTER, FIRST, UNREADABLE, Moments, momen
 from libra.engines.spark.session import F, in_one_line, without_warnings
 from libra.engines.spark.tables import FILE_NUMBER, SAMPLE, OpenTable, is_nested
 from libra.errors import InputError, UsageError
-from libra.eventlog.attributes import Attribute, by_level, no_column
+from libra.eventlog.attributes import Attribute, by_level, column_of, no_column
 from libra.eventlog.instances import COMPLETE, NO_START, REPLACEMENT, SEPARATOR, START
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import INSTANCE, START_TIMESTAMP
@@ -246,7 +246,7 @@ def events_of(table: OpenTable, options: ReadOptions) -> tuple[Events, bool, str
     if clocks := ", ".join(f'"{name}"' for name in unused_clocks(sample, roles, options)):
         notes.append(f"The timestamps are dates only. If {clocks} holds times of day, join it with the dates in one column.")
     notes += [*([] if table.order else [NO_ORDER]), *([DROPPED] if options.drop_invalid else [])]
-    values = _values_of(table, options.attributes, chosen["label"])
+    values = _values_of(table, options.attributes, chosen["label"], columns)
     more, texts = [], list(chosen.values())
     chosen["label"] = F.translate(chosen["label"], SEPARATOR, REPLACEMENT)
     if mode is not None and lifecycle is not None:
@@ -286,13 +286,16 @@ def _chosen(table: OpenTable, columns: Mapping[str, tuple[str, ...]]) -> dict[st
     return {"case": case, "label": label, "individual": case if same else _text(table, columns["individual"][0], "individual")}
 
 
-def _values_of(table: OpenTable, attributes: Sequence[Attribute], activity: Column) -> list[Column]:
+def _values_of(
+    table: OpenTable, attributes: Sequence[Attribute], activity: Column, roles: Mapping[str, tuple[str, ...]]
+) -> list[Column]:
     """The columns of attributes as they stand in a table, and whether events are of the activity that these stand on."""
     columns = []
     for number, attribute in enumerate(attributes):
-        if attribute.name not in table.names or is_nested(table.kind_of(attribute.name)):
+        name = column_of(attribute, roles)
+        if name not in table.names or is_nested(table.kind_of(name)):
             raise no_column(attribute.name, table.names, table.place)
-        columns.append(table.column(attribute.name).alias(value_column(number)))
+        columns.append(table.column(name).alias(value_column(number)))
         if attribute.at is not None:
             columns.append(F.coalesce(activity == F.lit(attribute.at), F.lit(False)).alias(here_column(number)))
     return columns

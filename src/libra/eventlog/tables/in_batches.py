@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from libra.errors import InputError
-from libra.eventlog.attributes import no_column, plain_values
+from libra.eventlog.attributes import column_of, no_column, plain_values
 from libra.eventlog.in_parts import attribute_column
 from libra.eventlog.instances import COMPLETE, START, keys_of
 from libra.eventlog.log import UTC_MICROSECONDS, FoundRole
@@ -207,7 +207,7 @@ class RowsInBatches(TableRows):
         read = [*REQUIRED, "individual", *(["lifecycle"] if by_transition else []), *(["resource"] if paired else [])]
         names = [name for role in read for name in columns.get(role, ())]
         more = [INSTANCE] if paired and (may_have_instance or INSTANCE in sample.columns) else []
-        attributes = [attribute.name for attribute in options.attributes]
+        attributes = [column_of(attribute, columns) for attribute in options.attributes]
         of_starts = starts if self.starts else ()
         self.needed = list(dict.fromkeys([*names, *more, *self._beside, *watched, *of_starts, *attributes]))  # all that is read
 
@@ -248,7 +248,7 @@ class RowsInBatches(TableRows):
         """What rows say of attributes; those that are left out say nothing."""
         found = {}
         for attribute in self._options.attributes:
-            values, _ = as_attribute(unnamed(frame[attribute.name]), attribute.name)
+            values, _ = as_attribute(unnamed(frame[column_of(attribute, self._columns)]), attribute.name)
             if values is None:
                 raise no_column(attribute.name, frame.columns, self._source)
             values = values if usable is None else values.set(~usable, None)
@@ -374,10 +374,11 @@ class TableBatches:
         """
         self.source, self._options, self._sample, self._place, self._all_rows = source, options, sample, place, rows
         self.attributes = options.attributes
-        for attribute in options.attributes:
-            if attribute.name not in sample.columns:
-                raise no_column(attribute.name, sample.columns, source)
         self.roles, self._more_notes = find_roles(sample, options, source) if roles is None else roles, notes
+        playing = {role.role: role.columns for role in self.roles}
+        for attribute in options.attributes:
+            if column_of(attribute, playing) not in sample.columns:
+                raise no_column(attribute.name, sample.columns, source)
         named = any(role.role == "individual" for role in self.roles)
         self._remembered = individual is not None and not options.described and not named
         if individual is not None and self._remembered:

@@ -15,7 +15,7 @@ from libra.engines.contract import CASE, Unit
 from libra.errors import UsageError
 from libra.eventlog.attributes import Attribute, by_level
 from libra.eventlog.instances import SEPARATOR
-from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, START_TIMESTAMP, TIMESTAMP
 from libra.mechanisms.libra.attributes.shares import of_levels, private_values, usual_share
 from libra.mechanisms.libra.tail.certain import FALSE_SHARE
 from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
@@ -41,7 +41,7 @@ ONE_IN = f"1 in {1 / FALSE_SHARE:.0f}"  # of the edges that are taken may be fal
 PRIVATE, PUBLIC = "private", "public"
 WAYS = "Say it as control=0.55,times=0.45, or with attributes as control=0.44,times=0.36,attributes=0.2"
 MOST_ATTRIBUTES = 200
-OF_EVERY_LOG = (CASE_ID, CASE_INDEX, ACTIVITY, TIMESTAMP)
+OF_EVERY_LOG = (CASE_ID, CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP)
 
 
 @dataclass(frozen=True)
@@ -325,7 +325,7 @@ def checked_attributes(said: object) -> tuple[Attribute, ...]:
             remedy = "Describe the log with libra describe and pass the file as --description, or as description="
             raise UsageError(f"Nothing says what the attribute {one!r} is. {remedy}.")
         if one.name in OF_EVERY_LOG:
-            raise UsageError(f'"{one.name}" is part of every log, and no attribute. Leave it out.')
+            raise UsageError(f'"{one.name}" has a role in every log, and is no attribute. Leave it out.')
         found.append(one)
     if len(found) > MOST_ATTRIBUTES:
         raise UsageError(f"At most {MOST_ATTRIBUTES} attributes can be released together. Name those that are needed.")

@@ -18,7 +18,7 @@ LINEAR = 12  # intervals between declared bounds, to begin with
 CUTS = (10, 5, 2)  # how many parts an interval may be cut into
 ENOUGH = 1.5  # standard deviations that the mean part should hold
 FARTHEST = 10**12  # seconds: no date is as far from another, and so many microseconds fit into 64 bits
-STANDS_OUT, BESIDE = 3.5, 2.5  # standard deviations of an interval by itself, and of one beside such an interval
+STANDS_OUT, BESIDE = 4.0, 2.5  # standard deviations of an interval by itself, and of one beside such an interval
 
 
 def first_bounds(attribute: Attribute) -> tuple[int, ...]:

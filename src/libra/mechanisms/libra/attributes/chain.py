@@ -43,7 +43,7 @@ class EventModel:
     without: Floats  # for every row the share of events without a value
     by_row: Floats  # weights of groups of values, a row each
     by_last: Floats | None  # weights of groups of values, a row for each group before; None where it makes no difference
-    within: tuple[tuple[Integers, Floats], ...]  # for every group its cells, and how events divide among them
+    within: tuple[tuple[Integers, Floats], ...]  # for every group its cells, and their weights
 
 
 def fitted_events(one: ReleasedEvents, like: Cases, random: Randomness) -> EventModel:
@@ -54,12 +54,14 @@ def fitted_events(one: ReleasedEvents, like: Cases, random: Randomness) -> Event
     counted = rows[like.codes][rows[like.codes] >= 0]
     uses = np.bincount(counted, minlength=len(one.by_row)).astype(float)
     without = _without(one, uses)
-    by_row = _by_row(one, uses * (1 - without))
+    there = np.bincount(one.groups, one.of.counts)[1:] > 0  # in groups of intervals that are not believed there is only noise
+    by_row = _by_row(one, uses * (1 - without)) * (there | ~there.any())
+    by_row /= by_row.sum(axis=1, keepdims=True)
     within = []
     for group in range(1, by_row.shape[1] + 1):
         cells = np.flatnonzero(np.array(one.groups) == group)
-        counts = one.of.counts[cells] + LEAST
-        within.append((cells, counts / counts.sum()))
+        counts = one.of.counts[cells]
+        within.append((cells, counts if counts.sum() > 0 else np.ones(len(cells))))
     model = EventModel(one.of, rows, without, by_row, None, tuple(within))
     if one.following is None:
         return model

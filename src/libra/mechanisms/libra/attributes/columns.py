@@ -12,10 +12,9 @@ from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import MISSING, Cases, Integers
 from libra.eventlog.instances import STARTED, split_label
 from libra.eventlog.log import UTC_MICROSECONDS
-from libra.eventlog.names import CASE_PREFIX
+from libra.eventlog.names import CASE_PREFIX, OTHER
 
 EARLIEST, LATEST = -62_135_596_800_000_000, 253_402_300_799_000_000  # the years 1 to 9999, in microseconds since 1970
-OTHER = "(other)"  # what stands for all values that were not chosen
 
 
 def type_of(attribute: Attribute) -> pl.DataType:
