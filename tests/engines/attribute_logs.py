@@ -144,10 +144,8 @@ RENAMED = described(
 
 def with_renamed_roles(file: Path) -> Path:
     """A log whose columns have none of the standard's names, written to a file."""
-    rows = [
-        (f"{i // 3}", "ab"[i % 2], "2024-05-06T12:00:00Z", ("ann", "bert", None)[i % 3], ("assign", "schedule")[i % 2])
-        for i in range(30)
-    ]
+    said = [("ab"[i % 2], ("ann", "bert", None)[i % 3], ("assign", "schedule")[i % 2]) for i in range(30)]
+    rows = [(f"{i // 3}", step, "2024-05-06T12:00:00Z", *others) for i, (step, *others) in enumerate(said)]
     frame = pl.DataFrame(rows, schema=["Case", "Step", "When", "Clerk", "State"], orient="row")
     frame.write_csv(file) if file.suffix == ".csv" else frame.write_parquet(file)
     return file
