@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +30,14 @@ from libra.mechanisms.libra.times.generate import finest_grain, generate_times
 PART_EVENTS = 1_000_000  # that a part has about; larger ones take more memory, smaller ones more time for each event
 NOTHING = np.zeros(0, np.int64)
 NO_CASES = Cases(NOTHING, NOTHING, np.zeros(1, np.int64), NOTHING, 0)
-Weighted = tuple[Traces, Floats]
+
+
+class Flow(NamedTuple):
+    """The control flow of a run: its traces, their weights, and its first part with times, where somebody has made it."""
+
+    traces: Traces
+    weights: Floats
+    first: Cases | None = None
 
 
 def generate(runs: Sequence[Figures]) -> Cases:
@@ -81,13 +89,22 @@ class PlannedRun:
         micros = generate_times(figures.times, traces, n_labels, figures.time_zone, random, within)
         return Cases(traces.codes, micros, traces.offsets, np.zeros(len(traces), np.int64), n_labels)
 
-    def with_models(self, n_parts: int) -> PlannedRun:
+    def random(self, part: int, n_parts: int) -> Randomness:
+        """What one of so many parts is drawn from."""
+        seed = self.figures.draw ^ 1
+        return Randomness(seed if n_parts == 1 else derived_seed(seed, part))
+
+    def first(self, n_parts: int) -> Cases:
+        """Its cases in the first of so many parts, without values."""
+        return self.timed(self.dealt(0, 0, n_parts), self.random(0, n_parts))
+
+    def with_models(self, n_parts: int, first: Cases | None) -> PlannedRun:
         """The run with models of its attributes, fitted to the first of so many parts."""
         figures = self.figures
         if figures.attributes is None or not figures.each_attribute:
             return self
         random = Randomness(figures.draw ^ 4)
-        like = self.timed(self.dealt(0, 0, n_parts), random)
+        like = first or self.first(n_parts)
         if not len(like):
             return self
         models, like = fitted(figures.attributes, figures.labels, like, random)
@@ -151,8 +168,7 @@ class PlannedLog:
         """The cases of part i in the codes of `labels_of`, the one that starts first coming first."""
         begin, parts, labels = 0, [], self._labels
         for run in self.runs:
-            seed = run.figures.draw ^ 1
-            random = Randomness(seed if self.n_parts == 1 else derived_seed(seed, i))
+            random = run.random(i, self.n_parts)
             cases = run.timed(run.dealt(begin, i, self.n_parts), random) if run.made is None else run.made
             cases = run.with_values(cases, self._attributes, self._texts, random)
             parts.append(replace(cases, codes=run.codes_among(labels)[cases.codes], n_activities=len(labels)))
@@ -195,15 +211,17 @@ class PlannedLog:
         return log_of(made, activities, seeded=seeded, attributes=columns, first=first, instances=mode, of_cases=of_cases)
 
 
-def planned(runs: Sequence[Figures], flows: Sequence[Weighted] | None = None, *, part_events: int = PART_EVENTS) -> PlannedLog:
+def planned(runs: Sequence[Figures], flows: Sequence[Flow] | None = None, *, part_events: int = PART_EVENTS) -> PlannedLog:
     """The plan of the log that these figures stand for; `flows` is their control flow, where somebody has it already."""
-    made = []
-    for run, (traces, weights) in zip(runs, flows or [weighted(run.control, Randomness(run.draw)) for run in runs], strict=True):
-        counts = case_counts(weights, run.weight, run.cases, Randomness(run.draw ^ 2))
+    flows, made = flows or [Flow(*weighted(run.control, Randomness(run.draw))) for run in runs], []
+    for run, flow in zip(runs, flows, strict=True):
+        counts = case_counts(flow.weights, run.weight, run.cases, Randomness(run.draw ^ 2))
         used = np.flatnonzero(counts)
-        made.append(PlannedRun(run, traces.take(used), counts[used]))
+        made.append(PlannedRun(run, flow.traces.take(used), counts[used]))
     n_parts = _parts(PlannedLog(tuple(made), 1).n_events, part_events)
-    return PlannedLog(tuple(run.with_models(n_parts) for run in made), n_parts)
+    as_counted = len(runs) == 1 and runs[0].weight == 1 and runs[0].cases is None  # then its first part is that of the flow
+    with_models = (run.with_models(n_parts, flow.first if as_counted else None) for run, flow in zip(made, flows, strict=True))
+    return PlannedLog(tuple(with_models), n_parts)
 
 
 def first_cases(n_cases: int, n_events: int) -> Integers:

@@ -22,7 +22,7 @@ from libra.errors import InputError, UsageError
 from libra.eventlog.files import open_input
 from libra.eventlog.instances import STARTED
 from libra.mechanisms.libra.figures import Figures, weighted
-from libra.mechanisms.libra.generate import PlannedLog, Weighted, planned, sharing_cases
+from libra.mechanisms.libra.generate import Flow, PlannedLog, planned, sharing_cases
 from libra.mechanisms.libra.plan import checked_time_zone
 from libra.mechanisms.release import Release
 
@@ -38,7 +38,7 @@ class Model:
     """What a log was generated from."""
 
     figures: tuple[Figures, ...]  # of every run
-    flows: tuple[Weighted, ...]  # the control flow that follows from them
+    flows: tuple[Flow, ...]  # the control flow that follows from them
     statement: str  # what is promised of whatever is made from them
     seeded: bool  # whether the noise came from a seed; then nothing is private
 

@@ -12,13 +12,12 @@ from libra._system.randomness import Randomness
 from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
 from libra.eventlog.attributes import by_level
-from libra.eventlog.cases import Floats, Traces
 from libra.eventlog.instances import SEPARATOR
 from libra.mechanisms.libra.attributes.events import release_events
 from libra.mechanisms.libra.attributes.pairs import with_pairs
 from libra.mechanisms.libra.attributes.release import in_places, release_attributes
 from libra.mechanisms.libra.figures import ControlFigures, Figures, case_counts, completion_of, weighted
-from libra.mechanisms.libra.generate import planned
+from libra.mechanisms.libra.generate import Flow, planned
 from libra.mechanisms.libra.plan import Plan
 from libra.mechanisms.libra.tail.release import release_tail
 from libra.mechanisms.libra.times.release import release_times
@@ -30,8 +29,8 @@ STAGES = 3  # of a run, after each of which the caller is told
 
 def release_run(
     gate: Gate, plan: Plan, public: tuple[str, ...] | None, zone: str, draw: int, stage_done: Callable[[], None] = lambda: None
-) -> tuple[Figures, Traces, Floats]:
-    """The released figures of one run, and its traces with their weights; `draw` is the seed of the generation.
+) -> tuple[Figures, Flow]:
+    """The released figures of one run, and its control flow; `draw` is the seed of the generation.
 
     `public` are the labels that are, None where they are chosen privately; hours and days are those of the zone. `stage_done` is
     called after each of the `STAGES`: control flow released, control flow generated, times released.
@@ -44,15 +43,18 @@ def release_run(
     of_labels = gate.with_labels(labels)
     times = release_times(of_labels, traces, len(labels), plan.mu_times, zone, counts)
     figures = Figures(labels, control, times, zone, 1 / (plan.rate * plan.runs), None, draw)
+    flow = Flow(traces, weights)
     if plan.attributes:
-        like = planned([replace(figures, weight=1.0)], [(traces, weights)]).part(0)  # as many as were counted
+        as_counted = planned([replace(figures, weight=1.0)], [flow])
+        like = as_counted.runs[0].first(as_counted.n_parts)
+        flow = Flow(traces, weights, like)
         mu, n_cases, scale, of_cases = plan.mu_of_cases, float(counts.sum()), plan.calibration.scale, by_level(plan.attributes)[0]
         found = release_attributes(of_labels, of_cases, mu, plan.choices, scale, n_cases)
         found = in_places(with_pairs(of_labels, found, labels, mu, like, n_cases))
         of_events = release_events(of_labels, plan.attributes, plan.mu_of_events, plan.choices, labels, like, n_cases)
         figures = replace(figures, attributes=found, of_events=tuple(one.in_places() for one in of_events))
     stage_done()
-    return figures, traces, weights
+    return figures, flow
 
 
 def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> tuple[tuple[str, ...], ControlFigures]:

@@ -7,7 +7,7 @@ out by evenly spread numbers instead of by chance, so that hardly any error is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,16 +20,12 @@ from libra.engines.counting.attributes import cells_of, coded, has_any
 from libra.eventlog.cases import MISSING, Cases, Floats, Integers
 from libra.mechanisms.libra.attributes.bins import ends_of
 from libra.mechanisms.libra.attributes.columns import labels_at
+from libra.mechanisms.libra.attributes.entropy import Wanted, largest_entropy
 from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
 
 USUAL = 0.8  # standard deviation of a parameter of the model, before anything is known of it
 LEAST = 0.05  # cases in a cell, so that logarithms are finite
 FAR = 4.0  # how large a parameter may become for what noise makes impossible by a standard deviation
-SLIGHT = 1e-3  # penalty of the parameters of single cells, whose counts are trusted
-STEPS = 150  # of the search for the parameters
-REMEMBERED, SHORTEST = 12, 1e-6  # steps that it goes by, and what is left of one that it gives up
-FLAT, LITTLE = 1e-5, 1e-10  # slopes, and changes of the value, at which it ends
-LAST = 20  # corrections of the counts of single cells
 OTHERS = -1  # which no text has
 GOLDEN = (5**0.5 - 1) / 2
 NEVER = -60.0  # the logarithm of a share that is nothing
@@ -57,10 +53,10 @@ class Model:
 
 def dealt(models: Sequence[Model], cases: Cases, random: Randomness) -> Cases:
     """The cases with values of all attributes, in the order of the attributes."""
-    known = replace(cases, attributes=(np.zeros(0, np.int64),) * len(models))
+    known = _Known(cases, len(models))
     for model in models:
-        known = _with(known, model.number, deal(model, known, random))
-    return known
+        known.deal(model, known.kinds([one.side for one in model.dependences], model.at), random)
+    return known.cases
 
 
 def fitted(figures: AttributeFigures, labels: Sequence[str], like: Cases, random: Randomness) -> tuple[tuple[Model, ...], Cases]:
@@ -74,18 +70,81 @@ def fitted(figures: AttributeFigures, labels: Sequence[str], like: Cases, random
             if isinstance(side, OfAttribute):
                 linked[side.number] += 1
     models: list[Model] = []
-    known = replace(like, attributes=(np.zeros(0, np.int64),) * len(linked))
-    done: set[int] = set()
+    known, done = _Known(like, len(linked)), set[int]()
     for number in np.argsort(-linked, kind="stable").tolist():
-        model = _fit(figures, number, done, labels, known)
-        models.append(model)
+        stands = figures.each[number].attribute
+        at = None if stands.at is None else labels_at(stands, labels)
+        pairs = list(_pairs_of(figures, number, done))
+        kinds = known.kinds([pair.side for pair in pairs], at)
+        models.append(_fit(figures, number, pairs, kinds, at))
         done.add(number)
-        known = _with(known, number, deal(model, known, random))
-    return tuple(models), known
+        known.deal(models[-1], kinds, random)
+    return tuple(models), known.cases
 
 
-def _with(cases: Cases, number: int, values: Integers) -> Cases:
-    return replace(cases, attributes=(*cases.attributes[:number], values, *cases.attributes[number + 1 :]))
+class _Kinds(NamedTuple):
+    """The distinct combinations of the cells of cases on some sides."""
+
+    cells: Integers  # a row a side
+    times: Integers  # how many cases are of each kind
+    able: npt.NDArray[np.bool_]  # which kinds can have a value
+    of_case: Integers
+
+
+class _Known:
+    """Generated cases, the values that were dealt to them so far, and into which cells they fall."""
+
+    def __init__(self, cases: Cases, attributes: int) -> None:
+        self.cases = replace(cases, attributes=(np.zeros(0, np.int64),) * attributes)
+        self._cells: dict[Side, Integers] = {}
+        self._able: dict[bytes, Integers] = {}
+
+    def kinds(self, sides: Sequence[Side], at: Integers | None) -> _Kinds:
+        """The kinds of cases on these sides; `at` are the labels of which a case needs one to have a value."""
+        for side in sides:
+            if side not in self._cells:
+                self._cells[side] = cells_of(self.cases, side)
+        columns = [self._able_at(at), *(self._cells[side] for side in sides)]
+        first, times, of_case = _distinct(columns, [2, *(side.n_cells for side in sides)])
+        found = np.stack([column[first] for column in columns])
+        return _Kinds(found[1:], times, found[0] == 1, of_case)
+
+    def _able_at(self, at: Integers | None) -> Integers:
+        key = b"" if at is None else at.tobytes()
+        if key not in self._able:
+            self._able[key] = np.ones(len(self.cases), np.int64) if at is None else has_any(self.cases, at)
+        return self._able[key]
+
+    def deal(self, model: Model, kinds: _Kinds, random: Randomness) -> None:
+        """Deal out the values of an attribute, given the kinds of cases on the sides that it depends on."""
+        logits = np.repeat(model.base[None, :], len(kinds.times), axis=0)
+        for one, cells in zip(model.dependences, kinds.cells, strict=True):
+            logits += one.weights[one.groups].T[cells]
+        cell = dealt_evenly(np.exp(logits - logits.max(axis=1, keepdims=True)), kinds.of_case, random)
+        cell[~kinds.able[kinds.of_case]] = 0
+        values, number = values_in(model.of, cell, random), model.number
+        attributes = (*self.cases.attributes[:number], values, *self.cases.attributes[number + 1 :])
+        self.cases = replace(self.cases, attributes=attributes)
+
+
+def _distinct(columns: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, Integers, Integers]:
+    """A row of each distinct combination in some columns, how many rows have it, and for every row which one it has."""
+    key, most = columns[0], sizes[0]
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        if most * size >= 2**62:
+            key = np.unique(key, return_inverse=True)[1]
+            most = int(key.max(initial=0)) + 1
+        key, most = key * size + column, most * size
+    if most > 4 * len(key):
+        _, first, of_row, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        return first, times, of_row
+    counts = np.bincount(key, minlength=most)
+    seen = np.flatnonzero(counts)
+    place = np.zeros(most, np.int64)
+    place[key] = np.arange(len(key))
+    first = place[seen]
+    place[seen] = np.arange(len(seen))
+    return first, counts[seen], place[key]
 
 
 class _Pair(NamedTuple):
@@ -96,43 +155,47 @@ class _Pair(NamedTuple):
     wanted: Floats  # the interaction, a row a group
 
 
-def _fit(figures: AttributeFigures, number: int, done: set[int], labels: Sequence[str], known: Cases) -> Model:
-    """The model of one attribute, given the cases and the attributes that were dealt out before it."""
-    one, at = figures.each[number], None
-    if one.attribute.at is not None:
-        at = labels_at(one.attribute, labels)
-    pairs = list(_pairs_of(figures, number, done))
-    patterns, times, able = _patterns(known, [pair.side for pair in pairs], at)
+def _fit(figures: AttributeFigures, number: int, pairs: Sequence[_Pair], kinds: _Kinds, at: Integers | None) -> Model:
+    """The model of one attribute, given the kinds of cases on the sides of its pairs that are known already."""
+    one, times, able = figures.each[number], kinds.times, kinds.able
     if not able.any():  # no case has the activity on whose events it stands
-        return Model(number, one, np.where(np.arange(len(one.counts)) == 0, 0.0, NEVER), (), at)
-    n, share = len(known), len(known) / max(one.counts.sum(), 1e-9)
+        none = np.where(np.arange(len(one.counts)) == 0, 0.0, NEVER)
+        return Model(number, one, none, tuple(Dependence(pair.side, pair.groups, 0 * pair.wanted) for pair in pairs), at)
+    n = int(times.sum())
+    share = n / max(float(one.counts.sum()), 1e-9)
     there = np.flatnonzero((one.counts > 0) | (np.arange(len(one.counts)) == 0))
-    wanted = np.maximum(one.counts[there] * share, LEAST)
+    counts = np.maximum(one.counts[there] * share, LEAST)
     unable = n - int(times[able].sum())
-    wanted[0] = max(wanted[0] - unable, LEAST)  # of those that can have a value
-    wanted *= (n - unable) / wanted.sum()
-    rows = patterns[:, able]
-    weights = times[able].astype(float)
-    aims, ridge, curvature, of_cells = [wanted], [np.full(len(there), SLIGHT)], [wanted], list[Integers]()
-    for place, pair in enumerate(pairs):
-        g, s = pair.wanted.shape
-        of_cell = pair.groups[there]
-        of_group = np.bincount(of_cell, one.counts[there] * share, minlength=g)
-        of_side = np.bincount(patterns[place], times, minlength=s)
-        without = np.bincount(patterns[place][~able], times[~able], minlength=s)
-        missing = (np.arange(g) == of_cell[0]).astype(float)
-        always = _centred(np.multiply.outer(missing, without.astype(float)))  # of cases that can have no value
-        aims.append((pair.wanted * share - always).ravel())
-        expected = np.maximum(np.multiply.outer(of_group, of_side) / n, 1.0)
-        sd = figures.sd * share
-        ridge.append((sd**2 / (expected * USUAL**2) + sd / FAR).ravel())
-        curvature.append(expected.ravel())
-        of_cells.append(of_cell)
-    parameters = _fitted(aims, ridge, curvature, of_cells, rows, weights, [pair.wanted.shape for pair in pairs])
+    counts[0] = max(counts[0] - unable, LEAST)  # of those that can have a value
+    counts *= (n - unable) / counts.sum()
     base = np.full(len(one.counts), NEVER)
-    base[there] = parameters[0]
-    found = zip(pairs, parameters[1:], strict=True)
-    return Model(number, one, base, tuple(Dependence(pair.side, pair.groups, table) for pair, table in found), at)
+    base[there] = np.log(counts / counts.sum())
+    if not pairs:
+        return Model(number, one, base, (), at)
+    of_cells = pairs[0].groups  # the same in all pairs of the attribute
+    groups, of_cell = np.unique(of_cells[there], return_inverse=True)
+    of_group: Floats = np.bincount(of_cell, counts)
+    sds = np.sqrt(np.bincount(of_cell, one.sds[there] ** 2)) * share
+    wanted = []
+    for pair, cells in zip(pairs, kinds.cells, strict=True):
+        s = pair.side.n_cells
+        of_side, with_value = (np.bincount(cells, times * which, minlength=s) for which in (1.0, able))
+        always = np.zeros(pair.wanted.shape)  # of cases that can have no value
+        always[of_cells[0]] = of_side - with_value
+        table = _centred((pair.wanted * share - _centred(always))[groups].T)
+        table += of_group / s + with_value[:, None] / len(groups) - with_value.sum() / (s * len(groups))
+        whole = np.bincount(of_cell, one.counts[there] * share)
+        expected = np.maximum(np.multiply.outer(of_side, whole) / n, 1.0)
+        sd = figures.sd * share
+        wanted.append(Wanted(cells[able], table, sd**2 / (expected * USUAL**2) + sd / FAR, sd))
+    of_groups, tables = largest_entropy(of_group, sds, wanted, times[able].astype(float))
+    base[there] += (of_groups - np.log(of_group / of_group.sum()))[of_cell]
+    dependences = []
+    for pair, found in zip(pairs, tables, strict=True):
+        weights = np.zeros(pair.wanted.shape)
+        weights[groups] = found.T
+        dependences.append(Dependence(pair.side, pair.groups, weights))
+    return Model(number, one, base, tuple(dependences), at)
 
 
 def _pairs_of(figures: AttributeFigures, number: int, done: set[int]) -> Iterator[_Pair]:
@@ -143,138 +206,10 @@ def _pairs_of(figures: AttributeFigures, number: int, done: set[int]) -> Iterato
                 yield _Pair(other, np.array(mine.coding.groups, np.int64), wanted)
 
 
-def _fitted(
-    aims: list[Floats], ridge: list[Floats], curvature: list[Floats], of_cells: list[Integers], rows: Integers,
-    weights: Floats, shapes: list[tuple[int, ...]],
-) -> list[Floats]:  # fmt: skip
-    """The parameters of largest entropy: of the cells, then of each pair, centred over its side."""
-    k = len(aims[0])
-    ends = np.cumsum([k, *(g * s for g, s in shapes)])
-    aim, trust, scale = np.concatenate(aims), np.concatenate(ridge), 1 / max(weights.sum(), 1.0)
-    unit = 1 / np.sqrt(scale * (np.concatenate(curvature) + trust))  # in which all parameters weigh about the same
-
-    def parts(parameters: Floats) -> list[Floats]:
-        tables = [parameters[ends[i] : ends[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
-        return [parameters[:k], *map(_centred, tables)]
-
-    by_side = [_sorted_by(row) for row in rows]
-
-    def logits_of(base: Floats, tables: list[Floats]) -> Floats:
-        logits = np.repeat(base[None, :], len(weights), axis=0)
-        for table, group, row in zip(tables, of_cells, rows, strict=True):
-            logits += table[group].T[row]
-        return logits
-
-    def loss(steps: Floats) -> tuple[float, Floats]:
-        parameters = steps * unit
-        base, *tables = parts(parameters)
-        logits = logits_of(base, tables)
-        highest = logits.max(axis=1, keepdims=True)
-        np.exp(logits - highest, out=logits)
-        sums = logits.sum(axis=1)
-        value = float(np.sum(weights * (np.log(sums) + highest[:, 0])))
-        logits *= (weights / sums)[:, None]
-        slopes = [logits.sum(axis=0)]
-        for (g, s), group, (order, first, seen) in zip(shapes, of_cells, by_side, strict=True):
-            both = np.zeros((g, s))
-            sums_of_side = np.add.reduceat(logits[order], first, axis=0).T
-            np.add.at(both, (group[:, None], seen[None, :]), sums_of_side)
-            slopes.append(_centred(both).ravel())
-        slope = np.concatenate(slopes) - aim + trust * parameters
-        return scale * float(value - np.sum(aim * parameters) + np.sum(trust * parameters**2) / 2), scale * slope * unit
-
-    start = np.zeros(ends[-1])
-    start[:k] = np.log(aims[0] / aims[0].sum())
-    base, *tables = parts(_lowest(loss, start / unit) * unit)
-    shares = logits_of(base, tables)
-    shares = np.exp(shares - shares.max(axis=1, keepdims=True))
-    for _ in range(LAST):  # each attribute by itself is known best: its counts are met exactly
-        expected = np.sum((weights / shares.sum(axis=1))[:, None] * shares, axis=0)
-        change = np.clip(aims[0] / np.maximum(expected, 1e-9), 0.1, 10)
-        shares *= change
-        base = base + np.log(change)
-    return [base, *tables]
-
-
-def _sorted_by(row: Integers) -> tuple[Integers, Integers, Integers]:
-    """An order in which equal ones are together, where each kind begins in it, and which kinds there are."""
-    order = np.argsort(row, kind="stable")
-    seen, first = np.unique(row[order], return_index=True)
-    return order, first, seen
-
-
-def _lowest(loss: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
-    """Where a convex function is lowest: L-BFGS, which remembers a few steps, and shortens one that leads upwards."""
-    at, (value, slope) = start, loss(start)
-    steps: list[tuple[Floats, Floats, float]] = []
-    for _ in range(STEPS):
-        if np.abs(slope).max() < FLAT:
-            break
-        direction, back = slope.copy(), []
-        for step, change, curve in reversed(steps):
-            along = float(np.sum(step * direction)) / curve
-            direction -= along * change
-            back.append(along)
-        if steps:
-            _, change, curve = steps[-1]
-            direction *= curve / float(np.sum(change * change))
-        for (step, change, curve), along in zip(steps, reversed(back), strict=True):
-            direction += (along - float(np.sum(change * direction)) / curve) * step
-        down, length = float(np.sum(slope * direction)), 1.0
-        if not steps:
-            length = min(1.0, 1 / np.abs(slope).sum())
-        while True:
-            there = at - length * direction
-            value_there, slope_there = loss(there)
-            if value_there <= value - 1e-4 * length * down or length < SHORTEST:
-                break
-            length /= 2
-        step, change = there - at, slope_there - slope
-        curve = float(np.sum(step * change))
-        steps = [*steps[-(REMEMBERED - 1) :], (step, change, curve)] if curve > 0 else steps
-        if length < SHORTEST or value - value_there <= LITTLE * max(abs(value), 1.0):
-            return there if value_there <= value else at
-        at, value, slope = there, value_there, slope_there
-    return at
-
-
 def _centred(table: Floats) -> Floats:
     """A table less the means of its rows and of its columns."""
     centred: Floats = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0, keepdims=True) + table.mean()
     return centred
-
-
-def _patterns(cases: Cases, sides: Sequence[Side], at: Integers | None) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
-    """The distinct combinations of cells on all sides, how many cases have each, and which of them can have a value."""
-    columns = [np.ones(len(cases), np.int64) if at is None else has_any(cases, at), *(cells_of(cases, side) for side in sides)]
-    key = _combined(columns, [2, *(side.n_cells for side in sides)])
-    _, first, times = np.unique(key, return_index=True, return_counts=True)
-    return np.stack([column[first] for column in columns[1:]] or [first])[: len(sides)], times, columns[0][first] == 1
-
-
-def _combined(columns: Sequence[Integers], sizes: Sequence[int]) -> Integers:
-    """A number for every case that tells all combinations apart."""
-    key, most = columns[0], sizes[0]
-    for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if most * size >= 2**62:
-            key = np.unique(key, return_inverse=True)[1]
-            most = int(key.max(initial=0)) + 1
-        key, most = key * size + column, most * size
-    return key
-
-
-def deal(model: Model, cases: Cases, random: Randomness) -> Integers:
-    """A value for every case; attributes that it depends on are those of the cases."""
-    able = np.ones(len(cases), np.int64) if model.at is None else has_any(cases, model.at)
-    columns = [able, *(cells_of(cases, one.side) for one in model.dependences)]
-    key = _combined(columns, [2, *(one.side.n_cells for one in model.dependences)])
-    _, first, of_case = np.unique(key, return_index=True, return_inverse=True)
-    logits = np.repeat(model.base[None, :], len(first), axis=0)
-    for one, cells in zip(model.dependences, columns[1:], strict=True):
-        logits += one.weights[one.groups].T[cells[first]]
-    cell = dealt_evenly(np.exp(logits - logits.max(axis=1, keepdims=True)), of_case, random)
-    cell[able == 0] = 0
-    return values_in(model.of, cell, random)
 
 
 def dealt_evenly(weights: Floats, kind: Integers, random: Randomness) -> Integers:

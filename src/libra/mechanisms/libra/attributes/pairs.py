@@ -104,8 +104,8 @@ def _of_attribute(side: OfAttribute, one: ReleasedAttribute, labels: Sequence[st
 
 def _expected(one: _Known, other: _Known) -> Floats:
     """The shares of pairs of cells, if nothing ties them together but the kinds of cases."""
-    kinds = np.zeros((len(one.shares), len(other.shares)))
-    np.add.at(kinds, (one.kind, other.kind), 1 / len(one.kind))
+    rows, columns = len(one.shares), len(other.shares)
+    kinds = np.bincount(one.kind * columns + other.kind, minlength=rows * columns).reshape(rows, columns) / len(one.kind)
     found: Floats = one.shares.T @ kinds @ other.shares
     return found
 
@@ -138,7 +138,7 @@ def grouped(one: ReleasedAttribute, most: int) -> Coding:
 
 def features_of(like: Cases) -> list[Side]:
     """What attributes may depend on: whether cases have an activity, how many events they have and how long they take."""
-    some = like.take(np.arange(min(len(like), SOME)))
+    some = like.take(np.arange(0, len(like), max(len(like) // SOME, 1)))
     rows = np.repeat(np.arange(len(some)), some.lengths)
     has = np.unique(rows * np.int64(like.n_activities) + some.codes) % like.n_activities
     share = np.bincount(has, minlength=like.n_activities) / max(len(some), 1)

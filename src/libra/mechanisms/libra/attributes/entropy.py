@@ -1,0 +1,166 @@
+"""The model of largest entropy that agrees with noisy counts: how cases of each kind are divided into groups of values.
+
+In: the kinds of cases that were generated, how many cases should be in each group, and tables that say how groups go together
+with cells of the kinds, each with how far its noise lets one trust it. Out: a parameter for each group, and for each pair of a
+cell and a group. The search is Newton's; the equations of a step are solved by conjugate gradients, because there may be
+thousands of unknowns. It ends where everything is met closer than its noise. Pure post-processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from libra.eventlog.cases import Floats, Integers
+
+CLOSE = 0.25  # standard deviations within which everything is to be met
+STEPS, TRIES, ROUGHLY = 20, 40, 0.3  # steps at most; tries to solve the equations of one, and what is left of them then
+FARTHEST, SHORTEST = 4.0, 1e-3  # how far a step may lead, and what is left of one that is given up
+SLIGHT = 1e-3  # penalty of the parameters of groups, whose counts are trusted
+LAST = 20  # corrections of the counts of groups
+MOST_KINDS = 512  # of sides that are looked at together
+
+
+class Wanted(NamedTuple):
+    """A side of the kinds of cases, and how groups should go together with it."""
+
+    cells: Integers  # of every kind
+    counts: Floats  # a row a cell, a column a group
+    trust: Floats  # penalties of the parameters, in the same form
+    sd: float  # how far counts may be off
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Sides:
+    """Some sides looked at together: the distinct combinations of their cells."""
+
+    rows: slice  # of all parameters
+    combined: Integers  # the combination of every kind
+    has: Floats  # a row a combination, a column a cell: 1 where it has the cell
+
+    @cached_property
+    def _sorted(self) -> tuple[Integers, Integers]:
+        order = np.argsort(self.combined, kind="stable")
+        return order, np.searchsorted(self.combined[order], np.arange(len(self.has)))
+
+    def spread(self, parameters: Floats) -> Floats:
+        """For every kind the sum of the parameters of its cells."""
+        found: Floats = (self.has @ parameters[self.rows])[self.combined]
+        return found
+
+    def gathered(self, of_kinds: Floats) -> Floats:
+        """For every cell the sum over the kinds that have it."""
+        order, first = self._sorted
+        found: Floats = self.has.T @ np.add.reduceat(of_kinds[order], first, axis=0)
+        return found
+
+
+def _together(wanted: Sequence[Wanted], n_kinds: int) -> list[_Sides]:
+    """All sides, as few at a time as their combinations allow. The first cell of all is one that every kind has."""
+    found, combined, has, begin = list[_Sides](), np.zeros(n_kinds, np.int64), np.ones((1, 1)), 0
+    for one in wanted:
+        n_cells = len(one.counts)
+        seen, first, more = np.unique(combined * n_cells + one.cells, return_index=True, return_inverse=True)
+        here = np.eye(n_cells)
+        if len(seen) > MOST_KINDS and has.shape[1] > 1:
+            found.append(_Sides(slice(begin, begin + has.shape[1]), combined, has))
+            begin += has.shape[1]
+            seen, first, more = np.unique(one.cells, return_index=True, return_inverse=True)
+            has = here[seen]
+        else:
+            has = np.hstack((has[combined[first]], here[one.cells[first]]))
+        combined = more
+    return [*found, _Sides(slice(begin, begin + has.shape[1]), combined, has)]
+
+
+def largest_entropy(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times: Floats) -> tuple[Floats, list[Floats]]:
+    """The parameters of groups, and those of each side in the form of its counts.
+
+    `counts` are the cases that should be in each group, which are met exactly, and `times` the cases of each kind.
+
+    Example:
+        >>> table = Wanted(np.array([0, 1]), np.array([[30.0, 10.0], [10.0, 30.0]]), np.full((2, 2), 1e-6), 1.0)
+        >>> _, (found,) = largest_entropy(np.array([40.0, 40.0]), np.ones(2), [table], np.array([40.0, 40.0]))
+        >>> odds = float(np.exp(found[0, 0] - found[0, 1] - found[1, 0] + found[1, 1]))  # 9 are wanted
+        >>> 8 < odds < 10
+        True
+    """
+    sides = _together(wanted, len(times))
+    aim = np.vstack([counts[None, :], *(one.counts for one in wanted)])
+    trust = np.vstack([np.full((1, len(counts)), SLIGHT), *(one.trust for one in wanted)])
+    off = np.vstack([sds[None, :], *(np.full(one.counts.shape, one.sd) for one in wanted)])
+    n_cases = np.zeros((len(aim), 1))
+    for one in sides:
+        n_cases[one.rows] = one.gathered(times[:, None])
+
+    def spread(parameters: Floats) -> Floats:
+        found = sides[0].spread(parameters)
+        for one in sides[1:]:
+            found += one.spread(parameters)
+        return found
+
+    def gathered(of_kinds: Floats) -> Floats:
+        return np.vstack([one.gathered(of_kinds) for one in sides])
+
+    def shares_at(parameters: Floats) -> tuple[Floats, float]:
+        """The shares of groups in every kind, and how good these parameters are; less is better."""
+        shares = spread(parameters)
+        highest = shares.max(axis=1)
+        np.exp(shares - highest[:, None], out=shares)
+        sums = shares.sum(axis=1)
+        shares /= sums[:, None]
+        value = np.sum(times * (np.log(sums) + highest)) - np.sum(aim * parameters) + np.sum(trust * parameters**2) / 2
+        return shares, float(value)
+
+    def step_from(shares: Floats, expected: Floats, lacking: Floats) -> Floats:
+        """Roughly the step that would meet what is lacking, if curvature stayed as it is here."""
+        known = 1 / (expected * (1 - expected / np.maximum(n_cases, 1e-9)) + trust)
+        step, left = np.zeros_like(lacking), lacking.copy()
+        better = known * left
+        direction, size = better, float(np.sum(left * better))
+        enough = ROUGHLY**2 * size
+        for _ in range(TRIES):
+            change = shares * spread(direction)
+            change -= shares * change.sum(axis=1, keepdims=True)
+            curved = gathered(change * times[:, None]) + trust * direction
+            length = size / float(np.sum(direction * curved))
+            step += length * direction
+            left -= length * curved
+            better = known * left
+            before, size = size, float(np.sum(left * better))
+            if size <= enough:
+                break
+            direction = better + size / before * direction
+        return step
+
+    parameters = np.zeros_like(aim)
+    parameters[0] = np.log(counts / counts.sum())
+    shares, value = shares_at(parameters)
+    for _ in range(STEPS if wanted else 0):
+        expected = gathered(shares * times[:, None])
+        lacking = aim - expected - trust * parameters
+        if np.all(np.abs(lacking) <= CLOSE * off):
+            break
+        step = step_from(shares, expected, lacking)
+        length, down = min(1.0, FARTHEST / float(np.abs(step).max())), float(np.sum(lacking * step))
+        while True:
+            there = parameters + length * step
+            shares_there, value_there = shares_at(there)
+            if value_there <= value - 1e-4 * length * down or length < SHORTEST:
+                break
+            length /= 2
+        if value_there >= value:
+            break
+        parameters, shares, value = there, shares_there, value_there
+    for _ in range(LAST):
+        expected = np.sum((times / shares.sum(axis=1))[:, None] * shares, axis=0)
+        change = np.clip(counts / np.maximum(expected, 1e-9), 0.1, 10)
+        shares *= change
+        parameters[0] += np.log(change)
+    ends = np.cumsum([1, *(len(one.counts) for one in wanted)])
+    return parameters[0], [parameters[begin:end] for begin, end in pairwise(ends.tolist())]
