@@ -47,7 +47,7 @@ class Model:
         runs: Sequence[Figures] = self.figures
         if seed is not None:
             runs = [replace(run, draw=derived_seed(seed, number)) for number, run in enumerate(runs)]
-        return planned(sharing_cases(runs, [float(weights.sum()) > 0 for _, weights in self.flows], cases), self.flows)
+        return planned(sharing_cases(runs, [float(flow.weights.sum()) > 0 for flow in self.flows], cases), self.flows)
 
 
 def write_model(release: Release, path: Path) -> None:
@@ -97,7 +97,8 @@ def read_model(path: Path) -> Model:
         if len(asked) > 1:
             raise ValueError("all runs have the same attributes, or none")
         with np.errstate(all="ignore"):
-            model = Model(figures, tuple(weighted(run.control, Randomness(run.draw)) for run in figures), statement, seeded)
+            flows = tuple(Flow(*weighted(run.control, Randomness(run.draw))) for run in figures)
+            model = Model(figures, flows, statement, seeded)
             model.planned(TRIED).log(0, seeded=seeded)  # shows that logs can be generated from it
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, UsageError) as error:
         raise InputError("the figures of this model do not fit together", place=str(path), remedy=REMEDY) from error

@@ -97,7 +97,7 @@ class _Known:
     def __init__(self, cases: Cases, attributes: int) -> None:
         self.cases = replace(cases, attributes=(np.zeros(0, np.int64),) * attributes)
         self._cells: dict[Side, Integers] = {}
-        self._able: dict[bytes, Integers] = {}
+        self._able: dict[bytes | None, Integers] = {}
 
     def kinds(self, sides: Sequence[Side], at: Integers | None) -> _Kinds:
         """The kinds of cases on these sides; `at` are the labels of which a case needs one to have a value."""
@@ -110,7 +110,7 @@ class _Known:
         return _Kinds(found[1:], times, found[0] == 1, of_case)
 
     def _able_at(self, at: Integers | None) -> Integers:
-        key = b"" if at is None else at.tobytes()
+        key = None if at is None else at.tobytes()
         if key not in self._able:
             self._able[key] = np.ones(len(self.cases), np.int64) if at is None else has_any(self.cases, at)
         return self._able[key]
@@ -174,7 +174,7 @@ def _fit(figures: AttributeFigures, number: int, pairs: Sequence[_Pair], kinds: 
         return Model(number, one, base, (), at)
     of_cells = pairs[0].groups  # the same in all pairs of the attribute
     groups, of_cell = np.unique(of_cells[there], return_inverse=True)
-    of_group: Floats = np.bincount(of_cell, counts)
+    of_group = np.bincount(of_cell, counts).astype(float)
     sds = np.sqrt(np.bincount(of_cell, one.sds[there] ** 2)) * share
     wanted = []
     for pair, cells in zip(pairs, kinds.cells, strict=True):
