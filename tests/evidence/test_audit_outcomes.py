@@ -34,7 +34,7 @@ def test_the_sound_mechanism_is_not_refuted(setting: str) -> None:
 
     Public labels and the nearest variants are audited from the inside, where more shows: test_inside_audit.py.
     """
-    found = libra.audit(example.path(), epsilon=1.0, delta=0.05, runs=300, time_limit=3000, seed=1, **SETTINGS[setting])
+    found = libra.audit(example.path(), epsilon=1.0, delta=0.05, runs=400, time_limit=3000, seed=1, **SETTINGS[setting])
     assert found.claim.epsilon == 1.0
     assert {finding.canary for finding in found.findings} == set(SETTINGS[setting]["canary"])
     assert [finding.canary for finding in found.findings if finding.cases == 1 and not _could_refute(finding)] == []

@@ -12,6 +12,7 @@ import pytest
 import libra
 from libra import example
 from libra.errors import InputError
+from libra.eventlog.attributes import Attribute, Kind
 from libra.eventlog.log import HOUR, EventLog
 from libra.measures.audit.canaries import (
     ACTIVITY,
@@ -24,6 +25,7 @@ from libra.measures.audit.canaries import (
     MOST_LABELS,
     NAMES,
     NEW_ACTIVITY,
+    PAIR,
     PERSON,
     RARE_PERSON,
     SLOW,
@@ -37,6 +39,7 @@ from libra.measures.audit.canaries import (
     log_of_cases,
     setting_of,
 )
+from libra.measures.audit.values import COMMON, OTHER, RARE, value_of
 
 AT_THRESHOLD = (0, 1, 5, 40)
 
@@ -146,8 +149,9 @@ def test_each_canary_is_what_its_name_says(setting: Setting, at_threshold: int) 
     assert only(canaries[ACTIVITY]).trace[-1] == NEW_ACTIVITY
     assert sum(NEW_ACTIVITY in case.trace for case in base) == setting.labels_public
     assert max(len(case.trace) for case in base) < LONG_TRACE <= len(only(canaries[LONG]).trace)
-    assert {case.value for case in base} == {"common"}
-    assert only(canaries[VALUE]).value == "rare"
+    assert {case.values for case in base} == {(COMMON, COMMON), (OTHER, OTHER)}
+    assert only(canaries[VALUE]).values == (RARE, RARE)
+    assert only(canaries[PAIR]).values == (COMMON, OTHER)
     assert {case.person for case in base} == {None}
     assert [case.person for case in canaries[PERSON].cases] == ["somebody"] * FEWEST_OF_A_PERSON
     assert [case.person for case in canaries[RARE_PERSON].cases] == ["somebody"] * FEWEST_OF_A_PERSON
@@ -157,9 +161,9 @@ def test_each_canary_is_what_its_name_says(setting: Setting, at_threshold: int) 
 def test_canaries_that_differ_in_one_thing_differ_in_nothing_else(setting: Setting) -> None:
     canaries = canaries_of(setting, 5)
     usual = only(canaries[FREQUENT])
-    slow, far, value = only(canaries[SLOW]), only(canaries[FAR]), only(canaries[VALUE])
-    assert {case.trace for case in (slow, far, value, *canaries[PERSON].cases)} == {usual.trace}
-    assert {case.micros for case in (value, *canaries[PERSON].cases)} == {usual.micros}
+    slow, far, value, pair = (only(canaries[name]) for name in (SLOW, FAR, VALUE, PAIR))
+    assert {case.trace for case in (slow, far, value, pair, *canaries[PERSON].cases)} == {usual.trace}
+    assert {case.micros for case in (value, pair, *canaries[PERSON].cases)} == {usual.micros}
     assert slow.micros[:-1] == usual.micros[:-1]
     assert slow.seconds == (60 * YEAR / 1e6 if len(usual.trace) > 1 else 0)
     assert far.seconds == usual.seconds
@@ -169,7 +173,7 @@ def test_canaries_that_differ_in_one_thing_differ_in_nothing_else(setting: Setti
 def test_canaries_that_are_like_a_usual_case_have_times_of_their_own(setting: Setting) -> None:
     times = {time for case in setting.base(5) for time in case.micros}
     for name, canary in canaries_of(setting, 5).items():
-        if name in (FREQUENT, UNIQUE, SLOW, VALUE, PERSON):
+        if name in (FREQUENT, UNIQUE, SLOW, VALUE, PAIR, PERSON):
             assert not times & {time for case in canary.cases for time in case.micros}
 
 
@@ -229,12 +233,17 @@ def test_a_case_knows_its_times() -> None:
 
 
 def test_a_log_of_cases_holds_what_the_cases_hold() -> None:
-    cases = [Case(("a", "b"), (-5, -5), "rare", person="somebody"), Case(("c",), (9,)), Case(("c",), (9,), person="somebody")]
+    cases = [
+        Case(("a", "b"), (-5, -5), (RARE, OTHER), person="somebody"),
+        Case(("c",), (9,)),
+        Case(("c",), (9,), person="somebody"),
+    ]
     log = log_of_cases(cases, individuals=True)
     assert log.events["concept:name"].to_list() == ["a", "b", "c", "c"]
     assert log.timestamps.tolist() == [-5, -5, 9, 9]
     assert log.case_offsets.tolist() == [0, 2, 3, 4]
     assert log.cases["group"].to_list() == ["rare", "common", "common"]
+    assert log.cases["amount"].to_list() == [1.0, 0.0, 0.0]
     assert log.individual == "person"
     assert log.cases["person"].to_list() == ["somebody", "original 1", "somebody"]
     plain = log_of_cases(cases)
@@ -242,3 +251,24 @@ def test_a_log_of_cases_holds_what_the_cases_hold() -> None:
     assert plain.events.equals(log.events)
     assert plain.cases.columns == ["concept:name", "group", "amount"]
     assert math.prod(log_of_cases([]).events.shape) == 0
+
+
+def test_a_log_has_the_attributes_that_are_asked_for_as_they_are_declared() -> None:
+    asked = (
+        Attribute("case:sex", "boolean"),
+        Attribute("age", "number", lowest=18, highest=90, decimals=1),
+        Attribute("case:born", "date"),
+        Attribute("ward", "category", "event", values=("A", "B")),
+    )
+    cases = [Case(("a", "b", "c"), (7, 8, 9), (COMMON, OTHER)), Case(("a",), (0,), (RARE, RARE))]
+    log = log_of_cases(cases, attributes=asked)
+    assert log.cases.columns == ["concept:name", "sex", "born"]
+    assert log.cases["sex"].to_list() == [True, None]
+    assert log.events["age"].to_list() == [18.1, 18.1, 18.1, 1_000_018.0]
+    assert log.cases["born"].dt.epoch("us").to_list() == [7 - 24 * HOUR, 60 * YEAR]
+    assert log.events["ward"].to_list() == ["A", "B", "A", "B"]
+
+
+@pytest.mark.parametrize("kind", ["category", "number", "date", "boolean"])
+def test_values_of_an_attribute_differ(kind: Kind) -> None:
+    assert len({value_of(Attribute("case:x", kind), which, 0) for which in (COMMON, OTHER, RARE)}) == 3

@@ -12,16 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.metadata import LogMetadata
 from libra.measures.audit.canaries import Canary, Case, log_of_cases
 from libra.measures.audit.sight import MOST_EDGES, OF_LOG, WEEK, Figure, Sight, figures_of
+from libra.measures.audit.values import COMMON, OTHER, RARE, TEXTS
 
-CANARY = Case(("a", "b", "a", "c"), (0, HOUR, HOUR, 10 * HOUR), value="rare")
+CANARY = Case(("a", "b", "a", "c"), (0, HOUR, HOUR, 10 * HOUR), (RARE, RARE))
 BASE = [Case(("a", "b"), (0, HOUR)), Case(("a", "c"), (5, 5))]
 RELEASED = [
     CANARY,
-    Case(("a", "b"), (WEEK, WEEK + 2 * HOUR), amount=7.5),
+    Case(("a", "b"), (WEEK, WEEK + 2 * HOUR), (COMMON, OTHER)),
     Case(("x",), (-1,)),  # a label that nobody had, a microsecond before 1970
     Case(("a", "b", "y", "c"), (7, 7, 7, 7)),
     Case(("a",), (3 * WEEK,)),
@@ -50,7 +52,7 @@ def seen(log: EventLog, canary: Case = CANARY, base: list[Case] = BASE) -> dict[
         (Figure("latest start"), 3),
         (Figure("columns"), COLUMNS),
         (Figure("header"), HEADER),
-        (Figure("largest number"), 7.5),
+        (Figure("largest number"), 1e6),
         (Figure("variant", ("a", "b", "a", "c")), 1),
         (Figure("edge", ("", "a")), 4),
         (Figure("edge", ("a", "b")), 3),
@@ -71,6 +73,8 @@ def seen(log: EventLog, canary: Case = CANARY, base: list[Case] = BASE) -> dict[
         (Figure("first", ("a", "b", "a", "c")), 0),
         (Figure("id"), 1),
         (Figure("value", ("rare",)), 1),
+        (Figure("as large", ("case:amount", 500_000)), 1),
+        (Figure("together", ("rare", "1000000")), 1),
     ],
     ids=str,
 )
@@ -79,12 +83,12 @@ def test_every_figure_by_hand(figure: Figure, value: float) -> None:
 
 
 def test_no_figure_is_left_out_by_hand() -> None:
-    assert len(figures_of(Canary("a canary", (CANARY,)))) == 32
+    assert len(figures_of(Canary("a canary", (CANARY,)))) == 34
 
 
 def test_of_an_empty_release_every_figure_is_nothing() -> None:
     figures = seen(log_of_cases([]))
-    assert len(figures) == 32
+    assert len(figures) == 34
     assert figures.pop(Figure("header")) == HEADER
     assert figures.pop(Figure("columns")) == NO_COLUMNS
     assert figures.pop(Figure("first", CANARY.trace)) == -1
@@ -135,6 +139,18 @@ def test_a_value_is_found_in_any_column_of_text_but_no_label_and_no_name() -> No
     assert seen(EventLog(events, cases))[Figure("value", ("rare",))] == 4
 
 
+def test_values_on_events_are_seen_as_they_follow_each_other() -> None:
+    asked = (Attribute("case:kind", "category"), Attribute("ward", "category", "event"), Attribute("dose", "number", "event"))
+    canary = Case(("a", "b"), (0, 1), (COMMON, RARE))
+    released = [canary, Case(("a", "b", "c"), (0, 1, 2)), Case(("a", "b", "a"), (0, 1, 2), (RARE, COMMON))]
+    sight = Sight([canary], [Canary("a canary", (canary,))], asked)
+    figures = dict(zip(sight.figures, sight.of(log_of_cases(released, attributes=asked)).tolist(), strict=True))
+    assert figures[Figure("next", ("common", "rare", "0", "1000000"))] == 4
+    assert figures[Figure("together", ("common",))] == 2
+    assert figures[Figure("as large", ("dose", 500_000))] == 3
+    assert figures[Figure("value", ("rare",))] == 4
+
+
 def test_labels_that_nobody_had_are_all_one_to_whoever_looks() -> None:
     figures = seen(log_of_cases([Case(("x",), (0,)), Case(("y",), (0,)), Case(("x", "y"), (0, 0))]))
     assert figures[Figure("variants")] == 2
@@ -170,6 +186,9 @@ def test_of_a_very_long_canary_some_edges_are_looked_at() -> None:
         (Figure("moments", (0, 7)), "events at exactly the moments of the canary's"),
         (Figure("week", -1), "cases that start in the week of 1969-12-25"),
         (Figure("value", ("rare",)), "events and cases with the value rare"),
+        (Figure("as large", ("case:amount", 7)), "values of case:amount of 7 or more"),
+        (Figure("together", ("rare", "7")), "cases with the values rare, 7 together"),
+        (Figure("next", ("A", "B")), "events with one of the values A, B after the other"),
     ],
 )
 def test_figures_are_told_in_words(figure: Figure, words: str) -> None:
@@ -183,6 +202,7 @@ def test_values_are_told_as_people_write_them() -> None:
     assert Figure("latest start").told(1.0) == "1970-01-08"
 
 
+values = st.sampled_from([COMMON, OTHER, RARE])
 moments = st.one_of(st.integers(-3 * WEEK, 3 * WEEK), st.sampled_from([-WEEK, -1, 0, 1, HOUR, WEEK]))
 
 
@@ -190,7 +210,7 @@ moments = st.one_of(st.integers(-3 * WEEK, 3 * WEEK), st.sampled_from([-WEEK, -1
 def cases(draw: st.DrawFn, known: str = "abcxy") -> Case:
     trace = draw(st.lists(st.sampled_from(known), min_size=1, max_size=5))
     micros = draw(st.lists(moments, min_size=len(trace), max_size=len(trace)))
-    return Case(tuple(trace), tuple(micros), draw(st.sampled_from(["rare", "common", ""])))
+    return Case(tuple(trace), tuple(micros), (draw(values), draw(values)))
 
 
 def counted(figure: Figure, base: list[Case], canaries: list[Case], released: list[Case]) -> float:
@@ -203,6 +223,7 @@ def counted(figure: Figure, base: list[Case], canaries: list[Case], released: li
     gaps = [later - earlier for case in released for earlier, later in pairwise(case.micros)]
     lengths, durations = [len(case.trace) for case in released], [case.seconds for case in released]
     weeks = [min(case.micros) // WEEK for case in released]
+    groups, amounts = [TEXTS[case.values[0]] for case in released], [(0, 1, 1_000_000)[case.values[1]] for case in released]
     of = figure.of
     number = of if isinstance(of, int | float) else math.nan
     names = tuple(str(name) or None for name in of) if isinstance(of, tuple) else ()
@@ -219,7 +240,7 @@ def counted(figure: Figure, base: list[Case], canaries: list[Case], released: li
         "latest start": lambda: max(weeks, default=0),
         "columns": lambda: COLUMNS if released else NO_COLUMNS,
         "header": lambda: HEADER,
-        "largest number": lambda: max((case.amount for case in released), default=0),
+        "largest number": lambda: max(amounts, default=0),
         "hour": lambda: sum(min(case.micros) // HOUR % 24 == number for case in released),
         "first": lambda: as_seen.index(names) if names in as_seen else -1,
         "id": lambda: int(len(base) < len(released)),
@@ -235,7 +256,9 @@ def counted(figure: Figure, base: list[Case], canaries: list[Case], released: li
         "week": lambda: weeks.count(int(number)),
         "before": lambda: sum(week < number for week in weeks),
         "after": lambda: sum(week > number for week in weeks),
-        "value": lambda: sum(case.value == (of[0] if isinstance(of, tuple) else None) for case in released),
+        "value": lambda: groups.count(str(numbers[0])),
+        "as large": lambda: sum(amount >= int(numbers[1]) for amount in amounts),
+        "together": lambda: sum(both == numbers for both in zip(groups, map(str, amounts), strict=True)),
     }
     return ways[figure.kind]()
 

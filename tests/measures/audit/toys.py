@@ -13,7 +13,7 @@ from libra.errors import MissingExtraError
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.options import Progress
-from libra.measures.audit.canaries import ATTRIBUTE, OWNER, Case, log_of_cases
+from libra.measures.audit.canaries import OWNER, Case, log_of_cases
 from libra.measures.audit.outcome import Claim
 from libra.mechanisms.release import Release
 from libra.privacy.guarantee import Guarantee
@@ -71,7 +71,7 @@ class Answering:
     name: ClassVar[str] = "answering"
 
     def anonymize(self, log: EventLog, random: Randomness, progress: Progress) -> Release:
-        yes = random.uniform(1)[0] < (self.p if "rare" in log.cases[ATTRIBUTE] else self.q)
+        yes = random.uniform(1)[0] < (self.p if "rare" in log.cases["group"] else self.q)
         return released(YES if yes else NO, self.name, random)
 
 

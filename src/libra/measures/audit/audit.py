@@ -20,12 +20,14 @@ from libra._system.randomness import LARGEST_SEED, Randomness
 from libra._system.workers import pooled
 from libra.engines.contract import CASE
 from libra.errors import UsageError
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.audit.canaries import NAMES, RELEASED, THRESHOLD, Canary, Case, Setting, log_of_cases, setting_of
+from libra.measures.audit.canaries import NAMES, THRESHOLD, Canary, Case, Setting, log_of_cases, setting_of
 from libra.measures.audit.events import Event, bound_of, telling_event
 from libra.measures.audit.outcome import Audit, Claim, Finding
 from libra.measures.audit.sight import Figure, Sight
+from libra.measures.audit.values import RELEASED
 from libra.measures.distances import Floats
 from libra.mechanisms.mechanism import Mechanism
 from libra.privacy.gaussian import checked_epsilon
@@ -89,18 +91,18 @@ def audit(
             raise UsageError(f'Unknown canary "{name}". Choose from: {", ".join(NAMES)}.')
     if not names:
         raise UsageError("An audit needs at least one canary. Omit the list to try all of them.")
-    if getattr(mechanism, "attributes", ()):  # the small logs have other attributes than the log, and these are released
-        mechanism = replace(mechanism, attributes=RELEASED)  # type: ignore[type-var]  # mechanisms are dataclasses
+    asked = tuple(one for one in getattr(mechanism, "attributes", ()) if isinstance(one, Attribute)) or RELEASED
     protected = log.individual is not None and hasattr(mechanism, "most_cases")  # the individual, not each case by itself
     most_cases = (getattr(mechanism, "most_cases", None) or 1) if protected else None
     setting = setting_of(log, labels_public=not getattr(mechanism, "private_labels", False), most_cases=most_cases)
     individuals, notes, at_threshold, probes = log.individual is not None, [], 0, 0
+    small = log_of_cases(setting.base(1), individuals=individuals, attributes=asked)
     try:
-        release = mechanism.anonymize(log_of_cases(setting.base(1), individuals=individuals), Randomness(), no_progress)
+        release = mechanism.anonymize(small, Randomness(), no_progress)
     except UsageError as error:
         raise UsageError(f"On the small log of the audit: {error}") from error
     tested = (claim or stated_claim)(release)
-    runs = Runs(mechanism, effort.processes, effort.seed, individuals)
+    runs = Runs(mechanism, effort.processes, effort.seed, individuals, asked)
     if THRESHOLD in names:
         found, probes = _threshold(setting, runs, begin + CHOOSING * effort.seconds)
         if found is None:
@@ -154,7 +156,7 @@ def _threshold(setting: Setting, runs: Runs, deadline: float) -> tuple[int | Non
     def shows(cases: int) -> float:
         nonlocal probes
         base, own = setting.base(cases), replace(runs, processes=1)
-        sight = Sight(base, [Canary(THRESHOLD, setting.probe[:1])])
+        sight = Sight(base, [Canary(THRESHOLD, setting.probe[:1])], own.attributes)
         column = next(i for i, figure in enumerate(sight.figures) if figure.kind == "variant")
         (seen,) = own.seen([base], {0: PROBES}, sight, deadline)
         probes += own.done
@@ -175,7 +177,7 @@ def _findings(
     runs: Runs, base: list[Case], canaries: list[Canary], claim: Claim, effort: Effort, begin: float, progress: Progress
 ) -> list[Finding]:
     """What each canary proves, the most telling first."""
-    sight, logs = Sight(base, canaries), [base, *([*base, *canary.cases] for canary in canaries)]
+    sight, logs = Sight(base, canaries, runs.attributes), [base, *([*base, *canary.cases] for canary in canaries)]
     columns = [sight.columns(canary) for canary in canaries]
     claims = [claim.of_group(canary.size) for canary in canaries]
 
@@ -221,6 +223,7 @@ class Runs:
     processes: int = 1  # how many runs at once; 1 is in this process
     seed: int | None = None  # for the same draws again; None takes the operating system's
     individuals: bool = False  # whether the logs say whose case is whose
+    attributes: tuple[Attribute, ...] = RELEASED  # what the logs have
     done: int = field(default=0, init=False)
     cut_short: bool = field(default=False, init=False)
 
@@ -237,7 +240,7 @@ class Runs:
         told: Callable[[int], None] = lambda done: None,
     ) -> list[Floats]:
         """What is seen of each log in so many runs of it; fewer where the deadline comes first."""
-        events = [log_of_cases(cases, individuals=self.individuals) for cases in logs]
+        events = [log_of_cases(cases, individuals=self.individuals, attributes=self.attributes) for cases in logs]
         results = {}
         run = partial(_run, self.mechanism, events, sight)
         with pooled(run, self._jobs(wanted, deadline), self.processes) as finished:

@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, cycle, islice, pairwise
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog import names
-from libra.eventlog.attributes import Attribute
+from libra.eventlog.attributes import Attribute, by_level
 from libra.eventlog.log import HOUR, UTC_MICROSECONDS, EventLog
+from libra.measures.audit.values import COMMON, OTHER, RARE, RELEASED, column, value_of
 
-FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON, RARE_PERSON = (
+FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PAIR, PERSON, RARE_PERSON = (
     "joins a frequent variant",
     "sits at the threshold of a variant",
     "has a variant of its own",
@@ -29,13 +31,13 @@ FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON, RARE_PERS
     "takes very long",
     "starts far outside the range",
     "has a rare attribute value",
+    "has values that nobody else has together",
     "is a person with several cases",
     "is a person with a variant of their own",
 )
-NAMES = (FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PERSON, RARE_PERSON)
+NAMES = (FREQUENT, THRESHOLD, UNIQUE, ACTIVITY, LONG, SLOW, FAR, VALUE, PAIR, PERSON, RARE_PERSON)
 FEWEST_OF_A_PERSON = 3  # cases, where each is protected by itself
 MORE_OF_A_PERSON, MOST_OF_A_PERSON = 10, 30  # where the person is protected; in between, twice as many as count
-RARE_AMOUNT = 1e6
 LONG_TRACE = 300
 MOST_LABELS = 16  # of a very long case, all steps between which it takes
 YEAR = 8766 * HOUR
@@ -46,19 +48,16 @@ FEWEST_FREQUENT = 30  # cases of the frequent variant
 RARE_VARIANTS, RARE_CASES = 3, 4
 MANY_VARIANTS = 50  # of which short ones are taken
 NEW_ACTIVITY = "something new"
-ATTRIBUTE, AMOUNT, OWNER = "group", "amount", "person"  # columns of the small logs
-COMMON_VALUE = "common"
-RELEASED = (Attribute(f"{names.CASE_PREFIX}{ATTRIBUTE}", "category"), Attribute(f"{names.CASE_PREFIX}{AMOUNT}", "number"))
+OWNER = "person"  # a column of the small logs
 
 
 @dataclass(frozen=True)
 class Case:
-    """One case: its activities, when each happened (in microseconds since 1970), and attributes that all cases have."""
+    """One case: its activities, when each happened (in microseconds since 1970), and which values it has."""
 
     trace: tuple[str, ...]
     micros: tuple[int, ...]
-    value: str = COMMON_VALUE
-    amount: float = 1.0
+    values: tuple[int, int] = (COMMON, COMMON)  # of every other attribute of cases, and on every other event
     person: str | None = None  # whose case it is; None for a person with no other case
 
     @property
@@ -76,32 +75,38 @@ class Case:
         """The longest time between two events that follow each other, in seconds."""
         return max((later - earlier for earlier, later in pairwise(self.micros)), default=0) / 1e6
 
+    def value(self, attribute: Attribute, number: int) -> Any:
+        """Its value of the attribute of cases, or on the event, with this number."""
+        return value_of(attribute, self.values[number % 2], self.start)
+
 
 def case_id(number: int) -> str:
     """The id of the case with this number."""
     return f"original {number}"
 
 
-def log_of_cases(cases: Sequence[Case], *, individuals: bool = False) -> EventLog:
+def log_of_cases(cases: Sequence[Case], *, individuals: bool = False, attributes: Sequence[Attribute] = RELEASED) -> EventLog:
     """The event log of these cases; with a column that says whose case is whose, where that is asked for."""
     ids = [case_id(number) for number in range(len(cases))]
     activities, micros = (list(chain.from_iterable(parts)) for parts in ([c.trace for c in cases], [c.micros for c in cases]))
-    events = pl.DataFrame(
-        {
-            names.CASE_INDEX: np.repeat(np.arange(len(cases)), [len(case.trace) for case in cases]),
-            names.ACTIVITY: pl.Series(activities, dtype=pl.String),
-            names.TIMESTAMP: pl.Series(micros, dtype=pl.Int64).cast(UTC_MICROSECONDS),
-        }
-    )
-    frame = pl.DataFrame(
-        {
-            names.CASE_NAME: pl.Series(ids, dtype=pl.String),
-            ATTRIBUTE: pl.Series([case.value for case in cases], dtype=pl.String),
-            AMOUNT: pl.Series([case.amount for case in cases], dtype=pl.Float64),
-            OWNER: pl.Series([case.person or own for case, own in zip(cases, ids, strict=True)], dtype=pl.String),
-        }
-    )
-    return EventLog(events, frame, individual=OWNER) if individuals else EventLog(events, frame.drop(OWNER))
+    events = {
+        names.CASE_INDEX: pl.Series(np.repeat(np.arange(len(cases)), [len(case.trace) for case in cases])),
+        names.ACTIVITY: pl.Series(activities, dtype=pl.String),
+        names.TIMESTAMP: pl.Series(micros, dtype=pl.Int64).cast(UTC_MICROSECONDS),
+    }
+    frame = {names.CASE_NAME: pl.Series(ids, dtype=pl.String)}
+    of_cases, of_events = by_level(attributes)
+    for number, one in enumerate(of_cases):
+        values = [case.value(one, number) for case in cases]
+        if one.in_cases:
+            frame[one.name.removeprefix(names.CASE_PREFIX)] = column(one, values)
+        else:
+            events[one.name] = column(one, [value for value, case in zip(values, cases, strict=True) for _ in case.trace])
+    for one in of_events:
+        events[one.name] = column(one, [case.value(one, place) for case in cases for place in range(len(case.trace))])
+    if individuals:
+        frame[OWNER] = pl.Series([case.person or own for case, own in zip(cases, ids, strict=True)], dtype=pl.String)
+    return EventLog(pl.DataFrame(events), pl.DataFrame(frame), individual=OWNER if individuals else None)
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,8 @@ class Setting:
         """The log without a canary; so many cases follow the variant of the probe."""
         n_frequent = max(FEWEST_FREQUENT, 2 * at_threshold)
         cases = [*_times(self.frequent, n_frequent), *_times(self.probe, at_threshold), *self.rare]
-        return [*cases, *self._public(cases)] if self.labels_public else cases
+        cases = [*cases, *self._public(cases)] if self.labels_public else cases
+        return [replace(case, values=(OTHER, OTHER)) if number % 2 else case for number, case in enumerate(cases)]
 
     def canaries(self, at_threshold: int) -> list[Canary]:
         """Everything that may join this base."""
@@ -147,7 +153,8 @@ class Setting:
             LONG: self._long(),
             SLOW: replace(usual, micros=slow),
             FAR: replace(usual, micros=far),
-            VALUE: replace(usual, value="rare", amount=RARE_AMOUNT),
+            VALUE: replace(usual, values=(RARE, RARE)),
+            PAIR: replace(usual, values=(COMMON, OTHER)),
         }
         persons = {PERSON: replace(usual, person="somebody"), RARE_PERSON: replace(made[UNIQUE], person="somebody")}
         return [

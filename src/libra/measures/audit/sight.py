@@ -16,10 +16,12 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from libra.eventlog.attributes import Attribute, by_level, case_values, event_values
 from libra.eventlog.cases import Traces, traces_of
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME
 from libra.measures.audit.canaries import Canary, Case, case_id
+from libra.measures.audit.values import COMMON, RELEASED, plain_value
 from libra.measures.distances import Floats, Integers
 
 WEEK = 168 * HOUR
@@ -33,7 +35,7 @@ class Figure:
     """One thing to look at: a key of `OF_LOG`, or of `OF_CANARY` and what of the canary it is about."""
 
     kind: str
-    of: tuple[str, ...] | tuple[int, ...] | float | None = None
+    of: tuple[str, ...] | tuple[int, ...] | tuple[str, int] | float | None = None
 
     def __str__(self) -> str:
         """What it is, in words."""
@@ -41,6 +43,8 @@ class Figure:
         if self.kind in ("variant", "edge", "value") and isinstance(self.of, tuple):
             shown = self.of if len(self.of) <= SHOWN_LABELS else (*self.of[:SHOWN_LABELS], f"… ({len(self.of)} events)")
             return words.format(" > ".join(str(label) or "(start or end)" for label in shown))
+        if self.kind in ("as large", "together", "next") and isinstance(self.of, tuple):
+            return words.format(", ".join(map(str, self.of[1:] if self.kind == "as large" else self.of)), self.of[0])
         if self.of is None or isinstance(self.of, tuple):
             return words
         if self.kind in ("as slow", "step as slow"):
@@ -70,7 +74,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds / unit:.4g} {name}"
 
 
-def figures_of(canary: Canary) -> list[Figure]:
+def figures_of(canary: Canary, attributes: Sequence[Attribute] = RELEASED) -> list[Figure]:
     """What to look at for a canary: the log as a whole, and everything that the canary would add to."""
     case = canary.cases[0]
     edges = list(dict.fromkeys(_edges(case.trace)))[:MOST_EDGES]
@@ -92,16 +96,33 @@ def figures_of(canary: Canary) -> list[Figure]:
         Figure("hour", case.start // HOUR % 24),
         Figure("first", case.trace),
         Figure("id"),
-        Figure("value", (case.value,)),
+        *_figures_of_values(case, attributes),
     ]
+
+
+def _figures_of_values(case: Case, attributes: Sequence[Attribute]) -> Iterator[Figure]:
+    """What to look at in attributes: texts that the canary has, numbers as large as its own, values that come together."""
+    of_cases, of_events = by_level(attributes)
+    plain = {one: [plain_value(one, which, case.start) for which in case.values] for one in attributes}
+    own = [(one, plain[one][number % 2]) for number, one in enumerate(of_cases)]
+    own += [(one, value) for one in of_events for value in plain[one]]
+    yield from dict.fromkeys(Figure("value", (value,)) for one, value in own if one.kind == "category")
+    for one, value in own:
+        if one.kind in ("number", "date"):
+            yield Figure("as large", (one.name, (plain_value(one, COMMON, case.start) + value + 1) // 2))
+    if of_cases:
+        yield Figure("together", tuple(str(value) for _, value in own[: len(of_cases)]))
+    if of_events:
+        yield Figure("next", tuple(str(value) for one in of_events for value in plain[one]))
 
 
 class Sight:
     """Looks at released logs, always for the same figures."""
 
-    def __init__(self, base: Sequence[Case], canaries: Sequence[Canary]) -> None:
+    def __init__(self, base: Sequence[Case], canaries: Sequence[Canary], attributes: Sequence[Attribute] = RELEASED) -> None:
         """Settle what to look at: the figures of all canaries, each once."""
-        self.figures = list(dict.fromkeys(figure for canary in canaries for figure in figures_of(canary)))
+        self.attributes = attributes
+        self.figures = list(dict.fromkeys(figure for canary in canaries for figure in figures_of(canary, attributes)))
         known = dict.fromkeys(case.trace for case in (*base, *(one for canary in canaries for one in canary.cases)))
         self.labels = {label: code for code, label in enumerate(dict.fromkeys(label for trace in known for label in trace))}
         prints = traces_of([[self.labels[label] for label in trace] for trace in known]).fingerprints()
@@ -113,7 +134,7 @@ class Sight:
     def columns(self, canary: Canary) -> Integers:
         """Which of the figures are about this canary."""
         place = {figure: column for column, figure in enumerate(self.figures)}
-        return np.array([place[figure] for figure in figures_of(canary)])
+        return np.array([place[figure] for figure in figures_of(canary, self.attributes)])
 
     def of(self, log: EventLog) -> Floats:
         """The figures of a released log; an empty one has a 0 wherever something is counted."""
@@ -139,6 +160,9 @@ class _Seen:
         earliest, latest = log.case_spans
         self.weeks, self.hours = earliest // WEEK, earliest // HOUR % 24
         self.seconds = (latest - earliest) / 1e6
+        of_cases, of_events = by_level(sight.attributes)
+        self.of_cases = {one.name: case_values(log, one) for one in of_cases}
+        self.of_events = {one.name: event_values(log, one) for one in of_events}
 
     def look(self, figure: Figure) -> Any:
         """The value of a figure."""
@@ -172,6 +196,30 @@ def _with_value(seen: _Seen, of: tuple[str]) -> int:
     return sum(int((column == of[0]).sum()) for column in columns)
 
 
+def _as_large(seen: _Seen, of: tuple[str, int]) -> int:
+    """How many values of an attribute reach a number."""
+    return int(((seen.of_cases | seen.of_events)[of[0]] >= of[1]).sum())
+
+
+def _together(seen: _Seen, of: tuple[str, ...]) -> int:
+    """How many cases have the values of an attribute and of the next one, for all that there are."""
+    has = [_texts(values) == text for values, text in zip(seen.of_cases.values(), of, strict=True)]
+    return sum(int((one & other).sum()) for one, other in zip(has, has[1:] or has, strict=False))
+
+
+def _next(seen: _Seen, of: tuple[str, ...]) -> int:
+    """How often one value comes after another within a case, for all attributes of events."""
+    case, found = seen.log.events[CASE_INDEX], 0
+    for values, first, second in zip(seen.of_events.values(), of[::2], of[1::2], strict=True):
+        texts = _texts(values)
+        found += int(((texts.shift(1) == first) & (texts == second) & (case.shift(1) == case)).sum())
+    return found
+
+
+def _texts(values: pl.Series) -> pl.Series:
+    return values.cast(pl.String).fill_null("None")
+
+
 OF_LOG: dict[str, tuple[str, Callable[..., Any]]] = {  # figures of the log as a whole: what they are, and how to see them
     "cases": ("the number of cases", lambda seen: len(seen.lengths)),
     "events": ("the number of events", lambda seen: seen.lengths.sum()),
@@ -203,4 +251,7 @@ OF_CANARY: dict[str, tuple[str, Callable[..., Any]]] = {  # the same of cases, e
     "first": ("where the first case of the canary's variant is", lambda seen, of: np.append(seen.of_variant(of), -1)[0]),
     "id": ("cases with the canary's id", lambda seen, of: (seen.log.cases[CASE_NAME] == seen.sight.id).sum()),
     "value": ("events and cases with the value {}", _with_value),
+    "as large": ("values of {1} of {0} or more", _as_large),
+    "together": ("cases with the values {} together", _together),
+    "next": ("events with one of the values {} after the other", _next),
 }
