@@ -21,7 +21,8 @@ from libra.certificate.content import content, content_of_log
 from libra.certificate.verify import verify
 from libra.errors import InputError
 from libra.eventlog.attributes import Attribute
-from libra.eventlog.names import OTHER, RESOURCE
+from libra.eventlog.names import LIFECYCLE, OTHER, RESOURCE
+from libra.example.simulate import simulate
 from libra.mechanisms.libra.model_file import write_model
 from libra.mechanisms.peers import EMPLOYEES
 from libra.release import Release
@@ -250,3 +251,27 @@ def test_an_empty_release_is_verified_and_says_nothing_of_events(tmp_path: Path)
     assert release.log.n_cases == 0
     release.write(tmp_path / "log.csv", certificate=tmp_path / "certificate.json")
     assert _refused(tmp_path / "certificate.json", tmp_path / "log.csv") == []
+
+
+TRANSITION = Attribute(LIFECYCLE, "category", "event")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_transitions_that_are_an_attribute_make_no_instances_where_the_log_is_verified(name: str, tmp_path: Path) -> None:
+    """Half of the events say that they start something; the log was read as events without instances all the same."""
+    log = with_values(400)
+    halves = pl.Series(LIFECYCLE, ["start", "complete"] * log.n_events)[: log.n_events]
+    log = replace(log, events=log.events.with_columns(halves))
+    release = libra.anonymize(log, epsilon=6.0, delta=1e-3, attributes=[TRANSITION])
+    assert {"start", "complete"} <= set(release.log.events[LIFECYCLE].drop_nulls())
+    release.write(tmp_path / name, certificate=tmp_path / "certificate.json")
+    assert _refused(tmp_path / "certificate.json", tmp_path / name) == []
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_log_without_events_is_verified_whatever_its_events_were(name: str, tmp_path: Path) -> None:
+    events = libra.read(simulate(cases=3, starts=True), instances="events")
+    release = libra.anonymize(events, epsilon=0.01, labels="public", seed=3)
+    release.write(tmp_path / name, certificate=tmp_path / "certificate.json")
+    assert release.log.n_events == 0
+    assert _refused(tmp_path / "certificate.json", tmp_path / name) == ["randomness"]  # the seed

@@ -34,6 +34,7 @@ from libra.eventlog.names import (
     CASE_INDEX,
     CASE_NAME,
     CASE_PREFIX,
+    LIFECYCLE,
     OTHER,
     PSEUDONYM,
     RESOURCE,
@@ -92,9 +93,11 @@ def content(document: Mapping[str, Any], output: Path) -> Check:
 def _read_back(document: Mapping[str, Any], output: Path) -> tuple[EventLog, list[str]]:
     """The log in the file, and where that does not go with the instances that the certificate speaks of."""
     mode = instances_in(document["contents"])
-    log = read(output, ReadOptions(allow_empty=True, instances="events" if mode == "pair" else mode))
+    log = read(output, ReadOptions(allow_empty=True, instances="events"))  # what is in the file: transitions may be an attribute
     if mode != "pair":
-        return log, []
+        if mode == "events" and LIFECYCLE not in log.events.columns:  # a column without any value is not kept
+            log = replace(log, events=log.events.with_columns(pl.lit(None, pl.String).alias(LIFECYCLE)))
+        return replace(log, instances=mode), []
     problems = []
     if START_TIMESTAMP in log.events.columns:  # a table; in XES starts are events
         if (log.events[START_TIMESTAMP] > log.events[TIMESTAMP]).any():
