@@ -177,11 +177,12 @@ def described_parameters(described: Description | None, said: Mapping[str, Any],
 def asked_attributes(described: Description | None, said: str | Sequence[Any]) -> list[Any]:
     """The attributes that are asked for by name, or all that may be released, as a description declares them.
 
-    Resources are people, whom a guarantee for cases does not protect: they have to be named.
+    Resources are people, whom a guarantee for cases does not protect: they have to be named. Transitions that say what is an
+    instance, or which event is which, are released as that.
     """
     from libra.errors import did_you_mean
     from libra.eventlog.attributes import Attribute
-    from libra.eventlog.names import RESOURCE
+    from libra.eventlog.names import LIFECYCLE, RESOURCE
 
     if isinstance(said, str) and said != "all":
         raise UsageError(f'attributes has to be a list of names, or "all", not {said!r}.')
@@ -191,12 +192,17 @@ def asked_attributes(described: Description | None, said: str | Sequence[Any]) -
         remedy = "Write it with libra describe LOG -o log.toml, check it, and add --description log.toml"
         raise UsageError(f"Attributes are released as a description of the log declares them, and there is none. {remedy}.")
     known = {attribute.name: attribute for attribute in described.attributes}
+    of_instances = described.instances in ("pair", "events")
     if isinstance(said, str):
-        released = [attribute for attribute in described.attributes if attribute.release and attribute.name != RESOURCE]
+        left_out = {RESOURCE, LIFECYCLE} if of_instances else {RESOURCE}
+        released = [attribute for attribute in described.attributes if attribute.release and attribute.name not in left_out]
         if not released:
             raise UsageError(f"{described.source} has no attribute that may be released. Describe the log again, or correct it.")
         return released
     for name in said:
+        if name == LIFECYCLE and of_instances:
+            instead = "with every event" if described.instances == "events" else "as starts and completions"
+            raise UsageError(f'{described.place("instances")} releases "{name}" {instead}. Leave out the attribute.')
         if isinstance(name, str) and name not in known:
             prefixed = f"case:{name}" if f"case:{name}" in known else name
             raise UsageError(f'{described.source} has no attribute "{name}".{did_you_mean(prefixed, known)}')

@@ -13,6 +13,7 @@ import libra
 from attributed_events import NAMES, OWN_NAMES, with_values
 from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import OTHER, RESOURCE
+from libra.example.simulate import simulate
 from libra.mechanisms.peers import EMPLOYEES
 
 from .conftest import Answer, Run
@@ -89,6 +90,24 @@ def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], told: str, fold
     assert (answer.code, answer.out) == (2, "")
     assert told in answer.err
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("mode", ["pair", "events"])
+def test_transitions_that_make_instances_are_no_attribute(mode: str, tmp_path: Path, run: Run) -> None:
+    log = libra.read(simulate(cases=200, starts=True), instances="events")
+    libra.write(log, tmp_path / "log.csv")
+    run("describe", tmp_path / "log.csv", "-o", tmp_path / "log.toml", "--instances", "complete")
+    text = (tmp_path / "log.toml").read_text(encoding="utf-8").replace('instances = "complete"', f'instances = "{mode}"')
+    (tmp_path / "log.toml").write_text(text.replace("release = false", "release = true"), encoding="utf-8")
+    answer = _anonymized(run, tmp_path, tmp_path / "out.csv", "--attribute", "lifecycle:transition")
+    assert (answer.code, answer.out) == (2, "")
+    assert 'releases "lifecycle:transition" ' in answer.err
+    assert "log.toml, line " in answer.err
+    assert not (tmp_path / "out.csv").exists()
+    answer = _anonymized(run, tmp_path, tmp_path / "out.csv", "--all-attributes", "--certificate", tmp_path / "c.json")
+    assert answer.code == 0, answer.err
+    document = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    assert "lifecycle:transition" not in {one["name"] for one in document["parameters"]["attributes"]}
 
 
 TABLE = "case,activity,time,x\n"
