@@ -37,6 +37,7 @@ from libra.eventlog.attributes import Attribute
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import OTHER
+from libra.example.simulate import simulate
 from libra.mechanisms.libra.generate import planned
 from libra.mechanisms.libra.model_file import read_model, write_model
 from libra.release import Release
@@ -46,6 +47,7 @@ CASES = 1500
 ELSEWHERE = """
 import json, sys, hashlib
 from libra.mechanisms.libra.figures import Figures
+from libra.example.simulate import simulate
 from libra.mechanisms.libra.generate import planned
 runs = [Figures.from_dict(run) for run in json.load(open(sys.argv[1]))]
 for part_events in (1_000_000, 3000):
@@ -238,3 +240,17 @@ def test_a_date_far_from_everything_is_still_a_date(original: EventLog) -> None:
     far = original.cases.with_columns(pl.lit(-62_135_596_800_000_000).cast(UTC_MICROSECONDS).alias("born"))
     found = libra.anonymize(replace(original, cases=far), **ASKED | {"attributes": (BORN, COST)}).log
     assert found.cases["born"].dt.year().is_between(1, 9999).all()
+
+
+def test_attributes_without_values_are_named_in_a_note() -> None:
+    log = simulate(cases=300)
+    own = pl.Series("own", [f"v{i}" for i in range(log.n_cases)])
+    log = replace(log, cases=log.cases.with_columns(own))
+    nowhere = Attribute("cost:total", "number", at="Triagge")
+    rare, frequent = Attribute("case:own", "category"), Attribute("case:complaint", "category")
+    notes = libra.anonymize(log, epsilon=2.0, delta=1e-3, seed=1, attributes=[nowhere, rare, frequent]).notes
+    found = [note for note in notes if '"cost:total"' in note or '"case:' in note]
+    assert found == [
+        '"cost:total" has no value in the anonymized log: "Triagge", on which it stands, is not in it.',
+        'No value of "case:own" is frequent enough to be released: all are "(other)". Declared values stay.',
+    ]

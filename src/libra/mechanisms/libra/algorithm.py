@@ -19,13 +19,14 @@ from libra.engines.contract import CASE, Origin, Unit
 from libra.engines.polars import LogInMemory
 from libra.errors import UsageError
 from libra.eventlog.attributes import Attribute
+from libra.eventlog.instances import SEPARATOR
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import RESOURCE
+from libra.eventlog.names import OTHER, RESOURCE
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra import plan as plans
 from libra.mechanisms.libra.attributes.shares import usual_share
-from libra.mechanisms.libra.figures import with_pseudonyms
+from libra.mechanisms.libra.figures import Figures, with_pseudonyms
 from libra.mechanisms.libra.generate import planned, sharing_cases
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, ONE_IN, PRIVATE, PUBLIC, Budget, Edges, Labels, Plan, Tail, make_plan
 from libra.mechanisms.libra.release_run import STAGES, release_run
@@ -155,6 +156,7 @@ class Libra(CertifiedMechanism):
         generate = perf_counter() - begin - aggregate - privatize
         tail = figures[0].control.tail
         notes = [*made._notes(released, random.seeded), *notes_on_zone(self.time_zone, has_zone=origin.has_zone)]
+        notes += notes_on_attributes(figures) if released.n_cases else ()
         if released.n_cases and tail is not None and tail.base is not None:
             notes.append(noise_on_edges(tail.base.sd * figures[0].weight, certain=tail.certain))
             if tail.certain:
@@ -244,6 +246,17 @@ def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
     """That a zone did not count, where the times of the log have none."""
     if not has_zone and time_zone != "UTC":
         yield "The times of this log are in no zone, so their hours and days are kept as they stand; --time-zone did not count."
+
+
+def notes_on_attributes(runs: Sequence[Figures]) -> Iterator[str]:
+    """Which attributes have no value in the release, or none but "(other)"."""
+    activities = {label.partition(SEPARATOR)[0] for run in runs for label in run.labels}
+    for several in zip(*(each for run in runs if (each := run.each_attribute)), strict=True):
+        attribute = several[0].attribute
+        if attribute.at is not None and attribute.at not in activities:
+            yield f'"{attribute.name}" has no value in the anonymized log: "{attribute.at}", on which it stands, is not in it.'
+        elif attribute.kind == "category" and not any(one.texts for one in several):
+            yield f'No value of "{attribute.name}" is frequent enough to be released: all are "{OTHER}". Declared values stay.'
 
 
 def noise_on_edges(sd: float, *, certain: bool) -> str:
