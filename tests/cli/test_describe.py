@@ -235,12 +235,10 @@ def test_attributes_are_described_with_their_reasons(tmp_path: Path, run: Run) -
     log.write_text("\n".join(["case;activity;time;Age;Ward;Number", *rows, ""]), encoding="utf-8")
     text = run("describe", log).out
     assert (
-        '[attributes."Age"]  # case attribute: one value per case\nkind = "number"\n# lowest = 20  # seen in the log; declare it '
+        '[attributes."Age"]  # case attribute: one value per case\nkind = "number"\n# lowest = 20  # from the log; declare it '
         "only if a source outside the log says so\n"
     ) in text
-    assert (
-        '# values = ["A", "B"]  # seen in the log; declare it only if a source outside the log says so\nrelease = true\n' in text
-    )
+    assert '# values = ["A", "B"]  # from the log; declare it only if a source outside the log says so\nrelease = true\n' in text
     assert '[attributes."Number"]  # identifier: another value in nearly every case\nkind = "category"\nrelease = false\n' in text
     (tmp_path / "log.toml").write_text(text.replace("# lowest = 20 ", "lowest = 30 "), encoding="utf-8")
     document = json.loads(run("describe", log, "--description", tmp_path / "log.toml", "--json").out)

@@ -345,7 +345,7 @@ def test_what_was_seen_in_the_log_is_declared_by_nobody(tmp_path: Path) -> None:
     attributes = (Attribute("Age", "number"), Attribute("Ward", "category", release=False))
     text = Description(**VISITS, attributes=attributes, seen=seen).to_toml()
     assert Description.read(write(tmp_path, text)).attributes == attributes
-    assert "# lowest = 20  # seen in the log" in text
+    assert "# lowest = 20  # from the log" in text
     known = Description.read(write(tmp_path, re.sub("^# (?=lowest|highest|values)", "", text, flags=re.MULTILINE))).attributes
     assert known == (
         Attribute("Age", "number", lowest=20, highest=90.5),

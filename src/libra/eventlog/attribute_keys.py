@@ -19,10 +19,11 @@ from libra.eventlog.notes import listed
 TABLES = "attributes"
 HEAD = """
 # The attributes: which may be released (libra anonymize --attribute NAME, or --all-attributes), and what is known of each.
-# What is declared here is public. Lines behind a # were seen in the log and are as confidential as the log itself: remove the #
-# only if a source outside the log says so, such as a code book or a law.
+# What is declared here is public. kind, level, at, decimals and counter were found in the log: check that they are no secret.
+# Lines behind a # come from the log, with bounds rounded outwards, and are as confidential as the log itself: remove the # only
+# if a source outside the log says so, such as a code book or a law.
 """
-OUTSIDE = "seen in the log; declare it only if a source outside the log says so"
+OUTSIDE = "from the log; declare it only if a source outside the log says so"
 KEYS = tuple(each.name for each in fields(Attribute) if each.name != "name")
 TEXTS, LISTS, NUMBERS, TRUTHS = ("at", "unit"), ("values", "missing"), ("lowest", "highest"), ("counter", "release")
 CHOICES: dict[str, tuple[str, ...]] = {"kind": get_args(Kind), "level": get_args(Level)}
