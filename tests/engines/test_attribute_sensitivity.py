@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from adversarial_logs import FIRST, LAST, some_case
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from some_engines import START, Case, largest_square, log_from, names, square_norm
 
@@ -318,3 +318,22 @@ def test_clips_in_floats_are_not_below_the_norms(n_cells: int) -> None:
         exact = sum((1 - Fraction(1, one.n_cells)) * (1 - Fraction(1, other.n_cells)) for one, other in pairs)
         assert Fraction(tables.Interactions(pairs).clip) ** 2 >= exact
         assert Fraction(tables.PairCounts(pairs).clip) ** 2 >= many
+
+
+@given(neighbours())
+@settings(max_examples=30)
+def test_interactions_after_scores_are_those_that_an_engine_counts(two: Neighbours) -> None:
+    """Pairs that were looked at for scores are not counted again, and the noise and the ledger are the same."""
+    of = engine(two.rows)
+    pairs, wanted = two.asked(of)[-2:]
+    assume(wanted.clip > 0)  # there is nothing to release of a side with a single cell
+    once, anew = Gate(of, Randomness(seed=3)), Gate(of, Randomness(seed=3))
+    released = []
+    for through in (once, anew):
+        through.release_scores(pairs, np.zeros(pairs.shape, np.int64), 1.0)
+        if through is anew:
+            through._of_pairs.clear()
+        released.append(through.release(wanted, 1.0))
+    assert released[0].counts.tolist() == released[1].counts.tolist()
+    assert once.ledger().entries == anew.ledger().entries
+    assert all(one in once._of_pairs for one in wanted.pairs)

@@ -26,8 +26,8 @@ from libra.eventlog.attributes import Attribute, by_level, case_values, event_va
 from libra.eventlog.cases import MISSING, Cases, Traces, cases_of
 from libra.eventlog.ids import individuals_of
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import CASE_NAME
-from libra.eventlog.select import keep_labels
+from libra.eventlog.names import ACTIVITY, CASE_NAME
+from libra.eventlog.select import keep_events
 
 
 def drawn_cases(individual: pl.Series, most: int, random: Randomness, rate: float = 1.0) -> npt.NDArray[np.int64]:
@@ -177,7 +177,7 @@ def engine_of(
     log, random, listed = with_event_labels(log) if with_starts else log, random or Randomness(), labels
     if labels is not None:
         listed = with_transitions(labels) if with_starts and log.instances == "events" else labels
-        whole_log, log = log, keep_labels(log, listed)
+        whole_log, log = log, keep_events(log, log.events[ACTIVITY].is_in(list(listed)))
         left = whole_log.cases[CASE_NAME].is_in(log.cases[CASE_NAME].implode())
         found = {name: values.filter(left) for name, values in found.items()}
         listed = both_forms(labels) if with_starts and log.instances == "pair" else listed

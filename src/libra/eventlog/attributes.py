@@ -130,6 +130,8 @@ def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".form
         >>> plain_values(pl.Series(["1.25", "", "7", "400"]), Attribute("x", "number", decimals=1, highest=100)).to_list()
         [12, None, 70, 1000]
     """
+    if attribute.kind == "number" and values.dtype.is_numeric() and not attribute.missing:
+        return _in_units(unnamed(values).cast(pl.Float64), attribute)  # what these say needs no text
     text = _text(values, attribute)
     if attribute.kind == "category":
         return text
@@ -140,11 +142,10 @@ def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".form
         moments = unnamed(values) if values.dtype == UTC_MICROSECONDS else read_iso_dates(text)[0]
         said, found = as_text(moments) if attribute.missing else text, moments.to_physical().cast(pl.Int64)
     else:
-        low, high = attribute.bounds
         numbers = (unnamed(values) if values.dtype.is_numeric() else text.cast(pl.Float64, strict=False)).cast(pl.Float64)
         text = text.set(numbers.is_nan().fill_null(False), None)  # which says that there is no number
         said = as_text(numbers.set(numbers.abs() >= EXACT, None)) if attribute.missing else text
-        found = (numbers.fill_nan(None) * 10**attribute.decimals).clip(low, high).round(mode="half_to_even").cast(pl.Int64)
+        found = _in_units(numbers, attribute)
     if attribute.missing:
         text = text.set(said.is_in(list(attribute.missing)).fill_null(False), None)
     lost = text.is_not_null() & found.is_null()
@@ -154,6 +155,12 @@ def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".form
         remedy = "Correct it, add it to missing if it means no value, describe the attribute otherwise, or set release = false"
         raise InputError(what, place=place(row), remedy=remedy)
     return found.set(text.is_null(), None)
+
+
+def _in_units(numbers: pl.Series, attribute: Attribute) -> pl.Series:
+    """Numbers within their bounds, in units of the last decimal; null where there is none."""
+    units: pl.Series = (numbers.fill_nan(None) * 10**attribute.decimals).clip(*attribute.bounds)
+    return units.round(mode="half_to_even").cast(pl.Int64)
 
 
 def from_text(text: pl.Series, attribute: Attribute, decimal: str | None, place: Place) -> pl.Series:

@@ -16,9 +16,10 @@ from time import perf_counter
 import numpy as np
 
 from libra._system.randomness import Randomness
-from libra.engines.attribute_tables import PairCounts
+from libra.engines.attribute_tables import Interactions, Pair, PairCounts
 from libra.engines.contract import FINE, Engine, Table
 from libra.engines.control_flow_tables import MOST_LABELS, LabelWeights, OneCell
+from libra.engines.counting.attributes import interactions_of
 from libra.engines.counting.blocks import codes_among
 from libra.engines.sequences import starts_among
 from libra.eventlog.cases import Integers, Traces
@@ -83,6 +84,7 @@ class Gate:
     seconds: Seconds = field(default_factory=Seconds)
     _entries: list[Entry] = field(default_factory=list)
     _ahead: dict[int, tuple[Table, Integers]] = field(default_factory=dict)
+    _of_pairs: dict[Pair, Integers] = field(default_factory=dict)  # counts that were looked at for scores
 
     def release(self, table: Table, mu: float, group: Group | None = None) -> NoisyTable:
         """The table with rounded Gaussian noise, such that the release is mu-Gaussian-differentially private.
@@ -118,7 +120,12 @@ class Gate:
             self._ahead.update(zip(map(id, tables), zip(tables, self._engine.count_all(tables), strict=True), strict=True))
 
     def _counts(self, table: Table) -> Integers:
-        return self._ahead.pop(id(table))[1] if id(table) in self._ahead else self._engine.count_all([table])[0]
+        if id(table) in self._ahead:
+            return self._ahead.pop(id(table))[1]
+        if isinstance(table, Interactions) and all(pair in self._of_pairs for pair in table.pairs):
+            counted = (self._of_pairs[one, other].reshape(one.n_cells, other.n_cells) for one, other in table.pairs)
+            return interactions_of(list(counted), table)
+        return self._engine.count_all([table])[0]
 
     def select_variants(self, mu: float, threshold: int, scale: int) -> tuple[Traces, NoisyTable]:
         """The variants whose noisy counts, times `scale`, reach the threshold, and these counts, the highest first."""
@@ -184,9 +191,10 @@ class Gate:
     def release_scores(self, pairs: PairCounts, expected: Integers, mu: float) -> NoisyTable:
         """How far each pair is from what was expected: the summed differences of its counts, each of which a case moves by 1."""
         with self.seconds.of("aggregate"):
-            apart = np.abs(self._counts(pairs) - expected)
+            counts = self._counts(pairs)
             ends = np.cumsum([one.n_cells * other.n_cells for one, other in pairs.pairs])
-            scores = np.add.reduceat(apart, np.concatenate(([0], ends[:-1])))
+            scores = np.add.reduceat(np.abs(counts - expected), np.concatenate(([0], ends[:-1])))
+            self._of_pairs.update(zip(pairs.pairs, np.split(counts, ends[:-1]), strict=True))
         with self.seconds.of("privatize"):
             sd = pairs.clip / mu
             self._write(Entry(pairs.purpose, ROUNDED_GAUSSIAN, pairs.clip, sd, self.group))

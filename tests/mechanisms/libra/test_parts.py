@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 import libra
+from libra import example
 from libra._system.randomness import Randomness
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.in_parts import LogInParts
 from libra.example.simulate import simulate
 from libra.mechanisms.libra.figures import Figures, case_counts, weighted
@@ -147,3 +149,12 @@ def test_figures_that_went_through_json_plan_the_same(several: Release) -> None:
     again = [Figures.from_dict(json.loads(json.dumps(run.to_dict()))) for run in several.figures]
     one, other = (planned(runs, part_events=2000).in_parts(seeded=False) for runs in (several.figures, again))
     assert one.equals(other)
+
+
+def test_times_that_were_made_for_attributes_are_those_that_figures_alone_give() -> None:
+    """The first part is generated while attributes are released, and taken over; another process makes it anew."""
+    attributes = [Attribute("case:complaint", "category"), Attribute("case:age", "number", lowest=0, highest=120)]
+    with_attributes = libra.anonymize(example.path(), epsilon=2.0, delta=1e-4, attributes=attributes)
+    assert {"complaint", "age"} <= {*with_attributes.log.cases.columns}
+    anew = planned(with_attributes.figures).in_parts(seeded=False)
+    assert anew.equals(with_attributes.log)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,16 +93,23 @@ def grains_of(values: Integers) -> Integers:
     return sum((values % grain == 0).astype(np.int64) for grain in tables.GRAINS[1:]) if len(values) else values
 
 
-def _interactions(cases: Cases, table: tables.Interactions) -> Integers:
-    """A case adds (1 or 0 - 1/K) (1 or 0 - 1/S), times the scale, rounded toward zero, to each pair of cells."""
+def interactions_of(counts: Sequence[Integers], table: tables.Interactions) -> Integers:
+    """The interactions of pairs, given how many cases fall into each pair of cells.
+
+    A case adds (1 or 0 - 1/K) (1 or 0 - 1/S), times the scale, rounded toward zero, to each pair of cells.
+    """
     added = []
-    for both in _pair_tables(cases, table.pairs):
+    for both in counts:
         k, s = both.shape
         one, other, whole = both.sum(axis=1, keepdims=True), both.sum(axis=0, keepdims=True), both.sum()
         in_both, in_one, in_other, in_none = (table.scale * part // (k * s) for part in ((k - 1) * (s - 1), k - 1, s - 1, 1))
         apart = (one - both) * in_one + (other - both) * in_other
         added.append(both * in_both - apart + (whole - one - other + both) * in_none)
     return np.concatenate([part.ravel() for part in added]) if added else np.zeros(0, np.int64)
+
+
+def _interactions(cases: Cases, table: tables.Interactions) -> Integers:
+    return interactions_of(_pair_tables(cases, table.pairs), table)
 
 
 def _pair_counts(cases: Cases, table: tables.PairCounts) -> Integers:

@@ -78,7 +78,7 @@ class Figures:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Figures:
         """The figures of a JSON document."""
-        labels = tuple(map(_label_of, plain["labels"]))
+        labels = tuple(one if isinstance(one, str) else SEPARATOR.join(one) for one in plain["labels"])
         control = ControlFigures(
             n_labels=len(labels),
             kept=traces_of(plain["kept"]),
@@ -141,10 +141,6 @@ def _plain_label(label: str) -> str | list[str]:
     """A label as JSON has it: its activity, or its activity and transition."""
     activity, transition = split_label(label)
     return activity if transition is None else [activity, transition]
-
-
-def _label_of(plain: str | list[str]) -> str:
-    return plain if isinstance(plain, str) else SEPARATOR.join(plain)
 
 
 def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Floats]:

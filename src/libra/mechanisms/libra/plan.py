@@ -262,7 +262,8 @@ def checked_budget(said: Budget | Mapping[str, float] | str, usual: float = 0.0)
     usual = sum(getattr(DEFAULT_BUDGET, name) for name in lacking)
     shares |= {name: left * getattr(DEFAULT_BUDGET, name) / usual for name in lacking}
     if min(shares.values()) <= 0 or abs(sum(shares.values()) - 1) > 1e-9:
-        raise UsageError(f"The shares of the budget have to add up to 1. {WAYS}.")
+        taken = "" if "attributes" in named or "attributes" not in shares else f", with {shares['attributes']:g} for attributes"
+        raise UsageError(f"The shares of the budget have to add up to 1{taken}. {WAYS}.")
     control, rest = round(shares["control"], 12), round(shares.get("attributes", 0.0), 12)
     return Budget(control=control, times=round(1 - control - rest, 12), attributes=rest)
 

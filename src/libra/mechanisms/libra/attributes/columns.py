@@ -56,10 +56,11 @@ def columns_of(
             of_events.append(column.alias(attribute.name))
             continue
         if attribute.at is not None:
-            here = np.array([activity == attribute.at for activity in activities], bool)[cases.codes]
-            first = np.zeros(len(rows), bool)
-            first[np.flatnonzero(here)[np.unique(rows[here], return_index=True)[1]]] = True
-            column = column.gather(pl.Series(np.where(first, rows, 0))).set(~pl.Series(first), None)
+            here = np.flatnonzero(np.array([activity == attribute.at for activity in activities], bool)[cases.codes])
+            first = here[np.diff(rows[here], prepend=-1) > 0]  # of each case
+            place = np.full(len(rows), len(cases), np.uint32)
+            place[first] = rows[first]
+            column = column.extend_constant(None, 1).gather(pl.Series(place))
         else:
             column = column.gather(pl.Series(rows))
         of_events.append(column.alias(attribute.name))

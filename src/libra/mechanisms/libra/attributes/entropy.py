@@ -18,7 +18,7 @@ import numpy as np
 
 from libra.eventlog.cases import Floats, Integers
 
-CLOSE = 0.25  # standard deviations within which everything is to be met
+CLOSE = 0.5  # standard deviations within which everything is to be met
 STEPS, TRIES, ROUGHLY = 20, 40, 0.3  # steps at most; tries to solve the equations of one, and what is left of them then
 FARTHEST, SHORTEST = 4.0, 1e-3  # how far a step may lead, and what is left of one that is given up
 SLIGHT = 1e-3  # penalty of the parameters of groups, whose counts are trusted

@@ -30,7 +30,7 @@ def usual_share(attributes: Sequence[Attribute]) -> float:
         >>> usual_share([Attribute("sex", "boolean")]), usual_share([Attribute("org:role", "category", "event")])
         (0.2, 0.1)
     """
-    return min(sum(_weights(attributes)), AT_MOST)
+    return round(min(sum(_weights(attributes)), AT_MOST), 12)
 
 
 def of_levels(attributes: Sequence[Attribute]) -> tuple[float, float]:

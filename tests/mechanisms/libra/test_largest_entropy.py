@@ -1,0 +1,101 @@
+"""The model of largest entropy: groups exactly, tables within their noise, and the distribution that is the only right one."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from libra.mechanisms.libra.attributes import entropy
+from libra.mechanisms.libra.attributes.entropy import CLOSE, Wanted, largest_entropy
+
+Floats = NDArray[np.float64]
+
+
+def shares_of(groups: Floats, sides: list[Floats], wanted: list[Wanted]) -> Floats:
+    """The shares of groups in every kind, by the definition of the model."""
+    logits = groups + sum(table[one.cells] for one, table in zip(wanted, sides, strict=True))
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True), float)
+
+
+def some_problem(seed: int, cells: tuple[int, ...], n_groups: int, noise: float = 3.0) -> tuple[Floats, list[Wanted], Floats]:
+    """Kinds that are all combinations of cells, and noisy tables of a model that is known."""
+    random = np.random.default_rng(seed)
+    kinds = np.array(list(product(*map(range, cells))))
+    times = random.integers(5, 200, len(kinds)).astype(float)
+    model = [random.normal(0, 0.7, (n, n_groups)) for n in cells]
+    logits = sum(table[kinds[:, side]] for side, table in enumerate(model))
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    counts = times[:, None] * shares
+    wanted = []
+    for side, n in enumerate(cells):
+        table = np.array([counts[kinds[:, side] == cell].sum(axis=0) for cell in range(n)])
+        noisy = np.maximum(table + random.normal(0, noise, table.shape), 0.0)
+        wanted.append(Wanted(kinds[:, side], noisy, np.full(table.shape, 0.1), noise))
+    return counts.sum(axis=0), wanted, times
+
+
+@pytest.mark.parametrize(("seed", "cells", "n_groups"), [(1, (3,), 2), (2, (4, 5), 3), (3, (2, 3, 7), 6), (4, (12, 9, 8), 4)])
+def test_groups_are_met_exactly_and_tables_within_their_noise(seed: int, cells: tuple[int, ...], n_groups: int) -> None:
+    counts, wanted, times = some_problem(seed, cells, n_groups)
+    groups, sides = largest_entropy(counts, np.ones(n_groups), wanted, times)
+    found = times[:, None] * shares_of(groups, sides, wanted)
+    assert found.sum(axis=0) == pytest.approx(counts, rel=1e-3)
+    for one, table in zip(wanted, sides, strict=True):
+        met = np.array([found[one.cells == cell].sum(axis=0) for cell in range(len(one.counts))])
+        # the penalty and the noise of what else is wanted keep a table from being met to the letter
+        assert np.sqrt(np.mean((met + one.trust * table - one.counts) ** 2)) < (CLOSE + 1.5) * one.sd
+
+
+def test_it_is_the_best_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another search for the same minimum, by another method, ends at the same shares."""
+    monkeypatch.setattr(entropy, "CLOSE", 1e-4)
+    monkeypatch.setattr(entropy, "LAST", 0)
+    counts, wanted, times = some_problem(5, (3, 4), 3)
+    forms = [(1, 3), (3, 3), (4, 3)]
+    ends = np.cumsum([0, *(rows * columns for rows, columns in forms)])
+    aim = np.concatenate([counts, *(one.counts.ravel() for one in wanted)])
+    trust = np.concatenate([np.full(3, entropy.SLIGHT), *(one.trust.ravel() for one in wanted)])
+
+    def parts(flat: Floats) -> list[Floats]:
+        return [flat[ends[i] : ends[i + 1]].reshape(form) for i, form in enumerate(forms)]
+
+    def loss(flat: Floats) -> float:
+        groups, *tables = parts(flat)
+        logits = groups + sum(table[one.cells] for one, table in zip(wanted, tables, strict=True))
+        return float(np.sum(times * np.log(np.exp(logits).sum(axis=1))) - aim @ flat + trust @ flat**2 / 2)
+
+    best = minimize(loss, np.zeros(len(aim)), method="BFGS", options={"maxiter": 2000})
+    groups, *tables = parts(best.x)
+    found_groups, found = largest_entropy(counts, np.ones(3), wanted, times)
+    assert shares_of(found_groups, found, wanted) == pytest.approx(shares_of(groups[0], tables, wanted), abs=2e-3)
+
+
+def test_many_sides_are_looked_at_in_several_lots_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts, wanted, times = some_problem(6, (4, 3, 5), 3)
+    at_once = shares_of(*largest_entropy(counts, np.ones(3), wanted, times), wanted)
+    monkeypatch.setattr(entropy, "MOST_KINDS", 6)
+    assert len(entropy._together(wanted, len(times))) == 3
+    assert shares_of(*largest_entropy(counts, np.ones(3), wanted, times), wanted) == pytest.approx(at_once, abs=1e-9)
+
+
+def test_without_tables_every_kind_has_the_shares_of_the_groups() -> None:
+    groups, sides = largest_entropy(np.array([30.0, 10.0]), np.ones(2), [], np.array([15.0, 25.0]))
+    assert sides == []
+    assert np.exp(groups) / np.exp(groups).sum() == pytest.approx([0.75, 0.25])
+
+
+def test_tables_that_cannot_be_and_a_group_that_is_nearly_empty_give_finite_parameters() -> None:
+    """A table of one side that says the opposite of another, cells without cases, counts of next to nothing."""
+    cells = np.array([0, 0, 2, 2])
+    one = Wanted(cells, np.array([[900.0, 0.0], [50.0, 50.0], [0.0, 900.0]]), np.full((3, 2), 0.1), 2.0)
+    other = Wanted(cells, np.array([[0.0, 900.0], [0.0, 0.0], [900.0, 0.0]]), np.full((3, 2), 0.1), 2.0)
+    counts, times = np.array([20.0, 1e-6]), np.array([5.0, 5.0, 5.0, 5.0])
+    groups, sides = largest_entropy(counts, np.ones(2), [one, other], times)
+    assert all(np.isfinite(part).all() for part in (groups, *sides))
+    shares = shares_of(groups, sides, [one, other])
+    assert times @ shares == pytest.approx(counts, abs=0.5)
