@@ -3,7 +3,8 @@
 Each run is a process of its own. The logs are simulated, their rows in the order of time, cases interleaved as in a data lake.
 The bare job is the physical limit: it reads two columns, groups events by case and counts distinct traces, and has all the memory
 there is. Libra reads three columns, counts every table and draws noise; then it generates and writes a log, once of few cases and
-once as large as the one it read, which the bare job does not.
+once as large as the one it read, which the bare job does not. The same log with attributes is released with all of them and with
+none: two of cases, a category and a number, and one of events.
 """
 
 from __future__ import annotations
@@ -46,6 +47,24 @@ session.sparkContext.setLogLevel("OFF")
 event = F.struct("time:timestamp", "concept:name")
 traces = session.read.parquet(sys.argv[1]).groupBy("case:concept:name").agg(F.sort_array(F.collect_list(event)).alias("events"))
 print(traces.groupBy(F.col("events")["concept:name"]).count().count())
+"""
+WITH_ATTRIBUTES = """
+import sys, polars as pl
+case, step = pl.col("case:concept:name").hash(1), pl.struct("case:concept:name", "concept:name").hash(2)
+kinds, rooms = pl.Series([f"kind {i}" for i in range(12)]), pl.Series([f"room {i}" for i in range(24)])
+of_case = {"case:kind": pl.lit(kinds).gather((case % 144).cast(float).sqrt().cast(int)), "case:age": (case // 144 % 95).cast(int)}
+of_event = {"room": pl.lit(rooms).gather((pl.col("concept:name").hash(3) + step % 3) % 24)}
+pl.scan_parquet(sys.argv[1]).with_columns(**of_case, **of_event).sink_parquet(sys.argv[2])
+"""
+DESCRIPTION = """
+format = "table"
+case_id = ["case:concept:name"]
+activity = ["concept:name"]
+timestamp = "time:timestamp"
+zone = "file"
+attributes."case:kind" = {kind = "category", release = true}
+attributes."case:age" = {kind = "number", lowest = 0, highest = 120, release = true}
+attributes."room" = {kind = "category", level = "event", release = true}
 """
 
 
@@ -164,6 +183,25 @@ def shown(found: list[dict[str, float | str]]) -> Iterator[str]:
             yield f"Seconds of {engine} grow with the power {slope:.2f} of events (target: at most {MOST_GROWTH})."
 
 
+def attributes(folder: Path, sizes: list[int]) -> Iterator[str]:
+    """What attributes cost: the same file released with them and without."""
+    yield "| events | file | without attributes | memory | with attributes | memory | ratio |"
+    yield "|--:|--:|--:|--:|--:|--:|--:|"
+    described = folder / "attributes.toml"
+    described.write_text(DESCRIPTION, encoding="utf-8")
+    for events in sizes:
+        log = folder / f"attributes-{events}.parquet"
+        if not log.exists():
+            run(sys.executable, "-c", WITH_ATTRIBUTES, str(simulated(folder, events)), str(log))
+        said = ("--engine", "polars-streaming", "--description", str(described))
+        plain, ours = anonymized(log, *said), anonymized(log, *said, "--all-attributes")
+        tell(f"attributes {events:,}", without=plain.seconds, attributes=ours.seconds)
+        yield (
+            f"| {events / 1e6:g} million | {log.stat().st_size / 1e6:,.0f} MB | {plain.seconds:.1f} s | {plain.gigabytes:.1f} GB "
+            f"| {ours.seconds:.1f} s | {ours.gigabytes:.1f} GB | {ours.seconds / plain.seconds:.1f} |"
+        )
+
+
 def subsamples(folder: Path, events: int) -> Iterator[str]:
     """What subsamples save, and what they cost; a small log is written, so that time is that of reading and counting."""
     from libra.mechanisms.libra.plan import make_plan
@@ -186,14 +224,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, nargs="*", default=list(SIZES), help="sizes of the logs")
     parser.add_argument("--folder", type=Path, default=Path("build/scale"), help="where simulated logs are kept")
+    parser.add_argument("--attributes", action="store_true", help="only what attributes cost")
     parser.add_argument("--json", action="store_true", help="the rows alone, for scripts")
     said = parser.parse_args()
     said.folder.mkdir(parents=True, exist_ok=True)
+    if said.attributes:
+        print("\n".join(attributes(said.folder, said.events)))
+        return
     found = list(rows(said.folder, said.events))
     if said.json:
         print(json.dumps(found))
         return
-    print("\n".join((*shown(found), "", *subsamples(said.folder, max(said.events)))))
+    print("\n".join((*shown(found), "", *attributes(said.folder, said.events), "", *subsamples(said.folder, max(said.events)))))
 
 
 if __name__ == "__main__":
