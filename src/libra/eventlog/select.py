@@ -9,7 +9,7 @@ import polars as pl
 
 from libra.errors import InputError
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, LIFECYCLE, TIMESTAMP
+from libra.eventlog.names import CASE_INDEX, LIFECYCLE, TIMESTAMP
 from libra.eventlog.notes import listed
 
 _SHOWN = 20
@@ -50,11 +50,6 @@ def keep_lifecycle(log: EventLog, transitions: Sequence[str], source: str = "") 
     if log.n_events:
         chosen.finish()
     return keep_events(log, kept)
-
-
-def keep_labels(log: EventLog, labels: Sequence[str]) -> EventLog:
-    """Keep only the events of these activities."""
-    return keep_events(log, log.events[ACTIVITY].is_in(list(labels)))
 
 
 def keep_events(log: EventLog, kept: pl.Series) -> EventLog:

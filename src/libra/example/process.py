@@ -47,14 +47,14 @@ class Complaint(NamedTuple):
     ages: tuple[float, float]  # mean and standard deviation
     acuity: tuple[float, ...]  # shares of the acuities 1 (most urgent) to 5
     tests: dict[str, float]  # what the doctor orders, in order, with its probability
-    treatment: str | None
     admitted: float
-    letter: bool  # whether the family doctor gets one
+    treatment: str | None = "Give medication"
+    letter: bool = True  # whether the family doctor gets one
 
 
 COMPLAINTS = (
     Complaint(
-        "injury", 0.34, (36, 21), (0.01, 0.05, 0.24, 0.45, 0.25), {"X-ray": 1, "CT scan": 0.08}, "Treat wound", 0.05, False
+        "injury", 0.34, (36, 21), (0.01, 0.05, 0.24, 0.45, 0.25), {"X-ray": 1, "CT scan": 0.08}, 0.05, "Treat wound", False
     ),
     Complaint(
         "abdominal pain",
@@ -62,41 +62,12 @@ COMPLAINTS = (
         (46, 20),
         (0.01, 0.12, 0.57, 0.25, 0.05),
         {"Blood test": 1, "Urine test": 0.45, "Ultrasound": 0.4},
-        "Give medication",
         0.25,
-        True,
     ),
-    Complaint(
-        "chest pain",
-        0.16,
-        (61, 16),
-        (0.04, 0.46, 0.40, 0.08, 0.02),
-        {"ECG": 1, "Blood test": 1, "X-ray": 0.45},
-        "Give medication",
-        0.4,
-        True,
-    ),
-    Complaint(
-        "fever",
-        0.14,
-        (33, 26),
-        (0.01, 0.09, 0.45, 0.35, 0.10),
-        {"Blood test": 1, "Urine test": 0.5},
-        "Give medication",
-        0.2,
-        True,
-    ),
-    Complaint(
-        "breathlessness",
-        0.09,
-        (64, 19),
-        (0.10, 0.45, 0.35, 0.08, 0.02),
-        {"Blood test": 1, "X-ray": 1, "ECG": 0.4},
-        "Give medication",
-        0.5,
-        True,
-    ),
-    Complaint("minor ailment", 0.03, (40, 22), (0.0, 0.01, 0.09, 0.40, 0.50), {"Urine test": 0.1}, None, 0.01, False),
+    Complaint("chest pain", 0.16, (61, 16), (0.04, 0.46, 0.40, 0.08, 0.02), {"ECG": 1, "Blood test": 1, "X-ray": 0.45}, 0.4),
+    Complaint("fever", 0.14, (33, 26), (0.01, 0.09, 0.45, 0.35, 0.10), {"Blood test": 1, "Urine test": 0.5}, 0.2),
+    Complaint("breathlessness", 0.09, (64, 19), (0.10, 0.45, 0.35, 0.08, 0.02), {"Blood test": 1, "X-ray": 1, "ECG": 0.4}, 0.5),
+    Complaint("minor ailment", 0.03, (40, 22), (0.0, 0.01, 0.09, 0.40, 0.50), {"Urine test": 0.1}, 0.01, None, False),
 )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra._system.ordering import stable_order
+from libra._system.ordering import Floats, Integers, stable_order
 from libra._system.randomness import Randomness, derived_seed
 from libra.eventlog.in_parts import PART_SCHEMA, LogInParts
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
@@ -24,8 +24,6 @@ from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, LIFECYCLE, RES
 from libra.example import process
 from libra.example.process import ACTIVITIES, COMPLAINTS, HOUR_LOAD, METADATA, STAFF
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Step = tuple[int, Integers]
 """The code of an activity, and the rows of the patients who come to it."""
 

@@ -122,7 +122,7 @@ def attribute_figures(original: EventLog, anonymized: EventLog, declared: Sequen
         AttributeFigures(column.name, "case", column.kind, codes.tv(), _w1_relative(column))
         for column, codes in zip(columns, coded, strict=True)
     ]
-    activities, durations = (list(_activities(logs)), _durations(logs)) if coded else ([], None)
+    activities, durations = ([codes for _, codes in _activities(logs)], _durations(logs)) if coded else ([], None)
     with_activities = _thinned(list(product(coded, activities)))
     return AttributesKept(
         attribute_tv=_mean(one.tv for one in of_cases),
@@ -154,7 +154,7 @@ def associations(original: EventLog, anonymized: EventLog, most: int) -> tuple[A
     columns = [column for column in shared_attributes(logs) if column.level == "case"]
     sides = [(column.name, False, coded_values(column.kind, column.values)) for column in columns]
     if sides and original.n_cases and anonymized.n_cases:
-        sides += [(name, True, codes) for name, codes in _named_activities(logs)]
+        sides += [(name, True, codes) for name, codes in _activities(logs)]
     pairs = [(one, other) for i, one in enumerate(sides[: len(columns)]) for other in sides[i + 1 :]]
     found = []
     for (name, _, codes), (other, is_activity, other_codes) in pairs[:: -(-len(pairs) // (2 * MOST_TABLES)) or 1]:
@@ -374,12 +374,8 @@ def _tv_given(values: Coded, feature: Coded) -> float:
     return sum(distances) / len(feature.original)
 
 
-def _activities(logs: Logs) -> Iterator[Coded]:
+def _activities(logs: Logs) -> Iterator[tuple[str, Coded]]:
     """For each activity that neither nearly all nor nearly no cases of the original have: whether a case has it."""
-    return (codes for _, codes in _named_activities(logs))
-
-
-def _named_activities(logs: Logs) -> Iterator[tuple[str, Coded]]:
     codes, of_event = common_codes(*logs), [_case_of_event(log) for log in logs]
     for name, code in zip(logs[0].activities, codes[0], strict=True):
         original, anonymized = (np.zeros(log.n_cases, np.int64) for log in logs)

@@ -206,7 +206,7 @@ def log_files(folder: Path) -> list[Path]:
         raise InputError("this is a file", place=str(folder), remedy="Name the folder that it is in with --logs") from error
     except (OSError, ValueError) as error:
         raise InputError("this folder cannot be read", place=str(folder), remedy="Name another one with --logs") from error
-    files = [path for path in there if format_of_name(path) and not _is_text(path)]
+    files = [path for path in there if format_of_name(path) and ".txt" not in map(str.lower, path.suffixes)]
     if not files:
         raise InputError("there is no event log in this folder", place=str(folder), remedy=f"A log's name ends in {KNOWN}")
     _refuse_doubles(files)
@@ -225,10 +225,6 @@ def read_logs(files: Sequence[Path], progress_on: Callable[[Path], AbstractConte
         bare = replace(log, events=events, cases=log.cases.select(CASE_NAME), individual=None, instances=None)
         logs[path.name.partition(".")[0]] = bare
     return logs
-
-
-def _is_text(path: Path) -> bool:
-    return path.name.lower().removesuffix(".gz").removesuffix(".zip").endswith(".txt")
 
 
 def _refuse_doubles(files: Sequence[Path]) -> None:
