@@ -35,6 +35,7 @@ def some_problem(seed: int, cells: tuple[int, ...], n_groups: int, noise: float 
     for side, n in enumerate(cells):
         table = np.array([counts[kinds[:, side] == cell].sum(axis=0) for cell in range(n)])
         noisy = np.maximum(table + random.normal(0, noise, table.shape), 0.0)
+        noisy += (table.sum(axis=1) - noisy.sum(axis=1))[:, None] / n_groups  # how many cases a cell has is known
         wanted.append(Wanted(kinds[:, side], noisy, np.full(table.shape, 0.1), noise))
     return counts.sum(axis=0), wanted, times
 
@@ -48,7 +49,7 @@ def test_groups_are_met_exactly_and_tables_within_their_noise(seed: int, cells: 
     for one, table in zip(wanted, sides, strict=True):
         met = np.array([found[one.cells == cell].sum(axis=0) for cell in range(len(one.counts))])
         # the penalty and the noise of what else is wanted keep a table from being met to the letter
-        assert np.sqrt(np.mean((met + one.trust * table - one.counts) ** 2)) < (CLOSE + 1.5) * one.sd
+        assert np.sqrt(np.mean((met + one.trust * table - one.counts) ** 2)) < (CLOSE + 1.0) * one.sd
 
 
 def test_it_is_the_best_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,11 +77,13 @@ def test_it_is_the_best_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_many_sides_are_looked_at_in_several_lots_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entropy, "CLOSE", 1e-7)
+    monkeypatch.setattr(entropy, "STEPS", 200)
     counts, wanted, times = some_problem(6, (4, 3, 5), 3)
     at_once = shares_of(*largest_entropy(counts, np.ones(3), wanted, times), wanted)
     monkeypatch.setattr(entropy, "MOST_KINDS", 6)
     assert len(entropy._together(wanted, len(times))) == 3
-    assert shares_of(*largest_entropy(counts, np.ones(3), wanted, times), wanted) == pytest.approx(at_once, abs=1e-9)
+    assert shares_of(*largest_entropy(counts, np.ones(3), wanted, times), wanted) == pytest.approx(at_once, abs=1e-5)
 
 
 def test_without_tables_every_kind_has_the_shares_of_the_groups() -> None:
