@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from inside import CERTAIN, DAY, LABELS, MONDAY, Case, audited_epsilon, engine_with
+from inside import CERTAIN, DAY, MONDAY, Case, audited_epsilon, engine_with
 
 from libra._system.randomness import Randomness
 from libra.engines.attribute_tables import Coding, HasActivity, Interactions, OfAttribute, Pair, PairCounts, ValueCounts
@@ -111,8 +111,8 @@ class Adversary:
 def everything(gate: Gate, plan: Plan, like: Cases) -> None:
     """All that is released about attributes."""
     n = float(len(like))
-    found = release_attributes(gate, ASKED, plan.mu_attributes, plan.choices, plan.calibration.scale, n)
-    with_pairs(gate, found, LABELS, plan.mu_attributes, like, n)
+    found = release_attributes(gate, ASKED, plan.mu_attributes, plan.choices, plan.calibration.scale, n, [1.0] * len(ASKED))
+    with_pairs(gate, found, [np.ones(len(like), np.int64)] * len(ASKED), plan.mu_attributes, like, n)
 
 
 def values(gate: Gate, plan: Plan, _: Cases) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from libra.engines import attribute_tables as tables
-from libra.engines.attribute_tables import Coding, HasActivity, LengthGroup, OfAttribute, Pair, Side
+from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, LengthGroup, OfAttribute, Pair, Side
 from libra.engines.contract import Integers
 from libra.eventlog.cases import MISSING, Cases
 
@@ -21,37 +21,49 @@ def coded(values: Integers, coding: Coding) -> Integers:
         [0, 2, 1, 3]
     """
     atoms, bounds = coding.arrays
-    found = 1 + len(atoms) + np.searchsorted(bounds, values, side="right")
-    if len(atoms):
-        place = np.minimum(np.searchsorted(atoms, values), len(atoms) - 1)
-        found = np.where(atoms[place] == values, 1 + place, found)
-    found = np.where(values == MISSING, 0, found)
-    return found if coding.groups is None else np.array(coding.groups, np.int64)[found]
+    edges = np.unique(np.concatenate(([MISSING + 1], bounds, atoms, atoms + 1)))  # from each to the next, one cell
+    begins = np.concatenate(([MISSING], edges))
+    cells = np.minimum(1 + len(atoms) + np.searchsorted(bounds, begins, side="right"), coding.n_plain - 1)
+    cells[np.searchsorted(begins, atoms)] = 1 + np.arange(len(atoms))
+    cells[0] = 0
+    cells = cells if coding.groups is None else np.array(coding.groups)[cells]
+    if len(edges) == 1 or edges[-1] - edges[1] >= len(values):
+        return cells[np.searchsorted(edges, values, side="right")]
+    low = edges[1] - 1  # all that are lower are alike, and so are all from the last edge on
+    every = cells[np.searchsorted(edges, np.arange(low, edges[-1] + 1), side="right")]
+    found: Integers = every[np.clip(values, low, edges[-1]) - low]
+    found[values == MISSING] = cells[0]
+    return found
 
 
-def cells_of(cases: Cases, side: Side) -> Integers:
-    """The cell of every case on a side."""
+def cells_of(cases: Cases, sides: Iterable[Side]) -> dict[Side, Integers]:
+    """For every side the cell of every case."""
+    sides = list(dict.fromkeys(sides))
+    codes = [side.code for side in sides if isinstance(side, HasActivity)]
+    has = dict(zip(codes, has_activities(cases, codes), strict=True))
+    return {side: has[side.code] if isinstance(side, HasActivity) else _cells_of(cases, side) for side in sides}
+
+
+def _cells_of(cases: Cases, side: OfAttribute | LengthGroup | DurationGroup) -> Integers:
     if isinstance(side, OfAttribute):
         return coded(cases.attributes[side.number], side.coding)
-    if isinstance(side, HasActivity):
-        return has_any(cases, np.array([side.code]))
-    if isinstance(side, LengthGroup):
-        return np.searchsorted(side.bounds, cases.lengths, side="right")
-    return np.searchsorted(side.bounds, durations(cases), side="right")
+    return np.searchsorted(side.bounds, cases.lengths if isinstance(side, LengthGroup) else durations(cases), side="right")
+
+
+def has_activities(cases: Cases, codes: Sequence[int]) -> Integers:
+    """A row for each of these labels: 1 for every case that has an event of it, 0 for all others."""
+    row = np.full(cases.n_activities, len(codes))
+    row[list(codes)] = np.arange(len(codes))
+    has = np.zeros((len(codes) + 1, len(cases)), np.int8)
+    if len(codes):
+        has[row[cases.codes], np.repeat(np.arange(len(cases)), cases.lengths)] = 1
+    return has[:-1].astype(np.int64)
 
 
 def value_counts(cases: Cases, number: int) -> tuple[Integers, Integers]:
     """The distinct values of an attribute of cases, ascending, and how many cases have each."""
     values = cases.attributes[number]
     return np.unique(values[values != MISSING], return_counts=True)
-
-
-def has_any(cases: Cases, codes: Integers) -> Integers:
-    """1 for every case that has an event of one of these labels, 0 for all others; every case has events."""
-    if not len(cases):
-        return np.zeros(0, np.int64)
-    here = cases.codes == codes[0] if len(codes) == 1 else np.isin(cases.codes, codes)
-    return np.logical_or.reduceat(here, cases.offsets[:-1]).astype(np.int64)
 
 
 def durations(cases: Cases) -> Integers:
@@ -64,17 +76,54 @@ def durations(cases: Cases) -> Integers:
 
 def _pair_tables(cases: Cases, pairs: tuple[Pair, ...]) -> list[Integers]:
     """For every pair of sides, how many cases fall into each pair of cells."""
-    cells = {side: cells_of(cases, side) for side in dict.fromkeys(side for pair in pairs for side in pair)}
+    cells = cells_of(cases, (side for pair in pairs for side in pair))
+    features = [side for side in cells if not isinstance(side, OfAttribute)]
+    first, _, combined = combinations([cells[side] for side in features], [side.n_cells for side in features], len(cases))
+    seen: dict[Side, Integers] = {}
     found = []
     for one, other in pairs:
-        both = np.bincount(cells[one] * other.n_cells + cells[other], minlength=one.n_cells * other.n_cells)
+        if one in features or other not in features or 2 * len(first) > len(cases):
+            both = np.bincount(cells[one] * other.n_cells + cells[other], minlength=one.n_cells * other.n_cells)
+        else:  # the combinations of features are few: they are counted once for each attribute
+            if one not in seen:
+                counted = np.bincount(cells[one] * len(first) + combined, minlength=one.n_cells * len(first))
+                seen[one] = counted.reshape(one.n_cells, len(first))
+            both = seen[one] @ np.eye(other.n_cells, dtype=np.int64)[cells[other][first]]
         found.append(both.reshape(one.n_cells, other.n_cells))
     return found
 
 
+def combinations(columns: Sequence[Integers], sizes: Sequence[int], n: int) -> tuple[Integers, Integers, Integers]:
+    """A row of each distinct combination in some columns of n rows, how many rows have it, and for every row which one it has.
+
+    Example:
+        >>> [part.tolist() for part in combinations([np.array([2, 0, 2]), np.array([1, 1, 1])], [3, 2], 3)]
+        [[1, 2], [1, 2], [1, 0, 1]]
+    """
+    key, most = np.zeros(n, np.int64), 1
+    for column, size in zip(columns, sizes, strict=True):
+        if most * size > 4 * n:
+            key, most = _numbered(key, most)
+        key, most = key * size + column, most * size
+    key, most = _numbered(key, most)
+    first = np.zeros(most, np.int64)
+    first[key] = np.arange(n)
+    return first, np.bincount(key, minlength=most), key
+
+
+def _numbered(key: Integers, most: int) -> tuple[Integers, int]:
+    """The numbers below `most` that occur, numbered one after the other in their order, and how many there are."""
+    if most > 4 * len(key):
+        seen, found = np.unique(key, return_inverse=True)
+        return found, len(seen)
+    there = np.zeros(most, bool)
+    there[key] = True
+    return (np.cumsum(there) - 1)[key], int(there.sum())
+
+
 def _value_counts(cases: Cases, table: tables.ValueCounts) -> Integers:
     n_cells = table.side.n_cells
-    return n_cells * np.bincount(cells_of(cases, table.side), minlength=n_cells) - len(cases)
+    return n_cells * np.bincount(_cells_of(cases, table.side), minlength=n_cells) - len(cases)
 
 
 def _grains(cases: Cases, table: tables.ValueGrains) -> Integers:

@@ -13,6 +13,7 @@ from libra.engines.control_flow_tables import NearestCounts, VariantCounts
 from libra.errors import UsageError
 from libra.eventlog.attributes import by_level
 from libra.eventlog.instances import SEPARATOR
+from libra.mechanisms.libra.attributes.columns import able_to_have
 from libra.mechanisms.libra.attributes.events import release_events
 from libra.mechanisms.libra.attributes.pairs import with_pairs
 from libra.mechanisms.libra.attributes.release import in_places, release_attributes
@@ -49,8 +50,10 @@ def release_run(
         like = as_counted.runs[0].first(as_counted.n_parts)
         flow = Flow(traces, weights, like)
         mu, n_cases, scale, of_cases = plan.mu_of_cases, float(counts.sum()), plan.calibration.scale, by_level(plan.attributes)[0]
-        found = release_attributes(of_labels, of_cases, mu, plan.choices, scale, n_cases)
-        found = in_places(with_pairs(of_labels, found, labels, mu, like, n_cases))
+        able = able_to_have(of_cases, labels, like)
+        shares = [float(one.sum()) / max(len(like), 1) for one in able]
+        found = release_attributes(of_labels, of_cases, mu, plan.choices, scale, n_cases, shares)
+        found = in_places(with_pairs(of_labels, found, able, mu, like, n_cases))
         of_events = release_events(of_labels, plan.attributes, plan.mu_of_events, plan.choices, labels, like, n_cases)
         figures = replace(figures, attributes=found, of_events=tuple(one.in_places() for one in of_events))
     stage_done()

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from libra.engines.attribute_tables import SECOND
+from libra.engines.counting.attributes import has_activities
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import MISSING, Cases, Integers
 from libra.eventlog.instances import STARTED, split_label
@@ -40,6 +41,18 @@ def labels_at(attribute: Attribute, labels: Sequence[str]) -> Integers:
     return np.flatnonzero(np.fromiter(stands, bool, len(labels)))
 
 
+def able_at(at: Integers | None, cases: Cases) -> Integers:
+    """1 for every case that has an event of one of these labels, and 0 for all others; None stands for any."""
+    return np.ones(len(cases), np.int64) if at is None else has_activities(cases, at.tolist()).max(axis=0, initial=0)
+
+
+def able_to_have(attributes: Sequence[Attribute], labels: Sequence[str], cases: Cases) -> list[Integers]:
+    """For each attribute 1 for every case that can have a value, because of what happens in it, and 0 for all others."""
+    at = {one.at: None if one.at is None else labels_at(one, labels) for one in attributes}
+    able = {place: able_at(codes, cases) for place, codes in at.items()}
+    return [able[one.at] for one in attributes]
+
+
 def columns_of(
     cases: Cases, activities: Sequence[str], attributes: Sequence[Attribute], texts: Sequence[Sequence[str]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -47,23 +60,21 @@ def columns_of(
     of_events, of_cases = [], []
     rows = np.repeat(np.arange(len(cases)), cases.lengths)
     starts = np.minimum.reduceat(cases.micros, cases.offsets[:-1]) if len(cases) else cases.micros
+    standing: dict[str | None, Integers | slice] = {None: slice(None)}
     for attribute, values, names in zip(attributes, (*cases.attributes, *cases.of_events), texts, strict=True):
-        column = _column(attribute, values, names, starts if attribute.level == "case" else cases.micros)
         if attribute.in_cases:
-            of_cases.append(column.alias(attribute.name.removeprefix(CASE_PREFIX)))
+            of_cases.append(_column(attribute, values, names, starts).alias(attribute.name.removeprefix(CASE_PREFIX)))
             continue
-        if attribute.level == "event":
-            of_events.append(column.alias(attribute.name))
-            continue
-        if attribute.at is not None:
-            here = np.flatnonzero(np.array([activity == attribute.at for activity in activities], bool)[cases.codes])
-            first = here[np.diff(rows[here], prepend=-1) > 0]  # of each case
-            place = np.full(len(rows), len(cases), np.uint32)
-            place[first] = rows[first]
-            column = column.extend_constant(None, 1).gather(pl.Series(place))
-        else:
-            column = column.gather(pl.Series(rows))
-        of_events.append(column.alias(attribute.name))
+        moments = cases.micros
+        if attribute.level == "case":
+            if attribute.at not in standing:
+                here = np.flatnonzero(np.array([activity == attribute.at for activity in activities], bool)[cases.codes])
+                standing[attribute.at] = here[np.diff(rows[here], prepend=-1) > 0]  # the first of each case
+            events = standing[attribute.at]
+            on_events = np.full(len(rows), MISSING)
+            on_events[events] = values[rows[events]]
+            values, moments = on_events, starts[rows] if attribute.kind == "date" else moments
+        of_events.append(_column(attribute, values, names, moments).alias(attribute.name))
     return pl.DataFrame(of_events), pl.DataFrame(of_cases)
 
 

@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.ordering import stable_order
 from libra._system.randomness import Randomness
 from libra.engines.attribute_tables import GRAINS, OfAttribute, Side
-from libra.engines.counting.attributes import cells_of, coded, has_any
+from libra.engines.counting.attributes import cells_of, coded, combinations
 from libra.eventlog.cases import MISSING, Cases, Floats, Integers
 from libra.mechanisms.libra.attributes.bins import ends_of
-from libra.mechanisms.libra.attributes.columns import labels_at
+from libra.mechanisms.libra.attributes.columns import able_at, labels_at
 from libra.mechanisms.libra.attributes.entropy import Wanted, largest_entropy
 from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
 
@@ -101,18 +102,16 @@ class _Known:
 
     def kinds(self, sides: Sequence[Side], at: Integers | None) -> _Kinds:
         """The kinds of cases on these sides; `at` are the labels of which a case needs one to have a value."""
-        for side in sides:
-            if side not in self._cells:
-                self._cells[side] = cells_of(self.cases, side)
+        self._cells |= cells_of(self.cases, (side for side in sides if side not in self._cells))
         columns = [self._able_at(at), *(self._cells[side] for side in sides)]
-        first, times, of_case = _distinct(columns, [2, *(side.n_cells for side in sides)])
+        first, times, of_case = combinations(columns, [2, *(side.n_cells for side in sides)], len(self.cases))
         found = np.stack([column[first] for column in columns])
         return _Kinds(found[1:], times, found[0] == 1, of_case)
 
     def _able_at(self, at: Integers | None) -> Integers:
         key = None if at is None else at.tobytes()
         if key not in self._able:
-            self._able[key] = np.ones(len(self.cases), np.int64) if at is None else has_any(self.cases, at)
+            self._able[key] = able_at(at, self.cases)
         return self._able[key]
 
     def deal(self, model: Model, kinds: _Kinds, random: Randomness) -> None:
@@ -125,26 +124,6 @@ class _Known:
         values, number = values_in(model.of, cell, random), model.number
         attributes = (*self.cases.attributes[:number], values, *self.cases.attributes[number + 1 :])
         self.cases = replace(self.cases, attributes=attributes)
-
-
-def _distinct(columns: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, Integers, Integers]:
-    """A row of each distinct combination in some columns, how many rows have it, and for every row which one it has."""
-    key, most = columns[0], sizes[0]
-    for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if most * size >= 2**62:
-            key = np.unique(key, return_inverse=True)[1]
-            most = int(key.max(initial=0)) + 1
-        key, most = key * size + column, most * size
-    if most > 4 * len(key):
-        _, first, of_row, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-        return first, times, of_row
-    counts = np.bincount(key, minlength=most)
-    seen = np.flatnonzero(counts)
-    place = np.zeros(most, np.int64)
-    place[key] = np.arange(len(key))
-    first = place[seen]
-    place[seen] = np.arange(len(seen))
-    return first, counts[seen], place[key]
 
 
 class _Pair(NamedTuple):
@@ -219,16 +198,16 @@ def dealt_evenly(weights: Floats, kind: Integers, random: Randomness) -> Integer
         >>> np.bincount(dealt_evenly(np.array([[1.0, 3.0]]), np.zeros(8, np.int64), Randomness(seed=1))).tolist()
         [2, 6]
     """
+    times = np.bincount(kind, minlength=len(weights))
     until = np.cumsum(weights, axis=1)
-    until /= until[:, -1:]
-    until += np.arange(len(weights))[:, None]  # rising over all kinds, so that one search serves all rows
+    until *= (times / until[:, -1])[:, None]
+    begins = (random.uniform(1) + GOLDEN * np.arange(len(weights))) % 1  # of each kind, evenly spread as well
+    until = np.floor(until + begins[:, None])
+    until[:, -1] = times
+    counts = np.diff(until, axis=1, prepend=0).astype(np.int64)
     shuffled = random.permutation(len(kind))
-    kinds = kind[shuffled]
-    row = shuffled[np.argsort(kinds.astype(np.uint16) if len(weights) < 2**16 else kinds, kind="stable")]
-    evenly = (random.uniform(1) + GOLDEN * np.arange(len(kind))) % 1
-    place = np.searchsorted(until.ravel(), evenly + kind[row], side="right")
     cell = np.zeros(len(kind), np.int64)
-    cell[row] = np.minimum(place - kind[row] * until.shape[1], until.shape[1] - 1)
+    cell[shuffled[stable_order(kind[shuffled])]] = np.repeat(np.tile(np.arange(weights.shape[1]), len(weights)), counts.ravel())
     return cell
 
 

@@ -15,17 +15,16 @@ import numpy as np
 
 from libra.engines import attribute_tables as tables
 from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, LengthGroup, OfAttribute, Pair, Side
-from libra.engines.counting.attributes import cells_of, durations, has_any
+from libra.engines.counting.attributes import cells_of, combinations, durations
 from libra.eventlog.cases import Cases, Floats, Integers
-from libra.mechanisms.libra.attributes.columns import labels_at
 from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
 from libra.mechanisms.libra.attributes.shares import CHOICE, PAIRS
 from libra.privacy.gate import Gate
 
-MOST_PAIRS, MOST_ASKED = 4, 2_000  # for each attribute; of which one may ask whether they go together, evenly from all
-WORTH = 0.5  # of the noise that a pair is measured with, that its dependence has to reach
+MOST_PAIRS, MOST_ASKED = 8, 2_000  # for each attribute; of which one may ask whether they go together, evenly from all
 MEAN = math.sqrt(2 / math.pi)  # of how far normal noise is off, in standard deviations
 GROUPS, GROUP_WORTH = (3, 60), 25.0  # how many groups of cells a pair may have; cases times mu for each
+USUAL_PAIRS = 4  # for each attribute, by whose noise groups are made
 SHARED = (0.02, 0.98)  # share of cases that have an activity, for whether they have it to be worth asking about
 MOST_FEATURES = 40
 SOME = 20_000  # cases that say which activities are worth asking about
@@ -35,35 +34,37 @@ SOME = 20_000  # cases that say which activities are worth asking about
 class _Known:
     """What is known of a side before pairs are looked at: for each kind of generated case, the shares of its cells."""
 
-    kind: Integers  # of each case: its cell, for a feature; whether it can have a value, for an attribute
+    kind: Integers  # of each case, or combination: its cell, for a feature; whether it can have a value, for an attribute
     shares: Floats  # a row for each kind
     off: float  # how far the counts of its cells may be off together
 
 
 def with_pairs(
-    gate: Gate, figures: AttributeFigures, labels: Sequence[str], mu: float, like: Cases, n_cases: float
+    gate: Gate, figures: AttributeFigures, able: Sequence[Integers], mu: float, like: Cases, n_cases: float
 ) -> AttributeFigures:
     """The figures with those of the pairs that go together most.
 
-    `like` are cases that were generated, in the codes of the gate and of `labels`; `n_cases` is how many figures say there are.
+    `like` are cases that were generated, in the codes of the gate, and `able` says for each attribute which of them can have a
+    value; `n_cases` is how many figures say there are.
     """
     each, mu_pairs = figures.each, mu * math.sqrt(PAIRS)
     if not each or not len(like):
         return figures
-    most = n_cases * mu_pairs / math.sqrt(MOST_PAIRS * len(each)) / GROUP_WORTH
+    most = n_cases * mu_pairs / math.sqrt(USUAL_PAIRS * len(each)) / GROUP_WORTH
     known: dict[Side, _Known] = {}
     for number, one in enumerate(each):
         side = OfAttribute(number, grouped(one, int(np.clip(most, *GROUPS))))
-        known[side] = _of_attribute(side, one, labels, like, n_cases)
+        known[side] = _of_attribute(side, one, able[number], n_cases)
     sides = list(known)
-    for feature in features_of(like):
-        known[feature] = _Known(cells_of(like, feature), np.eye(feature.n_cells), 0.0)
+    known |= {side: _Known(cells, np.eye(side.n_cells), 0.0) for side, cells in cells_of(like, features_of(like)).items()}
+    first, times, _ = combinations([one.kind for one in known.values()], [len(one.shares) for one in known.values()], len(like))
+    known = {side: replace(one, kind=one.kind[first]) for side, one in known.items()}
     pairs = [(one, other) for i, one in enumerate(sides) for other in list(known)[i + 1 :]]
     pairs = [pair for pair in pairs if min(side.n_cells for side in pair) > 1]
     pairs = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, MOST_ASKED).astype(np.int64))] if pairs else []
     if not pairs:
         return figures
-    chosen = _chosen(gate, pairs, known, mu, len(each), n_cases)
+    chosen = _chosen(gate, pairs, known, times / len(like) * n_cases, mu, len(each))
     found = gate.release(chosen, mu_pairs)
     ends = np.cumsum([one.n_cells * other.n_cells for one, other in chosen.pairs])
     parts = zip(np.split(found.values, ends[:-1]), chosen.pairs, strict=True)
@@ -72,40 +73,49 @@ def with_pairs(
 
 
 def _chosen(
-    gate: Gate, pairs: list[Pair], known: dict[Side, _Known], mu: float, attributes: int, n_cases: float
+    gate: Gate, pairs: list[Pair], known: dict[Side, _Known], cases: Floats, mu: float, attributes: int
 ) -> tables.Interactions:
-    """The pairs whose dependence is worth the noise that they are measured with."""
-    without = [_expected(known[one], known[other]) * n_cases for one, other in pairs]
+    """As many of the pairs that go together most as leave the smallest error, of those that are measured and all others.
+
+    A dependence that is not measured is lost. What is left of one that is measured is about its noise, or the dependence itself
+    where that is smaller; each more pair means more noise for all.
+    """
+    without = [_expected(known[one], known[other], cases) for one, other in pairs]
     expected = np.rint(np.concatenate([one.ravel() for one in without])).astype(np.int64)
     scores = gate.release_scores(tables.PairCounts(tuple(pairs)), expected, mu * math.sqrt(CHOICE)).values
     by_chance = np.array([MEAN * float(np.sqrt(one).sum()) for one in without])
     by_noise = np.array([MEAN * (known[one].off + known[other].off) for one, other in pairs])
-    signal = scores - np.hypot(by_chance, by_noise)
-    cells = np.array([one.n_cells * other.n_cells for one, other in pairs], float)
+    lost = np.maximum(scores - np.hypot(by_chance, by_noise), 0.0)
     norms = np.array([tables.Interactions((pair,)).clip for pair in pairs])
-    usual = MEAN * cells * float(norms.mean()) * math.sqrt(MOST_PAIRS * attributes) / (mu * math.sqrt(PAIRS))
-    order = np.argsort(-(signal - WORTH * usual), kind="stable")[: MOST_PAIRS * attributes]
-    noise = np.sqrt(np.cumsum(norms[order] ** 2)) / (mu * math.sqrt(PAIRS))  # if all pairs up to this one are measured
-    worth = np.flatnonzero(signal[order] >= WORTH * MEAN * cells[order] * noise)
-    taken = np.sort(order[: 1 + (int(worth[-1]) if len(worth) else 0)])
+    noise = np.array([MEAN * one.n_cells * other.n_cells for one, other in pairs]) / (mu * math.sqrt(PAIRS))
+    usual = noise * float(norms.mean()) * math.sqrt(USUAL_PAIRS * attributes)
+    order = np.argsort(_left(lost, usual) - lost, kind="stable")[: MOST_PAIRS * attributes]
+    if_up_to = np.sqrt(np.cumsum(norms[order] ** 2))[:, None]  # that many pairs are measured: a row each
+    gained = np.tril(lost[order] - _left(lost[order], if_up_to * noise[order])).sum(axis=1)
+    taken = np.sort(order[: 1 + int(np.argmax(gained))])
     return tables.Interactions(tuple(pairs[i] for i in taken))
 
 
-def _of_attribute(side: OfAttribute, one: ReleasedAttribute, labels: Sequence[str], like: Cases, n_cases: float) -> _Known:
+def _left(lost: Floats, noise: Floats) -> Floats:
+    """What is left of dependences that are measured with some noise."""
+    left: Floats = lost * noise / np.maximum(np.hypot(lost, noise), 1e-9)
+    return left
+
+
+def _of_attribute(side: OfAttribute, one: ReleasedAttribute, able: Integers, n_cases: float) -> _Known:
     groups = np.array(side.coding.groups, np.int64)
     counts = np.bincount(groups, one.counts, minlength=side.n_cells)
     off = float(np.sqrt(np.bincount(groups, one.sds**2, minlength=side.n_cells)).sum())
-    able = np.ones(len(like), np.int64) if one.attribute.at is None else has_any(like, labels_at(one.attribute, labels))
     never = np.zeros(side.n_cells)
     never[groups[0]] = 1.0
     counts = np.maximum(counts - never * n_cases * (1 - able.mean()), 0.0)
     return _Known(able, np.stack((never, counts / max(counts.sum(), 1e-9))), off)
 
 
-def _expected(one: _Known, other: _Known) -> Floats:
-    """The shares of pairs of cells, if nothing ties them together but the kinds of cases."""
+def _expected(one: _Known, other: _Known, cases: Floats) -> Floats:
+    """How many of so many cases of each kind fall into pairs of cells, if nothing ties these together but the kinds."""
     rows, columns = len(one.shares), len(other.shares)
-    kinds = np.bincount(one.kind * columns + other.kind, minlength=rows * columns).reshape(rows, columns) / len(one.kind)
+    kinds = np.bincount(one.kind * columns + other.kind, cases, rows * columns).reshape(rows, columns)
     found: Floats = one.shares.T @ kinds @ other.shares
     return found
 

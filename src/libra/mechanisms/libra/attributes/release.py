@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, L
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import Floats, Integers
 from libra.mechanisms.libra.attributes.bins import believed, finer, first_bounds, on_simplex, refined
+from libra.mechanisms.libra.attributes.missing import believed_missing
 from libra.mechanisms.libra.attributes.shares import FIRST_LOOK, shares_of_each
 from libra.mechanisms.libra.looks import likeliest_counts
 from libra.privacy.calibration import Choice
@@ -114,13 +115,27 @@ class AttributeFigures:
         return cls(each, pairs, tuple(np.array(one, float) for one in plain["interactions"]), plain["sd"])
 
 
+class _Counted(NamedTuple):
+    """An attribute as it was counted, and how many cases have no value: what the noise says, and how far it may be off."""
+
+    one: ReleasedAttribute
+    missing: float
+    sd: float
+
+
 def release_attributes(
-    gate: Gate, attributes: Sequence[Attribute], mu: float, chosen: Mapping[int, Choice], scale: int, n_cases: float
+    gate: Gate,
+    attributes: Sequence[Attribute],
+    mu: float,
+    chosen: Mapping[int, Choice],
+    scale: int,
+    n_cases: float,
+    able: Sequence[float],
 ) -> AttributeFigures:
     """Ask the gate for everything about each attribute of cases by itself; for a log without cases, for nothing.
 
     `chosen` is how values are chosen, by the number of the attribute; `scale` is what their counts are multiplied with.
-    `n_cases` is how many cases there are by the released figures.
+    `n_cases` is how many cases there are by the released figures, and `able` which share of them can have a value.
     """
     if n_cases < 1:
         return AttributeFigures(())
@@ -138,7 +153,17 @@ def release_attributes(
             each.append(_category(gate, number, attribute, first, threshold, rest, n_cases))
         else:
             each.append(_number(gate, number, attribute, first, threshold, rest, n_cases))
-    return AttributeFigures(tuple(each))
+    seen, sds = np.array([found.missing for found in each]), np.array([found.sd for found in each])
+    missing = believed_missing(seen, sds, n_cases * (1 - np.array(able)), n_cases, [attribute.at for attribute in attributes])
+    return AttributeFigures(tuple(_with_missing(found.one, n, n_cases) for found, n in zip(each, missing.tolist(), strict=True)))
+
+
+def _with_missing(one: ReleasedAttribute, missing: float, n_cases: float) -> ReleasedAttribute:
+    """The attribute with so many cases without a value; all others have one of the cells in which there is anything."""
+    there = one.counts[1:] > 0
+    if not there.any():
+        return one
+    return replace(one, counts=np.append(missing, on_simplex(one.counts[1:], n_cases - missing, there)))
 
 
 def in_places(figures: AttributeFigures) -> AttributeFigures:
@@ -165,12 +190,12 @@ First = tuple[Integers, NoisyTable] | None
 def _counts(gate: Gate, side: OfAttribute, mu: float, n_cases: float) -> tuple[Floats, float]:
     """How many cases fall into each cell of an attribute, and the noise."""
     found = gate.release(tables.ValueCounts(side), mu)
-    return found.values + n_cases / side.n_cells, found.sd
+    return found.values - found.values.mean() + n_cases / side.n_cells, found.sd
 
 
 def _category(
     gate: Gate, number: int, attribute: Attribute, first: First, threshold: float, mu: float, n_cases: float
-) -> ReleasedAttribute:
+) -> _Counted:
     if attribute.kind == "boolean":
         coding, texts = Coding((0, 1), None), tuple[str, ...]()
     elif first is None:
@@ -179,10 +204,10 @@ def _category(
     else:
         coding, texts = Coding(tuple(first[0].tolist())), gate.texts_of(number, first[0])
     counts, sd = _counts(gate, OfAttribute(number, coding), mu, n_cases)
-    sds = np.full(len(counts), sd)
+    missing, sds = float(counts[0]), np.full(len(counts), sd)
     if first is not None and len(first[0]):
         _look_again(counts, sds, first[1], threshold)
-    return ReleasedAttribute(attribute, coding, texts, on_simplex(counts, n_cases), sds)
+    return _Counted(ReleasedAttribute(attribute, coding, texts, on_simplex(counts, n_cases), sds), missing, sd)
 
 
 def _look_again(counts: Floats, sds: Floats, first: NoisyTable, threshold: float) -> None:
@@ -193,15 +218,14 @@ def _look_again(counts: Floats, sds: Floats, first: NoisyTable, threshold: float
     sds[atoms] = 1 / math.hypot(1 / first.sd, 1 / float(sds[0]))
 
 
-def _number(
-    gate: Gate, number: int, attribute: Attribute, first: First, threshold: float, mu: float, n_cases: float
-) -> ReleasedAttribute:
+def _number(gate: Gate, number: int, attribute: Attribute, first: First, threshold: float, mu: float, n_cases: float) -> _Counted:
     """Numbers in cells that become finer step by step."""
     atoms = () if first is None else tuple(first[0].tolist())
     steps = STEPS if n_cases * mu >= FEW else STEPS[:2]
     mus = [mu * math.sqrt((1 - GRAIN) * step / sum(steps)) for step in steps]
     coding = Coding(atoms, first_bounds(attribute))
     counts, sd = _counts(gate, OfAttribute(number, coding), mus[0], n_cases)
+    looks = [(float(counts[0]), sd)]
     sds, intervals = np.full(len(counts), sd), slice(1 + len(atoms), None)
     if first is not None and atoms:
         _look_again(counts, sds, first[1], threshold)
@@ -212,12 +236,15 @@ def _number(
     for at in mus[1:]:
         coding, parent = finer(coding, counts, 1 / at, attribute)
         found, sd = _counts(gate, OfAttribute(number, coding), at, n_cases)
+        looks.append((float(found[0]), sd))
         there = there[parent]
         counts, sds = refined(counts, sds, np.where(there, found, 0.0), sd, parent)
         counts = on_simplex(counts, n_cases, there)
     round_ones = gate.release(tables.ValueGrains(OfAttribute(number, coding)), mu * math.sqrt(GRAIN))
     grains = on_simplex(round_ones.values, max(float(counts[intervals].sum()), 1.0))
-    return ReleasedAttribute(attribute, coding, (), counts, sds, tuple((grains / grains.sum()).tolist()))
+    released = ReleasedAttribute(attribute, coding, (), counts, sds, tuple((grains / grains.sum()).tolist()))
+    trust = sum(sd**-2 for _, sd in looks)
+    return _Counted(released, sum(missing * sd**-2 for missing, sd in looks) / trust, trust**-0.5)
 
 
 def _plain_side(side: Side) -> list[Any]:
