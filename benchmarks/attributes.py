@@ -39,11 +39,12 @@ from benchmarks.measured import logs, tell
 from benchmarks.mst import any_with, drawn, learnt, matched
 from libra.eventlog.attributes import Attribute, case_values, event_values
 from libra.eventlog.log import EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, START_TIMESTAMP, TIMESTAMP
+from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, CASE_PREFIX, LIFECYCLE, OTHER, START_TIMESTAMP, TIMESTAMP
 from libra.eventlog.tables.values import as_text
 from libra.measures import Utility, measure
 from libra.measures.attributes import AttributesKept, attribute_figures, coded_values, shared_attributes
 from libra.mechanisms.libra.attributes.pairs import SHARED
+from libra.mechanisms.libra.attributes.shares import private_values
 from libra.privacy.gaussian import mu_of
 from libra.reporting.facts.yardsticks import sample_of
 
@@ -115,6 +116,12 @@ def main() -> None:
         }
         known = with_values(log, declared)
         if known != declared:
+            pairs = [(of_chosen(original, copy, kinds), copy, seed) for seed, copy in zip(SEEDS, copies, strict=True)]
+            cost = cost_of_values(declared)
+            rows["MST, values chosen"] = [with_mst(own, copy, kinds, seed, cost=cost) for own, copy, seed in pairs]
+            rows["MST, given, values chosen"] = [
+                with_mst(own, copy, kinds, seed, given=True, cost=cost) for own, copy, seed in pairs
+            ]
             rows["release, values declared"] = [of_cases(released(log, known, seed), declared) for seed in SEEDS]
         tell(f"{name}: released")
         for what, found in rows.items():
@@ -199,12 +206,33 @@ def independent(original: EventLog, release: EventLog, seed: int) -> EventLog:
     return replace(release, cases=release.cases[[CASE_NAME]].hstack(values))
 
 
-def with_mst(original: EventLog, release: EventLog, declared: Sequence[Attribute], seed: int, *, given: bool = False) -> EventLog:
-    """The cases of a release with attributes by MST: those of rows with the same features, or drawn given the features."""
+def of_chosen(original: EventLog, release: EventLog, declared: Sequence[Attribute]) -> EventLog:
+    """The original with "(other)" instead of all values of categories that the release does not have."""
+    found = []
+    for one in declared:
+        values, own = (as_text(log.cases[one.name.removeprefix(CASE_PREFIX)]) for log in (original, release))
+        kept = values.is_in(own.unique().implode()) | values.is_null()
+        found.append(values.set(~kept, OTHER).alias(one.name.removeprefix(CASE_PREFIX)) if one.kind == "category" else None)
+    return replace(original, cases=original.cases.with_columns(one for one in found if one is not None))
+
+
+def cost_of_values(declared: Sequence[Attribute]) -> float:
+    """The share of the budget of attributes that it costs to choose the values of categories."""
+    chosen = private_values(declared)
+    return sum(share.square for number, share in chosen.items() if declared[number].kind == "category")
+
+
+def with_mst(
+    original: EventLog, release: EventLog, declared: Sequence[Attribute], seed: int, *, given: bool = False, cost: float = 0.0
+) -> EventLog:
+    """The cases of a release with attributes by MST: those of rows with the same features, or drawn given the features.
+
+    `cost` is the share of its budget that was spent before.
+    """
     random = np.random.Generator(np.random.PCG64(seed))
     coded = [coded_values(one.kind, one.values).original for one in shared_attributes((original, original), declared)]
     columns = [np.unique(one, return_inverse=True)[1] for one in (*coded, *features(original, original))]
-    mu = math.sqrt(ATTRIBUTES) * mu_of(EPSILON, DELTA)
+    mu = math.sqrt(ATTRIBUTES * (1 - cost)) * mu_of(EPSILON, DELTA)
     tree = learnt(columns, [int(one.max()) + 1 for one in columns], mu, release.n_cases, random)
     wanted = features(release, original)
     rows = drawn(tree, dict(enumerate(wanted, len(coded))) if given else {}, release.n_cases, random)

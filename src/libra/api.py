@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 from libra.errors import UsageError
 from libra.eventlog.options import Progress, no_progress, stage
-from libra.keywords import AnonymizeKeywords, ReadKeywords, described_by, read_options, refuse_other_than_bool, refuse_unknown
+from libra.keywords import (
+    AnonymizeKeywords,
+    ReadKeywords,
+    described_by,
+    described_parameters,
+    read_options,
+    refuse_other_than_bool,
+    refuse_unknown,
+)
 from libra.targets import check_target
 
 if TYPE_CHECKING:
@@ -207,8 +215,10 @@ def audit(
     from libra.mechanisms.mechanism import parameters_of
 
     reading, parameters = _split("libra.audit", mechanism, keywords)
-    asked = {"epsilon": epsilon, "delta": delta}
-    made = make(mechanism, parameters | {name: asked[name] for name in parameters_of(mechanism) if name in asked})
+    described = reading["description"] = described_by(reading.get("description"))
+    known, asked = parameters_of(mechanism), {"epsilon": epsilon, "delta": delta}
+    parameters = described_parameters(described, parameters, known)
+    made = make(mechanism, parameters | {name: asked[name] for name in known if name in asked})
     effort = audits.Effort(runs, time_limit, processes, seed)
     log = read(source, **cast("ReadKeywords", reading))
     with stage(keywords.get("progress") or no_progress, "audit", mechanism) as told:

@@ -92,6 +92,25 @@ def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], told: str, fold
     assert not (tmp_path / "out.csv").exists()
 
 
+def test_attributes_of_a_description_are_audited(folder: Path, run: Run) -> None:
+    words = (
+        "audit",
+        folder / "log.csv",
+        "--description",
+        folder / "log.toml",
+        "--runs",
+        "8",
+        "--canary",
+        "has a rare attribute value",
+    )
+    answer = run(*words, "--attribute", "urgent", "--attribute", "case:insurance", "--json")
+    assert answer.code == 0, answer.err
+    assert [one["name"] for one in json.loads(answer.out)["parameters"]["attributes"]] == ["urgent", "case:insurance"]
+    every = json.loads(run(*words, "--all-attributes", "--json").out)["parameters"]["attributes"]
+    assert {"urgent", "paid", "case:insurance"} < {one["name"] for one in every}
+    assert run(*words, "--attribute", "urgnet").err.strip().endswith("Did you mean urgent?")
+
+
 @pytest.mark.parametrize("mode", ["pair", "events"])
 def test_transitions_that_make_instances_are_no_attribute(mode: str, tmp_path: Path, run: Run) -> None:
     log = libra.read(simulate(cases=200, starts=True), instances="events")

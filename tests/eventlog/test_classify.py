@@ -76,6 +76,8 @@ def test_what_a_column_of_cases_is(values: list[Any], kind: str, role: str) -> N
 def test_what_is_recorded_once_says_on_which_event() -> None:
     assert made(x=on_first(LETTERS))["x"].attribute.at == "register"
     assert made(x=[[letter] * 4 for letter in LETTERS])["x"].attribute.at is None
+    gaps = [[letter, letter if case % 5 else None, letter, letter] for case, letter in enumerate(LETTERS)]
+    assert (made(x=gaps)["x"].attribute.level, made(x=gaps)["x"].attribute.at) == ("case", None), "on nearly every event"
     elsewhere = [[None, letter, None, None] if case < 10 else [letter, None, None, None] for case, letter in enumerate(LETTERS)]
     found = made(x=elsewhere)["x"]
     assert (found.attribute.at, found.reason) == ("register", 'once per case, on "register" in most')

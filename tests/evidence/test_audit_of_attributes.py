@@ -22,13 +22,13 @@ from libra.privacy.noise import NoisyTable
 
 COMPLAINT, ROOM = Attribute("case:complaint", "category"), Attribute("room", "category", "event")
 WARD = Attribute("ward", "category", "event", values=("A", "B", "C"))
-QUICK: dict[str, Any] = {"epsilon": 1.0, "delta": 0.1, "runs": 200, "time_limit": 3000, "seed": 1, "tail": "drop"}
+QUICK: dict[str, Any] = {"epsilon": 1.0, "delta": 0.1, "time_limit": 3000, "seed": 1, "tail": "drop"}
 QUICK |= {"budget": "control=0.4,times=0.01,attributes=0.59"}
 release = Gate.release
 
 
-def audited(canaries: list[str], *attributes: Attribute) -> Audit:
-    return libra.audit(example.path(), canary=canaries, attributes=attributes, **QUICK)
+def audited(canaries: list[str], *attributes: Attribute, runs: int = 200) -> Audit:
+    return libra.audit(example.path(), canary=canaries, attributes=attributes, runs=runs, **QUICK)
 
 
 def exact(kind: type) -> Callable[..., NoisyTable]:
@@ -60,7 +60,7 @@ def test_values_that_pass_the_threshold_too_easily_are_caught(
     counting: str, attribute: Attribute, unit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(polars, counting, at_least(getattr(polars, counting), 20 * unit))
-    found = audited([VALUE], attribute)
+    found = audited([VALUE], attribute, runs=300)
     assert found.refuted
     assert found.findings[0].event.startswith("events and cases with the value rare: at least ")
 

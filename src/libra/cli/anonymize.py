@@ -212,6 +212,8 @@ def _not_in_it(release: Release) -> str:
     from libra.reporting.text import listed
 
     holds, _, lacks = release.contents.partition("; ")
+    if release.mechanism == "libra" and (asked := release.parameters["attributes"]):
+        holds = holds.replace("the attributes asked for", listed([f'"{one["name"]}"' for one in asked]))
     absent = [] if release.original is None else [one.named for one in absent_of(Pair(release.original, release.log))]
     how = ""
     if release.mechanism == "libra" and not release.parameters["attributes"] and any("attribute" in one for one in absent):

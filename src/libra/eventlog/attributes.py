@@ -27,6 +27,7 @@ Kind = Literal["boolean", "category", "number", "date"]
 Level = Literal["case", "event"]
 MOST_DECIMALS = 9
 LARGEST = 10**15  # units of the last decimal: numbers beyond it count as it, and floats hold every whole number up to there
+OTHERWISE = "add it to missing if it means no value, describe the attribute otherwise, or set release = false"
 EXACT = 2**53  # below it floats hold every whole number
 ROLES_THEY_PLAY = {"lifecycle": LIFECYCLE, "resource": RESOURCE}  # what is released of these roles, under the standard's name
 TRUE, FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
@@ -152,7 +153,9 @@ def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".form
     if lost.any():
         row = int(lost.arg_true()[0])
         what = f'"{attribute.name}" is described as a {attribute.kind}, and "{text[row][:60]}" is none'
-        remedy = "Correct it, add it to missing if it means no value, describe the attribute otherwise, or set release = false"
+        comma = attribute.kind == "number" and "," in text[row]
+        first = "If the comma is its decimal mark, correct --decimal; if not, correct it" if comma else "Correct it"
+        remedy = f"{first}, {OTHERWISE}"
         raise InputError(what, place=place(row), remedy=remedy)
     return found.set(text.is_null(), None)
 
@@ -177,7 +180,8 @@ def from_text(text: pl.Series, attribute: Attribute, decimal: str | None, place:
     if misfits.any():
         row = int(misfits.arg_true()[0])
         what = f'"{text[row][:60]}" in "{attribute.name}" is no number with a decimal comma'
-        raise InputError(what, place=place(row), remedy="Write numbers without thousands separators, or correct --decimal")
+        remedy = f"Write numbers without thousands separators, correct --decimal, {OTHERWISE}"
+        raise InputError(what, place=place(row), remedy=remedy)
     return text.str.replace(",", ".", literal=True).zip_with(text.str.contains(COMMA_NUMBER).fill_null(False), text)
 
 

@@ -131,6 +131,8 @@ class _Column:
         self._find_activity(cases)
         if of_events and self.name not in (*OF_EVENTS, ACTIVITY) and varying <= (1 - NEARLY) * self.n_cases:
             self.in_case, self.exceptions = True, varying > 0
+            if not self._stands_there():
+                self.first_at, self.in_others = "", False
             self.rows, self.case, self.codes = self.rows[cases], self.case[cases], self.codes[cases]
         held = np.unique(self.case * (self.codes.max() + 1) + self.codes)  # which case has which value
         self.n_held = len(held)
@@ -142,6 +144,13 @@ class _Column:
             counts = np.bincount(self._activity[cases])
             if counts.max() >= MOSTLY * counts.sum():
                 self.first_at, self.in_others = self._log.activities[int(counts.argmax())], counts.max() < counts.sum()
+
+    def _stands_there(self) -> bool:
+        """Whether most values are on the activity that has the first ones, not only these."""
+        if self._activity is None or not self.first_at:
+            return False
+        there = self._activity == self._log.activities.index(self.first_at)
+        return bool(there.mean() >= MOSTLY)
 
     @property
     def unlike(self) -> bool:

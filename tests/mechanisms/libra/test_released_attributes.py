@@ -254,3 +254,14 @@ def test_attributes_without_values_are_named_in_a_note() -> None:
         '"cost:total" has no value in the anonymized log: "Triagge", on which it stands, is not in it.',
         'No value of "case:own" is frequent enough to be released: all are "(other)". Declared values stay.',
     ]
+
+
+def test_declared_values_that_the_log_hardly_has_are_named_in_a_note() -> None:
+    log = simulate(cases=300)
+    right, wrong = ("female", "male"), ("F", "M")
+    sexes = pl.Series("sex", [right[i % 2] for i in range(log.n_cases)])
+    log = replace(log, cases=log.cases.with_columns(sexes))
+    for values, told in ((right, False), (wrong, True)):
+        asked = [Attribute("case:sex", "category", values=values)]
+        notes = libra.anonymize(log, epsilon=6.0, delta=1e-3, seed=1, attributes=asked).notes
+        assert ('Nearly all values of "case:sex" are "(other)": check the declared values and their spelling.' in notes) == told

@@ -44,7 +44,8 @@ _LIKELY = {
         incidentnumber ticketid ticketnumber ticket orderid ordernumber order salesorder salesdocument vbeln ebeln ponumber
         purchaseorder purchasingdocument invoiceid invoicenumber invoice applicationid application requestid requestnumber
         srnumber servicerequest claimid claimnumber claim loanid declarationid jobid auftragsnummer auftrag bestellnummer
-        aanvraagid bestelnummer commande patientid patient patientnumber patientennummer patientnummer numeropatient studentid
+        aanvraagid bestelnummer commande patientid patient patientnumber patientennummer patientnummer patientnr
+        aufnahmenummer aufnahmenr numeropatient studentid
         customerid clientid""",
     "activity": """task taskname event eventname eventtype eventclass eventlabel eventdescription action actionname operation
         operationname step stepname processstep processstepname schritt prozessschritt arbeitsschritt ereignis vorgang aufgabe
@@ -54,7 +55,9 @@ _LIKELY = {
     "start_timestamp": "start started begin debut",
     "lifecycle": "lifecyclestatus eventstate",
     "resource": """user username userid agent employee employeeid worker operator assignee assignedto staff staffid handler
-        actor person benutzer anwender sachbearbeiter gebruiker utilisateur acteur agentid""",
+        actor person benutzer anwender sachbearbeiter gebruiker utilisateur acteur agentid physician doctor nurse clinician
+        practitioner surgeon arzt aerztin behandler pfleger pflegekraft arts behandelaar zorgverlener verpleegkundige medecin
+        infirmier""",
 }  # fmt: skip
 _WEAK = {"case_id": "id key number nr", "activity": "status state procedure name description"}
 TIERS = tuple({role: tier.get(role, "").split() for role in _SURE} for tier in (_SURE, _LIKELY, _WEAK))

@@ -25,6 +25,7 @@ from libra.eventlog.names import OTHER, RESOURCE
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra import plan as plans
+from libra.mechanisms.libra.attributes.release import ReleasedAttribute
 from libra.mechanisms.libra.attributes.shares import usual_share
 from libra.mechanisms.libra.figures import Figures, with_pseudonyms
 from libra.mechanisms.libra.generate import planned, sharing_cases
@@ -49,6 +50,7 @@ from libra.privacy.ledger import Entry, Ledger
 
 MOST_CASES = 100_000_000
 MOST_SUBSAMPLES = 1_000
+NEARLY_ALL = 0.9  # of the values that are not among those declared: these may be written otherwise
 WOULD_HELP = f"More cases, a larger --epsilon or a larger --delta would help. {A_SECOND_RUN}"
 
 
@@ -255,8 +257,16 @@ def notes_on_attributes(runs: Sequence[Figures]) -> Iterator[str]:
         attribute = several[0].attribute
         if attribute.at is not None and attribute.at not in activities:
             yield f'"{attribute.name}" has no value in the anonymized log: "{attribute.at}", on which it stands, is not in it.'
+        elif attribute.values is not None and _others(several) >= NEARLY_ALL:
+            yield f'Nearly all values of "{attribute.name}" are "{OTHER}": check the declared values and their spelling.'
         elif attribute.kind == "category" and not any(one.texts for one in several):
             yield f'No value of "{attribute.name}" is frequent enough to be released: all are "{OTHER}". Declared values stay.'
+
+
+def _others(runs: Sequence[ReleasedAttribute]) -> float:
+    """The released share of "(other)" among all values of a category."""
+    with_value = sum(float(one.counts[1:].sum()) for one in runs)
+    return sum(float(one.counts[1 + len(one.texts) :].sum()) for one in runs) / max(with_value, 1e-9)
 
 
 def noise_on_edges(sd: float, *, certain: bool) -> str:
