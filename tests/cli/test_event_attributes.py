@@ -93,19 +93,11 @@ def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], told: str, fold
 
 
 def test_attributes_of_a_description_are_audited(folder: Path, run: Run) -> None:
-    words = (
-        "audit",
-        folder / "log.csv",
-        "--description",
-        folder / "log.toml",
-        "--runs",
-        "8",
-        "--canary",
-        "has a rare attribute value",
-    )
+    described = ("--description", folder / "log.toml", "--canary", "has a rare attribute value", "--runs", "200")
+    words = ("audit", folder / "log.csv", *described)
     answer = run(*words, "--attribute", "urgent", "--attribute", "case:insurance", "--json")
     assert answer.code == 0, answer.err
-    assert [one["name"] for one in json.loads(answer.out)["parameters"]["attributes"]] == ["urgent", "case:insurance"]
+    assert [one["name"] for one in json.loads(answer.out)["parameters"]["attributes"]] == ["case:insurance", "urgent"]
     assert run(*words, "--attribute", "urgnet").err.strip().endswith("Did you mean urgent?")
 
 
