@@ -102,3 +102,13 @@ def test_tables_that_cannot_be_and_a_group_that_is_nearly_empty_give_finite_para
     assert all(np.isfinite(part).all() for part in (groups, *sides))
     shares = shares_of(groups, sides, [one, other])
     assert times @ shares == pytest.approx(counts, abs=0.5)
+
+
+def test_a_table_that_cannot_be_true_of_these_cases_is_left_out_and_spoils_no_other() -> None:
+    """As for durations, if those of the generated cases are not the original's."""
+    counts, wanted, times = some_problem(7, (4, 3), 4)
+    _, alone = largest_entropy(counts, np.ones(4), wanted[:1], times)
+    impossible = wanted[1]._replace(counts=wanted[1].counts + np.array([[3e4, -3e4, 0, 0], [-3e4, 3e4, 0, 0], [0, 0, 0, 0]]))
+    _, (kept, lost) = largest_entropy(counts, np.ones(4), [wanted[0], impossible], times)
+    assert kept == pytest.approx(alone[0])
+    assert not lost.any()

@@ -12,6 +12,8 @@ from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, L
 from libra.engines.contract import Integers
 from libra.eventlog.cases import MISSING, Cases
 
+MOST = np.iinfo(np.int64).max
+
 
 def coded(values: Integers, coding: Coding) -> Integers:
     """The cell of every value.
@@ -27,7 +29,7 @@ def coded(values: Integers, coding: Coding) -> Integers:
     cells[np.searchsorted(begins, atoms)] = 1 + np.arange(len(atoms))
     cells[0] = 0
     cells = cells if coding.groups is None else np.array(coding.groups)[cells]
-    if len(edges) == 1 or edges[-1] - edges[1] >= len(values):
+    if len(edges) == 1 or int(edges[-1]) - int(edges[1]) >= len(values) or edges[-1] == MOST:
         return cells[np.searchsorted(edges, values, side="right")]
     low = edges[1] - 1  # all that are lower are alike, and so are all from the last edge on
     every = cells[np.searchsorted(edges, np.arange(low, edges[-1] + 1), side="right")]
@@ -82,7 +84,7 @@ def _pair_tables(cases: Cases, pairs: tuple[Pair, ...]) -> list[Integers]:
     seen: dict[Side, Integers] = {}
     found = []
     for one, other in pairs:
-        if one in features or other not in features or 2 * len(first) > len(cases):
+        if one in features or other not in features or one.n_cells * other.n_cells * len(first) > len(cases):
             both = np.bincount(cells[one] * other.n_cells + cells[other], minlength=one.n_cells * other.n_cells)
         else:  # the combinations of features are few: they are counted once for each attribute
             if one not in seen:

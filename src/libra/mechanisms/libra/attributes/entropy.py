@@ -4,7 +4,8 @@ In: the kinds of cases that were generated, how many cases should be in each gro
 with cells of the kinds, each with how far its noise lets one trust it. Out: a parameter for each group, and for each pair of a
 cell and a group. The search is Newton's. The equations of a step may have thousands of unknowns, so they are solved by conjugate
 gradients; what makes these fast is the curvature that every group would have by itself if it were independent of everything.
-The search ends where everything is met closer than its noise. Pure post-processing.
+The search ends where everything is met closer than its noise, or after some steps. A table that cannot be true of these cases,
+whose durations are not quite the original's, is left out. Pure post-processing.
 
 Within, everything has a row for each group, because there are few groups and many kinds and cells.
 """
@@ -20,6 +21,7 @@ import numpy as np
 
 from libra.eventlog.cases import Floats, Integers
 
+HOPELESS = 5.0  # standard deviations that tables are off by if not all of them can be met
 CLOSE = 0.3  # standard deviations that everything may be off by, in the quadratic mean
 STEPS, TRIES, ROUGHLY = 20, 40, 0.3  # steps at most; tries to solve the equations of one, and what is left of them then
 FARTHEST, SHORTEST = 4.0, 1e-3  # how far a step may lead, and what is left of one that is given up
@@ -89,7 +91,7 @@ def _together(wanted: Sequence[Wanted], n_kinds: int) -> list[_Sides]:
 def largest_entropy(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times: Floats) -> tuple[Floats, list[Floats]]:
     """The parameters of groups, and those of each side in the form of its counts.
 
-    `counts` are the cases that should be in each group, which are met exactly, and `times` the cases of each kind.
+    `counts` are the cases that should be in each group, which are met all but exactly, and `times` the cases of each kind.
 
     Example:
         >>> table = Wanted(np.array([0, 1]), np.array([[30.0, 10.0], [10.0, 30.0]]), np.full((2, 2), 1e-6), 1.0)
@@ -98,6 +100,18 @@ def largest_entropy(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times
         >>> 8 < odds < 10
         True
     """
+    left, tables = list(range(len(wanted))), [np.zeros(one.counts.shape) for one in wanted]
+    while True:
+        of_groups, found, off = _searched(counts, sds, [wanted[i] for i in left], times)
+        if not left or np.sqrt(np.mean(off**2)) <= HOPELESS:
+            for i, one in zip(left, found, strict=True):
+                tables[i] = one
+            return of_groups, tables
+        del left[int(np.argmax(off))]  # it says what cannot be true of these cases, and would spoil all others
+
+
+def _searched(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times: Floats) -> tuple[Floats, list[Floats], Floats]:
+    """The parameters of groups and of each side, and how far each side is off in the end, in standard deviations."""
     sides = _together(wanted, len(times))
     aim = np.vstack([counts[None, :], *(one.counts for one in wanted)]).T
     trust = np.vstack([np.full((1, len(counts)), SLIGHT), *(one.trust for one in wanted)]).T
@@ -171,10 +185,13 @@ def largest_entropy(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times
         if value_there >= value:
             break
         parameters, shares, value = there, shares_there, value_there
+    missed = (aim - gathered(shares * times) - trust * parameters) / off
     for _ in range(LAST):
         change = np.clip(counts / np.maximum(shares / shares.sum(axis=0) @ times, 1e-9), 0.1, 10)
         shares *= change[:, None]
         parameters[:, 0] += np.log(change)
     parameters = parameters.T
     ends = np.cumsum([1, *(len(one.counts) for one in wanted)])
-    return parameters[0], [parameters[begin:end] for begin, end in pairwise(ends.tolist())]
+    of_sides = list(pairwise(ends.tolist()))
+    how_far = np.array([np.sqrt(np.mean(missed[:, begin:end] ** 2)) for begin, end in of_sides])
+    return parameters[0], [parameters[begin:end] for begin, end in of_sides], how_far

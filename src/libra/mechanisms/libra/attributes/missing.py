@@ -30,7 +30,7 @@ def believed_missing(seen: Floats, sds: Floats, least: Floats, n_cases: float, p
     for place in dict.fromkeys(places):
         here = np.flatnonzero([one == place for one in places])
         found[here] = least[here] + _missing_of_able(seen[here] - least[here], sds[here], np.maximum(n_cases - least[here], 1.0))
-    return found
+    return np.minimum(found, n_cases)
 
 
 def _missing_of_able(seen: Floats, sds: Floats, able: Floats) -> Floats:
