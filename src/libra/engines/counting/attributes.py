@@ -12,7 +12,7 @@ from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, L
 from libra.engines.contract import Integers
 from libra.eventlog.cases import MISSING, Cases
 
-MOST = np.iinfo(np.int64).max
+MOST = np.iinfo(np.int64).max  # the largest number: there is none after it
 
 
 def coded(values: Integers, coding: Coding) -> Integers:
