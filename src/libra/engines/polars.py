@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra._system.parallel import in_order
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE, Integers, Table, Unit, VariantRule
 from libra.engines.counting.attributes import value_counts
@@ -154,8 +155,8 @@ def as_numbers(values: pl.Series, attribute: Attribute) -> tuple[Integers, tuple
 
 def places_among(values: pl.Series, names: Sequence[str]) -> pl.Series:
     """The place of every text among these, the number after the last for all others, and none where there is no text."""
-    codes = values.replace_strict(dict(zip(names, range(len(names)), strict=True)), default=len(names), return_dtype=pl.Int64)
-    return codes.set(values.is_null(), None)
+    codes = values.cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int64)
+    return codes.fill_null(len(names)).set(values.is_null(), None)
 
 
 def engine_of(
@@ -173,7 +174,7 @@ def engine_of(
     With starts, cases are the sequences of what is to be released (`sequences`); otherwise an instance is one event.
     """
     of_cases, of_events = by_level(attributes)
-    found = {attribute.name: case_values(log, attribute) for attribute in of_cases}
+    found = dict(zip([one.name for one in of_cases], in_order(partial(case_values, log), of_cases), strict=True))
     log, random, listed = with_event_labels(log) if with_starts else log, random or Randomness(), labels
     if labels is not None:
         listed = with_transitions(labels) if with_starts and log.instances == "events" else labels
@@ -181,13 +182,13 @@ def engine_of(
         left = whole_log.cases[CASE_NAME].is_in(log.cases[CASE_NAME].implode())
         found = {name: values.filter(left) for name, values in found.items()}
         listed = both_forms(labels) if with_starts and log.instances == "pair" else listed
-    events = [as_numbers(event_values(log, attribute), attribute) for attribute in of_events]
+    events = list(in_order(lambda one: as_numbers(event_values(log, one), one), of_events))
     numbers = tuple(found for found, _ in events)
     whole_cases = replace(cases_of(log), of_events=numbers)
     cases, variants, names = sequences_of(log, numbers) if with_starts else (whole_cases, log.variants, tuple(log.activities))
     offsets = np.concatenate(([0], np.cumsum(variants.traces["trace"].list.len().to_numpy(), dtype=np.int64)))
     traces = Traces(variants.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64), offsets)
-    coded = [as_numbers(found[attribute.name], attribute) for attribute in of_cases]
+    coded = list(in_order(lambda one: as_numbers(found[one.name], one), of_cases))
     moments = [since(log.case_spans[0], one) if of.kind == "date" else one for of, (one, _) in zip(of_cases, coded, strict=True)]
     cases = as_counted(replace(cases, attributes=tuple(moments)), of_events)
     values = tuple(texts for _, texts in (*coded, *events))

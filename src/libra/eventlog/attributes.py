@@ -18,7 +18,7 @@ import polars as pl
 
 from libra.errors import InputError, UsageError, did_you_mean
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
-from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_PREFIX, LIFECYCLE, RESOURCE, unnamed
+from libra.eventlog.names import CASE_INDEX, CASE_PREFIX, LIFECYCLE, RESOURCE, unnamed
 from libra.eventlog.options import Place
 from libra.eventlog.tables.dates import read_iso_dates
 from libra.eventlog.tables.values import COMMA_NUMBER, as_text
@@ -187,8 +187,11 @@ def from_text(text: pl.Series, attribute: Attribute, decimal: str | None, place:
 
 def _text(values: pl.Series, attribute: Attribute) -> pl.Series:
     """The values as text, null where they say that there is none."""
-    text = as_text(values).str.strip_chars()
-    return text.set((text == "") | text.is_in(list(attribute.missing)), None)
+    text = as_text(values)
+    if values.dtype == pl.String:
+        text = text.str.strip_chars()
+        text = text.set(text == "", None)
+    return text.set(text.is_in(list(attribute.missing)), None) if attribute.missing else text
 
 
 def event_values(log: EventLog, attribute: Attribute) -> pl.Series:
@@ -203,11 +206,13 @@ def case_values(log: EventLog, attribute: Attribute) -> pl.Series:
     """For every case the value of an attribute of the case, in the form of `plain_values`."""
     if attribute.in_cases:
         return plain_values(_column(log.cases, attribute.name.removeprefix(CASE_PREFIX)), attribute)
-    events = pl.DataFrame({"case": log.events[CASE_INDEX], "value": unnamed(_column(log.events, attribute.name))})
+    cases, column = log.events[CASE_INDEX], _column(log.events, attribute.name)
     if attribute.at is not None:
-        events = events.filter(unnamed(log.events[ACTIVITY]) == attribute.at)
-    values = plain_values(events["value"], attribute)
-    case = events["case"].filter(values.is_not_null()).to_numpy()
+        code = dict(zip(log.activities, range(len(log.activities)), strict=True)).get(attribute.at, len(log.activities))
+        rows = np.flatnonzero(log.activity_codes == code)
+        cases, column = cases.gather(rows), column.gather(rows)
+    values = plain_values(column, attribute)
+    case = cases.filter(values.is_not_null()).to_numpy()
     first = np.flatnonzero(np.diff(case.astype(np.int64), prepend=-1))  # the events of a case are next to each other
     place = np.full(log.n_cases, -1)
     place[case[first]] = first

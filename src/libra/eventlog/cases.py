@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from libra._system.ordering import stable_order
 from libra.eventlog.log import EventLog
 
 Integers = npt.NDArray[np.int64]
@@ -50,6 +52,25 @@ class Cases:
     def lengths(self) -> Integers:
         """How many events each case has."""
         return np.diff(self.offsets)
+
+    @property
+    def rows(self) -> Integers:
+        """For every event, the row of its case."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @cached_property
+    def spans(self) -> tuple[Integers, Integers]:
+        """Of every case that has events, the earliest time and the latest."""
+        first = self.offsets[:-1][self.lengths > 0]
+        if not len(first):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return np.minimum.reduceat(self.micros, first), np.maximum.reduceat(self.micros, first)
+
+    @cached_property
+    def by_label(self) -> tuple[Integers, ...]:
+        """For every label the rows of the cases of its events, ascending, one for each event."""
+        rows = self.rows[stable_order(self.codes)]
+        return tuple(np.split(rows, np.cumsum(np.bincount(self.codes, minlength=self.n_activities))[:-1]))
 
     def take(self, rows: Integers) -> Cases:
         """The cases in these rows, in this order; a row that comes twice gives the case twice."""

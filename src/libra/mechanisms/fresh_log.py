@@ -63,7 +63,7 @@ def log_of(
     labels = pl.Series(ACTIVITY, [activities[code] for code in used.tolist()], dtype=pl.String)
     events = pl.DataFrame(
         {
-            CASE_INDEX: np.repeat(np.arange(len(cases)), cases.lengths),
+            CASE_INDEX: cases.rows,
             ACTIVITY: labels.gather(pl.Series(codes, dtype=pl.UInt32)),
             TIMESTAMP: pl.Series(cases.micros, dtype=pl.Int64).cast(UTC_MICROSECONDS),
         }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from libra.engines import attribute_tables as tables
-from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, LengthGroup, OfAttribute, Pair, Side
+from libra.engines.attribute_tables import Coding, HasActivity, LengthGroup, OfAttribute, Pair, Side
 from libra.engines.contract import Integers
 from libra.eventlog.cases import MISSING, Cases
 
@@ -40,26 +40,23 @@ def coded(values: Integers, coding: Coding) -> Integers:
 
 def cells_of(cases: Cases, sides: Iterable[Side]) -> dict[Side, Integers]:
     """For every side the cell of every case."""
-    sides = list(dict.fromkeys(sides))
-    codes = [side.code for side in sides if isinstance(side, HasActivity)]
-    has = dict(zip(codes, has_activities(cases, codes), strict=True))
-    return {side: has[side.code] if isinstance(side, HasActivity) else _cells_of(cases, side) for side in sides}
+    return {side: _cells_of(cases, side) for side in dict.fromkeys(sides)}
 
 
-def _cells_of(cases: Cases, side: OfAttribute | LengthGroup | DurationGroup) -> Integers:
+def _cells_of(cases: Cases, side: Side) -> Integers:
     if isinstance(side, OfAttribute):
         return coded(cases.attributes[side.number], side.coding)
+    if isinstance(side, HasActivity):
+        return has_any(cases, [side.code])
     return np.searchsorted(side.bounds, cases.lengths if isinstance(side, LengthGroup) else durations(cases), side="right")
 
 
-def has_activities(cases: Cases, codes: Sequence[int]) -> Integers:
-    """A row for each of these labels: 1 for every case that has an event of it, 0 for all others."""
-    row = np.full(cases.n_activities, len(codes))
-    row[list(codes)] = np.arange(len(codes))
-    has = np.zeros((len(codes) + 1, len(cases)), np.int8)
-    if len(codes):
-        has[row[cases.codes], np.repeat(np.arange(len(cases)), cases.lengths)] = 1
-    return has[:-1].astype(np.int64)
+def has_any(cases: Cases, codes: Sequence[int]) -> Integers:
+    """1 for every case that has an event of one of these labels, 0 for all others."""
+    has = np.zeros(len(cases), np.int64)
+    for code in codes:
+        has[cases.by_label[code]] = 1
+    return has
 
 
 def value_counts(cases: Cases, number: int) -> tuple[Integers, Integers]:
@@ -70,10 +67,8 @@ def value_counts(cases: Cases, number: int) -> tuple[Integers, Integers]:
 
 def durations(cases: Cases) -> Integers:
     """How long each case takes, in microseconds; every case has events."""
-    first = cases.offsets[:-1]
-    if not len(first):
-        return np.zeros(0, np.int64)
-    return np.maximum.reduceat(cases.micros, first) - np.minimum.reduceat(cases.micros, first)
+    earliest, latest = cases.spans
+    return latest - earliest
 
 
 def _pair_tables(cases: Cases, pairs: tuple[Pair, ...]) -> list[Integers]:

@@ -22,8 +22,7 @@ def _values(cases: Cases, side: OfEvents) -> tuple[Integers, Integers, Integers]
     """The case, the row and the cell of every event that counts; 0 is the cell of events without a value."""
     row = np.array((*side.rows, tables.NOWHERE), np.int64)[cases.codes]
     there = np.flatnonzero(row >= 0)
-    case = np.repeat(np.arange(len(cases)), cases.lengths)
-    return case[there], row[there], coded(cases.of_events[side.number][there], side.coding)
+    return cases.rows[there], row[there], coded(cases.of_events[side.number][there], side.coding)
 
 
 def _fills(cases: Cases, side: OfEvents) -> Occurrences:
@@ -50,7 +49,7 @@ def _round_ones(cases: Cases, side: OfEvents) -> Occurrences:
     row = np.array((*side.rows, tables.NOWHERE), np.int64)[cases.codes]
     values = cases.of_events[side.number]
     there = np.flatnonzero((row >= 0) & (values != 0) & (coded(values, side.coding) > len(side.coding.atoms)))
-    return np.repeat(np.arange(len(cases)), cases.lengths)[there], grains_of(values[there])
+    return cases.rows[there], grains_of(values[there])
 
 
 def _norms(cases: Cases, table: tables.EventNorms) -> Integers:

@@ -40,15 +40,6 @@ def _once(derive: Callable[[Cases], Derived]) -> Callable[[Cases], Derived]:
 
 
 @_once
-def _spans(cases: Cases) -> tuple[Integers, Integers]:
-    """Of every case that has events, the earliest time and the latest."""
-    first = cases.offsets[:-1][cases.lengths > 0]
-    if not len(first):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    return np.minimum.reduceat(cases.micros, first), np.maximum.reduceat(cases.micros, first)
-
-
-@_once
 def _steps(cases: Cases) -> Steps:
     following = np.ones(len(cases.codes), np.bool_)
     following[cases.offsets[:-1][cases.lengths > 0]] = False
@@ -97,11 +88,11 @@ def _hour_cells(local: Integers) -> Integers:
 
 
 def _starts(cases: Cases, table: tables.StartYears | tables.StartWeeks | tables.StartHours | tables.StartDays) -> Integers:
-    return to_local(_spans(cases)[0], table.time_zone)
+    return to_local(cases.spans[0], table.time_zone)
 
 
 def _durations(cases: Cases) -> Integers:
-    earliest, latest = _spans(cases)
+    earliest, latest = cases.spans
     return latest - earliest
 
 

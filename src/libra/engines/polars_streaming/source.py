@@ -115,11 +115,8 @@ class Values:
                 here = np.unique(values[values != MISSING])
                 with self._lock:
                     self._had[attribute.name] = np.union1d(self._had[attribute.name], here)
-        attributes = cases.attributes
-        if len(cases):
-            starts = np.minimum.reduceat(cases.micros, cases.offsets[:-1])
-            both = zip(self.of_cases, cases.attributes, strict=True)
-            attributes = tuple(since(starts, values) if attribute.kind == "date" else values for attribute, values in both)
+        starts, both = cases.spans[0], zip(self.of_cases, cases.attributes, strict=True)
+        attributes = tuple(since(starts, values) if attribute.kind == "date" else values for attribute, values in both)
         return as_counted(replace(cases, attributes=attributes), self.of_events)
 
     def named(self) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers | None, ...]]:

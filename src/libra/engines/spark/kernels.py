@@ -220,8 +220,8 @@ def _of_cases(attribute: Attribute, values: pl.Series, rows: Integers, cases: Ca
     if is_private(attribute):
         return _texts(values, rows)
     numbers = np.append(_in_numbers(attribute, values), MISSING)[rows]
-    if attribute.kind == "date" and len(cases):
-        numbers = since(np.minimum.reduceat(cases.micros, cases.offsets[:-1]), numbers)
+    if attribute.kind == "date":
+        numbers = since(cases.spans[0], numbers)
     return pa.array(numbers, pa.int64(), mask=numbers == MISSING)
 
 

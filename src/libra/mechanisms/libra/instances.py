@@ -84,7 +84,7 @@ def _activities(labels: Sequence[str]) -> tuple[list[str], Integers, list[str | 
 
 
 def _paired(cases: Cases, labels: Sequence[str]) -> tuple[Cases, list[str], pl.DataFrame]:
-    case, completion = np.repeat(np.arange(len(cases)), cases.lengths), starts_among(labels)[cases.codes]
+    case, completion = cases.rows, starts_among(labels)[cases.codes]
     is_start = completion >= 0
     found = pairs(case, np.where(is_start, completion, cases.codes), None, cases.micros, is_start, in_order=True)
     completed = ~is_start[found.ends]

@@ -162,7 +162,7 @@ def taken_after(traces: Traces, rows: Integers, cases: Cases) -> Integers:
     """
     if not len(cases.codes):
         return np.full(len(traces.codes), -1)
-    of_event = np.repeat(np.arange(len(cases)), cases.lengths) * cases.n_activities + cases.codes
+    of_event = cases.rows * cases.n_activities + cases.codes
     wanted = np.where(rows[traces.rows] < 0, -1, rows[traces.rows] * cases.n_activities + traces.codes)
     order = np.argsort(of_event, kind="stable")
     keys, begins, sizes = np.unique(of_event[order], return_index=True, return_counts=True)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from libra._system.parallel import in_order
 from libra.engines.attribute_tables import SECOND
-from libra.engines.counting.attributes import has_activities
+from libra.engines.counting.attributes import has_any
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import MISSING, Cases, Integers
 from libra.eventlog.instances import STARTED, split_label
@@ -43,7 +44,7 @@ def labels_at(attribute: Attribute, labels: Sequence[str]) -> Integers:
 
 def able_at(at: Integers | None, cases: Cases) -> Integers:
     """1 for every case that has an event of one of these labels, and 0 for all others; None stands for any."""
-    return np.ones(len(cases), np.int64) if at is None else has_activities(cases, at.tolist()).max(axis=0, initial=0)
+    return np.ones(len(cases), np.int64) if at is None else has_any(cases, at.tolist())
 
 
 def able_to_have(attributes: Sequence[Attribute], labels: Sequence[str], cases: Cases) -> list[Integers]:
@@ -57,25 +58,29 @@ def columns_of(
     cases: Cases, activities: Sequence[str], attributes: Sequence[Attribute], texts: Sequence[Sequence[str]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The columns of events and those of cases; `texts` are those that the values of each category stand for."""
-    of_events, of_cases = [], []
-    rows = np.repeat(np.arange(len(cases)), cases.lengths)
-    starts = np.minimum.reduceat(cases.micros, cases.offsets[:-1]) if len(cases) else cases.micros
-    standing: dict[str | None, Integers | slice] = {None: slice(None)}
-    for attribute, values, names in zip(attributes, (*cases.attributes, *cases.of_events), texts, strict=True):
-        if attribute.in_cases:
-            of_cases.append(_column(attribute, values, names, starts).alias(attribute.name.removeprefix(CASE_PREFIX)))
-            continue
-        moments = cases.micros
-        if attribute.level == "case":
-            if attribute.at not in standing:
-                here = np.flatnonzero(np.array([activity == attribute.at for activity in activities], bool)[cases.codes])
-                standing[attribute.at] = here[np.diff(rows[here], prepend=-1) > 0]  # the first of each case
-            events = standing[attribute.at]
-            on_events = np.full(len(rows), MISSING)
-            on_events[events] = values[rows[events]]
-            values, moments = on_events, starts[rows] if attribute.kind == "date" else moments
-        of_events.append(_column(attribute, values, names, moments).alias(attribute.name))
-    return pl.DataFrame(of_events), pl.DataFrame(of_cases)
+    starts, rows, places = cases.spans[0], cases.rows, {one.at for one in attributes if one.level == "case" and not one.in_cases}
+    on_events = {at: rows if at is None else _standing([label == at for label in activities], cases, rows) for at in places}
+
+    def made(one: tuple[Attribute, Integers, Sequence[str]]) -> pl.Series:
+        attribute, values, names = one
+        column = _column(attribute, values, names, starts if attribute.level == "case" else cases.micros)
+        if attribute.level == "case" and not attribute.in_cases:
+            column = column.extend_constant(None, 1).rechunk().gather(on_events[attribute.at])
+        return column.alias(attribute.name)
+
+    columns = list(in_order(made, zip(attributes, (*cases.attributes, *cases.of_events), texts, strict=True)))
+    of_cases = {one.name for one in attributes if one.in_cases}
+    in_cases = [column.alias(column.name.removeprefix(CASE_PREFIX)) for column in columns if column.name in of_cases]
+    return pl.DataFrame([column for column in columns if column.name not in of_cases]), pl.DataFrame(in_cases)
+
+
+def _standing(labels: Sequence[bool], cases: Cases, rows: Integers) -> Integers:
+    """For every event the row of its case where it is the first of these labels there, and the number of cases elsewhere."""
+    here = np.flatnonzero(np.array(labels, bool)[cases.codes])
+    here = here[np.diff(rows[here], prepend=-1) > 0]
+    found = np.full(len(rows), len(cases))
+    found[here] = rows[here]
+    return found
 
 
 def _column(attribute: Attribute, values: Integers, texts: Sequence[str], since: Integers) -> pl.Series:

@@ -29,6 +29,7 @@ LEAST = 0.05  # cases in a cell, so that logarithms are finite
 FAR = 4.0  # how large a parameter may become for what noise makes impossible by a standard deviation
 OTHERS = -1  # which no text has
 GOLDEN = (5**0.5 - 1) / 2
+RANDOM_BITS = np.uint64(40)  # that put the cases of a kind in order
 NEVER = -60.0  # the logarithm of a share that is nothing
 
 
@@ -96,13 +97,16 @@ class _Known:
     """Generated cases, the values that were dealt to them so far, and into which cells they fall."""
 
     def __init__(self, cases: Cases, attributes: int) -> None:
+        self._without_values = cases
         self.cases = replace(cases, attributes=(np.zeros(0, np.int64),) * attributes)
         self._cells: dict[Side, Integers] = {}
         self._able: dict[bytes | None, Integers] = {}
 
     def kinds(self, sides: Sequence[Side], at: Integers | None) -> _Kinds:
         """The kinds of cases on these sides; `at` are the labels of which a case needs one to have a value."""
-        self._cells |= cells_of(self.cases, (side for side in sides if side not in self._cells))
+        for side in sides:
+            if side not in self._cells:
+                self._cells |= cells_of(self.cases if isinstance(side, OfAttribute) else self._without_values, [side])
         columns = [self._able_at(at), *(self._cells[side] for side in sides)]
         first, times, of_case = combinations(columns, [2, *(side.n_cells for side in sides)], len(self.cases))
         found = np.stack([column[first] for column in columns])
@@ -111,7 +115,7 @@ class _Known:
     def _able_at(self, at: Integers | None) -> Integers:
         key = None if at is None else at.tobytes()
         if key not in self._able:
-            self._able[key] = able_at(at, self.cases)
+            self._able[key] = able_at(at, self._without_values)
         return self._able[key]
 
     def deal(self, model: Model, kinds: _Kinds, random: Randomness) -> None:
@@ -205,9 +209,9 @@ def dealt_evenly(weights: Floats, kind: Integers, random: Randomness) -> Integer
     until = np.floor(until + begins[:, None])
     until[:, -1] = times
     counts = np.diff(until, axis=1, prepend=0).astype(np.int64)
-    shuffled = random.permutation(len(kind))
+    by_kind = (kind.astype(np.uint64) << RANDOM_BITS) | (random.words(len(kind)) >> np.uint64(64) - RANDOM_BITS)
     cell = np.zeros(len(kind), np.int64)
-    cell[shuffled[stable_order(kind[shuffled])]] = np.repeat(np.tile(np.arange(weights.shape[1]), len(weights)), counts.ravel())
+    cell[stable_order(by_kind)] = np.repeat(np.tile(np.arange(weights.shape[1]), len(weights)), counts.ravel())
     return cell
 
 

@@ -23,11 +23,12 @@ from libra.privacy.gate import Gate
 
 MOST_PAIRS, MOST_ASKED = 8, 2_000  # for each attribute; of which one may ask whether they go together, evenly from all
 MEAN = math.sqrt(2 / math.pi)  # of how far normal noise is off, in standard deviations
-GROUPS, GROUP_WORTH = (3, 60), 25.0  # how many groups of cells a pair may have; cases times mu for each
+GROUPS = (3, 60)  # how many groups of cells an attribute may have in pairs
+GROUP_WORTH, CELL_WORTH = 25.0, 2.0  # cases times mu for each group, or each cell of a pair of attributes: what allows more
 USUAL_PAIRS = 4  # for each attribute, by whose noise groups are made
 SHARED = (0.02, 0.98)  # share of cases that have an activity, for whether they have it to be worth asking about
 MOST_FEATURES = 40
-SOME = 20_000  # cases that say which activities are worth asking about
+SOME = 20_000  # cases that say which features are worth asking about
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +51,8 @@ def with_pairs(
     each, mu_pairs = figures.each, mu * math.sqrt(PAIRS)
     if not each or not len(like):
         return figures
-    most = n_cases * mu_pairs / math.sqrt(USUAL_PAIRS * len(each)) / GROUP_WORTH
+    told = n_cases * mu_pairs / math.sqrt(USUAL_PAIRS * len(each))
+    most = max(told / GROUP_WORTH, math.sqrt(told / CELL_WORTH))
     known: dict[Side, _Known] = {}
     for number, one in enumerate(each):
         side = OfAttribute(number, grouped(one, int(np.clip(most, *GROUPS))))
@@ -149,12 +151,11 @@ def grouped(one: ReleasedAttribute, most: int) -> Coding:
 def features_of(like: Cases) -> list[Side]:
     """What attributes may depend on: whether cases have an activity, how many events they have and how long they take."""
     some = like.take(np.arange(0, len(like), max(len(like) // SOME, 1)))
-    rows = np.repeat(np.arange(len(some)), some.lengths)
-    has = np.unique(rows * np.int64(like.n_activities) + some.codes) % like.n_activities
+    has = np.unique(some.rows * np.int64(like.n_activities) + some.codes) % like.n_activities
     share = np.bincount(has, minlength=like.n_activities) / max(len(some), 1)
     balanced = np.argsort(np.abs(share - 0.5), kind="stable")[:MOST_FEATURES]
     found: list[Side] = [HasActivity(int(code)) for code in np.sort(balanced) if SHARED[0] <= share[code] <= SHARED[1]]
-    for kind, values, parts in ((LengthGroup, like.lengths, 3), (DurationGroup, durations(like), 4)):
+    for kind, values, parts in ((LengthGroup, some.lengths, 3), (DurationGroup, durations(some), 4)):
         cuts = np.unique(np.quantile(values, np.arange(1, parts) / parts, method="higher"))
         bounds = tuple(int(cut) for cut in cuts if cut > values.min())
         if bounds:
