@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,11 @@ def test_attributes_show_what_they_are_and_why(tmp_path: Path, run: Run) -> None
     assert (found["Ward"]["role"], found["Ward"]["releasable"], found["Ward"]["kind"]) == ("case attribute", True, "category")
     assert (found["code 7"]["role"], found["code 7"]["releasable"]) == ("identifier", False)
     assert found["code 7"]["reason"] == "another value in nearly every case"
+
+
+def test_a_value_on_one_event_of_each_case_is_counted_by_case(tmp_path: Path, run: Run) -> None:
+    rows = [
+        f"{case},{step},2024-05-06T08:{case}:00Z,{'AB'[case % 3 > 0] * (step == 'a')}" for case in range(10, 60) for step in "abc"
+    ]
+    (tmp_path / "log.csv").write_text("\n".join(["case,activity,timestamp,Ward", *rows, ""]), encoding="utf-8")
+    assert re.search(r"Ward +case attribute, .* 100.0 % of cases", run("inspect", tmp_path / "log.csv").out)

@@ -73,6 +73,47 @@ def test_what_a_column_of_cases_is(values: list[Any], kind: str, role: str) -> N
         assert found.releasable == (role == "case attribute") == found.attribute.release
 
 
+def digits(lowest: int, step: int) -> list[int]:
+    """Forty different numbers."""
+    return [lowest + step * (case % 40) for case in range(CASES)]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind", "said"),
+    [
+        ("Zip code", digits(100, 37), "category", "codes, by the name of the column; if they measure or count, write kind = "),
+        ("PLZ", digits(10_115, 1_001), "category", "codes, by the name of the column"),
+        ("Treatment code:2", digits(3, 1), "category", "codes, by the name of the column"),
+        ("Bed nr", [f"{number}" for number in digits(3, 1)], "category", "codes, by the name of the column"),
+        ("Area", digits(10_115, 1_001), "number", "CHECK THIS: every value has 5 digits; if these are codes, write kind = "),
+        ("Area", [f"{number:05}" for number in digits(1, 997)], "category", ""),
+        ("Born", digits(1_940, 1), "number", ""),
+        ("Salary", digits(20_000, 500), "number", ""),
+        ("Age", digits(20, 2), "number", ""),
+        ("Amount", [number + 0.25 for number in digits(1_000, 101)], "number", ""),
+        (
+            "Lab",
+            ["<5" if case % 20 == 7 else str(digits(3, 1)[case]) for case in range(CASES)],
+            "category",
+            'but not "<5"; for kind = ',
+        ),
+        (
+            "Lab",
+            ["<5" if case % 20 == 7 else f"{2 + case},5" for case in range(CASES)],
+            "category",
+            "CHECK THIS: nearly all values",
+        ),
+        ("Lab", ["low" if case % 4 == 1 else str(digits(3, 1)[case]) for case in range(CASES)], "category", ""),
+        ("Id", [f"A{case}" if case % 20 == 7 else str(case) for case in range(CASES)], "category", ""),
+    ],
+)
+def test_numbers_that_may_be_codes_and_categories_that_may_be_numbers(name: str, values: list[Any], kind: str, said: str) -> None:
+    found = made({name: values})[f"case:{name}"]
+    assert found.attribute.kind == kind
+    assert said in found.reason
+    assert ("codes" in found.reason or "CHECK" in found.reason) == bool(said)
+
+
 def test_what_is_recorded_once_says_on_which_event() -> None:
     assert made(x=on_first(LETTERS))["x"].attribute.at == "register"
     assert made(x=[[letter] * 4 for letter in LETTERS])["x"].attribute.at is None

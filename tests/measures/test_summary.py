@@ -26,12 +26,12 @@ def test_the_figures_of_a_small_log(small_log: EventLog) -> None:
 
 def test_attributes_carry_level_type_and_how_often_they_are_there(small_log: EventLog) -> None:
     found = summarize(small_log).attributes
-    assert {(one.name, one.level, one.type, one.filled_share) for one in found} == {
-        ("age", "case", "int", 2 / 3),
-        ("insurance", "case", "string", 1.0),
-        ("org:resource", "event", "string", 5 / 8),
-        ("cost", "event", "float", 5 / 8),
-        ("urgent", "event", "boolean", 3 / 8),
+    assert {(one.name, one.level, one.type, one.filled_share, one.filled_of) for one in found} == {
+        ("age", "case", "int", 2 / 3, "case"),
+        ("insurance", "case", "string", 1.0, "case"),
+        ("org:resource", "event", "string", 5 / 8, "event"),
+        ("cost", "event", "float", 5 / 8, "event"),
+        ("urgent", "event", "boolean", 1.0, "case"),
     }
     assert all(one.role and one.reason and one.kind for one in found)
 

@@ -82,8 +82,11 @@ def show_summary(path: Path, log: EventLog, summary: Summary) -> None:
     roles = ((one["role"].replace("_", " "), " + ".join(one["columns"]), one["reason"], one["flag"]) for one in roles_of(log))
     table("Columns", ("role", "column", "why", "override with"), roles)
     attributes = sorted(summary.attributes, key=lambda attribute: not attribute.releasable)[:MANY_ATTRIBUTES]
-    rows = ((a.column, _what(a), "yes" if a.releasable else "no", a.reason or "", percent(a.filled_share)) for a in attributes)
-    table("Attributes", ("column", "what it is", "release", "why", "filled"), rows, right=(4,))
+    rows = (
+        (a.column, _what(a), "yes" if a.releasable else "no", a.reason or "", f"{percent(a.filled_share)} of {a.filled_of}s")
+        for a in attributes
+    )
+    table("Attributes", ("column", "what it is", "release", "why", "has a value"), rows, right=(4,))
     if len(summary.attributes) > MANY_ATTRIBUTES:
         say(f"… and {len(summary.attributes) - MANY_ATTRIBUTES} more attributes; --json lists them all")
         say()

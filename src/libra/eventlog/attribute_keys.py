@@ -19,6 +19,8 @@ from libra.eventlog.notes import listed
 TABLES = "attributes"
 HEAD = """
 # The attributes: which may be released (libra anonymize --attribute NAME, or --all-attributes), and what is known of each.
+# Edit first: release, kind ("category" for codes), then values, or lowest and highest, as a source outside the log gives them.
+# These make a release more accurate: no budget is spent to find declared values, rare ones stay, and bounds narrow the search.
 # What is declared here is public. kind, level, at, decimals and counter were found in the log: check that they are no secret.
 # Lines behind a # come from the log, with bounds rounded outwards, and are as confidential as the log itself: remove the # only
 # if a source outside the log says so, such as a code book or a law.

@@ -7,15 +7,17 @@ confidential as the log: it goes to whoever holds the log, who decides (`describ
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from libra.eventlog.attributes import LARGEST, MOST_DECIMALS, Attribute, Kind
+from libra.eventlog.description import CHECK
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import (
     ACTIVITY,
@@ -31,6 +33,7 @@ from libra.eventlog.names import (
 )
 from libra.eventlog.notes import listed
 from libra.eventlog.tables.dates import read_iso_dates
+from libra.eventlog.tables.values import as_text
 
 Role = Literal[
     "case attribute", "event attribute", "counter", "derived", "of the trace",
@@ -40,6 +43,9 @@ Codes = npt.NDArray[np.int64]
 OF_EVENTS = (RESOURCE, LIFECYCLE, "org:group", "org:role")  # by the standard
 TRUTHS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"1", "0"})
 NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$"
+WITH_A_MARK = r"^-?(?:0|[1-9][0-9]*)(?:[.,][0-9]+)?$"  # a number with a point or a comma
+CODE_NAME = re.compile(r"(?i)(?:code|postleitzahl|plz|zip|phone|telefon|(?<![a-z])nr)[^a-z]*$")  # digits below it are no amounts
+YEARS, CODE_DIGITS = (1800, 2200), range(4, 16)  # numbers that may be codes: none of these years, of so many digits
 FEW_VALUES = 12  # of digits as text: up to so many are codes, more are numbers; and as many are listed
 FEW_CASES = 20  # fewer than these, and than a twentieth of all, are too few to learn from
 NEARLY, MOSTLY = 0.99, 0.9  # shares of the cases, or of the values
@@ -63,18 +69,12 @@ class FoundAttribute:
     highest: float | None = None
     depends_on: str | None = None  # the column that determines it
     hint: str = ""  # how it could be described otherwise
+    filled: float = 1.0  # the share of the cases, or of the events, that have a value
 
     @property
     def releasable(self) -> bool:
         """Whether it makes sense to release it."""
         return self.attribute.release
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-ready, without what is not there."""
-        values = None if self.values is None else list(self.values)
-        seen = {"values": values, "lowest": self.lowest, "highest": self.highest}
-        said = {"role": self.role, "reason": self.reason, "releasable": self.releasable, "depends_on": self.depends_on}
-        return self.attribute.to_dict() | said | {"seen": {name: value for name, value in seen.items() if value is not None}}
 
 
 def classified(log: EventLog) -> tuple[FoundAttribute, ...]:
@@ -109,6 +109,8 @@ class _Column:
         self.name, self._log, self.determined_by, self.same = name, log, "", False
         of_events = len(values) != log.n_cases or not name.startswith(CASE_PREFIX)
         self.values = _trimmed(values)
+        if self.values.dtype.is_numeric() and CODE_NAME.search(name):
+            self.values = as_text(self.values)
         filled = self.values.is_not_null().to_numpy()
         self.rows, self.case = np.flatnonzero(filled), case[filled].astype(np.int64)
         self._activity = log.activity_codes[self.rows].astype(np.int64) if of_events and name != ACTIVITY else None
@@ -122,7 +124,7 @@ class _Column:
         present = self.values.gather(self.rows)
         self.distinct = present.unique().sort()
         self.codes = _codes(present)
-        self.kind, self.moments = _kind(self.distinct, self.name), self.values.dtype
+        self.kind = _kind(self.distinct, self.name)
         same_case = self.case[1:] == self.case[:-1]
         changes = same_case & (self.codes[1:] != self.codes[:-1])
         cases = np.concatenate(([True], ~same_case))  # the first value of each case
@@ -187,8 +189,9 @@ class _Column:
         level: Literal["case", "event"] = "case" if self.in_case else "event"
         at = self.first_at if self.in_case and self.first_at else None
         attribute = Attribute(self.name, self.kind, level, at=at, decimals=decimals, counter=role == "counter", release=release)
-        hint = self._hint(role) if release else ""
-        found = FoundAttribute(attribute, role, reason, depends_on=self.depends_on, hint=hint)
+        hint, doubt = self._hint(role) if release else "", self._doubt() if release or self.unlike else ""
+        reason = f"{reason}; {doubt}" if doubt else reason
+        found = FoundAttribute(attribute, role, reason, depends_on=self.depends_on, hint=hint, filled=self.filled)
         if not release:
             return found
         if numbers is not None and numbers.min() < numbers.max():
@@ -246,6 +249,29 @@ class _Column:
             return "without at, the first value counts wherever it stands" if self.in_others else ""
         several = self._activity is not None and len(np.unique(self._activity)) > 1
         return f'for its first value alone, write level = "case" and at = "{self.first_at}"' if self.first_at and several else ""
+
+    def _doubt(self) -> str:
+        """Why it may be a number where a category is proposed, or the other way round."""
+        if self.kind == "number":
+            numbers = self._numbers()
+            low, high, digits = numbers.min(), numbers.max(), len(f"{numbers.max():.0f}")
+            alike = low > 0 and len(f"{low:.0f}") == digits in CODE_DIGITS and not YEARS[0] <= low <= high < YEARS[1]
+            if not alike or self.unlike or _decimals(numbers) or np.gcd.reduce(numbers.astype(np.int64)) % 5 == 0:
+                return ""
+            return f'{CHECK}every value has {digits} digits; if these are codes, write kind = "category"'
+        if self.kind != "category" or self.name in OF_EVENTS:
+            return ""
+        is_number = self.distinct.str.contains(WITH_A_MARK)
+        plain, others = self.distinct.filter(is_number), self.distinct.filter(~is_number)
+        if CODE_NAME.search(self.name):
+            return "" if len(others) else 'codes, by the name of the column; if they measure or count, write kind = "number"'
+        codes = others.str.contains(r"^[0-9]+$").any() or (self.spread >= IDENTIFIER and not plain.str.contains("[.,]").any())
+        share = self.values.gather(self.rows).is_in(plain.implode()).sum() / len(self.rows)
+        if codes or not len(others) or len(plain) <= FEW_VALUES or share < MOSTLY:
+            return ""
+        return (
+            f'{CHECK}nearly all values are numbers, but not {listed(others[:2])}; for kind = "number", list such texts in missing'
+        )
 
     def _text(self) -> tuple[Role, str, bool] | None:
         """What text is whose values are mostly those of one case."""
@@ -331,7 +357,8 @@ def _kind(distinct: pl.Series, name: str) -> Kind:
         return "boolean"
     if distinct.str.contains(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}").all() and not read_iso_dates(distinct)[0].null_count():
         return "date"
-    return "number" if len(distinct) > FEW_VALUES and distinct.str.contains(NUMBER).all() else "category"
+    amounts = len(distinct) > FEW_VALUES and not CODE_NAME.search(name) and distinct.str.contains(NUMBER).all()
+    return "number" if amounts else "category"
 
 
 def _decimals(numbers: npt.NDArray[np.float64]) -> int:

@@ -51,7 +51,7 @@ class RareLabel:
 
 @dataclass(frozen=True)
 class AttributeSummary:
-    """An attribute of the cases or of the events: its type, in the words of XES, and how many of them have it.
+    """An attribute of the cases or of the events: its type, in the words of XES, and how many of them have a value.
 
     What it is stands in `role`, and why in `reason`; both are None for what is no attribute to be released, such as start times.
     """
@@ -60,6 +60,7 @@ class AttributeSummary:
     level: Literal["case", "event"]
     type: str
     filled_share: float
+    filled_of: Literal["case", "event"]  # whose share: of cases also where events have the one value of their case
     role: Role | None = None
     reason: str | None = None
     releasable: bool | None = None
@@ -172,7 +173,7 @@ def _attributes(log: EventLog) -> tuple[AttributeSummary, ...]:
         "event": log.events.drop(CASE_INDEX, ACTIVITY, TIMESTAMP),
     }
     plain = [
-        AttributeSummary(column.name, level, XES_TYPES[column.dtype.base_type()], column.count() / max(frame.height, 1))
+        AttributeSummary(column.name, level, XES_TYPES[column.dtype.base_type()], column.count() / max(frame.height, 1), level)
         for level, frame in frames.items()
         for column in frame
     ]
@@ -186,5 +187,5 @@ def _with_role(attribute: AttributeSummary, found: FoundAttribute | None) -> Att
     proposed = found.attribute
     return replace(
         attribute, role=found.role, reason=found.reason, releasable=found.releasable, kind=proposed.kind, at=proposed.at,
-        depends_on=found.depends_on,
+        depends_on=found.depends_on, filled_share=found.filled, filled_of=proposed.level,
     )  # fmt: skip
