@@ -7,6 +7,7 @@ A wrong name is a `TypeError`, as for any function of Python; an invalid value i
 from __future__ import annotations
 
 import codecs
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 ONE_OR_SEVERAL = ("case_id", "activity", "lifecycle_keep")
 SEVERAL = (*ONE_OR_SEVERAL, "labels")
 YES_OR_NO = ("day_first", "sort_by_time", "drop_invalid", "allow_empty")
+MOST_NAMES = 12  # that an error lists
 TABS = {"tab": "\t", "\\t": "\t"}  # what can be typed in a shell
 CHOICES: dict[str, tuple[tuple[str, ...], str]] = {
     "decimal": ((".", ","), 'The decimal sign "{}" is neither . nor a comma.'),
@@ -180,7 +182,6 @@ def asked_attributes(described: Description | None, said: str | Sequence[Any]) -
     Resources are people, whom a guarantee for cases does not protect: they have to be named. Transitions that say what is an
     instance, or which event is which, are released as that.
     """
-    from libra.errors import did_you_mean
     from libra.eventlog.attributes import Attribute
     from libra.eventlog.names import LIFECYCLE, RESOURCE
 
@@ -204,12 +205,31 @@ def asked_attributes(described: Description | None, said: str | Sequence[Any]) -
             instead = "with every event" if described.instances == "events" else "as starts and completions"
             raise UsageError(f'{described.place("instances")} releases "{name}" {instead}. Leave out the attribute.')
         if isinstance(name, str) and name not in known:
-            prefixed = f"case:{name}" if f"case:{name}" in known else name
-            raise UsageError(f'{described.source} has no attribute "{name}".{did_you_mean(prefixed, known)}')
+            raise UsageError(f'{described.source} has no attribute "{name}".{_instead(name, described, known)}')
         if isinstance(name, str) and not known[name].release:
             remedy = "Set release = true there if it may be"
             raise UsageError(f'{described.source} says that "{name}" is not to be released. {remedy}.')
     return [known[name] if isinstance(name, str) else name for name in said]
+
+
+def _instead(name: str, described: Description, known: Mapping[str, Attribute]) -> str:
+    """What to ask for instead of an attribute that a description does not have."""
+    from libra.eventlog.attributes import ROLES_THEY_PLAY
+
+    folded = {each.casefold(): each for each in known}
+    parts = [part.strip().casefold() for part in name.split(",")]
+    meant = [folded[each] for part in parts if (each := part if part in folded else f"case:{part}") in folded]
+    if len(meant) == len(parts):
+        flags = shlex.join(word for each in meant for word in ("--attribute", each))
+        return f" Did you mean {meant[0]}?" if len(parts) == 1 else f" Repeat --attribute for each: {flags}."
+    for role in (field.name for field in fields(RoleNames)):
+        columns, standard = getattr(described, role) or (), ROLES_THEY_PLAY.get(role)
+        if name != standard and name in ((columns,) if isinstance(columns, str) else columns):
+            remedy = f"Ask for {standard}" if standard else "Leave it out: roles are not released as attributes"
+            return f" It is the column of {role}. {remedy}."
+    allowed = [f'"{each}"' for each in known if known[each].release]
+    listed = f"{', '.join(allowed[:MOST_NAMES])}{', …' * (len(allowed) > MOST_NAMES)}" or "none"
+    return did_you_mean(name, known) or f" Those that may be released: {listed}. For another column, add its table."
 
 
 def _shown(value: Any) -> str:

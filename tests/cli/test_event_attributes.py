@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,12 @@ def test_names_are_written_where_they_are_asked_for(folder: Path, tmp_path: Path
     [
         (("--attribute", "urgnt"), 'has no attribute "urgnt". Did you mean urgent?'),
         (("--attribute", "org:resorce"), 'has no attribute "org:resorce". Did you mean org:resource?'),
+        (("--attribute", "URGENT"), "Did you mean urgent?"),
+        (("--attribute", "Age"), "Did you mean case:age?"),
+        (("--attribute", "age"), "Did you mean case:age?"),
+        (("--attribute", "urgent, age"), "Repeat --attribute for each: --attribute urgent --attribute case:age."),
+        (("--attribute", "concept:name"), "It is the column of activity. Leave it out: roles are not released as attributes."),
+        (("--attribute", "xyz"), 'Those that may be released: "case:co'),
         (("--attribute", "org:role"), 'says that "org:role" is not to be released'),
         (("--attribute", "urgent", "--attribute", "urgent"), 'The attribute "urgent" is asked for twice'),
     ],
@@ -90,6 +97,16 @@ def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], told: str, fold
     assert (answer.code, answer.out) == (2, "")
     assert told in answer.err
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_the_column_of_a_resource_leads_to_its_name(folder: Path, tmp_path: Path, run: Run) -> None:
+    text = (folder / "log.csv").read_text(encoding="utf-8")
+    (tmp_path / "log.csv").write_text(text.replace(RESOURCE, "Clerk", 1), encoding="utf-8")
+    run("describe", tmp_path / "log.csv", "-o", tmp_path / "log.toml", "--resource", "Clerk")
+    answer = _anonymized(run, tmp_path, tmp_path / "out.csv", "--attribute", "Clerk")
+    assert answer.err.endswith(f'has no attribute "Clerk". It is the column of resource. Ask for {RESOURCE}.\n')
+    answer = _anonymized(run, tmp_path, tmp_path / "out.csv", "--attribute", "urgent", "--resource-names")
+    assert f"No resources were asked for, so --resource-names did not count. --attribute {RESOURCE} releases them." in answer.err
 
 
 def test_attributes_of_a_description_are_audited(folder: Path, run: Run) -> None:
@@ -188,6 +205,14 @@ def test_numbers_beyond_their_bounds_count_as_these(tmp_path: Path, run: Run) ->
     assert found.is_between(0, 10).all()
     near = [found.is_between(low, high).mean() for low, high in ((0, 1), (2.5, 4), (9, 10))]
     assert near == pytest.approx([1 / 3] * 3, abs=0.06)
+    assert 'Values of "x" beyond the declared bounds count as the bound.' in answer.err, "whether or not there are any"
+
+
+def test_what_a_value_needs_is_explained_for_each_attribute(tmp_path: Path, run: Run) -> None:
+    log, description = _small(tmp_path, ["1"], "number", 'level = "case"\n[attributes."y"]\nkind = "category"\nlevel = "event"')
+    description.write_text(description.read_text(encoding="utf-8").replace('level = "event"\n', "", 1), encoding="utf-8")
+    said = run("anonymize", log, "--description", description, "--explain", "--attribute", "x", "--attribute", "y").out
+    assert re.search(r'more where a case has several values: about \d+ cases for "x"; about \d+ cases for "y"\. Others', said)
 
 
 def test_a_list_without_any_value_of_the_log_leaves_other_alone(tmp_path: Path, run: Run) -> None:

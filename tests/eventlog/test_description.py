@@ -53,7 +53,7 @@ def declared(draw: st.DrawFn) -> Attribute:
         said |= {key: bound for key, bound in zip(("lowest", "highest"), bounds, strict=True) if draw(st.booleans())}
         said |= {"decimals": draw(st.integers(0, 9)), "counter": level == "event" and draw(st.booleans())}
     if kind == "category":
-        said["values"] = draw(st.none() | NAMES)
+        said["values"] = draw(st.none() | NAMES.map(lambda names: tuple(dict.fromkeys(names))))
     if level == "case":
         said["at"] = draw(st.none() | TEXT)
     return Attribute(draw(TEXT.filter(lambda name: not name.startswith("case:"))), kind, level, **said)
@@ -325,6 +325,17 @@ LINE = ABOVE.count("\n") + 2  # of the table
         ("level = 'trace'", LINE + 2, 'level of "Age" is one of "case", "event", not \'trace\'.'),
         ("lowest = 3\nhighest = 1", LINE, 'The bounds of "Age" are for numbers, and the lowest has to be below the highest.'),
         ("values = ['a']", LINE, 'The list of values of "Age" is for categories, and cannot be empty.'),
+        (
+            "values = ['a']\nvalues = ['b']",
+            LINE + 3,
+            "this is not TOML (Cannot overwrite a value). A key or a table is there twice",
+        ),
+        (
+            '[attributes."B"]\nkind = "category"\nvalues = ["x", "y", "x"]',
+            LINE + 2,
+            'The list of values of "B" has "x" twice. Cor',
+        ),
+        ('[attributes."Age"]', LINE + 2, "this is not TOML (Cannot declare ('attributes', 'Age') twice). A key or a table is"),
         ('[attributes."B C"]', LINE + 2, 'nothing says what kind of attribute "B C" is. Add kind, one of "boolean",'),
         ("[attributes.Visit]\nkind = 'date'", LINE + 2, '"Visit" is the column of case_id, and no attribute.'),
     ],

@@ -239,6 +239,12 @@ def test_decimal_commas_are_recognized_beside_other_delimiters(file: Path) -> No
     assert attribute(file, ['"2,5"', "3"], ",", ReadOptions(decimal=",")).to_list() == [2.5, 3.0]
 
 
+def test_a_decimal_comma_is_noted_only_if_it_was_guessed(file: Path) -> None:
+    text = "case;activity;timestamp;m\n1;a;2024-05-06T08:00:00Z;2,5\n"
+    note = 'The numbers in "m" were read with a decimal comma.'
+    assert [note in read(file, text, ReadOptions(decimal=decimal)).notes for decimal in (None, ",")] == [True, False]
+
+
 def test_a_decimal_point_elsewhere_speaks_against_decimal_commas(file: Path) -> None:
     log = read(file, "case;activity;time;x;y\n1;a;2024-05-06T08:00:00Z;1,500;2.5\n")
     assert (log.events["x"].to_list(), log.events["y"].to_list()) == (["1,500"], [2.5])

@@ -72,6 +72,9 @@ class Attribute:
             raise UsageError(f'No number with {self.decimals} decimals is within the bounds of "{self.name}".')
         if self.values is not None and (self.kind != "category" or not self.values):
             raise UsageError(f'The list of values of "{self.name}" is for categories, and cannot be empty.')
+        if self.values is not None and len(set(self.values)) < len(self.values):
+            twice = next(value for value in self.values if self.values.count(value) > 1)
+            raise UsageError(f'The list of values of "{self.name}" has "{twice}" twice.')
         if self.at is not None and (self.level == "event" or self.in_cases):
             raise UsageError(f'"{self.name}" has a value for every event or case, so that "at" cannot name an activity.')
         if self.level == "event" and self.name.startswith(CASE_PREFIX):

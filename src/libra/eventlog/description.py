@@ -42,7 +42,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 OF_TEXT = ("delimiter", "quote", "line_end", "decimal")
 LARGEST = 1 << 20  # bytes
 HEAD = """\
-# How Libra reads this log, and what a release of it protects. Read it, correct it, keep it beside the log:
+# How Libra reads this log, and what a release of it protects. Settle first what is to be checked, correct the rest, keep it:
 #     libra anonymize LOG -o OUT --description FILE
 # reads the log exactly so and refuses what does not fit. docs/description.md explains every key.
 """
@@ -147,6 +147,8 @@ class Description:
             line = int(numbered[1]) if numbered else text.rstrip().count("\n") + 1
             what = _NUMBERED.sub("", str(error)).removesuffix("(at end of document)").strip()
             remedy = 'Write key = value, text in double quotes, a backslash as "\\\\"'
+            if what.startswith(("Cannot overwrite", "Cannot declare")):
+                remedy = "A key or a table is there twice: leave one of them out"
             raise InputError(f"this is not TOML ({what})", place=f"{source}, line {line}", remedy=remedy) from error
         except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
             raise InputError("this is not a description", place=source, remedy="Write one with libra describe") from error

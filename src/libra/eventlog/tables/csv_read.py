@@ -64,13 +64,13 @@ def infer_types(
         name for name in typed if typed[name].dtype == pl.Float64 and columns[name].str.contains(".", literal=True).any()
     ]
     notes: list[str] = []
-    if decimal is None:
+    if guessed := decimal is None:
         points = any(not _all(columns[name], _POINT_GROUPS) for name in with_point)
         decimal = "," if delimiter != "," and with_comma and not points else "."
     if decimal == ",":
         typed = {name: values for name, values in typed.items() if name not in with_point}
     if decimal == "," and with_comma:
-        notes.append(f"The numbers in {listed(with_comma)} were read with a decimal comma.")
+        notes += [f"The numbers in {listed(with_comma)} were read with a decimal comma."] if guessed else []
         typed |= {name: columns[name].str.replace(",", ".", literal=True).cast(pl.Float64) for name in with_comma}
     rest = {name: values for name, values in columns.items() if name not in typed}
     grouped = [name for name, values in rest.items() if _all(values, _WITH_GROUPS) and values.str.contains(_GROUP).any()]

@@ -22,6 +22,7 @@ from libra.eventlog.attributes import Attribute
 from libra.eventlog.instances import SEPARATOR
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import OTHER, RESOURCE
+from libra.eventlog.notes import listed
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra import plan as plans
@@ -232,6 +233,10 @@ class Libra(CertifiedMechanism):
             )
         if any(attribute.name == RESOURCE for attribute in self.plan.attributes):
             yield EMPLOYEES
+        elif self.resource_names:
+            yield f"No resources were asked for, so --resource-names did not count. --attribute {RESOURCE} releases them."
+        if bounded := [one.name for one in self.plan.attributes if (one.lowest, one.highest) != (None, None)]:
+            yield f"Values of {listed(bounded)} beyond the declared bounds count as the bound."
         if not released.n_cases:
             said = "The anonymized log is empty: nothing in this log stood out from the noise."
             yield f"{said} {self.plan.survives()} {WOULD_HELP}"

@@ -16,6 +16,7 @@ from libra.errors import UsageError
 from libra.eventlog.attributes import Attribute, by_level
 from libra.eventlog.instances import SEPARATOR
 from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, START_TIMESTAMP, TIMESTAMP
+from libra.eventlog.notes import listed
 from libra.mechanisms.libra.attributes.shares import of_levels, private_values, usual_share
 from libra.mechanisms.libra.tail.certain import FALSE_SHARE
 from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
@@ -174,10 +175,14 @@ class Plan:
             how = "and how they go together and with what happens in a case", "by activity and by the value before in the case"
             said = " and ".join(f"the values of {some}, {with_what}" for some, with_what in zip(names, how, strict=True) if some)
             yield f"Attributes get {100 * self.mu_attributes**2 / noise.mu**2:.0f} % of the budget: {said}."
-            counts = [choice.threshold / noise.scale / self.rate for choice in noise.value_choices]
-            if counts:
-                least = " to ".join(dict.fromkeys((f"{min(counts):,.0f}", f"{max(counts):,.0f}")))
-                yield f"A value that is not declared needs about {least} cases to be released; all others are grouped."
+            least: dict[str, list[str]] = {}
+            for number, choice in self.choices.items():
+                count = _cases(f"{choice.threshold / noise.scale / self.rate:,.0f}")
+                least.setdefault(count, []).append(self.attributes[number].name)
+            if least:
+                said = "; ".join(f"about {count} for {listed(names)}" for count, names in least.items())
+                more = ", more where a case has several values" if any(noise.several) else ""
+                yield f"Values that are not declared are released if enough cases have them{more}: {said}. Others are grouped."
         yield suited(self.delta, self.unit)
         yield RELEASE_ONCE
 
@@ -332,5 +337,5 @@ def checked_attributes(said: object) -> tuple[Attribute, ...]:
         raise UsageError(f"At most {MOST_ATTRIBUTES} attributes can be released together. Name those that are needed.")
     names = [one.name for one in found]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f'The attribute "{twice[0]}" is asked for twice.')
+        raise UsageError(f'The attribute "{twice[0]}" is asked for twice. Name it once.')
     return tuple(sorted(found, key=lambda one: one.level == "event"))
