@@ -57,6 +57,7 @@ events = st.tuples(st.sampled_from("abcdé"), st.integers(-7200, 90_000))
 cases = st.tuples(st.integers(0, 10_000_000), st.lists(events, min_size=1, max_size=6))
 case_lists = st.lists(cases, max_size=8)
 logs = case_lists.map(log_of)
+OTHERS = ("empty", "attributes", "associations")
 unhurried = settings(deadline=None)  # a busy machine is no failure
 integers = st.lists(st.integers(-(10**15), 10**15), min_size=1, max_size=30)
 
@@ -69,7 +70,7 @@ def test_equal_logs_are_at_distance_zero(some_cases: list[Case]) -> None:
     shared = {figures.pop(name) for name in SHARES_KEPT}
     assert shared == ({1} if some_cases else {None})
     assert {figures.pop(name) for name in (*OF_INSTANCES, *OF_ATTRIBUTES, "overlaps")} == {None}
-    assert figures.pop("attributes") == []
+    assert figures.pop("attributes") == figures.pop("associations") == []
     assert set(figures.values()) == {0}
 
 
@@ -77,7 +78,7 @@ def test_equal_logs_are_at_distance_zero(some_cases: list[Case]) -> None:
 @given(logs, logs)
 def test_no_figure_is_negative_and_shares_stay_within_one(one: EventLog, other: EventLog) -> None:
     figures = measure(one, other).to_dict()
-    assert all(value is None or value >= 0 for name, value in figures.items() if name not in ("empty", "attributes"))
+    assert all(value is None or value >= 0 for name, value in figures.items() if name not in OTHERS)
     assert all(figures[name] <= 1 for name in BOUNDED)
     assert all(figures[name] is None or figures[name] <= 1 for name in SHARES_KEPT)
 
@@ -101,7 +102,7 @@ def test_the_order_of_cases_does_not_matter(some_cases: list[Case], other: Event
     shuffled = list(some_cases)
     rng.shuffle(shuffled)
     before, after = measure(log_of(some_cases), other).to_dict(), measure(log_of(shuffled), other).to_dict()
-    assert [before.pop(name) for name in ("empty", "attributes")] == [after.pop(name) for name in ("empty", "attributes")]
+    assert [before.pop(name) for name in OTHERS] == [after.pop(name) for name in OTHERS]
     assert before == pytest.approx(after)
 
 

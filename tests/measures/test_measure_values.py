@@ -109,7 +109,7 @@ def test_two_empty_logs_are_equal(small_log: EventLog) -> None:
     assert figures.empty == Baseline(0, 0)
     distances = figures.to_dict()
     assert {distances.pop(name) for name in (*SHARES_KEPT, *OF_INSTANCES, *OF_ATTRIBUTES, "overlaps")} == {None}
-    assert distances.pop("attributes") == []
+    assert distances.pop("attributes") == distances.pop("associations") == []
     assert distances.pop("empty")
     assert set(distances.values()) == {0}
 
@@ -134,5 +134,6 @@ def test_an_empty_log_scores_what_the_paper_implies(shared_logs: Path, name: str
     assert {itself.pop(name) for name in SHARES_KEPT} == {1}
     assert {itself.pop(name) for name in (*OF_INSTANCES, "overlaps")} == {None}
     assert {one["tv"] for one in itself.pop("attributes")} <= {0}
+    assert all(one["original"] == one["anonymized"] for one in itself.pop("associations"))
     assert {itself.pop(name) for name in OF_ATTRIBUTES} <= {0, None}
     assert set(itself.values()) == {0}

@@ -24,7 +24,7 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.names import RESOURCE
 from libra.measures import attributes as attributes_module
 from libra.measures import measure
-from libra.measures.attributes import AttributeFigures, attribute_figures, with_names
+from libra.measures.attributes import Association, AttributeFigures, attribute_figures, with_names
 from libra.measures.utility import OF_ATTRIBUTES
 from strategies import event_logs
 
@@ -32,7 +32,8 @@ NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 TYPES: dict[str, Any] = {"@case": pl.UInt32, "concept:name": pl.String, "time:timestamp": pl.Datetime("us", "UTC")}
 Event = tuple[str, int, str | None, float | None]  # activity, minutes since the one before, a category and a number
 Case = tuple[str | None, int | None, Sequence[Event]]  # a category and a number of the case
-SHARES = tuple(name for name in OF_ATTRIBUTES if name != "number_w1_relative")
+RELATIVE = ("association_l1", "number_w1_relative")  # which may be above 1
+SHARES = tuple(name for name in OF_ATTRIBUTES if name not in RELATIVE)
 
 amounts = st.one_of(st.none(), st.integers(-2, 3), st.sampled_from((7, 100)))
 events = st.tuples(st.sampled_from("ab"), st.integers(0, 90), st.sampled_from((None, "x", "y")), amounts)
@@ -77,6 +78,26 @@ def tv(one: Sequence[Hashable], other: Sequence[Hashable]) -> float:
         return float(len(one) != len(other))
     before, after = Counter(one), Counter(other)
     return sum(abs(before[key] / len(one) - after[key] / len(other)) for key in {*before, *after}) / 2
+
+
+def cramers_v(one: Sequence[Hashable], other: Sequence[Hashable]) -> float:
+    """The strength of an association as Bergsma (2013) defines it, cell by cell."""
+    n, of_one, of_other, of_both = len(one), Counter(one), Counter(other), Counter(zip(one, other, strict=True))
+    r, c = len(of_one), len(of_other)
+    if min(r, c) < 2:
+        return 0.0
+    chi = sum(
+        (of_both[a, b] - of_one[a] * of_other[b] / n) ** 2 / (of_one[a] * of_other[b] / n) for a in of_one for b in of_other
+    )
+    least = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
+    return min(1.0, math.sqrt(max(0.0, chi / n - (r - 1) * (c - 1) / (n - 1)) / least)) if least > 0 else 0.0
+
+
+def apart_in_sum(ties: Sequence[tuple[Any, Any]]) -> float | None:
+    """How far strong associations are apart, each given as the values of both logs on both sides."""
+    both = [tuple(cramers_v(*sides) for sides in zip(*tie, strict=True)) for tie in ties]
+    strong = [(before, after) for before, after in both if before >= 0.1]
+    return sum(abs(before - after) for before, after in strong) / sum(before for before, _ in strong) if strong else None
 
 
 def bins(original: Sequence[float | None]) -> Callable[[float | None], Hashable]:
@@ -127,10 +148,12 @@ def slowly(one: Sequence[Case], other: Sequence[Case]) -> dict[str, float | None
         if categories:
             steps = [[[v for v in case if v is not None] for case in log] for log in values]
             handover.append(tv(*([step for case in log for step in pairwise(case)] for log in steps)))
+    ties: list[tuple[Any, Any]] = list(combinations(of_cases, 2))
     activity, given = [], []
     for name in "ab":
         has = [[name in case for case in log] for log in activities]
         if 0.05 <= sum(has[0]) / n <= 0.95:
+            ties += [(both, has) for both in of_cases]
             for before, after in of_cases:
                 activity.append(tv(list(zip(before, has[0], strict=True)), list(zip(after, has[1], strict=True))))
                 parts = []
@@ -159,6 +182,7 @@ def slowly(one: Sequence[Case], other: Sequence[Case]) -> dict[str, float | None
         "attribute_duration_tv": _mean(
             [tv(*(list(zip(log, place, strict=True)) for log, place in zip(both, places, strict=True))) for both in of_cases]
         ),
+        "association_l1": apart_in_sum([*ties, *((both, places) for both in of_cases)]),
         "number_w1_relative": _mean(shifts),
         "event_attribute_tv": _mean(of_events),
         "handover_tv": _mean(handover),
@@ -184,7 +208,8 @@ def test_figures_are_those_of_loops(one: list[Case], other: list[Case]) -> None:
     found = measure(log_of(one), log_of(other)).to_dict()
     expected = slowly(one, other)
     assert {name: found[name] for name in OF_ATTRIBUTES} == {
-        name: None if value is None else pytest.approx(value, abs=1e-9) for name, value in expected.items()
+        name: None if value is None else pytest.approx(value, abs=1e-6 if name == "association_l1" else 1e-9)
+        for name, value in expected.items()
     }
     assert all(found[name] is None or 0 <= found[name] <= 1 for name in SHARES)
 
@@ -355,7 +380,41 @@ def test_a_log_and_its_csv_file_have_the_same_attributes(tmp_path: Path) -> None
     libra.write(log, tmp_path / "log.csv")
     found = libra.measure(log, tmp_path / "log.csv")
     assert [one.kind for one in found.attributes] == ["boolean", "category", "number", "date"]
-    assert [getattr(found, name) for name in OF_ATTRIBUTES] == [0, 0, None, None, 0, 0, None, None]
+    assert [getattr(found, name) for name in OF_ATTRIBUTES] == [0, 0, None, None, 0, 0, 0, None, None]
+
+
+def test_associations_worked_by_hand() -> None:
+    """Two attributes that tell each other in the original; a third that has nothing to do with them."""
+    sex, ward, half = ["f", "m"] * 50, ["A", "B"] * 50, ["x"] * 50 + ["y"] * 50
+    one = with_cases(sex=sex, ward=ward, half=half)
+    found = attribute_figures(one, one)
+    assert found.association_l1 == 0
+    (tie,) = found.associations
+    assert tie == Association("case:sex", "case:ward", False, tie.original, tie.original)
+    assert tie.original == pytest.approx(1)
+    lost = attribute_figures(one, with_cases(sex=sex, ward=["A", "A", "B", "B"] * 25, half=half))
+    assert (lost.attribute_tv, lost.association_l1, lost.associations[0].anonymized) == (0, 1, 0)
+    assert lost.attribute_pair_tv == pytest.approx(0.52 / 3)  # half of sex and ward, no sex and half, 1 of 50 of ward and half
+    assert attribute_figures(with_cases(sex=sex, half=half), one).association_l1 is None
+
+
+def test_associations_with_activities_and_durations_count() -> None:
+    long = [("a", 0, None, None), ("b", 60, None, None)]
+    one = log_of([("f", None, long), ("m", None, long[:1])] * 20)
+    found = attribute_figures(
+        one, log_of([("f", None, long), ("m", None, long), ("f", None, long[:1]), ("m", None, long[:1])] * 10)
+    )
+    assert [(tie.other, tie.is_activity) for tie in found.associations] == [("b", True), ("case duration", False)]
+    assert (found.association_l1, found.attribute_tv) == (1, 0)
+
+
+def test_the_strongest_associations_are_listed() -> None:
+    columns = {f"x{i}": ["p"] * (50 - i) + ["q"] * (50 + i) for i in range(8)}
+    found = attribute_figures(with_cases(**columns), with_cases(**columns)).associations
+    assert len(found) == 20  # of 28
+    strengths = [tie.original for tie in found]
+    assert strengths == sorted(strengths, reverse=True)
+    assert {(tie.attribute, tie.other) for tie in found[:7]} == {(f"case:x{i}", f"case:x{i + 1}") for i in range(7)}
 
 
 def test_attributes_of_one_log_alone_do_not_count() -> None:

@@ -36,6 +36,7 @@ def check_report_of(source: Path, folder: Path) -> None:
     expected = flat(libra.measure(source, released))
     assert [expected.pop(name) for name in (*OF_INSTANCES, "overlaps")] == [None] * 4  # none of these logs has starts
     assert not expected.pop("attributes")
+    assert not expected.pop("associations")
     assert {expected.pop(name) for name in OF_ATTRIBUTES} == {None}
     shown = {name: values for name, values in figures.items() if name in expected}
     assert shown.keys() == expected.keys()

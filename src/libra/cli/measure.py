@@ -44,6 +44,7 @@ MEANINGS = {
     "attribute_activity_tv": "the same for a case attribute and whether an activity occurs",
     "attribute_activity_tv_given": "the same, with the original's shares of cases with that activity",
     "attribute_duration_tv": "the same for a case attribute and the case duration's quartile",
+    "association_l1": "strong associations of case attributes, relative to the original",
     "number_w1_relative": "numbers of cases, mean shift relative to their spread",
     "event_attribute_tv": "activity and value of an event attribute, difference of shares",
     "handover_tv": "value and next value of an event attribute, difference of shares",
@@ -52,7 +53,7 @@ MEANINGS = {
 OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")  # shown where the original has starts
 OF_ATTRIBUTES = (  # shown where both logs have such attributes
     *("attribute_tv", "attribute_pair_tv", "attribute_activity_tv", "attribute_activity_tv_given", "attribute_duration_tv"),
-    *("number_w1_relative", "event_attribute_tv", "handover_tv"),
+    *("association_l1", "number_w1_relative", "event_attribute_tv", "handover_tv"),
 )
 MOST_ATTRIBUTES = 20  # shown one by one
 

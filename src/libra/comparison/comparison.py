@@ -15,7 +15,7 @@ from libra._version import __version__
 from libra.comparison.plan import Run
 from libra.comparison.setting import Setting
 from libra.errors import UsageError
-from libra.measures.attributes import AttributeFigures
+from libra.measures.attributes import Association, AttributeFigures
 from libra.measures.instances import Overlaps
 from libra.measures.utility import FIGURES, Baseline, Utility
 
@@ -43,7 +43,7 @@ Why = Literal["time", "memory", "refused", "failed"]
 LIMITS: tuple[Why, ...] = ("time", "memory")
 OF_TIMES: tuple[str, ...] = ("emd_time", "case_duration_w1_hours", "arrival_w1_days")
 OF_TIMES += ("edge_duration_w1_hours", "edge_duration_w1_relative", "edge_duration_w1_log")
-OF_TIMES += ("service_time_w1_log", "waiting_time_w1_log", "overlap_share", "attribute_duration_tv")
+OF_TIMES += ("service_time_w1_log", "waiting_time_w1_log", "overlap_share", "attribute_duration_tv", "association_l1")
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,12 @@ class Result:
         """The result that `to_dict` described."""
         figures = dict(plain["utility"])
         overlaps = None if figures.get("overlaps") is None else Overlaps(**figures["overlaps"])
-        attributes = tuple(AttributeFigures(**one) for one in figures.get("attributes", ()))
-        typed = {"empty": Baseline(**figures["empty"]), "overlaps": overlaps, "attributes": attributes}
+        typed = {
+            "empty": Baseline(**figures["empty"]),
+            "overlaps": overlaps,
+            "attributes": tuple(AttributeFigures(**one) for one in figures.get("attributes", ())),
+            "associations": tuple(Association(**one) for one in figures.get("associations", ())),
+        }
         return cls(**dict(plain) | {"utility": Utility(**figures | typed)})
 
 

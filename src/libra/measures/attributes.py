@@ -7,7 +7,7 @@ means over them; None where no attribute has such a figure. `docs/measures.md` d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from statistics import fmean
 
@@ -41,6 +41,8 @@ NUMBER = r"^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$"  # not 007, which is a code
 NAMES = (LIFECYCLE, "org:")  # columns that begin so hold names, also where these are digits
 NOT_ATTRIBUTES = (CASE_NAME,), (CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP, INSTANCE)  # of cases, of events
 MOST_RESOURCES = 500  # that are matched
+STRONG, MOST_LISTED = 0.1, 20  # Cramer's V in the original from which on an association counts, and how many are listed
+CASE_DURATION = "case duration"
 Logs = tuple[EventLog, EventLog]
 Values = tuple[Floats, Floats]  # of the original and the anonymized log: numbers or codes of categories, NaN if missing
 
@@ -66,10 +68,23 @@ class AttributesKept:
     attribute_activity_tv: float | None = None
     attribute_activity_tv_given: float | None = None
     attribute_duration_tv: float | None = None
+    association_l1: float | None = None
     number_w1_relative: float | None = None
     event_attribute_tv: float | None = None
     handover_tv: float | None = None
     attributes: tuple[AttributeFigures, ...] = ()
+    associations: tuple[Association, ...] = ()  # the strongest of the original
+
+
+@dataclass(frozen=True)
+class Association:
+    """How strongly an attribute of cases goes together with something else: Cramer's V in both logs, from 0 to 1."""
+
+    attribute: str
+    other: str  # another attribute, an activity that a case has or not, or `CASE_DURATION`
+    is_activity: bool
+    original: float
+    anonymized: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +104,7 @@ class Coded:
     original: Integers
     anonymized: Integers
     size: int
+    name: str = ""
 
     def counts(self) -> tuple[Integers, Integers]:
         """How often each code occurs in the two logs."""
@@ -117,72 +133,63 @@ def attribute_figures(original: EventLog, anonymized: EventLog, declared: Sequen
     columns = list(shared_attributes(logs, declared))
     of_events = [_of_events(logs, column) for column in columns if column.level == "event"]
     columns = [column for column in columns if column.level == "case"]
-    coded = [coded_values(column.kind, column.values) for column in columns]
+    coded = [replace(coded_values(column.kind, column.values), name=column.name) for column in columns]
     of_cases = [
         AttributeFigures(column.name, "case", column.kind, codes.tv(), _w1_relative(column))
         for column, codes in zip(columns, coded, strict=True)
     ]
-    activities, durations = ([codes for _, codes in _activities(logs)], _durations(logs)) if coded else ([], None)
-    with_activities = _thinned(list(product(coded, activities)))
+    activities, durations = (list(_activities(logs)), [_durations(logs)]) if coded else ([], [])
+    pairs, with_activities = (_thinned(list(tables)) for tables in (combinations(coded, 2), product(coded, activities)))
+    with_durations = list(product(coded, durations))
+    associations = sorted(
+        (*_strong([*pairs, *with_durations]), *_strong(with_activities, are_activities=True)),
+        key=lambda one: (-one.original, one.attribute, one.other),
+    )
+    strength = sum(one.original for one in associations)
     return AttributesKept(
         attribute_tv=_mean(one.tv for one in of_cases),
-        attribute_pair_tv=_mean(_joint(*pair).tv() for pair in _thinned(list(combinations(coded, 2)))),
+        attribute_pair_tv=_mean(_joint(*pair).tv() for pair in pairs),
         attribute_activity_tv=_mean(_joint(*both).tv() for both in with_activities),
         attribute_activity_tv_given=_mean(_tv_given(*both) for both in with_activities),
-        attribute_duration_tv=None if durations is None else _mean(_joint(codes, durations).tv() for codes in coded),
+        attribute_duration_tv=_mean(_joint(*both).tv() for both in with_durations),
+        association_l1=sum(abs(one.original - one.anonymized) for one in associations) / strength if strength else None,
         number_w1_relative=_mean(one.w1_relative for one in of_cases),
         event_attribute_tv=_mean(one.tv for one in of_events),
         handover_tv=_mean(one.handover_tv for one in of_events),
         attributes=(*of_cases, *of_events),
+        associations=tuple(associations[:MOST_LISTED]),
     )
 
 
-@dataclass(frozen=True)
-class Association:
-    """How strongly an attribute goes together with another one, or with whether a case has an activity: from 0 to 1."""
-
-    attribute: str
-    other: str  # the other attribute, or the activity
-    is_activity: bool
-    original: float
-    anonymized: float
+def _strong(tables: Iterable[tuple[Coded, Coded]], *, are_activities: bool = False) -> Iterator[Association]:
+    """The associations that are strong in the original."""
+    for one, other in tables:
+        before = cramers_v(one.original, other.original)
+        if before >= STRONG:
+            yield Association(one.name, other.name, are_activities, before, cramers_v(one.anonymized, other.anonymized))
 
 
-def associations(original: EventLog, anonymized: EventLog, most: int) -> tuple[Association, ...]:
-    """The strongest associations of the original between attributes of cases, and with activities; Cramer's V, corrected."""
-    logs = original, anonymized
-    columns = [column for column in shared_attributes(logs) if column.level == "case"]
-    sides = [(column.name, False, coded_values(column.kind, column.values)) for column in columns]
-    if sides and original.n_cases and anonymized.n_cases:
-        sides += [(name, True, codes) for name, codes in _activities(logs)]
-    pairs = [(one, other) for i, one in enumerate(sides[: len(columns)]) for other in sides[i + 1 :]]
-    found = []
-    for (name, _, codes), (other, is_activity, other_codes) in pairs[:: -(-len(pairs) // (2 * MOST_TABLES)) or 1]:
-        shape = codes.size, other_codes.size
-        before = cramers_v(codes.original, other_codes.original, shape)
-        found.append((before, name, other, is_activity, codes, other_codes))
-    strongest = sorted(found, key=lambda one: (-one[0], one[1], one[2]))[:most]
-    return tuple(
-        Association(name, other, is_activity, before, cramers_v(one.anonymized, two.anonymized, (one.size, two.size)))
-        for before, name, other, is_activity, one, two in strongest
-    )
-
-
-def cramers_v(one: Integers, other: Integers, shape: tuple[int, int]) -> float:
+def cramers_v(one: Integers, other: Integers) -> float:
     """Cramer's V of two codes, corrected for chance (Bergsma 2013): 0 for independent ones, 1 where one tells the other.
 
     Example:
         >>> codes = np.arange(100) % 2
-        >>> round(cramers_v(codes, codes, (2, 2)), 3), cramers_v(codes, np.arange(100) // 50, (2, 2))
+        >>> round(cramers_v(codes, codes), 3), cramers_v(codes, np.arange(100) // 50)
         (1.0, 0.0)
     """
-    counts = np.bincount(one * shape[1] + other, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
-    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
-    n, (rows, columns) = float(counts.sum()), counts.shape
-    if n < 2 or min(rows, columns) < 2:
+    (in_rows, in_columns), n = (np.bincount(codes).astype(np.float64) for codes in (one, other)), len(one)
+    rows, columns = (int(np.count_nonzero(found)) for found in (in_rows, in_columns))
+    if min(rows, columns) < 2:
         return 0.0
-    expected = np.multiply.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
-    excess = max(float(((counts - expected) ** 2 / expected).sum()) / n - (rows - 1) * (columns - 1) / (n - 1), 0.0)
+    codes, size = one * len(in_columns) + other, len(in_rows) * len(in_columns)
+    if size <= 4 * n:
+        of_each = np.bincount(codes, minlength=size)
+        cells = np.flatnonzero(of_each)
+        counts = of_each[cells]
+    else:  # a table that may be larger than memory
+        cells, counts = np.unique(codes, return_counts=True)
+    phi = float((counts / in_rows[cells // len(in_columns)] * counts / in_columns[cells % len(in_columns)]).sum()) - 1
+    excess = max(phi - (rows - 1) * (columns - 1) / (n - 1), 0.0)
     least = min(side - (side - 1) ** 2 / (n - 1) for side in (rows, columns)) - 1
     return min(float(np.sqrt(excess / least)), 1.0) if least > 0 else 0.0
 
@@ -374,7 +381,7 @@ def _tv_given(values: Coded, feature: Coded) -> float:
     return sum(distances) / len(feature.original)
 
 
-def _activities(logs: Logs) -> Iterator[tuple[str, Coded]]:
+def _activities(logs: Logs) -> Iterator[Coded]:
     """For each activity that neither nearly all nor nearly no cases of the original have: whether a case has it."""
     codes, of_event = common_codes(*logs), [_case_of_event(log) for log in logs]
     for name, code in zip(logs[0].activities, codes[0], strict=True):
@@ -382,14 +389,14 @@ def _activities(logs: Logs) -> Iterator[tuple[str, Coded]]:
         for has, log, own, case in zip((original, anonymized), logs, codes, of_event, strict=True):
             has[case[own[log.activity_codes] == code]] = 1
         if COMMON <= original.mean() <= 1 - COMMON:
-            yield name, Coded(original, anonymized, 2)
+            yield Coded(original, anonymized, 2, name)
 
 
 def _durations(logs: Logs) -> Coded:
     """Between which quartiles of the original a case's duration is."""
     durations = [(latest - earliest).astype(np.float64) for earliest, latest in (log.case_spans for log in logs)]
     cuts = _cuts(np.sort(durations[0]), 4)
-    return Coded(np.searchsorted(cuts, durations[0]), np.searchsorted(cuts, durations[1]), len(cuts) + 1)
+    return Coded(np.searchsorted(cuts, durations[0]), np.searchsorted(cuts, durations[1]), len(cuts) + 1, CASE_DURATION)
 
 
 def _w1_relative(column: SharedAttribute) -> float | None:

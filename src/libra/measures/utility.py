@@ -16,7 +16,7 @@ import polars as pl
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import DAY
 from libra.eventlog.log import HOUR, EventLog, empty_log
-from libra.measures.attributes import AttributeFigures, AttributesKept, attribute_figures
+from libra.measures.attributes import Association, AttributeFigures, AttributesKept, attribute_figures
 from libra.measures.distances import Floats, Integers, SortedPair, total_variation, wasserstein
 from libra.measures.edges import PairedEdges, common_codes, pair_edges, shared_edges
 from libra.measures.instances import Overlaps, instance_figures
@@ -67,21 +67,24 @@ class Utility:
     attribute_activity_tv: float | None = None  # of one and whether the case has an activity, the mean over both
     attribute_activity_tv_given: float | None = None  # the same, with the original's shares of cases with the activity
     attribute_duration_tv: float | None = None  # of one and the quartile of the case's duration, the mean over attributes
+    association_l1: float | None = None  # differences of the original's strong associations, as a share of their summed strength
     number_w1_relative: float | None = None  # of numbers of cases, divided by the original's mean deviation from the median
     event_attribute_tv: float | None = None  # of activity and value, the mean over attributes of events
     handover_tv: float | None = None  # of value and next value in a case, the mean over those of them that are categories
     attributes: tuple[AttributeFigures, ...] = ()  # each attribute by itself
+    associations: tuple[Association, ...] = ()  # of attributes of cases, the strongest of the original
     risk: ReleaseRisk | None = None  # what an attacker gets from the anonymized log; None where it was not asked for
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)  # on how the logs were read and attacked
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as `libra measure --json` prints them: no NaN, no infinity, None where not defined; `risk` if asked."""
         figures = {name: value for name, value in asdict(self).items() if name != "notes"}
-        figures["attributes"] = list(figures["attributes"])
+        figures |= {name: list(figures[name]) for name in LISTED}
         return {name: value for name, value in figures.items() if name != "risk" or value is not None}
 
 
-FIGURES = tuple(one.name for one in fields(Utility) if one.name not in ("empty", "overlaps", "attributes", "risk", "notes"))
+LISTED = ("attributes", "associations")
+FIGURES = tuple(one.name for one in fields(Utility) if one.name not in (*LISTED, "empty", "overlaps", "risk", "notes"))
 SHARES_KEPT = ("edge_precision", "edge_recall", "edge_recall_weighted")  # of which 1 is best
 OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")  # defined if the original has starts
 OF_ATTRIBUTES = tuple(one.name for one in fields(AttributesKept) if one.name in FIGURES)  # if both logs have some

@@ -86,6 +86,9 @@ def test_public_facts_are_the_same_whatever_the_original_was() -> None:
     assert public == facts_of(Pair(None, replace(released)))
     assert "secret" in repr(confidential)
     assert "secret" not in repr(public)
+    log = simulate(cases=100)
+    assert facts_of(Pair(log, log), with_risk=False).associations
+    assert not facts_of(Pair(None, log), with_risk=False).associations
 
 
 def test_facts_of_a_release_without_times_still_count_its_control_flow() -> None:

@@ -18,6 +18,7 @@ from libra.measures import measure
 from libra.measures.instances import has_starts
 from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES
 from libra.mechanisms.fresh_log import log_of as log_of_cases
+from libra.reporting.facts import facts_of
 from libra.reporting.facts.aspects import ASPECTS, Aspect, aspects_of
 from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.tables import absent_of
@@ -43,6 +44,7 @@ def check_figures(original: EventLog, anonymized: EventLog) -> None:
     expected = flat(measure(original, anonymized).to_dict())
     expected.pop("overlaps")  # in a sentence
     expected.pop("attributes")
+    expected.pop("associations")
     expected = {name: value for name, value in expected.items() if name not in OF_ATTRIBUTES or value is not None}
     if not has_starts(original):
         assert [expected.pop(name) for name in OF_INSTANCES] == [None, None, None]
@@ -69,7 +71,7 @@ def test_the_aspects_are_always_the_same_in_the_same_order() -> None:
     assert (
         list(judged(log_of(HANDLING), log_of(RELEASED)))
         == KEYS
-        == [key for key in ASPECTS if key not in ("service_times", "attributes")]
+        == [key for key in ASPECTS if key not in ("service_times", "attributes", "associations")]
     )
     assert list(judged(log_of(HANDLING), log_of([]))) == KEYS
     assert list(judged(log_of([]), log_of(RELEASED))) == KEYS
@@ -172,6 +174,36 @@ def test_attributes_that_both_logs_have_are_judged_by_a_fresh_sample() -> None:
     assert "fresh sample of 300 cases" in found.sentence
     assert "attributes" not in judged(log, sample_of(log, 300))
     assert judged(log, replace(log, cases=log.cases[["concept:name"]]))["attributes"].loss.share == 0
+
+
+def test_right_shares_are_told_apart_from_lost_associations() -> None:
+    log = simulate(cases=1000)
+    log = replace(log, events=log.events[["@case", "concept:name", "time:timestamp"]])
+    names = [name for name in log.cases.columns if name != "concept:name"]
+    alone = replace(log, cases=log.cases.with_columns(pl.col(name).shuffle(seed=i) for i, name in enumerate(names)))
+    found = judged(log, alone)
+    assert found["attributes"].analyses == (("shares of attribute values", "kept"),)
+    assert found["associations"].analyses == (("associations of attributes", "lost"),)
+    said = facts_of(Pair(log, alone), with_risk=False).summary
+    assert "shares of attribute values" in said.partition("Misleading:")[0]
+    assert said.endswith("Misleading: associations of attributes.")
+    assert " change most: 0.9" in found["associations"].sentence
+    assert "a fresh sample of 1,000 cases would be off by" in found["associations"].sentence
+    assert found["associations"].figures[0].name == "association_l1"
+    for kept in (log, sample_of(log, 1000, seed=77, like=log)):
+        again = judged(log, kept)["associations"]
+        assert again.analyses == (("associations of attributes", "kept"),)
+        assert ("change most" in again.sentence) == (kept is not log)
+
+
+def test_what_one_attribute_has_no_association_with_is_not_said_to_be_lost() -> None:
+    log = log_of([[("a", 0.0)]] * 40)
+    log = replace(log, cases=log.cases.with_columns(sex=pl.Series(["f", "m"] * 20)))
+    assert "associations" not in judged(log, log)  # with nothing else to go with
+    both = replace(log, cases=log.cases.with_columns(ward=pl.Series(["A", "A", "B", "B"] * 10)))
+    found = judged(both, both)["associations"]
+    assert (found.verdict, found.figures[0].name) == ("kept", "attribute_pair_tv")
+    assert found.sentence.startswith("On average over pairs of attributes")
 
 
 def test_a_single_case_is_no_fresh_sample_to_go_by() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.attributes import Association, associations
+from libra.measures.attributes import Association
 from libra.measures.risk.certified import Certified
 from libra.reporting.facts import distributions, tables
 from libra.reporting.facts.aspects import Aspect, aspects_of
@@ -18,8 +18,6 @@ from libra.reporting.facts.tables import AttributeRow, EdgeTable, VariantTable
 from libra.reporting.facts.verdicts import Absent, Missing, Verdict, good_of, overall, summary_of
 from libra.reporting.facts.warnings import Caution, warnings_of
 from libra.reporting.facts.yardsticks import yardsticks_of
-
-MOST_ASSOCIATIONS = 10
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def facts_of(
         dots=distributions.dotted(pair),
         attributes=attributes,
         attributes_left_out=len(tables.attribute_names(pair)) - len(attributes),
-        associations=() if original is None else associations(original, anonymized, MOST_ASSOCIATIONS),
+        associations=() if by is None else by.anonymized.associations,
         risk=risk_of(pair, certified, progress) if with_risk else None,
         warnings=warnings_of(pair, certificate, notes=notes, has_times=has_times),
     )

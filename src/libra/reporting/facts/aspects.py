@@ -1,13 +1,13 @@
 """What is kept of a log, aspect by aspect: a verdict, a sentence that needs no statistics, and the figures behind both.
 
-There are the same eight aspects for every log, service times if the original has starts, and attributes if both logs have some;
-none in public mode, because all of them compare with the original. `yardsticks` has what is measured, `verdicts` the bounds and
-the words.
+There are the same eight aspects for every log, service times if the original has starts, and attributes and their associations
+if both logs have some; none in public mode, because all of them compare with the original. `yardsticks` has what is measured,
+`verdicts` the bounds and the words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from libra.eventlog.log import EventLog
@@ -16,6 +16,7 @@ from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES, SHARES_KEPT, Uti
 from libra.reporting.facts.verdicts import BOUNDS, MOST, SUMMARY, Loss, Verdict, worst
 from libra.reporting.facts.yardsticks import Yardsticks
 from libra.reporting.numbers import MISSING, count, duration, number, share
+from libra.reporting.text import shown
 
 Written = Callable[[float | None], str]
 TIMED = ("step_durations", "service_times", "case_durations", "arrivals")
@@ -23,7 +24,15 @@ PLACEHOLDERS = "The timestamps of the anonymized log are placeholders and say no
 NOT_DEFINED = "There is nothing to compare here."
 NOTHING_LEFT = "The anonymized log has no case, so nothing of it is left."
 OFF_BY, OF_A_SAMPLE = "a fresh sample of {} cases would be off by {}", "of a fresh sample of {} cases, {}"
-JUDGED = ("attribute_tv", "attribute_pair_tv", "attribute_activity_tv_given", "event_attribute_tv", "handover_tv")
+ASSOCIATED = ("association_l1", "attribute_pair_tv", "attribute_activity_tv_given", "handover_tv")
+JUDGED = {"attributes": ("attribute_tv", "event_attribute_tv"), "associations": ASSOCIATED}
+ON_AVERAGE = (  # over what, of what, and what would have to be another
+    ("attribute_tv", "attributes of cases", "the cases", "another value"),
+    ("event_attribute_tv", "attributes of events", "the events", "another activity or value"),
+    ("attribute_pair_tv", "pairs of attributes", "the cases", "other values"),
+    ("attribute_activity_tv_given", "attributes and activities", "the cases with or without the activity", "another value"),
+    ("handover_tv", "attributes of events", "the values", "another next value"),
+)
 FEWEST_EVENTS = 0.01  # a difference below which more digits say nothing
 
 
@@ -111,19 +120,23 @@ MEASURED: dict[str, tuple[Written, str]] = {
         share,
         "share of cases that would have to have another value of an attribute, mean over attributes of cases",
     ),
-    "attribute_pair_tv": (share, "likewise for two attributes together, mean over pairs"),
     "attribute_activity_tv": (share, "likewise for an attribute and whether an activity occurs"),
-    "attribute_activity_tv_given": (
-        share,
-        "likewise among cases with the activity and among those without, as many as originally",
-    ),
     "attribute_duration_tv": (share, "likewise for an attribute and the quartile of the case's duration"),
     "number_w1_relative": (share, "mean difference of numbers, as a share of their mean distance from the median"),
     "event_attribute_tv": (
         share,
         "share of events that would have to have another activity or value, mean over attributes of events",
     ),
-    "handover_tv": (share, "likewise for a value and the next one in the case"),
+    "association_l1": (
+        share,
+        "differences of the original's strong associations of attributes (Cramér's V) in sum, as a share of their strength",
+    ),
+    "attribute_pair_tv": (share, "share of cases that would have to have other values of two attributes, mean over pairs"),
+    "attribute_activity_tv_given": (
+        share,
+        "likewise for an attribute, among cases with an activity and among those without, as many as originally",
+    ),
+    "handover_tv": (share, "share of values with the next one in the case that would have to be others"),
 }
 BY_EDGE = ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time")
 OFF, PROPORTIONS = "off by {}", "proportions {} off"
@@ -138,7 +151,13 @@ ASPECTS: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # title, what it 
     "service_times": ("Service times", "service and waiting times", OF_INSTANCES, OFF),
     "case_durations": ("Case durations", "case durations", ("case_duration_w1_hours",), OFF),
     "arrivals": ("Arrivals", "arrivals", ("arrival_w1_days",), OFF),
-    "attributes": ("Attributes", "released attributes", OF_ATTRIBUTES, "values {} off"),
+    "attributes": (
+        "Attributes",
+        "shares of attribute values",
+        tuple(name for name in OF_ATTRIBUTES if name not in ASSOCIATED),
+        "values {} off",
+    ),
+    "associations": ("Associations", "associations of attributes", ASSOCIATED, OFF),
 }
 
 
@@ -147,7 +166,7 @@ def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_
     losses, sentences = _losses(by), _sentences(original, by)
     aspects = [_cases(original, anonymized), _activities(original, anonymized, by, losses["activities"])]
     for key, (_, _, names, _) in ASPECTS.items():
-        if key == "attributes":
+        if key in JUDGED:
             names = tuple(name for name in names if getattr(by.anonymized, name) is not None)
         if names and (names != OF_INSTANCES or has_starts(original)):
             defined = getattr(by.anonymized, names[0]) is not None
@@ -202,7 +221,7 @@ def _losses(by: Yardsticks) -> dict[str, tuple[Loss, ...]]:
         ),
         "case_durations": (by.relative("case_duration_w1_hours", by.empty.case_duration_w1_hours),),
         "arrivals": (by.relative("arrival_w1_days", by.empty_arrival_days),),
-        "attributes": tuple(loss for name in JUDGED if (loss := by.relative(name, 1.0)).share is not None),
+        **{key: tuple(by.relative(name, 1.0) for name in names) for key, names in JUDGED.items()},
     }
 
 
@@ -306,13 +325,33 @@ def _sentences(original: EventLog, by: Yardsticks) -> dict[str, str]:
         f"on average{off['case_durations']}. The original's take {hours(by.empty.case_duration_w1_hours)}.",
         "arrivals": f"Matched from first to last, cases begin {days(found.arrival_w1_days)} earlier or later on average"
         f"{off['arrivals']}. In the original, cases start {days(by.empty_arrival_days)} from the median start on average.",
-        "attributes": " ".join(
-            f"On average over attributes of {what}, {share(getattr(found, name))} of the {what} would have to have another "
-            f"{value} to match the original's proportions{_again(by, share(getattr(sample, name)), OF_A_SAMPLE)}."
-            for name, what, value in (("attribute_tv", "cases", "value"), ("event_attribute_tv", "events", "activity or value"))
-            if getattr(found, name) is not None
-        ),
+        "attributes": " ".join(_on_average(by, JUDGED["attributes"])),
+        "associations": " ".join([*_associated(by, again["associations"]), *_on_average(by, ASSOCIATED)]),
     }
+
+
+def _on_average(by: Yardsticks, names: Sequence[str]) -> Iterator[str]:
+    """What the figures of these names that are defined come to."""
+    for name, over, of, other in ON_AVERAGE:
+        if name in names and (value := getattr(by.anonymized, name)) is not None:
+            yield (
+                f"On average over {over}, {share(value)} of {of} would have to have {other} to match the original's proportions"
+                f"{_again(by, share(getattr(by.sample, name)), OF_A_SAMPLE)}."
+            )
+
+
+def _associated(by: Yardsticks, again: str) -> Iterator[str]:
+    """What is lost of associations in sum, and of which one most."""
+    if by.anonymized.association_l1 is None:
+        return
+    yield (
+        "How strongly attributes of cases go together with each other, with activities and with durations is off by "
+        f"{share(by.anonymized.association_l1)} in sum{_again(by, again)}."
+    )
+    most = max(by.anonymized.associations, key=lambda one: abs(one.original - one.anonymized))
+    if most.original != most.anonymized:
+        both = f"{shown(most.attribute)} and {shown(most.other)}"
+        yield f"{both} change most: {most.original:.2f} before, {most.anonymized:.2f} after (0: none, 1: one tells the other)."
 
 
 def _overlapping(found: Utility) -> str:
