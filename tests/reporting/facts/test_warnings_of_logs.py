@@ -13,9 +13,12 @@ from libra.example.simulate import simulate
 from libra.mechanisms.mechanism import HOMES
 from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.warnings import (
+    BY_THEMSELVES,
     KNOWN,
     MOST_LABELS,
+    NUMBERS,
     REAL_CASES,
+    TIES,
     Caution,
     warnings_of,
 )
@@ -89,6 +92,31 @@ def test_every_mechanism_has_its_warnings(mechanism: str) -> None:
 def test_of_libra_it_is_told_what_became_of_rare_traces(tail: str, title: str) -> None:
     rare = {found for found in titles(certificate("libra", tail=tail)) if found.startswith("Rare traces")}
     assert rare == {title}
+
+
+BED: dict[str, Any] = {"name": "bed", "kind": "category", "level": "event"}
+SEX: dict[str, Any] = {"name": "sex", "kind": "category"}
+COST: dict[str, Any] = {"name": "cost", "kind": "number", "level": "event"}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ([], set()),
+        ([SEX], {TIES}),
+        ([SEX, SEX | {"kind": "number"}], {TIES, NUMBERS}),
+        ([BED], set()),
+        ([COST], {NUMBERS}),
+        ([BED, COST], {BY_THEMSELVES, NUMBERS}),
+        ([SEX, BED], {TIES, BY_THEMSELVES}),
+    ],
+)
+def test_of_released_attributes_it_is_told_what_they_cannot_say(attributes: list[dict[str, Any]], said: set[Caution]) -> None:
+    """Also in public mode: it follows from how the log was made."""
+    for pair in (Pair(None, log_of(RELEASED)), Pair(log_of(HANDLING), log_of(RELEASED))):
+        found = set(warned(pair, certificate("libra", attributes=attributes)).values())
+        assert found & {TIES, BY_THEMSELVES, NUMBERS} == said
+    assert not set(warned(pair, certificate("pripel", attributes=attributes)).values()) & {TIES, BY_THEMSELVES, NUMBERS}
 
 
 def test_what_another_anonymizer_did_is_not_made_up() -> None:

@@ -88,6 +88,21 @@ NO_TIMES = Caution(
     "Timestamps are placeholders",
     "Each case begins with the year 2000 and goes on by the minute, whatever happened. Look at no duration and at no date.",
 )
+TIES = Caution(
+    "A missing association of attributes is no evidence",
+    "Only the strongest associations of attributes with each other, with activities and with durations were measured. Values "
+    "with few cases were counted in groups, and what sets a value apart from others of its group does not show.",
+)
+BY_THEMSELVES = Caution(
+    "Attributes of events were made one by one",
+    "A value of an event depends on its activity and on the value before, and on no other attribute of the event or of its case. "
+    "Do not study how such attributes go together: whatever shows is due to activities alone.",
+)
+NUMBERS = Caution(
+    "Means and sums of numbers can be far off",
+    "How large the largest numbers are is noise, so trust medians more than means, above all by activity or by group. Within an "
+    "interval, numbers are drawn evenly.",
+)
 TAILS = {"model": MADE_UP, "nearest": NEAREST, "drop": LEFT_OUT}
 TRACES = {"travas": (LEFT_OUT, NOISE), "prefix-laplace": (PREFIXES,), "sacofa": (PREFIXES,), "pripel": (PREFIXES,)}
 KNOWN = ("libra", "libra2022", "amun", *TRACES)
@@ -122,6 +137,7 @@ def of_mechanism(certificate: Document, *, has_times: bool) -> Iterator[Caution]
     if made_by == "libra":
         yield TAILS.get((said.get("parameters") or {}).get("tail", "model"), MADE_UP)
         yield NOISE
+        yield from _of_released((said.get("parameters") or {}).get("attributes") or ())
     yield from TRACES.get(str(made_by), ())
     if made_by in COUNTS:
         yield Caution("Counts are not those of the original", COUNTS[str(made_by)])
@@ -132,6 +148,17 @@ def of_mechanism(certificate: Document, *, has_times: bool) -> Iterator[Caution]
     if made_by in KNOWN:
         yield NEW_IDS
         yield INDEPENDENT
+
+
+def _of_released(attributes: Sequence[Mapping[str, Any]]) -> Iterator[Caution]:
+    """What is lost of attributes that libra releases, as they are declared."""
+    of_events = [one.get("level") == "event" for one in attributes]
+    if not all(of_events):
+        yield TIES
+    if any(of_events) and len(of_events) > 1:
+        yield BY_THEMSELVES
+    if any(one.get("kind") == "number" for one in attributes):
+        yield NUMBERS
 
 
 def warnings_of(
