@@ -196,6 +196,17 @@ def test_right_shares_are_told_apart_from_lost_associations() -> None:
         assert ("change most" in again.sentence) == (kept is not log)
 
 
+def test_the_figure_that_decides_on_attributes_is_the_one_of_the_tile() -> None:
+    log = simulate(cases=300)
+    alone = log.events["org:resource"].shuffle(seed=1)
+    found = judged(log, replace(log, events=log.events.with_columns(alone)))
+    decided = {"attributes": "event_attribute_tv", "associations": "handover_tv"}
+    for key, name in decided.items():
+        aspect = found[key]
+        assert aspect.verdict in ("rough", "lost")
+        assert (aspect.figures[0].name, aspect.figures[0].value) == (name, aspect.loss.share)
+
+
 def test_what_one_attribute_has_no_association_with_is_not_said_to_be_lost() -> None:
     log = log_of([[("a", 0.0)]] * 40)
     log = replace(log, cases=log.cases.with_columns(sex=pl.Series(["f", "m"] * 20)))

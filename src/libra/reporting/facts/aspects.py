@@ -166,8 +166,10 @@ def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_
     losses, sentences = _losses(by), _sentences(original, by)
     aspects = [_cases(original, anonymized), _activities(original, anonymized, by, losses["activities"])]
     for key, (_, _, names, _) in ASPECTS.items():
-        if key in JUDGED:
+        if key in JUDGED:  # what decides comes first
+            judged = dict(zip(JUDGED[key], losses[key], strict=True))
             names = tuple(name for name in names if getattr(by.anonymized, name) is not None)
+            names = tuple(sorted(names, key=lambda name: judged.get(name) != worst(losses[key])))
         if names and (names != OF_INSTANCES or has_starts(original)):
             defined = getattr(by.anonymized, names[0]) is not None
             of_it, said = (losses[key], sentences[key]) if defined else ((), NOT_DEFINED)
