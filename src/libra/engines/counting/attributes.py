@@ -29,11 +29,12 @@ def coded(values: Integers, coding: Coding) -> Integers:
     cells[np.searchsorted(begins, atoms)] = 1 + np.arange(len(atoms))
     cells[0] = 0
     cells = cells if coding.groups is None else np.array(coding.groups)[cells]
-    if len(edges) == 1 or int(edges[-1]) - int(edges[1]) >= len(values) or edges[-1] == MOST:
+    low = int(edges[min(1, len(edges) - 1)]) - 1  # all that are lower are alike, and so are all from the last edge on
+    high = max(min(int(edges[-1]), int(values.max(initial=MISSING))), low)
+    if high - low > 2 * len(values) or high == MOST:
         return cells[np.searchsorted(edges, values, side="right")]
-    low = edges[1] - 1  # all that are lower are alike, and so are all from the last edge on
-    every = cells[np.searchsorted(edges, np.arange(low, edges[-1] + 1), side="right")]
-    found: Integers = every[np.clip(values, low, edges[-1]) - low]
+    every = cells[np.searchsorted(edges, np.arange(low, high + 1), side="right")]
+    found: Integers = every[np.clip(values, low, high) - low]
     found[values == MISSING] = cells[0]
     return found
 

@@ -151,8 +151,7 @@ def grouped(one: ReleasedAttribute, most: int) -> Coding:
 def features_of(like: Cases) -> list[Side]:
     """What attributes may depend on: whether cases have an activity, how many events they have and how long they take."""
     some = like.take(np.arange(0, len(like), max(len(like) // SOME, 1)))
-    has = np.unique(some.rows * np.int64(like.n_activities) + some.codes) % like.n_activities
-    share = np.bincount(has, minlength=like.n_activities) / max(len(some), 1)
+    share = np.array([np.count_nonzero(np.diff(rows, prepend=-1)) for rows in some.by_label]) / max(len(some), 1)
     balanced = np.argsort(np.abs(share - 0.5), kind="stable")[:MOST_FEATURES]
     found: list[Side] = [HasActivity(int(code)) for code in np.sort(balanced) if SHARED[0] <= share[code] <= SHARED[1]]
     for kind, values, parts in ((LengthGroup, some.lengths, 3), (DurationGroup, durations(some), 4)):
