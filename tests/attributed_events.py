@@ -21,7 +21,7 @@ STAFF = {  # by the role that does an activity; one of them does so for all of a
     "laboratory": ("Fridolin Marsh", "Gwendolyn Ashe"),
 }
 NAMES = tuple(name for names in STAFF.values() for name in names)
-OWN_NAMES = ("Zebulon Only", "Aaron Alone")  # of a case each
+OWN_NAMES = ("Zebulon Zander", "Aaron Aalto")  # of a case each
 DESK = ("Arrive", "Register", "Send invoice", "Send letter", "Discharge", "Leave unseen", "Admit to ward", "Transfer")
 LABORATORY = (TEST, "Urine test", "X-ray", "CT scan", "Ultrasound", "ECG")
 LEVELS = (2.5, 4.0, 7.5)  # of most tests; others are in between
