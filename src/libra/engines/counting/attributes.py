@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -62,8 +63,26 @@ def has_any(cases: Cases, codes: Sequence[int]) -> Integers:
 
 def value_counts(cases: Cases, number: int) -> tuple[Integers, Integers]:
     """The distinct values of an attribute of cases, ascending, and how many cases have each."""
-    values = cases.attributes[number]
-    return np.unique(values[values != MISSING], return_counts=True)
+    values, counts = _counted(cases, number)
+    return values[values != MISSING], counts[values != MISSING]
+
+
+_known: WeakKeyDictionary[Cases, dict[int, tuple[Integers, Integers]]] = WeakKeyDictionary()
+
+
+def _counted(cases: Cases, number: int) -> tuple[Integers, Integers]:
+    """The same with missing values, computed once and forgotten with the cases."""
+    known = _known.setdefault(cases, {})
+    if number not in known:
+        values = cases.attributes[number]
+        low, high = (int(values[values != MISSING].min(initial=MOST)), int(values.max(initial=MISSING)))
+        if low <= high < low + 4 * len(values):
+            times = np.bincount(np.where(values == MISSING, 0, values - (low - 1)))
+            there = np.flatnonzero(times)
+            known[number] = np.where(there == 0, MISSING, there + (low - 1)), times[there]
+        else:
+            known[number] = np.unique(values, return_counts=True)
+    return known[number]
 
 
 def durations(cases: Cases) -> Integers:
@@ -120,14 +139,19 @@ def _numbered(key: Integers, most: int) -> tuple[Integers, int]:
 
 
 def _value_counts(cases: Cases, table: tables.ValueCounts) -> Integers:
-    n_cells = table.side.n_cells
-    return n_cells * np.bincount(_cells_of(cases, table.side), minlength=n_cells) - len(cases)
+    values, counts = _counted(cases, table.side.number)
+    return table.side.n_cells * _summed(coded(values, table.side.coding), counts, table.side.n_cells) - len(cases)
 
 
 def _grains(cases: Cases, table: tables.ValueGrains) -> Integers:
-    values = cases.attributes[table.side.number]
-    values = values[(values != 0) & (coded(values, table.side.coding) > len(table.side.coding.atoms))]
-    return np.bincount(grains_of(values), minlength=len(tables.GRAINS))
+    values, counts = _counted(cases, table.side.number)
+    among = (values != 0) & (coded(values, table.side.coding) > len(table.side.coding.atoms))
+    return _summed(grains_of(values[among]), counts[among], len(tables.GRAINS))
+
+
+def _summed(cells: Integers, counts: Integers, n_cells: int) -> Integers:
+    """The sums of counts in each cell, which floats hold exactly."""
+    return np.bincount(cells, counts, n_cells).astype(np.int64)
 
 
 def grains_of(values: Integers) -> Integers:

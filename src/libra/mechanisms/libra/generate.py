@@ -95,8 +95,8 @@ class PlannedRun:
         return Randomness(seed if n_parts == 1 else derived_seed(seed, part))
 
     def first(self, n_parts: int) -> Cases:
-        """Its cases in the first of so many parts, without values."""
-        return self.timed(self.dealt(0, 0, n_parts), self.random(0, n_parts))
+        """Its cases in the first of so many parts, by start, without values."""
+        return _by_start(self.timed(self.dealt(0, 0, n_parts), self.random(0, n_parts)))
 
     def with_models(self, n_parts: int, first: Cases | None) -> PlannedRun:
         """The run with models of its attributes, fitted to the first of so many parts."""
@@ -173,8 +173,7 @@ class PlannedLog:
             cases = run.with_values(cases, self._attributes, self._texts, random)
             parts.append(replace(cases, codes=run.codes_among(labels)[cases.codes], n_activities=len(labels)))
             begin += run.n_cases
-        cases = together(parts)
-        return cases.take(stable_order(cases.micros[cases.offsets[:-1]])) if len(cases) else cases
+        return _by_start(parts[0] if len(parts) == 1 else together(parts))
 
     def log(self, i: int, *, seeded: bool) -> EventLog:
         """Part i as a log; the numbers in its case ids go on from the parts before."""
@@ -228,6 +227,12 @@ def first_cases(n_cases: int, n_events: int) -> Integers:
     """Where the parts of a log of this size begin: within a part, cases are in the order in which they start."""
     parts = _parts(n_events, PART_EVENTS)
     return np.array([_first_case(i, n_cases, parts) for i in range(parts)])
+
+
+def _by_start(cases: Cases) -> Cases:
+    """The cases, the one that starts first coming first."""
+    starts = cases.micros[cases.offsets[:-1]]
+    return cases if (starts[1:] >= starts[:-1]).all() else cases.take(stable_order(starts))
 
 
 def _parts(events: int, part_events: int) -> int:

@@ -59,13 +59,13 @@ def columns_of(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The columns of events and those of cases; `texts` are those that the values of each category stand for."""
     starts, rows, places = cases.spans[0], cases.rows, {one.at for one in attributes if one.level == "case" and not one.in_cases}
-    on_events = {at: rows if at is None else _standing([label == at for label in activities], cases, rows) for at in places}
+    on_events = {at: _standing(None if at is None else [label == at for label in activities], cases, rows) for at in places}
 
     def made(one: tuple[Attribute, Integers, Sequence[str]]) -> pl.Series:
         attribute, values, names = one
         column = _column(attribute, values, names, starts if attribute.level == "case" else cases.micros)
         if attribute.level == "case" and not attribute.in_cases:
-            column = column.extend_constant(None, 1).rechunk().gather(on_events[attribute.at])
+            column = column.gather(on_events[attribute.at])
         return column.alias(attribute.name)
 
     columns = list(in_order(made, zip(attributes, (*cases.attributes, *cases.of_events), texts, strict=True)))
@@ -74,13 +74,15 @@ def columns_of(
     return pl.DataFrame([column for column in columns if column.name not in of_cases]), pl.DataFrame(in_cases)
 
 
-def _standing(labels: Sequence[bool], cases: Cases, rows: Integers) -> Integers:
-    """For every event the row of its case where it is the first of these labels there, and the number of cases elsewhere."""
+def _standing(labels: Sequence[bool] | None, cases: Cases, rows: Integers) -> pl.Series:
+    """For every event the row of its case, where labels are named only if it is the first of these there; null elsewhere."""
+    found = pl.Series(rows, dtype=pl.UInt32)
+    if labels is None:
+        return found
     here = np.flatnonzero(np.array(labels, bool)[cases.codes])
-    here = here[np.diff(rows[here], prepend=-1) > 0]
-    found = np.full(len(rows), len(cases))
-    found[here] = rows[here]
-    return found
+    elsewhere = np.ones(len(rows), bool)
+    elsewhere[here[np.diff(rows[here], prepend=-1) > 0]] = False
+    return found.set(pl.Series(elsewhere), None)
 
 
 def _column(attribute: Attribute, values: Integers, texts: Sequence[str], since: Integers) -> pl.Series:

@@ -120,11 +120,13 @@ class _Known:
 
     def deal(self, model: Model, kinds: _Kinds, random: Randomness) -> None:
         """Deal out the values of an attribute, given the kinds of cases on the sides that it depends on."""
-        logits = np.repeat(model.base[None, :], len(kinds.times), axis=0)
+        able = np.flatnonzero(kinds.able[kinds.of_case])  # all others have no value
+        logits = np.repeat(model.base[None, :], np.count_nonzero(kinds.able), axis=0)
         for one, cells in zip(model.dependences, kinds.cells, strict=True):
-            logits += one.weights[one.groups].T[cells]
-        cell = dealt_evenly(np.exp(logits - logits.max(axis=1, keepdims=True)), kinds.of_case, random)
-        cell[~kinds.able[kinds.of_case]] = 0
+            logits += one.weights[one.groups].T[cells[kinds.able]]
+        logits -= logits.max(axis=1, keepdims=True)
+        cell = np.zeros(len(kinds.of_case), np.int64)
+        cell[able] = dealt_evenly(np.exp(logits, out=logits), (np.cumsum(kinds.able) - 1)[kinds.of_case[able]], random)
         values, number = values_in(model.of, cell, random), model.number
         attributes = (*self.cases.attributes[:number], values, *self.cases.attributes[number + 1 :])
         self.cases = replace(self.cases, attributes=attributes)
