@@ -47,6 +47,22 @@ def test_the_side_of_laplace_noise_tells_nothing_about_its_size() -> None:
     assert abs(np.corrcoef(noise[1:], noise[:-1])[0, 1]) < 4 / np.sqrt(len(noise))
 
 
+@given(st.lists(st.integers(0, 3), max_size=40))
+def test_rows_are_ordered_by_groups_each_row_once(groups: list[int]) -> None:
+    order = Randomness(seed=len(groups)).permutation_within(np.array(groups, np.int64))
+    assert sorted(order.tolist()) == list(range(len(groups)))
+    assert [groups[i] for i in order] == sorted(groups)
+
+
+@pytest.mark.parametrize("largest", [0, 1, 2**20])
+def test_all_orders_within_a_group_are_equally_likely(largest: int) -> None:
+    """Also where the number of the group takes most of the bits."""
+    random, groups = Randomness(seed=5), np.array([largest, 0, largest, largest])
+    seen = Counter(tuple(row for row in random.permutation_within(groups).tolist() if row != 1) for _ in range(6000))
+    assert set(seen) == set(permutations((0, 2, 3))) if largest else len(seen) == 6
+    assert stats.chisquare(list(seen.values())).pvalue > CHANCE
+
+
 def test_uniform_numbers_are_uniform() -> None:
     drawn = Randomness(seed=4).uniform(400_000)
     assert stats.kstest(drawn, "uniform").pvalue > CHANCE

@@ -66,6 +66,25 @@ class Randomness:
         """The numbers from 0 up to n in random order."""
         return stable_order(self.words(n))
 
+    def permutation_within(self, groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The positions of some rows by their groups, which are numbered from 0; within a group in random order.
+
+        Example:
+            >>> Randomness(seed=1).permutation_within(np.array([1, 0, 1, 0])).tolist()
+            [3, 1, 0, 2]
+        """
+        if not len(groups):
+            return np.zeros(0, np.int64)
+        bits = (len(groups) - 1).bit_length()  # of a position
+        used = bits + int(groups.max()).bit_length()
+        packed = self.words(len(groups)) >> np.uint64(used)  # enough is left that two of a group are hardly ever equal
+        packed <<= np.uint64(bits)
+        packed |= np.arange(len(groups), dtype=np.uint64)
+        packed |= groups.astype(np.uint64) << np.uint64(64 - used + bits)
+        packed.sort()
+        packed &= np.uint64((1 << bits) - 1)
+        return packed.view(np.int64)
+
     def laplace(self, scale: float, n: int) -> npt.NDArray[np.float64]:
         """Laplace noise around 0: a word's upper bits give the distance, its lowest bit the side."""
         words = self.words(n)

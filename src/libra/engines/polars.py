@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra._system.parallel import in_order
 from libra._system.randomness import Randomness
 from libra.engines.contract import CASE, Integers, Table, Unit, VariantRule
 from libra.engines.counting.attributes import value_counts
@@ -174,7 +173,7 @@ def engine_of(
     With starts, cases are the sequences of what is to be released (`sequences`); otherwise an instance is one event.
     """
     of_cases, of_events = by_level(attributes)
-    found = dict(zip([one.name for one in of_cases], in_order(partial(case_values, log), of_cases), strict=True))
+    found = {one.name: case_values(log, one) for one in of_cases}
     log, random, listed = with_event_labels(log) if with_starts else log, random or Randomness(), labels
     if labels is not None:
         listed = with_transitions(labels) if with_starts and log.instances == "events" else labels
@@ -182,13 +181,13 @@ def engine_of(
         left = whole_log.cases[CASE_NAME].is_in(log.cases[CASE_NAME].implode())
         found = {name: values.filter(left) for name, values in found.items()}
         listed = both_forms(labels) if with_starts and log.instances == "pair" else listed
-    events = list(in_order(lambda one: as_numbers(event_values(log, one), one), of_events))
+    events = [as_numbers(event_values(log, one), one) for one in of_events]
     numbers = tuple(found for found, _ in events)
     whole_cases = replace(cases_of(log), of_events=numbers)
     cases, variants, names = sequences_of(log, numbers) if with_starts else (whole_cases, log.variants, tuple(log.activities))
     offsets = np.concatenate(([0], np.cumsum(variants.traces["trace"].list.len().to_numpy(), dtype=np.int64)))
     traces = Traces(variants.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64), offsets)
-    coded = list(in_order(lambda one: as_numbers(found[one.name], one), of_cases))
+    coded = [as_numbers(found[one.name], one) for one in of_cases]
     moments = [since(log.case_spans[0], one) if of.kind == "date" else one for of, (one, _) in zip(of_cases, coded, strict=True)]
     cases = as_counted(replace(cases, attributes=tuple(moments)), of_events)
     values = tuple(texts for _, texts in (*coded, *events))

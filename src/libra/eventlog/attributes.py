@@ -212,8 +212,8 @@ def case_values(log: EventLog, attribute: Attribute) -> pl.Series:
     cases, column = log.events[CASE_INDEX], _column(log.events, attribute.name)
     if attribute.at is not None:
         code = dict(zip(log.activities, range(len(log.activities)), strict=True)).get(attribute.at, len(log.activities))
-        rows = np.flatnonzero(log.activity_codes == code)
-        cases, column = cases.gather(rows), column.gather(rows)
+        here = pl.Series(log.activity_codes == code)
+        cases, column = cases.filter(here), column.filter(here)
     values = plain_values(column, attribute)
     case = cases.filter(values.is_not_null()).to_numpy()
     first = np.flatnonzero(np.diff(case.astype(np.int64), prepend=-1))  # the events of a case are next to each other

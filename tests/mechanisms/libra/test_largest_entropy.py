@@ -82,7 +82,7 @@ def test_many_sides_are_looked_at_in_several_lots_with_the_same_result(monkeypat
     counts, wanted, times = some_problem(6, (4, 3, 5), 3)
     at_once = shares_of(*largest_entropy(counts, np.ones(3), wanted, times), wanted)
     monkeypatch.setattr(entropy, "MOST_KINDS", 6)
-    assert len(entropy._together(wanted, len(times), 2)) == 3
+    assert len(entropy._together(wanted, len(times))) == 3
     in_lots = shares_of(*largest_entropy(counts, np.ones(3), wanted, times), wanted)
     assert in_lots == pytest.approx(at_once, abs=1e-4)  # a search ends where floats no longer tell better from worse
 

@@ -50,7 +50,11 @@ def _cells_of(cases: Cases, side: Side) -> Integers:
         return coded(cases.attributes[side.number], side.coding)
     if isinstance(side, HasActivity):
         return has_any(cases, [side.code])
-    return np.searchsorted(side.bounds, cases.lengths if isinstance(side, LengthGroup) else durations(cases), side="right")
+    values = cases.lengths if isinstance(side, LengthGroup) else durations(cases)
+    cells = np.zeros(len(cases), np.int64)
+    for bound in side.bounds:  # so few that this is faster than a search
+        cells += values >= bound
+    return cells
 
 
 def has_any(cases: Cases, codes: Sequence[int]) -> Integers:
@@ -121,7 +125,9 @@ def combinations(columns: Sequence[Integers], sizes: Sequence[int], n: int) -> t
     for column, size in zip(columns, sizes, strict=True):
         if most * size > 4 * n:
             key, most = _numbered(key, most)
-        key, most = key * size + column, most * size
+        key *= size
+        key += column
+        most *= size
     key, most = _numbered(key, most)
     first = np.zeros(most, np.int64)
     first[key] = np.arange(n)
@@ -135,7 +141,7 @@ def _numbered(key: Integers, most: int) -> tuple[Integers, int]:
         return found, len(seen)
     there = np.zeros(most, bool)
     there[key] = True
-    return (np.cumsum(there) - 1)[key], int(there.sum())
+    return (np.cumsum(there) - 1)[key], int(np.count_nonzero(there))
 
 
 def _value_counts(cases: Cases, table: tables.ValueCounts) -> Integers:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from libra._system.parallel import in_order
 from libra.engines.attribute_tables import SECOND
 from libra.engines.counting.attributes import has_any
 from libra.eventlog.attributes import Attribute
@@ -58,17 +57,14 @@ def columns_of(
     cases: Cases, activities: Sequence[str], attributes: Sequence[Attribute], texts: Sequence[Sequence[str]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The columns of events and those of cases; `texts` are those that the values of each category stand for."""
-    starts, rows, places = cases.spans[0], cases.rows, {one.at for one in attributes if one.level == "case" and not one.in_cases}
+    rows, places = cases.rows, {one.at for one in attributes if one.level == "case" and not one.in_cases}
     on_events = {at: _standing(None if at is None else [label == at for label in activities], cases, rows) for at in places}
-
-    def made(one: tuple[Attribute, Integers, Sequence[str]]) -> pl.Series:
-        attribute, values, names = one
-        column = _column(attribute, values, names, starts if attribute.level == "case" else cases.micros)
+    columns = []
+    for attribute, values, names in zip(attributes, (*cases.attributes, *cases.of_events), texts, strict=True):
+        column = _column(attribute, values, names, cases)
         if attribute.level == "case" and not attribute.in_cases:
             column = column.gather(on_events[attribute.at])
-        return column.alias(attribute.name)
-
-    columns = list(in_order(made, zip(attributes, (*cases.attributes, *cases.of_events), texts, strict=True)))
+        columns.append(column.alias(attribute.name))
     of_cases = {one.name for one in attributes if one.in_cases}
     in_cases = [column.alias(column.name.removeprefix(CASE_PREFIX)) for column in columns if column.name in of_cases]
     return pl.DataFrame([column for column in columns if column.name not in of_cases]), pl.DataFrame(in_cases)
@@ -85,8 +81,8 @@ def _standing(labels: Sequence[bool] | None, cases: Cases, rows: Integers) -> pl
     return found.set(pl.Series(elsewhere), None)
 
 
-def _column(attribute: Attribute, values: Integers, texts: Sequence[str], since: Integers) -> pl.Series:
-    """The values of cases, or of events, in the type of the column; dates are counted from these moments."""
+def _column(attribute: Attribute, values: Integers, texts: Sequence[str], cases: Cases) -> pl.Series:
+    """The values of cases, or of events, in the type of the column; dates are counted from the start of the case or the event."""
     numbers = pl.Series(values, dtype=pl.Int64)
     numbers = numbers.set(numbers == MISSING, None)
     if attribute.kind == "category":
@@ -94,5 +90,6 @@ def _column(attribute: Attribute, values: Integers, texts: Sequence[str], since:
     if attribute.kind == "boolean":
         return numbers.cast(pl.Boolean)
     if attribute.kind == "date":
+        since = cases.spans[0] if attribute.level == "case" else cases.micros
         return (pl.Series(since, dtype=pl.Int64) + numbers * SECOND).clip(EARLIEST, LATEST).cast(UTC_MICROSECONDS)
     return (numbers / 10**attribute.decimals).round(attribute.decimals) if attribute.decimals else numbers

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from libra._system.ordering import stable_order
 from libra.eventlog.cases import Floats, Integers
 
 HOPELESS = 5.0  # standard deviations that tables are off by if not all of them can be met
@@ -46,8 +47,16 @@ class _Sides:
 
     rows: slice  # of all cells
     combined: Integers  # the combination of every kind
+    order: Integers | None  # the kinds by their combinations; None where that is how they are ordered
+    begins: Integers  # of every combination, where its kinds begin in that order
     has: Floats  # a row a combination, a column a cell: 1 where it has the cell
-    places: Integers  # for every group and every kind, one after the other, the place among all groups' combinations
+
+    @classmethod
+    def of(cls, rows: slice, combined: Integers, has: Floats) -> _Sides:
+        """Sides of which every combination is that of some kind."""
+        ordered = bool((combined[1:] >= combined[:-1]).all())
+        sizes = np.bincount(combined, minlength=len(has))
+        return cls(rows, combined, None if ordered else stable_order(combined), np.cumsum(sizes) - sizes, has)
 
     def spread(self, parameters: Floats) -> Floats:
         """For every kind the sum of the parameters of its cells."""
@@ -55,9 +64,8 @@ class _Sides:
 
     def gathered(self, of_kinds: Floats) -> Floats:
         """For every cell the sum over the kinds that have it."""
-        n_groups, n_combinations = len(of_kinds), len(self.has)
-        sums = np.bincount(self.places, of_kinds.ravel(), n_groups * n_combinations)
-        return _product(sums.astype(float, copy=False).reshape(n_groups, n_combinations), self.has)
+        ordered = of_kinds if self.order is None else of_kinds.take(self.order, axis=1, mode="clip")
+        return _product(np.add.reduceat(ordered, self.begins, axis=1), self.has)
 
 
 def _product(one: Floats, other: Floats) -> Floats:
@@ -66,34 +74,34 @@ def _product(one: Floats, other: Floats) -> Floats:
     return np.concatenate([one[begin : begin + rows] @ other for begin in range(0, len(one), rows)])
 
 
-def _met(wanted: Sequence[Wanted], times: Floats) -> Floats:
-    """How many cases have both of two cells, for all pairs of them; the first cell is one that every case has."""
-    sides = [(np.zeros(len(times), np.int64), 1), *((one.cells, len(one.counts)) for one in wanted)]
-    joint = [[np.bincount(one * m + other, times, n * m).reshape(n, m) for other, m in sides] for one, n in sides]
-    return np.block(joint)
+def _met(sides: Sequence[_Sides], times: Floats) -> Floats:
+    """How many cases have both of two cells, for all pairs of them."""
+    n_cells = sides[-1].rows.stop
+    met = np.empty((n_cells, n_cells))
+    for one, other in combinations_with_replacement(sides, 2):
+        n, m = len(one.has), len(other.has)
+        both = np.bincount(one.combined * m + other.combined, times, n * m).astype(float, copy=False).reshape(n, m)
+        met[one.rows, other.rows] = _product(one.has.T, _product(both, other.has))
+        met[other.rows, one.rows] = met[one.rows, other.rows].T
+    return met
 
 
-def _together(wanted: Sequence[Wanted], n_kinds: int, n_groups: int) -> list[_Sides]:
+def _together(wanted: Sequence[Wanted], n_kinds: int) -> list[_Sides]:
     """All sides, as few at a time as their combinations allow. The first cell of all is one that every kind has."""
-
-    def sides() -> _Sides:
-        places = (np.arange(n_groups)[:, None] * len(has) + combined).ravel()
-        return _Sides(slice(begin, begin + has.shape[1]), combined, has, places)
-
     found, combined, has, begin = list[_Sides](), np.zeros(n_kinds, np.int64), np.ones((1, 1)), 0
     for one in wanted:
         n_cells = len(one.counts)
         seen, first, more = np.unique(combined * n_cells + one.cells, return_index=True, return_inverse=True)
         here = np.eye(n_cells)
         if len(seen) > MOST_KINDS and has.shape[1] > 1:
-            found.append(sides())
+            found.append(_Sides.of(slice(begin, begin + has.shape[1]), combined, has))
             begin += has.shape[1]
             seen, first, more = np.unique(one.cells, return_index=True, return_inverse=True)
             has = here[seen]
         else:
             has = np.hstack((has[combined[first]], here[one.cells[first]]))
         combined = more
-    return [*found, sides()]
+    return [*found, _Sides.of(slice(begin, begin + has.shape[1]), combined, has)]
 
 
 def largest_entropy(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times: Floats) -> tuple[Floats, list[Floats]]:
@@ -120,11 +128,11 @@ def largest_entropy(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times
 
 def _searched(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times: Floats) -> tuple[Floats, list[Floats], Floats]:
     """The parameters of groups and of each side, and how far each side is off in the end, in standard deviations."""
-    sides = _together(wanted, len(times), len(counts))
+    sides = _together(wanted, len(times))
     aim = np.vstack([counts[None, :], *(one.counts for one in wanted)]).T
     trust = np.vstack([np.full((1, len(counts)), SLIGHT), *(one.trust for one in wanted)]).T
     off = np.vstack([sds[None, :], *(np.full(one.counts.shape, one.sd) for one in wanted)]).T
-    met = _met(wanted, times)
+    met = _met(sides, times)
     n_cases = np.maximum(met.diagonal(), 1e-9)
     aim += (met.diagonal() - aim.sum(axis=0)) / len(aim)  # the groups of a cell have all of its cases together
     alone = (counts / counts.sum() * (1 - counts / counts.sum()))[:, None, None] * met  # curvature of independent groups

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from libra._system.ordering import stable_order
 from libra._system.randomness import Randomness
 from libra.engines.attribute_tables import GRAINS, OfAttribute, Side
 from libra.engines.counting.attributes import cells_of, coded, combinations
@@ -29,7 +28,6 @@ LEAST = 0.05  # cases in a cell, so that logarithms are finite
 FAR = 4.0  # how large a parameter may become for what noise makes impossible by a standard deviation
 OTHERS = -1  # which no text has
 GOLDEN = (5**0.5 - 1) / 2
-RANDOM_BITS = np.uint64(40)  # that put the cases of a kind in order
 NEVER = -60.0  # the logarithm of a share that is nothing
 
 
@@ -211,9 +209,8 @@ def dealt_evenly(weights: Floats, kind: Integers, random: Randomness) -> Integer
     until = np.floor(until + begins[:, None])
     until[:, -1] = times
     counts = np.diff(until, axis=1, prepend=0).astype(np.int64)
-    by_kind = (kind.astype(np.uint64) << RANDOM_BITS) | (random.words(len(kind)) >> np.uint64(64) - RANDOM_BITS)
-    cell = np.zeros(len(kind), np.int64)
-    cell[stable_order(by_kind)] = np.repeat(np.tile(np.arange(weights.shape[1]), len(weights)), counts.ravel())
+    cell = np.empty(len(kind), np.int64)
+    cell[random.permutation_within(kind)] = np.repeat(np.tile(np.arange(weights.shape[1]), len(weights)), counts.ravel())
     return cell
 
 
@@ -230,7 +227,7 @@ def values_in(one: ReleasedAttribute, cell: Integers, random: Randomness) -> Int
     elif len(rest):
         begins, ends = ends_of(one.coding, one.attribute)
         place = cell[rest] - 1 - n_atoms
-        order = np.lexsort((random.words(len(rest)), place))
+        order = random.permutation_within(place)
         first = np.searchsorted(place[order], place[order])
         many = np.bincount(place, minlength=len(begins))[place[order]]
         part = (np.arange(len(rest)) - first + random.uniform(len(rest))) / many  # evenly within each interval
