@@ -1,4 +1,4 @@
-"""Blocks on all cores: results in the order of the blocks, and never more of them in memory than cores need."""
+"""Blocks on all cores, in order and never more of them in memory than cores need; and small matrix products on one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 MOST_THREADS = 8  # each holds a block and what is computed from it: some 300 MB
@@ -29,3 +30,15 @@ def in_order(work: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterat
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Within it, matrices are multiplied on one core: the threads of BLAS spin while they wait for each other.
+
+    On a busy machine, many small products take minutes that way.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from libra._system.ordering import stable_order
+from libra._system.parallel import one_blas_thread
 from libra._system.randomness import Randomness, derived_seed
 from libra.eventlog.attributes import Attribute, by_level
 from libra.eventlog.cases import MISSING, Cases, Floats, Integers, Traces, concatenated, together
@@ -164,6 +165,7 @@ class PlannedLog:
         every = [each for run in self.runs if (each := run.figures.each_attribute)]
         return [sorted({text for each in every for text in each[i].texts}) for i in range(len(self._attributes))]
 
+    @one_blas_thread()
     def part(self, i: int) -> Cases:
         """The cases of part i in the codes of `labels_of`, the one that starts first coming first."""
         begin, parts, labels = 0, [], self._labels
@@ -210,6 +212,7 @@ class PlannedLog:
         return log_of(made, activities, seeded=seeded, attributes=columns, first=first, instances=mode, of_cases=of_cases)
 
 
+@one_blas_thread()
 def planned(runs: Sequence[Figures], flows: Sequence[Flow] | None = None, *, part_events: int = PART_EVENTS) -> PlannedLog:
     """The plan of the log that these figures stand for; `flows` is their control flow, where somebody has it already."""
     flows, made = flows or [Flow(*weighted(run.control, Randomness(run.draw))) for run in runs], []

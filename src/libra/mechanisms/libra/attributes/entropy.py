@@ -29,7 +29,6 @@ FARTHEST, SHORTEST = 4.0, 1e-3  # how far a step may lead, and what is left of o
 SLIGHT = 1e-3  # penalty of the parameters of groups, whose counts are trusted
 LAST = 20  # corrections of the counts of groups
 MOST_KINDS = 512  # of sides that are looked at together
-UNTHREADED = 2**18  # multiplications, below which BLAS uses one thread
 
 
 class Wanted(NamedTuple):
@@ -60,18 +59,12 @@ class _Sides:
 
     def spread(self, parameters: Floats) -> Floats:
         """For every kind the sum of the parameters of its cells."""
-        return _product(parameters[:, self.rows], self.has.T).take(self.combined, axis=1, mode="clip")  # of modes the fastest
+        return (parameters[:, self.rows] @ self.has.T).take(self.combined, axis=1, mode="clip")  # of modes the fastest
 
     def gathered(self, of_kinds: Floats) -> Floats:
         """For every cell the sum over the kinds that have it."""
         ordered = of_kinds if self.order is None else of_kinds.take(self.order, axis=1, mode="clip")
-        return _product(np.add.reduceat(ordered, self.begins, axis=1), self.has)
-
-
-def _product(one: Floats, other: Floats) -> Floats:
-    """Their matrix product, in pieces too small for BLAS to start threads: these wait for each other on a busy machine."""
-    rows = max(UNTHREADED // other.size, 1)
-    return np.concatenate([one[begin : begin + rows] @ other for begin in range(0, len(one), rows)])
+        return np.add.reduceat(ordered, self.begins, axis=1) @ self.has
 
 
 def _met(sides: Sequence[_Sides], times: Floats) -> Floats:
@@ -80,8 +73,8 @@ def _met(sides: Sequence[_Sides], times: Floats) -> Floats:
     met = np.empty((n_cells, n_cells))
     for one, other in combinations_with_replacement(sides, 2):
         n, m = len(one.has), len(other.has)
-        both = np.bincount(one.combined * m + other.combined, times, n * m).astype(float, copy=False).reshape(n, m)
-        met[one.rows, other.rows] = _product(one.has.T, _product(both, other.has))
+        both = np.bincount(one.combined * m + other.combined, times, n * m).reshape(n, m)
+        met[one.rows, other.rows] = one.has.T @ (both @ other.has)
         met[other.rows, one.rows] = met[one.rows, other.rows].T
     return met
 
