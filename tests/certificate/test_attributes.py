@@ -13,7 +13,7 @@ import pytest
 from some_certificates import Document, all_checks, changed, document, failed, files, released, with_checksum
 
 import libra
-from attributed import COIN, DOSE, EVERY, PLACE, SCANNED, SCORE, WARD, attributed
+from attributed import BORN, COIN, DOSE, EVERY, PLACE, SCANNED, SCORE, WARD, attributed
 from libra.certificate.content import content
 from libra.certificate.verify import verify
 from libra.engines.attribute_tables import Interactions, PairCounts, ValueCounts, ValueGrains
@@ -75,6 +75,7 @@ def _declared_otherwise(attribute: Attribute, **other: Any) -> Document:
         (SCORE, {"highest": 60}, "has a number beyond its bounds"),
         (SCORE, {"lowest": 60}, "has a number beyond its bounds"),
         (SCORE, {"decimals": 0}, "has a number with more decimals than are declared"),
+        (BORN, {"unit": "days"}, "has a date with a time of day"),
         (DOSE, {"at": "Register"}, 'has a value on an event other than "Register"'),
     ],
 )

@@ -24,7 +24,7 @@ DECLARED = (
     Attribute("case:sex", "category", values=("f", "m")),
     Attribute("amount", "number", decimals=2, lowest=-50, highest=1_000, missing=("-1.0",)),
     Attribute("case:urgent", "boolean"),
-    Attribute("due", "date"),
+    Attribute("due", "date", unit="days", lowest=-1, highest=300),
     Attribute("never", "category"),
 )
 OF_EVENTS = (  # those of cases among them: engines list these first
@@ -34,7 +34,7 @@ OF_EVENTS = (  # those of cases among them: engines list these first
     Attribute("paid", "number", level="event", decimals=1, counter=True),
     AT_B,
     Attribute("amount", "number", level="event", decimals=2, lowest=-50, highest=1_000, missing=("-1.0",)),
-    Attribute("due", "date", level="event"),
+    Attribute("due", "date", level="event", unit="days", highest=2.5),
     Attribute("ok", "boolean", level="event"),
     Attribute("never", "category", level="event"),
 )

@@ -28,13 +28,14 @@ from libra.privacy import gate
 from libra.privacy.gate import Gate
 
 N_LABELS = 3
-TEXT, LISTED, TRUTH, ANY, BOUNDED, MOMENT = ATTRIBUTES = (
+ATTRIBUTES = (
     Attribute("case:text", "category"),
     Attribute("case:listed", "category", values=("b", "a", "7")),
     Attribute("case:truth", "boolean"),
     Attribute("case:any", "number", decimals=3),
     Attribute("case:bounded", "number", lowest=-5, highest=100),
     Attribute("case:moment", "date"),
+    Attribute("case:day", "date", unit="days", lowest=-3, highest=3),
 )
 TYPES = {"category": pl.String(), "boolean": pl.Boolean(), "number": pl.Float64(), "date": UTC_MICROSECONDS}
 texts = st.sampled_from(
@@ -44,7 +45,7 @@ truths = st.sampled_from((True, False, None))
 numbers = st.sampled_from((None, math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324, 0.0, -0.0, 0.0005, -4.9, 99.5, 100.0))
 numbers |= st.integers(-(10**13), 10**13).map(float) | st.floats(-200, 200).map(lambda x: round(x, 4))
 moments = st.none() | st.sampled_from((FIRST, LAST, 0, -1)) | st.integers(FIRST, LAST)
-VALUES = st.tuples(texts, texts, truths, numbers, numbers, moments)
+VALUES = st.tuples(texts, texts, truths, numbers, numbers, moments, moments)
 
 
 class Row(NamedTuple):
@@ -199,7 +200,10 @@ def plain_values_of(log: EventLog, of: PolarsEngine, number: int) -> list[int | 
         known = of.values[number]
         return [None if text is None else known.index(text) if text in known else len(known) for text in found]
     if attribute.kind == "date":
-        starts = log.case_spans[0].tolist()
+        starts, day = log.case_spans[0].tolist(), 86_400_000_000
+        if attribute.unit == "days":
+            days = [None if moment is None else moment // day - start // day for moment, start in zip(found, starts, strict=True)]
+            return [None if many is None else min(max(many, -3), 3) for many in days]
         return [None if moment is None else (moment - start) // 1_000_000 for moment, start in zip(found, starts, strict=True)]
     return found
 
@@ -273,15 +277,18 @@ def test_one_case_is_one_more_of_one_value_and_a_new_value_is_its_alone(two: Nei
 
 
 USUAL: Case = ((0, START), (1, START + 1))
-MANY = [Row(USUAL, (f"value {i}", f"{i}", i % 2 == 0, float(i), float(i), START + i)) for i in range(3000)]
+MANY = [
+    Row(USUAL, (f"value {i}", f"{i}", i % 2 == 0, float(i), float(i), START + i, START + 3 * 3_600_000_000 * (i - 9)))
+    for i in range(3000)
+]
 NOTHING = (None,) * len(ATTRIBUTES)
 HAND_WRITTEN = {
-    "thousands of values": (MANY, Row(USUAL, ("one more", "a", True, 0.5, 1e9, FIRST))),
+    "thousands of values": (MANY, Row(USUAL, ("one more", "a", True, 0.5, 1e9, FIRST, FIRST))),
     "a giant among others": (MANY[:50], Row(((0, START), (2, LAST)) * 10_000, MANY[7].values)),
     "nobody has a value": ([Row(USUAL, NOTHING)] * 40, Row(USUAL, NOTHING)),
     "nobody but the added case has a value": ([Row(USUAL, NOTHING)] * 40, Row(USUAL, MANY[3].values)),
     "the added case has no value": (MANY[:40], Row(USUAL, NOTHING)),
-    "beyond all bounds": (MANY[:40], Row(USUAL, ("z", "z", None, 1e308, -math.inf, LAST))),
+    "beyond all bounds": (MANY[:40], Row(USUAL, ("z", "z", None, 1e308, -math.inf, LAST, LAST))),
 }
 
 
@@ -294,7 +301,7 @@ def test_hand_written_cases_move_no_table_by_more_than_its_clip(name: str) -> No
     single = [
         *(Cells(number, shown[number], (), None) for number in (0, 1)),
         Cells(2, (0, 1), None, None),
-        *(Cells(number, (0, 1, 7, 500, LARGEST), cut, None) for number in (3, 4, 5)),
+        *(Cells(number, (0, 1, 7, 500, LARGEST), cut, None) for number in (3, 4, 5, 6)),
     ]
     grouped = [one._replace(groups=tuple(i % 12 for i in range(one.side(without).n_cells))) for one in single]
     others: list[Cells | Side] = [*grouped, HasActivity(0), LengthGroup((2, 3)), DurationGroup((1, 2))]

@@ -200,6 +200,8 @@ def _undeclared(attribute: Attribute, log: EventLog) -> Iterator[str]:
             yield "a number beyond its bounds"
         if ((values.cast(pl.Float64) * 10**attribute.decimals - found).abs() > ROUNDED * found.abs().clip(1)).any():
             yield "a number with more decimals than are declared"
+    if attribute.kind == "date" and (plain_values(values, replace(attribute, unit="", lowest=None, highest=None)) != found).any():
+        yield "a date with a time of day"
     if attribute.at is not None and (log.events[ACTIVITY].filter(found.is_not_null()) != attribute.at).any():
         yield f'a value on an event other than "{attribute.at[:LONGEST]}"'
 

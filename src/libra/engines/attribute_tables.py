@@ -19,7 +19,6 @@ from libra.engines.control_flow_tables import OneCell
 from libra.eventlog.cases import Integers
 
 FINE = 1 << 14  # the scale of interactions: what rounding toward zero loses of a count is below a hundredth in 160 cases
-SECOND = 1_000_000  # microseconds
 GRAINS = tuple(digit * 10**power for power in range(12) for digit in (1, 5))
 SAFE = 1 + 1e-12  # of norms, for the rounding of square roots
 

@@ -188,7 +188,9 @@ def engine_of(
     offsets = np.concatenate(([0], np.cumsum(variants.traces["trace"].list.len().to_numpy(), dtype=np.int64)))
     traces = Traces(variants.traces["trace"].explode(empty_as_null=False).to_numpy().astype(np.int64), offsets)
     coded = [as_numbers(found[one.name], one) for one in of_cases]
-    moments = [since(log.case_spans[0], one) if of.kind == "date" else one for of, (one, _) in zip(of_cases, coded, strict=True)]
+    moments = [
+        since(log.case_spans[0], one, of) if of.kind == "date" else one for of, (one, _) in zip(of_cases, coded, strict=True)
+    ]
     cases = as_counted(replace(cases, attributes=tuple(moments)), of_events)
     values = tuple(texts for _, texts in (*coded, *events))
     whole = PolarsEngine(cases, np.arange(len(traces)), traces, variants.counts, names, values=values)

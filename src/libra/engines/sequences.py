@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.engines.attribute_tables import SECOND
 from libra.engines.contract import Integers
 from libra.engines.counting.blocks import codes_among, offsets_of
 from libra.eventlog.attributes import Attribute
@@ -146,7 +145,7 @@ def as_counted(cases: Cases, attributes: Sequence[Attribute]) -> Cases:
     found = list(cases.of_events)
     for number, attribute in enumerate(attributes):
         if attribute.kind == "date":
-            found[number] = since(cases.micros, found[number])
+            found[number] = since(cases.micros, found[number], attribute)
         elif attribute.counter:
             there = np.flatnonzero(found[number] != MISSING)
             said, first = found[number][there], np.diff(np.searchsorted(cases.offsets, there, side="right"), prepend=-1) != 0
@@ -156,9 +155,16 @@ def as_counted(cases: Cases, attributes: Sequence[Attribute]) -> Cases:
     return replace(cases, of_events=tuple(found))
 
 
-def since(starts: Integers, moments: Integers) -> Integers:
-    """The whole seconds from each of some starts to a moment; `MISSING` where there is none."""
-    return np.where(moments == MISSING, MISSING, (moments - starts) // SECOND)
+def since(starts: Integers, moments: Integers, attribute: Attribute) -> Integers:
+    """The whole seconds, or days, from each of some starts to a date, within its bounds; `MISSING` where there is none.
+
+    Example:
+        >>> day = 86_400_000_000
+        >>> since(np.array([day - 1]), np.array([day]), Attribute("due", "date", unit="days")).tolist()
+        [1]
+    """
+    grains = (moments - attribute.begins(starts)) // attribute.grain
+    return np.where(moments == MISSING, MISSING, np.clip(grains, *attribute.bounds))
 
 
 def rows_with_values(offsets: Integers, has_value: npt.NDArray[np.bool_], instances: Instances | None = None) -> Integers:

@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from libra.errors import InputError, UsageError, did_you_mean
@@ -23,8 +24,12 @@ from libra.eventlog.options import Place
 from libra.eventlog.tables.dates import read_iso_dates
 from libra.eventlog.tables.values import COMMA_NUMBER, as_text
 
+Integers = npt.NDArray[np.int64]
 Kind = Literal["boolean", "category", "number", "date"]
 Level = Literal["case", "event"]
+DAYS = "days"  # the unit of a date without a time of day
+SECOND, DAY = 1_000_000, 86_400_000_000  # microseconds
+FARTHEST = 10**12  # seconds: no date is as far from another, and so many microseconds fit into 64 bits
 MOST_DECIMALS = 9
 LARGEST = 10**15  # units of the last decimal: numbers beyond it count as it, and floats hold every whole number up to there
 OTHERWISE = "add it to missing if it means no value, describe the attribute otherwise, or set release = false"
@@ -50,7 +55,7 @@ class Attribute:
     level: Level = "case"
     at: str | None = None  # the activity whose first event has the value; None where every event has it, or the case itself
     values: tuple[str, ...] | None = None  # all that a category can be, from outside the log; None where they are private
-    lowest: float | None = None  # of numbers: what is below counts as this
+    lowest: float | None = None  # of numbers, or of dates in days from the start of the case: what is below counts as this
     highest: float | None = None
     decimals: int = 0
     unit: str = ""
@@ -64,11 +69,13 @@ class Attribute:
             raise UsageError(f'The attribute "{self.name}" is of no known kind or level: {self.kind!r}, {self.level!r}.')
         if (self.lowest, self.highest) != (None, None):
             low, high = (-math.inf if self.lowest is None else self.lowest), (math.inf if self.highest is None else self.highest)
-            if self.kind != "number" or not low < high:
-                raise UsageError(f'The bounds of "{self.name}" are for numbers, and the lowest has to be below the highest.')
+            if self.kind not in ("number", "date") or not low < high:
+                raise UsageError(
+                    f'The bounds of "{self.name}" are for numbers and dates, and the lowest has to be below the highest.'
+                )
         if not 0 <= self.decimals <= MOST_DECIMALS:
             raise UsageError(f'"{self.name}" can have from 0 to {MOST_DECIMALS} decimals, not {self.decimals}.')
-        if self.kind == "number" and self.bounds[0] > self.bounds[1]:
+        if self.kind in ("number", "date") and self.bounds[0] > self.bounds[1]:
             raise UsageError(f'No number with {self.decimals} decimals is within the bounds of "{self.name}".')
         if self.values is not None and (self.kind != "category" or not self.values):
             raise UsageError(f'The list of values of "{self.name}" is for categories, and cannot be empty.')
@@ -88,12 +95,22 @@ class Attribute:
         return self.level == "case" and self.name.startswith(CASE_PREFIX)
 
     @property
+    def grain(self) -> int:
+        """What a date is a whole number of, from the start of its case or its event, in microseconds."""
+        return DAY if self.unit == DAYS else SECOND
+
+    @property
     def bounds(self) -> tuple[int, int]:
-        """The lowest and the highest number in units of the last decimal."""
+        """The lowest and the highest number in units of the last decimal; of a date, in grains from the start."""
+        most, unit = (FARTHEST * SECOND // self.grain, DAY // self.grain) if self.kind == "date" else (LARGEST, 10**self.decimals)
         low = -LARGEST if self.lowest is None else max(self.lowest, -LARGEST)
         high = LARGEST if self.highest is None else min(self.highest, LARGEST)
-        lowest, highest = (Decimal(str(bound)).scaleb(self.decimals) for bound in (low, high))  # 0.29 is 29 hundredths, not 28.99
-        return max(math.ceil(lowest), -LARGEST), min(math.floor(highest), LARGEST)
+        lowest, highest = (Decimal(str(bound)) * unit for bound in (low, high))  # 0.29 is 29 hundredths, not 28.99
+        return max(math.ceil(lowest), -most), min(math.floor(highest), most)
+
+    def begins(self, starts: Integers) -> Integers:
+        """From where its dates are counted: the start itself, or its day where they are whole days."""
+        return starts // DAY * DAY if self.unit == DAYS else starts
 
     def to_dict(self) -> dict[str, Any]:
         """What is said of it, JSON-ready, without what is as by default."""
@@ -145,6 +162,7 @@ def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".form
     elif attribute.kind == "date":
         moments = unnamed(values) if values.dtype == UTC_MICROSECONDS else read_iso_dates(text)[0]
         said, found = as_text(moments) if attribute.missing else text, moments.to_physical().cast(pl.Int64)
+        found = found // DAY * DAY if attribute.unit == DAYS else found
     else:
         numbers = (unnamed(values) if values.dtype.is_numeric() else text.cast(pl.Float64, strict=False)).cast(pl.Float64)
         text = text.set(numbers.is_nan().fill_null(False), None)  # which says that there is no number

@@ -42,7 +42,8 @@ def test_an_error_within_changes_nothing() -> None:
         with one_blas_thread():
             raise ZeroDivisionError
 
-    pytest.raises(ZeroDivisionError, fail)
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert threads() == {3}
 
 

@@ -242,6 +242,32 @@ def test_a_date_far_from_everything_is_still_a_date(original: EventLog) -> None:
     assert found.cases["born"].dt.year().is_between(1, 9999).all()
 
 
+def test_dates_in_whole_days_have_no_time_of_day_and_are_as_far_from_the_start(original: EventLog) -> None:
+    """Due on the day itself, or 10 days later; a case may begin shortly before midnight."""
+    day = 86_400_000_000
+    due = original.case_spans[0] // day * day + np.where(np.arange(original.n_cases) % 4 == 0, 0, 10) * day
+    log = replace(original, cases=original.cases.with_columns(pl.Series("due", due).cast(UTC_MICROSECONDS)))
+    found = libra.anonymize(log, **ASKED | {"attributes": [Attribute("case:due", "date", unit="days")]}).log
+    after = found.cases["due"].to_physical().to_numpy()
+    assert (after % day == 0).all()
+    days = (after - found.case_spans[0] // day * day) // day
+    assert np.mean(days == 0) == pytest.approx(0.25, abs=0.04)
+    assert np.mean(days == 10) == pytest.approx(0.75, abs=0.04)
+
+
+@pytest.mark.parametrize("unit", ["days", ""])
+def test_dates_are_within_their_bounds(original: EventLog, unit: str) -> None:
+    """Nobody is older than 40 years and a half when a case begins, or so it is declared."""
+    bounded = Attribute("case:born", "date", lowest=-40.5 * 365, highest=-1, unit=unit)
+    found = libra.anonymize(original, **ASKED | {"attributes": [bounded]}).log
+    days = ((found.cases["born"].drop_nulls().to_physical() - found.case_spans[0]) / 86_400e6).to_numpy()
+    slack = 1.0 if unit else 1e-4  # of the day itself, and of a second
+    assert ((days >= -40.5 * 365 - slack) & (days <= -1 + slack)).all()
+    oldest = np.mean(days < -40.4 * 365)
+    before = (original.case_spans[0] - original.cases["born"].to_physical().to_numpy()) / 86_400e6
+    assert oldest == pytest.approx(np.mean(before > 40.5 * 365), abs=0.06)  # all of these count as the bound
+
+
 def test_attributes_without_values_are_named_in_a_note() -> None:
     log = simulate(cases=300)
     own = pl.Series("own", [f"v{i}" for i in range(log.n_cases)])

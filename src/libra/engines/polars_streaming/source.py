@@ -116,7 +116,7 @@ class Values:
                 with self._lock:
                     self._had[attribute.name] = np.union1d(self._had[attribute.name], here)
         starts, both = cases.spans[0], zip(self.of_cases, cases.attributes, strict=True)
-        attributes = tuple(since(starts, values) if attribute.kind == "date" else values for attribute, values in both)
+        attributes = tuple(since(starts, values, attribute) if attribute.kind == "date" else values for attribute, values in both)
         return as_counted(replace(cases, attributes=attributes), self.of_events)
 
     def named(self) -> tuple[tuple[tuple[str, ...], ...], tuple[Integers | None, ...]]:

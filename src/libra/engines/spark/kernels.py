@@ -221,7 +221,7 @@ def _of_cases(attribute: Attribute, values: pl.Series, rows: Integers, cases: Ca
         return _texts(values, rows)
     numbers = np.append(_in_numbers(attribute, values), MISSING)[rows]
     if attribute.kind == "date":
-        numbers = since(cases.spans[0], numbers)
+        numbers = since(cases.spans[0], numbers, attribute)
     return pa.array(numbers, pa.int64(), mask=numbers == MISSING)
 
 

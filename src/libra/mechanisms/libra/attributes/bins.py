@@ -17,7 +17,6 @@ from libra.eventlog.cases import Floats, Integers
 LINEAR = 12  # intervals between declared bounds, to begin with
 CUTS = (10, 5, 2)  # how many parts an interval may be cut into
 ENOUGH = 1.5  # standard deviations that the mean part should hold
-FARTHEST = 10**12  # seconds: no date is as far from another, and so many microseconds fit into 64 bits
 STANDS_OUT, BESIDE = 4.0, 2.5  # standard deviations of an interval by itself, and of one beside such an interval
 
 
@@ -38,9 +37,7 @@ def first_bounds(attribute: Attribute) -> tuple[int, ...]:
 
 
 def _bounds(attribute: Attribute) -> tuple[int, int]:
-    """The lowest and the highest number: of dates, seconds from the start of a case or an event; of counters, increments."""
-    if attribute.kind != "number":
-        return -FARTHEST, FARTHEST
+    """The lowest and the highest number: of dates, grains from the start of a case or an event; of counters, increments."""
     low, high = attribute.bounds
     return (min(low, 0), max(high, high - low)) if attribute.counter else (low, high)
 

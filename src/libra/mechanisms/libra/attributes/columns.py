@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from libra.engines.attribute_tables import SECOND
 from libra.engines.counting.attributes import has_any
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import MISSING, Cases, Integers
@@ -91,5 +90,6 @@ def _column(attribute: Attribute, values: Integers, texts: Sequence[str], cases:
         return numbers.cast(pl.Boolean)
     if attribute.kind == "date":
         since = cases.spans[0] if attribute.level == "case" else cases.micros
-        return (pl.Series(since, dtype=pl.Int64) + numbers * SECOND).clip(EARLIEST, LATEST).cast(UTC_MICROSECONDS)
+        begins = pl.Series(attribute.begins(since), dtype=pl.Int64)
+        return (begins + numbers * attribute.grain).clip(EARLIEST, LATEST).cast(UTC_MICROSECONDS)
     return (numbers / 10**attribute.decimals).round(attribute.decimals) if attribute.decimals else numbers
