@@ -170,6 +170,7 @@ def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".form
         what = f'"{attribute.name}" is described as a {attribute.kind}, and "{text[row][:60]}" is none'
         comma = attribute.kind == "number" and "," in text[row]
         first = "If the comma is its decimal mark, correct --decimal; if not, correct it" if comma else "Correct it"
+        first = "Write dates as YYYY-MM-DD, with or without a time (ISO 8601)" if attribute.kind == "date" else first
         remedy = f"{first}, {OTHERWISE}"
         raise InputError(what, place=place(row), remedy=remedy)
     return found.set(text.is_null(), None)

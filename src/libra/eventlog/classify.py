@@ -7,7 +7,6 @@ confidential as the log: it goes to whoever holds the log, who decides (`describ
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -18,6 +17,7 @@ import polars as pl
 
 from libra.eventlog.attributes import LARGEST, MOST_DECIMALS, Attribute, Kind
 from libra.eventlog.description import CHECK
+from libra.eventlog.doubts import CODE_NAME, FEW_VALUES, MOSTLY, doubt_about_numbers, doubt_about_texts, names_people
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import (
     ACTIVITY,
@@ -43,14 +43,11 @@ Codes = npt.NDArray[np.int64]
 OF_EVENTS = (RESOURCE, LIFECYCLE, "org:group", "org:role")  # by the standard
 TRUTHS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"1", "0"})
 NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$"
-WITH_A_MARK = r"^-?(?:0|[1-9][0-9]*)(?:[.,][0-9]+)?$"  # a number with a point or a comma
-CODE_NAME = re.compile(r"(?i)(?:code|postleitzahl|plz|zip|phone|telefon|(?<![a-z])nr)[^a-z]*$")  # digits below it are no amounts
-YEARS, CODE_DIGITS = (1800, 2200), range(4, 16)  # numbers that may be codes: none of these years, of so many digits
-FEW_VALUES = 12  # of digits as text: up to so many are codes, more are numbers; and as many are listed
 FEW_CASES = 20  # fewer than these, and than a twentieth of all, are too few to learn from
-NEARLY, MOSTLY = 0.99, 0.9  # shares of the cases, or of the values
+NEARLY = 0.99  # of the cases, or of the values; MOSTLY is less
 IDENTIFIER, NUMBERED, NEAR_UNIQUE = 0.9, 0.95, 0.5  # different values per value that a case has; of whole numbers more
 LONG_TEXT, MANY_WORDS = 30, 5
+WHO = f"{CHECK}may name people, whom a guarantee for cases does not protect; write release = true if they may be released"
 EVIDENCE = 20.0  # nats: how unlikely a dependence between columns is by chance
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -184,6 +181,8 @@ class _Column:
             release = release and not self.same and self.depends_on != ACTIVITY
         if release and self.n_cases < min(FEW_CASES, self._log.n_cases / 20):
             reason, release = f"{reason}; in too few cases to learn from", False
+        if release and self._names_people():
+            release, reason = False, f"{reason}; {WHO}"
         numbers = self._numbers() if self.kind == "number" else None
         decimals = 0 if numbers is None else _decimals(numbers)
         level: Literal["case", "event"] = "case" if self.in_case else "event"
@@ -250,28 +249,18 @@ class _Column:
         several = self._activity is not None and len(np.unique(self._activity)) > 1
         return f'for its first value alone, write level = "case" and at = "{self.first_at}"' if self.first_at and several else ""
 
+    def _names_people(self) -> bool:
+        """Whether it seems to name people; groups and roles of them are none, and resources have a role of their own."""
+        numbers = self.kind == "number" and _decimals(self._numbers()) == 0
+        return (numbers or self.kind == "category") and self.name not in OF_EVENTS and names_people(self.name, of_numbers=numbers)
+
     def _doubt(self) -> str:
-        """Why it may be a number where a category is proposed, or the other way round."""
+        """Why it may be of another kind than the proposed one."""
         if self.kind == "number":
-            numbers = self._numbers()
-            low, high, digits = numbers.min(), numbers.max(), len(f"{numbers.max():.0f}")
-            alike = low > 0 and len(f"{low:.0f}") == digits in CODE_DIGITS and not YEARS[0] <= low <= high < YEARS[1]
-            if not alike or self.unlike or _decimals(numbers) or np.gcd.reduce(numbers.astype(np.int64)) % 5 == 0:
-                return ""
-            return f'{CHECK}every value has {digits} digits; if these are codes, write kind = "category"'
+            return "" if self.unlike or _decimals(self._numbers()) else doubt_about_numbers(self._numbers())
         if self.kind != "category" or self.name in OF_EVENTS:
             return ""
-        is_number = self.distinct.str.contains(WITH_A_MARK)
-        plain, others = self.distinct.filter(is_number), self.distinct.filter(~is_number)
-        if CODE_NAME.search(self.name):
-            return "" if len(others) else 'codes, by the name of the column; if they measure or count, write kind = "number"'
-        codes = others.str.contains(r"^[0-9]+$").any() or (self.spread >= IDENTIFIER and not plain.str.contains("[.,]").any())
-        share = self.values.gather(self.rows).is_in(plain.implode()).sum() / len(self.rows)
-        if codes or not len(others) or len(plain) <= FEW_VALUES or share < MOSTLY:
-            return ""
-        return (
-            f'{CHECK}nearly all values are numbers, but not {listed(others[:2])}; for kind = "number", list such texts in missing'
-        )
+        return doubt_about_texts(self.name, self.values.gather(self.rows), self.distinct, ids=self.spread >= IDENTIFIER)
 
     def _text(self) -> tuple[Role, str, bool] | None:
         """What text is whose values are mostly those of one case."""
@@ -379,7 +368,8 @@ def _rounded_outwards(lowest: float, highest: float) -> tuple[float, float]:
 
 def _relate(columns: Sequence[_Column]) -> None:
     """Note for every column the first other one that determines it; of those that say the same, the first stands for all."""
-    able = [(column, column.spread_out()) for column in columns if len(column.distinct) > 1 and not column.unlike]
+    first = sorted(columns, key=lambda column: column.name not in (ACTIVITY, RESOURCE))  # of two that say the same
+    able = [(column, column.spread_out()) for column in first if len(column.distinct) > 1 and not column.unlike]
     for place, (child, codes) in enumerate(able):
         for before, (parent, theirs) in enumerate(able):
             there, more = theirs > 0, len(parent.distinct) - len(child.distinct)
