@@ -292,6 +292,25 @@ def test_people_are_released_only_if_the_file_says_so(tmp_path: Path, run: Run) 
     assert "Clerk" in (tmp_path / "more.csv").read_text(encoding="utf-8").partition("\n")[0]
 
 
+def test_what_is_known_at_the_end_is_not_released_at_the_beginning(tmp_path: Path, run: Run) -> None:
+    steps = ("register", "test", "code", "bill")
+    rows = [
+        f"c{case},{step},2024-05-06T{8 + number:02}:{case % 60:02},{'AB'[case % 2] * (number > 1)}"
+        for case in range(300)
+        for number, step in enumerate(steps)
+    ]
+    log, target, out = tmp_path / "log.csv", tmp_path / "log.toml", tmp_path / "out.csv"
+    log.write_text("\n".join(["case,activity,time,Outcome", *rows, ""]), encoding="utf-8")
+    assert run("describe", log, "-o", target).code == 0
+    assert 'one value per case; only on "bill", "code"' in target.read_text(encoding="utf-8")
+    asked = ("--description", target, "--all-attributes", "--seed", "1", "--epsilon", "5")
+    assert run("anonymize", log, "-o", out, *asked).code == 0
+    released = libra.read(out).events
+    early = released.filter(released["concept:name"].is_in(["register", "test"]))
+    assert early.height
+    assert early["Outcome"].null_count() >= 0.9 * early.height
+
+
 def test_a_log_that_cannot_be_read_is_described_without_its_attributes(tmp_path: Path, run: Run) -> None:
     (tmp_path / "log.csv").write_text("case,activity,time,Ward\n1,a,2024-05-06T08:00:00,A\n,b,2024-05-06T09:00:00,B\n")
     answer = run("describe", tmp_path / "log.csv")

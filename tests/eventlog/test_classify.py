@@ -147,6 +147,33 @@ def test_what_is_recorded_once_says_on_which_event() -> None:
     assert found.hint == "without at, the first value counts wherever it stands"
 
 
+def test_one_value_on_some_activities_only_is_of_events() -> None:
+    """What is known at the end must not stand at the beginning of a released case."""
+    ends = [[None, letter, letter, letter] for letter in LETTERS]
+    flags = [["no", None, None, "yes" if case == 7 else "no"] for case in range(CASES)]
+    found = made(x=ends, flag=flags, rare=[values if case % 3 == 0 else [None] * 4 for case, values in enumerate(ends)])
+    for name in ("x", "rare"):
+        assert (found[name].role, found[name].attribute.level, found[name].attribute.at) == ("event attribute", "event", None)
+        assert found[name].reason == 'one value per case; only on "test", "leave"'
+        assert found[name].hint == 'level = "case" would write it on all events of the case'
+        assert found[name].releasable
+    assert found["flag"].attribute.level == "event"
+    assert found["flag"].reason == 'one value per case in most; only on "register", "leave"'
+    assert found["x"].filled == pytest.approx(500 / 700)
+
+
+def test_one_value_on_any_events_is_of_the_case_and_written_on_all() -> None:
+    anywhere = [[letter if (case + step) % 3 else None for step in range(4)] for case, letter in enumerate(LETTERS)]
+    seldom = [[letter if (case * 5 + step) % 13 == 0 else None for step in range(4)] for case, letter in enumerate(LETTERS)]
+    for values in (anywhere, seldom):
+        found = made(x=values)["x"]
+        assert found.attribute.level == "case"
+        assert found.reason == "one value per case; not on every event, but a release writes it on all events of the case"
+    assert made(x=[[letter] * 4 for letter in LETTERS])["x"].reason == "one value per case"
+    some = [[letter] * 4 if case % 3 else [None] * 4 for case, letter in enumerate(LETTERS)]
+    assert made(x=some)["x"].reason == "one value per case", "on every event of the cases that have one"
+
+
 def test_names_of_people_are_not_proposed() -> None:
     """A guarantee for cases does not protect employees."""
     people = [["abcde"[(case * 2 + step * step) % 5] for step in range(4)] for case in range(CASES)]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.attributes import LARGEST, MOST_DECIMALS, Attribute, Kind
+from libra.eventlog.attributes import LARGEST, MOST_DECIMALS, Attribute, Kind, Level
 from libra.eventlog.description import CHECK
 from libra.eventlog.doubts import CODE_NAME, FEW_VALUES, MOSTLY, doubt_about_numbers, doubt_about_texts, names_people
 from libra.eventlog.log import EventLog
@@ -113,6 +113,7 @@ class _Column:
         self._activity = log.activity_codes[self.rows].astype(np.int64) if of_events and name != ACTIVITY else None
         self.in_case, self.exceptions = not of_events, False
         self.first_at, self.in_others = "", False  # the activity that has the first value, and whether others have it, too
+        self.has_gaps = self.by_activity = False  # whether events of its cases lack a value, and whether by their activity
         if len(self.rows):
             self._measure(of_events)
 
@@ -120,7 +121,7 @@ class _Column:
         """Find the kind of the values and whether a case has one of them."""
         present = self.values.gather(self.rows)
         self.distinct = present.unique().sort()
-        self.codes = _codes(present)
+        self.codes, self.n_values = _codes(present), len(present)
         self.kind = _kind(self.distinct, self.name)
         same_case = self.case[1:] == self.case[:-1]
         changes = same_case & (self.codes[1:] != self.codes[:-1])
@@ -132,6 +133,7 @@ class _Column:
             self.in_case, self.exceptions = True, varying > 0
             if not self._stands_there():
                 self.first_at, self.in_others = "", False
+                self._find_gaps()
             self.rows, self.case, self.codes = self.rows[cases], self.case[cases], self.codes[cases]
         held = np.unique(self.case * (self.codes.max() + 1) + self.codes)  # which case has which value
         self.n_held = len(held)
@@ -150,6 +152,19 @@ class _Column:
             return False
         there = self._activity == self._log.activities.index(self.first_at)
         return bool(there.mean() >= MOSTLY)
+
+    def _find_gaps(self) -> None:
+        """Whether events have no value in cases that have one, and whether these are all events of some activities."""
+        if self._activity is None or self.n_values == self._log.n_events:
+            return
+        log, activities = self._log, len(self._log.activities)
+        concerned = np.isin(log.events[CASE_INDEX].to_numpy(), self.case)
+        events = np.bincount(log.activity_codes[concerned], minlength=activities)
+        values = np.bincount(self._activity, minlength=activities)
+        gaps, never = events - values, values <= (1 - MOSTLY) * events
+        self.has_gaps = bool(gaps.sum() > (1 - NEARLY) * events.sum())
+        apart = gaps[never].sum() >= MOSTLY * gaps.sum() and values[~never].sum() >= MOSTLY * values.sum()
+        self.by_activity = bool(apart and gaps.sum() > (1 - MOSTLY) * events.sum())
 
     @property
     def unlike(self) -> bool:
@@ -170,14 +185,19 @@ class _Column:
     @property
     def filled(self) -> float:
         """The share of cases, or of events, that have a value."""
-        return len(self.rows) / (self._log.n_cases if self.in_case else self._log.n_events)
+        return self.n_cases / self._log.n_cases if self.level == "case" else self.n_values / self._log.n_events
+
+    @property
+    def level(self) -> Level:
+        """Whether a case has the value or each event; one that stands on some activities only is no value of all its events."""
+        return "case" if self.in_case and not self.by_activity else "event"
 
     def found(self) -> FoundAttribute:
         """What the column is."""
         role, reason, release = self._role()
         if self.depends_on and role in ("case attribute", "event attribute", "counter"):
             how = "says the same in other words" if self.same else "determines it"
-            role, reason = "derived", f'"{self.depends_on}" {how}'
+            role, reason = "derived", f'"{self.depends_on}" {how}{self._gaps()}'
             release = release and not self.same and self.depends_on != ACTIVITY
         if release and self.n_cases < min(FEW_CASES, self._log.n_cases / 20):
             reason, release = f"{reason}; in too few cases to learn from", False
@@ -185,9 +205,9 @@ class _Column:
             release, reason = False, f"{reason}; {WHO}"
         numbers = self._numbers() if self.kind == "number" else None
         decimals = 0 if numbers is None else _decimals(numbers)
-        level: Literal["case", "event"] = "case" if self.in_case else "event"
         at = self.first_at if self.in_case and self.first_at else None
-        attribute = Attribute(self.name, self.kind, level, at=at, decimals=decimals, counter=role == "counter", release=release)
+        counter = role == "counter"
+        attribute = Attribute(self.name, self.kind, self.level, at, decimals=decimals, counter=counter, release=release)
         hint, doubt = self._hint(role) if release else "", self._doubt() if release or self.unlike else ""
         reason = f"{reason}; {doubt}" if doubt else reason
         found = FoundAttribute(attribute, role, reason, depends_on=self.depends_on, hint=hint, filled=self.filled)
@@ -211,8 +231,8 @@ class _Column:
 
     def _role(self) -> tuple[Role, str, bool]:
         """Its role, the reason, and whether it may be released; leaving other columns aside."""
-        one_value = len(self.distinct) == 1
-        if one_value and not (self.in_case and self.kind in ("boolean", "category") and 1 - NEARLY < self.filled < NEARLY):
+        one_value, share = len(self.distinct) == 1, self.n_cases / self._log.n_cases
+        if one_value and not (self.in_case and self.kind in ("boolean", "category") and 1 - NEARLY < share < NEARLY):
             return "constant", "one value throughout" if self.filled == 1 else "one value wherever there is one", False
         if of_trace := self._of_the_trace():
             return "of the trace", of_trace, False
@@ -226,24 +246,38 @@ class _Column:
             return "event attribute", why, True
         if self.in_case:
             where = f'once per case, on "{self.first_at}"' if self.first_at else "one value per case"
-            return "case attribute", where + (" in most" if self.in_others or self.exceptions else ""), True
+            most = " in most" if self.in_others or self.exceptions else ""
+            return "event attribute" if self.by_activity else "case attribute", where + most + self._gaps(), True
         if self.kind == "number" and (reason := self._counts()):
             return "counter", reason, True
         return "event attribute", "changes within cases" + self._where(), True
 
+    def _gaps(self) -> str:
+        """What becomes of events of its cases that have no value."""
+        if self.by_activity:
+            return f"; only on {self._places() or 'some activities'}"
+        return "; not on every event, but a release writes it on all events of the case" if self.has_gaps else ""
+
     def _where(self) -> str:
         """The activities on which it is recorded, where they are few."""
-        if self._activity is None or self.filled >= NEARLY:
+        named = self._places() if self.filled < NEARLY else ""
+        return f"; on {named}" if named else ""
+
+    def _places(self) -> str:
+        """The activities on which it is recorded; nothing where they are many."""
+        if self._activity is None:
             return ""
         counts = np.bincount(self._activity)
-        few = [int(code) for code in np.argsort(-counts)[:3] if counts[code]]
+        few = [int(code) for code in np.argsort(-counts, kind="stable")[:3] if counts[code]]
         enough = counts[few].sum() >= NEARLY * counts.sum()
-        return f"; on {listed(self._log.activities[code] for code in few)}" if enough else ""
+        return listed(self._log.activities[code] for code in few) if enough else ""
 
     def _hint(self, role: Role) -> str:
         """How else it could be described."""
         if role == "derived":
             return "released together, the two may disagree"
+        if self.by_activity:
+            return 'level = "case" would write it on all events of the case'
         if self.in_case:
             return "without at, the first value counts wherever it stands" if self.in_others else ""
         several = self._activity is not None and len(np.unique(self._activity)) > 1
