@@ -103,7 +103,29 @@ def digits(lowest: int, step: int) -> list[int]:
             "category",
             "CHECK THIS: nearly all values",
         ),
-        ("Lab", ["low" if case % 4 == 1 else str(digits(3, 1)[case]) for case in range(CASES)], "category", ""),
+        (
+            "Lab",
+            ["n/a" if case % 4 == 1 else str(digits(3, 1)[case]) for case in range(CASES)],
+            "category",
+            'CHECK THIS: most values are numbers, but not "n/a"; for kind = "number", list such texts in missing',
+        ),
+        ("Lab", ["low" if case % 5 < 3 else str(digits(3, 1)[case]) for case in range(CASES)], "category", ""),
+        ("Lab", [f"A{case % 50}" if case % 4 == 1 else str(digits(3, 1)[case]) for case in range(CASES)], "category", ""),
+        ("Paid", [f"{1 + case % 28}.06.2015" for case in range(CASES)], "category", "CHECK THIS: looks like dates; for kind"),
+        ("Paid", [f"06/{1 + case % 28:02}/2015" for case in range(CASES)], "category", "write them as YYYY-MM-DD"),
+        (
+            "Paid",
+            [f"2015-06-{1 + case % 28:02}" if case % 9 else "?" for case in range(CASES)],
+            "category",
+            "other texts in missing",
+        ),
+        (
+            "Cost",
+            [f"1.{number:03},50" if number > 110 else f"{number},50" for number in digits(100, 1)],
+            "category",
+            'CHECK THIS: looks like numbers with thousands separators ("1.111,50"); for kind = "number", remove these separators',
+        ),
+        ("Version", [f"1.{1 + case % 30}.0" for case in range(CASES)], "category", ""),
         ("Id", [f"A{case}" if case % 20 == 7 else str(case) for case in range(CASES)], "category", ""),
     ],
 )
@@ -123,6 +145,56 @@ def test_what_is_recorded_once_says_on_which_event() -> None:
     found = made(x=elsewhere)["x"]
     assert (found.attribute.at, found.reason) == ("register", 'once per case, on "register" in most')
     assert found.hint == "without at, the first value counts wherever it stands"
+
+
+def test_one_value_on_some_activities_only_is_of_events() -> None:
+    """What is known at the end must not stand at the beginning of a released case."""
+    ends = [[None, letter, letter, letter] for letter in LETTERS]
+    flags = [["no", None, None, "yes" if case == 7 else "no"] for case in range(CASES)]
+    found = made(x=ends, flag=flags, rare=[values if case % 3 == 0 else [None] * 4 for case, values in enumerate(ends)])
+    for name in ("x", "rare"):
+        assert (found[name].role, found[name].attribute.level, found[name].attribute.at) == ("event attribute", "event", None)
+        assert found[name].reason == 'one value per case; only on "test", "leave"'
+        assert found[name].hint == 'level = "case" would write it on all events of the case'
+        assert found[name].releasable
+    assert found["flag"].attribute.level == "event"
+    assert found["flag"].reason == 'one value per case in most; only on "register", "leave"'
+    assert found["x"].filled == pytest.approx(500 / 700)
+
+
+def test_one_value_on_any_events_is_of_the_case_and_written_on_all() -> None:
+    anywhere = [[letter if (case + step) % 3 else None for step in range(4)] for case, letter in enumerate(LETTERS)]
+    seldom = [[letter if (case * 5 + step) % 13 == 0 else None for step in range(4)] for case, letter in enumerate(LETTERS)]
+    for values in (anywhere, seldom):
+        found = made(x=values)["x"]
+        assert found.attribute.level == "case"
+        assert found.reason == "one value per case; not on every event, but a release writes it on all events of the case"
+    assert made(x=[[letter] * 4 for letter in LETTERS])["x"].reason == "one value per case"
+    some = [[letter] * 4 if case % 3 else [None] * 4 for case, letter in enumerate(LETTERS)]
+    assert made(x=some)["x"].reason == "one value per case", "on every event of the cases that have one"
+
+
+def test_names_of_people_are_not_proposed() -> None:
+    """A guarantee for cases does not protect employees."""
+    people = [["abcde"[(case * 2 + step * step) % 5] for step in range(4)] for case in range(CASES)]
+    other = [["abcde"[(case + step) % 5] for step in range(4)] for case in range(CASES)]
+    numbers = [[100 + (case * 7 + step * step) % 31 for step in range(4)] for case in range(CASES)]
+    yes_or_no = [[case % 3 == 0] * 4 for case in range(CASES)]
+    named: dict[str, list[Any]] = {
+        **dict.fromkeys(["Sachbearbeiter", "assigned_to_nurse", "E-Mail", "event User", "Changed by"], other),
+        "Product name": other,
+        "User type": other,
+        "User ID": numbers,
+        "Cost by user": numbers,
+        "Doctor": yes_or_no,
+    }
+    for name, values in named.items():
+        found = made(None, **{name: values})[name]
+        assert found.releasable == (name in ("Product name", "User type", "Cost by user", "Doctor"))
+        assert ("CHECK THIS: may name people, whom a guarantee for cases does not protect" in found.reason) != found.releasable
+    twins = made(None, **{"Terminal": people, "org:resource": [[f"who {one}" for one in values] for values in people]})
+    assert (twins["Terminal"].reason, twins["Terminal"].releasable) == ('"org:resource" says the same in other words', False)
+    assert twins["org:resource"].role == "event attribute"
 
 
 def test_what_changes_within_cases_is_of_events() -> None:

@@ -47,13 +47,15 @@ def refused(folder: Path, text: str) -> str:
 def declared(draw: st.DrawFn) -> Attribute:
     """An attribute of which anything may be declared."""
     kind, level = draw(st.sampled_from(get_args(Kind))), draw(st.sampled_from(get_args(Level)))
-    said: dict[str, Any] = {"unit": draw(TEXT), "missing": draw(NAMES | st.just(())), "release": draw(st.booleans())}
+    texts = NAMES.map(lambda names: tuple(dict.fromkeys(text for name in names if (text := name.strip()))))
+    missing = draw(texts)
+    said: dict[str, Any] = {"unit": draw(TEXT), "missing": missing, "release": draw(st.booleans())}
     if kind == "number":
         bounds = sorted(draw(st.tuples(*[st.floats(-1e9, 1e9) | st.integers(-9, 9)] * 2).filter(lambda pair: pair[0] != pair[1])))
         said |= {key: bound for key, bound in zip(("lowest", "highest"), bounds, strict=True) if draw(st.booleans())}
         said |= {"decimals": draw(st.integers(0, 9)), "counter": level == "event" and draw(st.booleans())}
     if kind == "category":
-        said["values"] = draw(st.none() | NAMES.map(lambda names: tuple(dict.fromkeys(names))))
+        said["values"] = draw(st.none() | texts.filter(lambda values: values and not {*values} & {*missing}))
     if level == "case":
         said["at"] = draw(st.none() | TEXT)
     return Attribute(draw(TEXT.filter(lambda name: not name.startswith("case:"))), kind, level, **said)
@@ -334,6 +336,18 @@ LINE = ABOVE.count("\n") + 2  # of the table
             '[attributes."B"]\nkind = "category"\nvalues = ["x", "y", "x"]',
             LINE + 2,
             'The list of values of "B" has "x" twice. Cor',
+        ),
+        (
+            '[attributes."B"]\nkind = "category"\nvalues = ["x", "Unknown "]',
+            LINE + 2,
+            'In values of "B" remove the spaces around "Unknown ": values are read without them. Correct the attribute "B".',
+        ),
+        ('[attributes."B"]\nkind = "date"\nmissing = [" ?"]', LINE + 2, 'In missing of "B" remove the spaces around " ?"'),
+        ('[attributes."B"]\nkind = "category"\nvalues = ["x", ""]', LINE + 2, 'The list of values of "B" has an empty text,'),
+        (
+            '[attributes."B"]\nkind = "category"\nvalues = ["x", "y"]\nmissing = ["", "y"]',
+            LINE + 2,
+            '"y" is in values and in missing of "B": remove it from one of them. Correct the attribute "B".',
         ),
         ('[attributes."Age"]', LINE + 2, "this is not TOML (Cannot declare ('attributes', 'Age') twice). A key or a table is"),
         ('[attributes."B C"]', LINE + 2, 'nothing says what kind of attribute "B C" is. Add kind, one of "boolean",'),

@@ -30,6 +30,7 @@ def found(columns: dict[str, list[str]], roles: RoleNames | None = None) -> dict
         ("Fall-ID", "Aktivität", "Zeitstempel"),
         ("zaaknummer", "activiteit", "tijdstip"),
         ("Numéro dossier", "Activité", "Horodatage"),
+        ("case concept:name", "event concept:name", "event time:timestamp"),
     ],
 )
 def test_common_names_are_recognized(case: str, activity: str, timestamp: str) -> None:
@@ -52,6 +53,18 @@ def test_optional_roles_are_found_by_name() -> None:
     assert roles["start_timestamp"] == "Start Timestamp"
     assert roles["resource"] == "Resource"
     assert roles["lifecycle"] == "lifecycle"
+
+
+def test_the_standard_names_behind_event_or_case_are_recognized() -> None:
+    more = {"case Name": LABELS, "event User": LABELS, "event org:resource": LABELS, "event lifecycle:transition": LABELS}
+    roles = found({"case concept:name": CASES, **more, "event concept:name": LABELS, "event time:timestamp": DAYS})
+    assert roles == {
+        "case_id": "case concept:name",
+        "activity": "event concept:name",
+        "timestamp": "event time:timestamp",
+        "lifecycle": "event lifecycle:transition",
+        "resource": "event org:resource",
+    }
 
 
 def test_a_lone_start_is_the_timestamp() -> None:

@@ -77,17 +77,29 @@ class Attribute:
             raise UsageError(f'"{self.name}" can have from 0 to {MOST_DECIMALS} decimals, not {self.decimals}.')
         if self.kind in ("number", "date") and self.bounds[0] > self.bounds[1]:
             raise UsageError(f'No number with {self.decimals} decimals is within the bounds of "{self.name}".')
-        if self.values is not None and (self.kind != "category" or not self.values):
-            raise UsageError(f'The list of values of "{self.name}" is for categories, and cannot be empty.')
-        if self.values is not None and len(set(self.values)) < len(self.values):
-            twice = next(value for value in self.values if self.values.count(value) > 1)
-            raise UsageError(f'The list of values of "{self.name}" has "{twice}" twice.')
+        self._refuse_texts()
         if self.at is not None and (self.level == "event" or self.in_cases):
             raise UsageError(f'"{self.name}" has a value for every event or case, so that "at" cannot name an activity.')
         if self.level == "event" and self.name.startswith(CASE_PREFIX):
             raise UsageError(f'"{self.name}" is a column of cases, and cannot have another value for each event.')
         if self.counter and (self.kind != "number" or self.level != "event"):
             raise UsageError(f'"{self.name}" is called a counter, and only a number of events can be one.')
+
+    def _refuse_texts(self) -> None:
+        """Refuse lists of texts that no value of a log can be, or that contradict each other."""
+        values = self.values or ()
+        if self.values is not None and (self.kind != "category" or not values):
+            raise UsageError(f'The list of values of "{self.name}" is for categories, and cannot be empty.')
+        if len(set(values)) < len(values):
+            twice = next(value for value in values if values.count(value) > 1)
+            raise UsageError(f'The list of values of "{self.name}" has "{twice}" twice.')
+        for key, texts in {"values": values, "missing": self.missing}.items():
+            if padded := next((text for text in texts if text.strip() not in ("", text)), None):
+                raise UsageError(f'In {key} of "{self.name}" remove the spaces around "{padded}": values are read without them.')
+        if not all(value.strip() for value in values):
+            raise UsageError(f'The list of values of "{self.name}" has an empty text, which means that there is no value.')
+        if both := {*values} & {*self.missing}:
+            raise UsageError(f'"{min(both)}" is in values and in missing of "{self.name}": remove it from one of them.')
 
     @property
     def in_cases(self) -> bool:
@@ -176,6 +188,7 @@ def plain_values(values: pl.Series, attribute: Attribute, place: Place = "".form
         what = f'"{attribute.name}" is described as a {attribute.kind}, and "{text[row][:60]}" is none'
         comma = attribute.kind == "number" and "," in text[row]
         first = "If the comma is its decimal mark, correct --decimal; if not, correct it" if comma else "Correct it"
+        first = "Write dates as YYYY-MM-DD, with or without a time (ISO 8601)" if attribute.kind == "date" else first
         remedy = f"{first}, {OTHERWISE}"
         raise InputError(what, place=place(row), remedy=remedy)
     return found.set(text.is_null(), None)

@@ -7,7 +7,6 @@ confidential as the log: it goes to whoever holds the log, who decides (`describ
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.attributes import LARGEST, MOST_DECIMALS, Attribute, Kind
+from libra.eventlog.attributes import LARGEST, MOST_DECIMALS, Attribute, Kind, Level
 from libra.eventlog.description import CHECK
+from libra.eventlog.doubts import CODE_NAME, FEW_VALUES, MOSTLY, doubt_about_numbers, doubt_about_texts, names_people
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import (
     ACTIVITY,
@@ -43,14 +43,11 @@ Codes = npt.NDArray[np.int64]
 OF_EVENTS = (RESOURCE, LIFECYCLE, "org:group", "org:role")  # by the standard
 TRUTHS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"1", "0"})
 NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$"
-WITH_A_MARK = r"^-?(?:0|[1-9][0-9]*)(?:[.,][0-9]+)?$"  # a number with a point or a comma
-CODE_NAME = re.compile(r"(?i)(?:code|postleitzahl|plz|zip|phone|telefon|(?<![a-z])nr)[^a-z]*$")  # digits below it are no amounts
-YEARS, CODE_DIGITS = (1800, 2200), range(4, 16)  # numbers that may be codes: none of these years, of so many digits
-FEW_VALUES = 12  # of digits as text: up to so many are codes, more are numbers; and as many are listed
 FEW_CASES = 20  # fewer than these, and than a twentieth of all, are too few to learn from
-NEARLY, MOSTLY = 0.99, 0.9  # shares of the cases, or of the values
+NEARLY = 0.99  # of the cases, or of the values; MOSTLY is less
 IDENTIFIER, NUMBERED, NEAR_UNIQUE = 0.9, 0.95, 0.5  # different values per value that a case has; of whole numbers more
 LONG_TEXT, MANY_WORDS = 30, 5
+WHO = f"{CHECK}may name people, whom a guarantee for cases does not protect; write release = true if they may be released"
 EVIDENCE = 20.0  # nats: how unlikely a dependence between columns is by chance
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -116,6 +113,7 @@ class _Column:
         self._activity = log.activity_codes[self.rows].astype(np.int64) if of_events and name != ACTIVITY else None
         self.in_case, self.exceptions = not of_events, False
         self.first_at, self.in_others = "", False  # the activity that has the first value, and whether others have it, too
+        self.has_gaps = self.by_activity = False  # whether events of its cases lack a value, and whether by their activity
         if len(self.rows):
             self._measure(of_events)
 
@@ -123,7 +121,7 @@ class _Column:
         """Find the kind of the values and whether a case has one of them."""
         present = self.values.gather(self.rows)
         self.distinct = present.unique().sort()
-        self.codes = _codes(present)
+        self.codes, self.n_values = _codes(present), len(present)
         self.kind = _kind(self.distinct, self.name)
         same_case = self.case[1:] == self.case[:-1]
         changes = same_case & (self.codes[1:] != self.codes[:-1])
@@ -135,6 +133,7 @@ class _Column:
             self.in_case, self.exceptions = True, varying > 0
             if not self._stands_there():
                 self.first_at, self.in_others = "", False
+                self._find_gaps()
             self.rows, self.case, self.codes = self.rows[cases], self.case[cases], self.codes[cases]
         held = np.unique(self.case * (self.codes.max() + 1) + self.codes)  # which case has which value
         self.n_held = len(held)
@@ -153,6 +152,19 @@ class _Column:
             return False
         there = self._activity == self._log.activities.index(self.first_at)
         return bool(there.mean() >= MOSTLY)
+
+    def _find_gaps(self) -> None:
+        """Whether events have no value in cases that have one, and whether these are all events of some activities."""
+        if self._activity is None or self.n_values == self._log.n_events:
+            return
+        log, activities = self._log, len(self._log.activities)
+        concerned = np.isin(log.events[CASE_INDEX].to_numpy(), self.case)
+        events = np.bincount(log.activity_codes[concerned], minlength=activities)
+        values = np.bincount(self._activity, minlength=activities)
+        gaps, never = events - values, values <= (1 - MOSTLY) * events
+        self.has_gaps = bool(gaps.sum() > (1 - NEARLY) * events.sum())
+        apart = gaps[never].sum() >= MOSTLY * gaps.sum() and values[~never].sum() >= MOSTLY * values.sum()
+        self.by_activity = bool(apart and gaps.sum() > (1 - MOSTLY) * events.sum())
 
     @property
     def unlike(self) -> bool:
@@ -173,22 +185,29 @@ class _Column:
     @property
     def filled(self) -> float:
         """The share of cases, or of events, that have a value."""
-        return len(self.rows) / (self._log.n_cases if self.in_case else self._log.n_events)
+        return self.n_cases / self._log.n_cases if self.level == "case" else self.n_values / self._log.n_events
+
+    @property
+    def level(self) -> Level:
+        """Whether a case has the value or each event; one that stands on some activities only is no value of all its events."""
+        return "case" if self.in_case and not self.by_activity else "event"
 
     def found(self) -> FoundAttribute:
         """What the column is."""
         role, reason, release = self._role()
         if self.depends_on and role in ("case attribute", "event attribute", "counter"):
             how = "says the same in other words" if self.same else "determines it"
-            role, reason = "derived", f'"{self.depends_on}" {how}'
+            role, reason = "derived", f'"{self.depends_on}" {how}{self._gaps()}'
             release = release and not self.same and self.depends_on != ACTIVITY
         if release and self.n_cases < min(FEW_CASES, self._log.n_cases / 20):
             reason, release = f"{reason}; in too few cases to learn from", False
+        if release and self._names_people():
+            release, reason = False, f"{reason}; {WHO}"
         numbers = self._numbers() if self.kind == "number" else None
         decimals = 0 if numbers is None else _decimals(numbers)
-        level: Literal["case", "event"] = "case" if self.in_case else "event"
         at = self.first_at if self.in_case and self.first_at else None
-        attribute = Attribute(self.name, self.kind, level, at=at, decimals=decimals, counter=role == "counter", release=release)
+        counter = role == "counter"
+        attribute = Attribute(self.name, self.kind, self.level, at, decimals=decimals, counter=counter, release=release)
         hint, doubt = self._hint(role) if release else "", self._doubt() if release or self.unlike else ""
         reason = f"{reason}; {doubt}" if doubt else reason
         found = FoundAttribute(attribute, role, reason, depends_on=self.depends_on, hint=hint, filled=self.filled)
@@ -212,8 +231,8 @@ class _Column:
 
     def _role(self) -> tuple[Role, str, bool]:
         """Its role, the reason, and whether it may be released; leaving other columns aside."""
-        one_value = len(self.distinct) == 1
-        if one_value and not (self.in_case and self.kind in ("boolean", "category") and 1 - NEARLY < self.filled < NEARLY):
+        one_value, share = len(self.distinct) == 1, self.n_cases / self._log.n_cases
+        if one_value and not (self.in_case and self.kind in ("boolean", "category") and 1 - NEARLY < share < NEARLY):
             return "constant", "one value throughout" if self.filled == 1 else "one value wherever there is one", False
         if of_trace := self._of_the_trace():
             return "of the trace", of_trace, False
@@ -227,51 +246,55 @@ class _Column:
             return "event attribute", why, True
         if self.in_case:
             where = f'once per case, on "{self.first_at}"' if self.first_at else "one value per case"
-            return "case attribute", where + (" in most" if self.in_others or self.exceptions else ""), True
+            most = " in most" if self.in_others or self.exceptions else ""
+            return "event attribute" if self.by_activity else "case attribute", where + most + self._gaps(), True
         if self.kind == "number" and (reason := self._counts()):
             return "counter", reason, True
         return "event attribute", "changes within cases" + self._where(), True
 
+    def _gaps(self) -> str:
+        """What becomes of events of its cases that have no value."""
+        if self.by_activity:
+            return f"; only on {self._places() or 'some activities'}"
+        return "; not on every event, but a release writes it on all events of the case" if self.has_gaps else ""
+
     def _where(self) -> str:
         """The activities on which it is recorded, where they are few."""
-        if self._activity is None or self.filled >= NEARLY:
+        named = self._places() if self.filled < NEARLY else ""
+        return f"; on {named}" if named else ""
+
+    def _places(self) -> str:
+        """The activities on which it is recorded; nothing where they are many."""
+        if self._activity is None:
             return ""
         counts = np.bincount(self._activity)
-        few = [int(code) for code in np.argsort(-counts)[:3] if counts[code]]
+        few = [int(code) for code in np.argsort(-counts, kind="stable")[:3] if counts[code]]
         enough = counts[few].sum() >= NEARLY * counts.sum()
-        return f"; on {listed(self._log.activities[code] for code in few)}" if enough else ""
+        return listed(self._log.activities[code] for code in few) if enough else ""
 
     def _hint(self, role: Role) -> str:
         """How else it could be described."""
         if role == "derived":
             return "released together, the two may disagree"
+        if self.by_activity:
+            return 'level = "case" would write it on all events of the case'
         if self.in_case:
             return "without at, the first value counts wherever it stands" if self.in_others else ""
         several = self._activity is not None and len(np.unique(self._activity)) > 1
         return f'for its first value alone, write level = "case" and at = "{self.first_at}"' if self.first_at and several else ""
 
+    def _names_people(self) -> bool:
+        """Whether it seems to name people; groups and roles of them are none, and resources have a role of their own."""
+        numbers = self.kind == "number" and _decimals(self._numbers()) == 0
+        return (numbers or self.kind == "category") and self.name not in OF_EVENTS and names_people(self.name, of_numbers=numbers)
+
     def _doubt(self) -> str:
-        """Why it may be a number where a category is proposed, or the other way round."""
+        """Why it may be of another kind than the proposed one."""
         if self.kind == "number":
-            numbers = self._numbers()
-            low, high, digits = numbers.min(), numbers.max(), len(f"{numbers.max():.0f}")
-            alike = low > 0 and len(f"{low:.0f}") == digits in CODE_DIGITS and not YEARS[0] <= low <= high < YEARS[1]
-            if not alike or self.unlike or _decimals(numbers) or np.gcd.reduce(numbers.astype(np.int64)) % 5 == 0:
-                return ""
-            return f'{CHECK}every value has {digits} digits; if these are codes, write kind = "category"'
+            return "" if self.unlike or _decimals(self._numbers()) else doubt_about_numbers(self._numbers())
         if self.kind != "category" or self.name in OF_EVENTS:
             return ""
-        is_number = self.distinct.str.contains(WITH_A_MARK)
-        plain, others = self.distinct.filter(is_number), self.distinct.filter(~is_number)
-        if CODE_NAME.search(self.name):
-            return "" if len(others) else 'codes, by the name of the column; if they measure or count, write kind = "number"'
-        codes = others.str.contains(r"^[0-9]+$").any() or (self.spread >= IDENTIFIER and not plain.str.contains("[.,]").any())
-        share = self.values.gather(self.rows).is_in(plain.implode()).sum() / len(self.rows)
-        if codes or not len(others) or len(plain) <= FEW_VALUES or share < MOSTLY:
-            return ""
-        return (
-            f'{CHECK}nearly all values are numbers, but not {listed(others[:2])}; for kind = "number", list such texts in missing'
-        )
+        return doubt_about_texts(self.name, self.values.gather(self.rows), self.distinct, ids=self.spread >= IDENTIFIER)
 
     def _text(self) -> tuple[Role, str, bool] | None:
         """What text is whose values are mostly those of one case."""
@@ -379,7 +402,8 @@ def _rounded_outwards(lowest: float, highest: float) -> tuple[float, float]:
 
 def _relate(columns: Sequence[_Column]) -> None:
     """Note for every column the first other one that determines it; of those that say the same, the first stands for all."""
-    able = [(column, column.spread_out()) for column in columns if len(column.distinct) > 1 and not column.unlike]
+    first = sorted(columns, key=lambda column: column.name not in (ACTIVITY, RESOURCE))  # of two that say the same
+    able = [(column, column.spread_out()) for column in first if len(column.distinct) > 1 and not column.unlike]
     for place, (child, codes) in enumerate(able):
         for before, (parent, theirs) in enumerate(able):
             there, more = theirs > 0, len(parent.distinct) - len(child.distinct)

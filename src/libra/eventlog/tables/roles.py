@@ -26,18 +26,20 @@ _COMPLETE = "completetimestamp completiontimestamp completetime completiontime"
 _END = """end ende einde fin endtimestamp endtime enddatetime enddate finishtime finishedat completedat completedate
     timestampend endzeitpunkt endzeit enddatum eindtijd einddatum datefin heurefin"""
 _SURE = {
-    "case_id": """caseid casekey case caseidentifier casenumber caseno casenr casename caseref caseuuid traceid trace
-        processinstanceid processinstance processid instanceid fallid fallnummer fallnr fall vorgangsid vorgangsnummer
-        vorgangsnr zaakid zaaknummer zaak casusid dossierid dossiernummer dossier numerodossier iddossier idcas numerodecas""",
-    "activity": """activity activityname activitylabel activityen activityde activitytype activityinstance eventactivity
-        aktivitat aktivitaet tatigkeit taetigkeit activiteit activiteitnaam activite nomactivite""",
+    "case_id": """caseconceptname caseid casekey case caseidentifier casenumber caseno casenr casename caseref caseuuid traceid
+        trace processinstanceid processinstance processid instanceid fallid fallnummer fallnr fall vorgangsid
+        vorgangsnummer vorgangsnr zaakid zaaknummer zaak casusid dossierid dossiernummer dossier numerodossier iddossier idcas
+        numerodecas""",
+    "activity": """eventconceptname activity activityname activitylabel activityen activityde activitytype activityinstance
+        eventactivity aktivitat aktivitaet tatigkeit taetigkeit activiteit activiteitnaam activite nomactivite""",
     "timestamp": f"""{_COMPLETE} timestamp eventtimestamp eventtime eventdatetime eventdate zeitstempel zeitpunkt tijdstempel
-        tijdstip horodatage horodate dateheure""",
+        tijdstip horodatage horodate dateheure eventtimetimestamp""",
     "start_timestamp": """starttimestamp starttime startdatetime startdate startedat timestampstart begintimestamp begintime
         begindate startzeitpunkt startzeit startdatum beginn begintijd starttijd begindatum datedebut heuredebut""",
-    "lifecycle": "lifecycle lifecycletransition lifecyclestate transition eventlifecycle transactiontype",
+    "lifecycle": """lifecycle lifecycletransition lifecyclestate transition eventlifecycle transactiontype
+        eventlifecycletransition""",
     "resource": """resource resourcename resourceid originator performer performedby executedby ressource bearbeiter mitarbeiter
-        uitvoerder medewerker executant""",
+        uitvoerder medewerker executant orgresource eventorgresource eventresource""",
 }  # fmt: skip
 _LIKELY = {
     "case_id": """admissionid admission encounterid encounter visitid visit hadmid stayid episodeid episode incidentid
@@ -57,7 +59,7 @@ _LIKELY = {
     "resource": """user username userid agent employee employeeid worker operator assignee assignedto staff staffid handler
         actor person benutzer anwender sachbearbeiter gebruiker utilisateur acteur agentid physician doctor nurse clinician
         practitioner surgeon arzt aerztin behandler pfleger pflegekraft arts behandelaar zorgverlener verpleegkundige medecin
-        infirmier""",
+        infirmier eventuser eventusername eventuserid eventemployee""",
 }  # fmt: skip
 _WEAK = {"case_id": "id key number nr", "activity": "status state procedure name description"}
 TIERS = tuple({role: tier.get(role, "").split() for role in _SURE} for tier in (_SURE, _LIKELY, _WEAK))
