@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from libra.certificate.content import attributes_of
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.attributes import Association
 from libra.measures.risk.certified import Certified
@@ -66,11 +67,12 @@ def facts_of(
     attacked, which takes minutes, where the mechanism is given (`certified`), and `progress` hears of the rounds of that attack.
     """
     original, anonymized, absent = pair.original, pair.anonymized, tables.absent_of(pair)
-    by = None if original is None else yardsticks_of(original, anonymized)
+    declared = attributes_of(certificate or {})
+    by = None if original is None else yardsticks_of(original, anonymized, declared)
     aspects = () if original is None or by is None else aspects_of(original, anonymized, by, has_times=has_times)
     together = overall({aspect.key: aspect.verdict for aspect in aspects})
     missing, empty = None if by is None else by.found.missing, not anonymized.n_cases
-    attributes = tables.attributes_of(pair)
+    attributes = tables.attributes_of(pair, declared)
     return Facts(
         public=pair.is_public,
         empty=empty,
