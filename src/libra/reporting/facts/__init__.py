@@ -16,9 +16,11 @@ from libra.reporting.facts.distributions import Dots, Histogram, HourOfWeek, Ser
 from libra.reporting.facts.pair import Pair, Sizes, sizes_of
 from libra.reporting.facts.risk import RiskFacts, risk_of
 from libra.reporting.facts.tables import AttributeRow, EdgeTable, VariantTable
-from libra.reporting.facts.verdicts import Absent, Missing, Verdict, good_of, overall, summary_of
+from libra.reporting.facts.verdicts import Absent, Missing, Verdict, good_of, lost_of, overall, summary_of
 from libra.reporting.facts.warnings import Caution, warnings_of
 from libra.reporting.facts.yardsticks import yardsticks_of
+
+OF_EVENTS = "associations of event attributes"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,9 @@ def facts_of(
     by = None if original is None else yardsticks_of(original, anonymized, declared)
     aspects = () if original is None or by is None else aspects_of(original, anonymized, by, has_times=has_times)
     together = overall({aspect.key: aspect.verdict for aspect in aspects})
+    analyses, lost = [one for aspect in aspects for one in aspect.analyses], lost_of(declared)
+    if by is not None and not lost and len(by.anonymized.attributes) > 1 and by.anonymized.event_attribute_tv is not None:
+        analyses.append((OF_EVENTS, "unknown"))
     missing, empty = None if by is None else by.found.missing, not anonymized.n_cases
     attributes = tables.attributes_of(pair, declared)
     return Facts(
@@ -83,7 +88,7 @@ def facts_of(
         good=good_of(together, missing, absent, empty=empty),
         missing=missing,
         absent=absent,
-        summary=summary_of([one for aspect in aspects for one in aspect.analyses], absent),
+        summary=summary_of(analyses, absent, lost),
         variants=tables.top_variants(pair),
         lengths=distributions.trace_lengths(pair),
         case_durations=distributions.case_durations(pair),
