@@ -45,6 +45,7 @@ class Facts:
     arrivals: Series
     hours: HourOfWeek
     dots: Dots
+    released: tuple[str, ...]  # the names of all attributes of the anonymized log, as in a description
     attributes: tuple[AttributeRow, ...]  # up to a limit
     attributes_left_out: int  # how many more there are
     associations: tuple[Association, ...]  # the strongest of the original's attributes; none in public mode
@@ -97,6 +98,7 @@ def facts_of(
         arrivals=distributions.arrivals(pair),
         hours=distributions.hours_of_week(pair, time_zone),
         dots=distributions.dotted(pair),
+        released=tables.released_names(anonymized),
         attributes=attributes,
         attributes_left_out=len(tables.attribute_names(pair)) - len(attributes),
         associations=() if by is None else by.anonymized.associations,
