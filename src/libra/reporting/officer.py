@@ -73,13 +73,18 @@ def _goes_out(facts: Facts, document: Mapping[str, Any] | None, names: Names) ->
     if document is not None:
         yield f"It holds {document['contents'].partition(';')[0].removesuffix(GENERATED)}"
     if facts.released:
-        yield f"Attributes: {_named(facts.released, MOST_RELEASED)}"
-    if RESOURCE in facts.released and document is not None:
-        named = document["parameters"].get("resource_names")
-        named = named or all(one.name != RESOURCE or one.values for one in attributes_of(document))
-        yield f"Resources are called {'by their names' if named else 'R1, R2 and so on, in place of their names'}"
+        yield f"Its attributes: {_named(facts.released, MOST_RELEASED)}{_called(facts, document)}"
     if document is not None:
         yield f"{shown(names.certificate) if names.certificate else 'its certificate'}, which says what is promised"
+
+
+def _called(facts: Facts, document: Mapping[str, Any] | None) -> str:
+    """What resources are called, where they go out and it is known."""
+    if RESOURCE not in facts.released or document is None:
+        return ""
+    unlisted = any(one.name == RESOURCE and one.values is None for one in attributes_of(document))
+    pseudonyms = unlisted and not document["parameters"].get("resource_names")
+    return f". Resources are called {'R1, R2 and so on' if pseudonyms else 'by their names'}"
 
 
 def _stays(facts: Facts) -> Iterator[str]:
