@@ -26,6 +26,12 @@ SEVERAL = (*ONE_OR_SEVERAL, "labels")
 YES_OR_NO = ("day_first", "sort_by_time", "drop_invalid", "allow_empty")
 MOST_NAMES = 12  # that an error lists
 TABS = {"tab": "\t", "\\t": "\t"}  # what can be typed in a shell
+OTHER_FLAGS = {  # what stands for a flag of another name
+    "attribute": 'attributes=["NAME"]',
+    "all_attributes": 'attributes="all"',
+    "public_labels": 'labels="public"',
+    "month_first": "day_first=False",
+}
 CHOICES: dict[str, tuple[tuple[str, ...], str]] = {
     "decimal": ((".", ","), 'The decimal sign "{}" is neither . nor a comma.'),
     "epoch_unit": (get_args(EpochUnit), 'The unit of epochs "{}" is none of s, ms, us and ns.'),
@@ -243,7 +249,8 @@ def refuse_unknown(function: str, keywords: Mapping[str, object], known: type, m
     names = [*known.__annotations__, *more]
     for name in keywords:
         if name not in names:
-            hint = did_you_mean(name, names)
+            meant = OTHER_FLAGS.get(name, "")
+            hint = f" Did you mean {meant}?" if meant.partition("=")[0] in names else did_you_mean(name, names)
             raise TypeError(f"{function}() got an unexpected keyword argument '{name}'{'.' if hint else ''}{hint}")
 
 

@@ -119,6 +119,12 @@ def test_a_misspelt_keyword_is_answered_with_the_right_one(small_log: EventLog) 
         libra.anonymize(small_log, mechanism="libra2022", alhpa=3)  # type: ignore[call-arg]  # the mistake under test
 
 
+@pytest.mark.parametrize(("flag", "meant"), [("attribute", r'attributes=\["NAME"\]'), ("all_attributes", 'attributes="all"')])
+def test_flags_of_another_name_than_their_keyword_are_answered_with_it(small_log: EventLog, flag: str, meant: str) -> None:
+    with pytest.raises(TypeError, match=rf"unexpected keyword argument '{flag}'\. Did you mean {meant}\?"):
+        libra.anonymize(small_log, **{flag: True})  # type: ignore[arg-type]  # the mistake under test
+
+
 @pytest.mark.parametrize("mechanism", ["libra", "libra2022"])
 def test_nothing_of_the_original_but_labels_and_times_is_in_the_file(mechanism: str, tmp_path: Path) -> None:
     original = libra.read(example.path())

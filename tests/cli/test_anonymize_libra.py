@@ -154,7 +154,8 @@ def test_five_lines_say_what_there_is_what_is_promised_what_is_not_in_it_what_to
     assert promised.startswith("Promised: (1, 1e-05)-differential privacy for one case. There is a limit to how well anybody")
     assert promised.endswith(" right at most 73.2 % of the time.")
     how = " To release attributes, declare them with libra describe and name them with --attribute."
-    assert lacks == f"In it: case ids made anew, activities, timestamps. Not in it: resources and 6 attributes.{how}"
+    absent = "resources, start times and any attribute or header of the original"
+    assert lacks == f"In it: case ids made anew, activities, timestamps. Not in it: {absent}.{how}"
     assert asked.startswith(
         "Before it goes out: Is one person one case? Two cases together are (2, 3.72e-05)-differentially private."
     )

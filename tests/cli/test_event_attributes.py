@@ -45,11 +45,27 @@ def test_all_attributes_are_released_but_for_resources(folder: Path, tmp_path: P
     assert {"insurance", "age"} <= {*found.cases.columns}
     assert RESOURCE not in found.events.columns
     assert EMPLOYEES not in answer.err
-    assert "Not in it: resources and " in answer.out
+    assert "Not in it: resources, start times and any other attribute or header of the original." in answer.out
     assert run("verify", tmp_path / "c.json", tmp_path / "out.csv").code == 0
     document = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
     assert RESOURCE not in {one["name"] for one in document["parameters"]["attributes"]}
     assert EMPLOYEES not in document["guarantee"]["assumptions"]
+
+
+@pytest.mark.parametrize("engine", ["polars", "polars-streaming"])
+def test_what_is_in_it_is_what_has_a_value_for_every_engine(folder: Path, tmp_path: Path, run: Run, engine: str) -> None:
+    described = tmp_path / "log.toml"
+    added = '[attributes."level"]\nkind = "number"\nat = "Blood Test"\n'
+    head, *tables = (folder / "log.toml").read_text(encoding="utf-8").split("[attributes.")
+    kept = [f"[attributes.{table}" for table in tables if table.startswith('"urgent"')]
+    described.write_text(head + "".join(kept) + added, encoding="utf-8")
+    words = ("--description", described, "--all-attributes", "--engine", engine)
+    answer = run("anonymize", folder / "log.csv", "-o", tmp_path / "out.csv", *ASKED, *words)
+    assert 'generated values of "urgent". Not in it: "level", resources, start times and any other attribute' in answer.out
+    assert '"Blood Test", its activity, is not in it. Did you mean Blood test?' in answer.err
+    few = run("anonymize", folder / "log.csv", "-o", tmp_path / "few.csv", "--epsilon", "0.01", *words)
+    expected = 'In it: no case. Not in it: "level", "urgent", resources, start times and any other attribute or header'
+    assert expected in few.out
 
 
 def test_a_resource_that_is_named_comes_out_under_another_name(folder: Path, tmp_path: Path, run: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -10,6 +11,8 @@ import pytest
 from parsed_page import ParsedPage, check_policy
 
 import libra
+from libra.eventlog.attributes import Attribute
+from libra.eventlog.names import RESOURCE
 from libra.example.simulate import simulate
 from libra.privacy.guarantee import certainty, doubt_left
 from libra.reporting.build import report_of
@@ -58,6 +61,21 @@ def test_what_goes_out_and_what_stays_is_listed() -> None:
         "Attributes: cost:total, complaint, acuity, age, insurance and lifecycle:transition",
     )
     assert found.stays[-1].startswith("This page, which is CONFIDENTIAL")
+
+
+def test_attributes_that_go_out_are_named_and_so_is_what_resources_are_called() -> None:
+    who, age = Attribute(RESOURCE, "category", "event"), Attribute("case:age", "number")
+    roomy: dict[str, Any] = {"epsilon": 8.0, "delta": 1e-3}
+    out = asked(attributes=[age, who], **roomy).goes_out
+    assert out[1:4] == (
+        "It holds case ids made anew, activities, timestamps",
+        "Its attributes: case:age and org:resource. Resources are called R1, R2 and so on",
+        "c.json, which says what is promised",
+    )
+    named = asked(attributes=[who], resource_names=True, **roomy).goes_out
+    assert named[2] == "Its attributes: org:resource. Resources are called by their names"
+    nothing = asked(attributes=[replace(age, name="age", at="nowhere")], **roomy).goes_out
+    assert not any("ttributes" in line for line in nothing)
 
 
 def test_of_many_attributes_some_are_named() -> None:

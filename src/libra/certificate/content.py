@@ -138,7 +138,7 @@ def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
     there = {*log.events.columns, *(CASE_PREFIX + name for name in log.cases.columns)} & set(_declared(document))
     if there and not any(entry["purpose"] in OF_ATTRIBUTES for entry in ledger):
         yield "it has attributes, and the ledger counts none"
-    for attribute in _attributes_of(document):
+    for attribute in attributes_of(document):
         if attribute.name in there:
             yield from (f'its attribute "{attribute.name[:LONGEST]}" has {found}' for found in _undeclared(attribute, log))
     if RESOURCE in there and not document["parameters"].get("resource_names") and _has_names(document, log):
@@ -173,15 +173,15 @@ def _other_form(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
             yield FALLS
 
 
-def _attributes_of(document: Mapping[str, Any]) -> list[Attribute]:
+def attributes_of(document: Mapping[str, Any]) -> list[Attribute]:
     """The attributes that were asked for."""
-    asked = document["parameters"].get("attributes") or () if document["mechanism"] == Libra.name else ()
+    asked = (document.get("parameters") or {}).get("attributes") or () if document.get("mechanism") == Libra.name else ()
     return [Attribute.from_dict(one) for one in asked]
 
 
 def _declared(document: Mapping[str, Any]) -> dict[str, pl.DataType]:
     """Their columns."""
-    return schema_of(_attributes_of(document))
+    return schema_of(attributes_of(document))
 
 
 def _undeclared(attribute: Attribute, log: EventLog) -> Iterator[str]:
@@ -208,7 +208,7 @@ def _undeclared(attribute: Attribute, log: EventLog) -> Iterator[str]:
 
 def _has_names(document: Mapping[str, Any], log: EventLog) -> bool:
     """Whether resources have names that are neither declared nor of the form R1."""
-    resource = next(one for one in _attributes_of(document) if one.name == RESOURCE)
+    resource = next(one for one in attributes_of(document) if one.name == RESOURCE)
     found = log.events[RESOURCE].drop_nulls().cast(pl.String)
     return resource.values is None and not found.str.contains(PSEUDONYM).all()
 

@@ -180,7 +180,7 @@ def show_release(
         return
     sizes = release.to_dict()["released"].items()
     counted = ", ".join(f"{size:,} {things.removesuffix('s') if size == 1 else things}" for things, size in sizes)
-    lines = [f"Wrote {output}{beside}: {counted}", _promised(release), _not_in_it(release), *_explained(release, full=explain)]
+    lines = [f"Wrote {output}{beside}: {counted}", _promised(release), _in_it(release), *_explained(release, full=explain)]
     if certificate and not release.seeded and release.mechanism in HOMES:
         words = [str(certificate), str(output), *(["--key", f"{sign_key}.pub"] if sign_key else [])]
         lines.append(f"Anyone can check this: {libra_command()} verify {shlex.join(words)}")
@@ -205,20 +205,31 @@ def _promised(release: Release) -> str:
     )
 
 
-def _not_in_it(release: Release) -> str:
-    """What the log holds, and what the original has that it does not."""
-    from libra.reporting.facts.pair import Pair
-    from libra.reporting.facts.tables import absent_of
+def _in_it(release: Release) -> str:
+    """What the log holds and what it does not, from the release and what was asked for alone: nothing here is of the original."""
+    from libra.certificate.content import attributes_of
+    from libra.eventlog.names import LIFECYCLE, RESOURCE
+    from libra.mechanisms.release import GENERATED
+    from libra.reporting.facts.tables import released_names
     from libra.reporting.text import listed
 
+    asked, there = attributes_of(release.certificate()), released_names(release.log)
+    activities = (None, *release.log.activities)
+    # A log in parts has columns without values.
+    valued = {f'"{one.name}"': one.name in there and one.at in activities for one in asked}
     holds, _, lacks = release.contents.partition("; ")
-    if release.mechanism == "libra" and (asked := release.parameters["attributes"]):
-        holds = holds.replace("the attributes asked for", listed([f'"{one["name"]}"' for one in asked]))
-    absent = [] if release.original is None else [one.named for one in absent_of(Pair(release.original, release.log))]
+    holds = holds.removesuffix(GENERATED) if release.log.n_cases else "no case"
+    if any(valued.values()):
+        holds += f", generated values of {listed([name for name, found in valued.items() if found])}"
+    absent = [name for name, found in valued.items() if not found]
+    named = {*there, *(one.name for one in asked)}
+    absent += [] if RESOURCE in named else ["resources"]
+    absent += [] if LIFECYCLE in named or release.log.instances else ["start times"]
+    absent.append(lacks.replace("no ", "any ", 1).replace(", no ", ", ").replace(" and no ", " or "))
     how = ""
-    if release.mechanism == "libra" and not release.parameters["attributes"] and any("attribute" in one for one in absent):
+    if release.mechanism == "libra" and not asked:
         how = " To release attributes, declare them with libra describe and name them with --attribute."
-    return f"In it: {holds}. Not in it: {listed(absent) or lacks.replace('no ', 'any ', 1).replace(' and no ', ' or ')}.{how}"
+    return f"In it: {holds}. Not in it: {listed(absent)}.{how}"
 
 
 def _explained(release: Release, *, full: bool) -> list[str]:

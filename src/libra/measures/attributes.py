@@ -222,8 +222,7 @@ def shared_attributes(logs: Logs, declared: Sequence[Attribute] = ()) -> Iterato
             kind, values = _values(original.events[name], column, name, said)
             if kind == "date":
                 values = _since(values, [start[case] for start, case in zip(starts, of_event, strict=True)])
-            of_case = name not in (LIFECYCLE, RESOURCE) and _constant(values[0], of_event[0])
-            if (said.level if said else "case" if of_case else "event") == "event":
+            if (said.level if said else _recognised(name, values[0], of_event[0])) == "event":
                 yield SharedAttribute(name, "event", kind, values)
                 continue
             if said is not None and said.at is not None:
@@ -231,6 +230,12 @@ def shared_attributes(logs: Logs, declared: Sequence[Attribute] = ()) -> Iterato
                 values = np.where(there[0], values[0], np.nan), np.where(there[1], values[1], np.nan)
             one, other = (_first(*of_log) for of_log in zip(values, of_event, logs, strict=True))
             yield SharedAttribute(name, "case", kind, (one, other))
+
+
+def level_of(log: EventLog, name: str, said: Attribute | None = None) -> Level:
+    """The level of an attribute in a column of events: as it is declared, or else as `shared_attributes` finds it."""
+    values = log.events[name]
+    return said.level if said else _recognised(name, _values(values, values.clear(), name, None)[1][0], _case_of_event(log))
 
 
 def with_names(logs: Logs) -> pl.Series:
@@ -268,10 +273,11 @@ def _since(values: Values, starts: Sequence[Integers]) -> Values:
     return values[0] - starts[0], values[1] - starts[1]
 
 
-def _constant(values: Floats, case: Integers) -> bool:
-    """Whether no case has two different values."""
+def _recognised(name: str, values: Floats, case: Integers) -> Level:
+    """The level of an attribute of which nothing is declared: that of the case if none has two different values."""
     there = ~np.isnan(values)
-    return not ((np.diff(case[there]) == 0) & (np.diff(values[there]) != 0)).any()
+    changes = ((np.diff(case[there]) == 0) & (np.diff(values[there]) != 0)).any()
+    return "event" if changes or name in (LIFECYCLE, RESOURCE) else "case"
 
 
 def _first(values: Floats, case: Integers, log: EventLog) -> Floats:

@@ -31,7 +31,8 @@ OF_INSTANCES: dict[InstanceMode | None, str] = {  # what a log holds where start
     "pair": "case ids made anew, activities, times of start and completion; no attribute and no header of the original",
     "events": "case ids made anew, activities, transitions, timestamps; no attribute and no header of the original",
 }
-NO_ATTRIBUTE, ONLY_ASKED = "; no attribute and", ", generated values of the attributes asked for; no other attribute and"
+NO_ATTRIBUTE, GENERATED = "; no attribute and", ", generated values of the attributes asked for"
+ONLY_ASKED = f"{GENERATED}; no other attribute and"
 WITH_ATTRIBUTES = (
     "case ids made anew, activities, timestamps and randomized attributes of events; no attribute of a case, no id and no header "
     "of the original"

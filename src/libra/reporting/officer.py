@@ -11,8 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from libra.certificate.content import attributes_of
 from libra.certificate.page import TRUSTED
 from libra.engines.contract import CASE
+from libra.eventlog.names import RESOURCE
+from libra.mechanisms.release import GENERATED
 from libra.privacy.guarantee import certainty, doubt_left, factor
 from libra.reporting.commands import Names
 from libra.reporting.facts import Facts
@@ -21,7 +24,7 @@ from libra.reporting.promise import Promise
 from libra.reporting.text import listed, shown
 
 SEVERAL = (1, 2, 3, 5, 10)  # cases of one person
-MOST_NAMES, MOST_ACTIVITIES = 8, 6  # that are listed: all has to fit on two pages
+MOST_NAMES, MOST_RELEASED, MOST_ACTIVITIES = 8, 40, 6  # that are listed: all has to fit on two pages
 LONGEST = 40  # characters of a name
 
 
@@ -68,8 +71,20 @@ def _goes_out(facts: Facts, document: Mapping[str, Any] | None, names: Names) ->
     log, sizes = shown(names.anonymized or "the anonymized log"), facts.anonymized
     yield f"{log}: {count(sizes.cases)} cases, {count(sizes.events)} events, {count(sizes.activities)} activity names"
     if document is not None:
-        yield f"It holds {document['contents'].partition(';')[0]}"
+        yield f"It holds {document['contents'].partition(';')[0].removesuffix(GENERATED)}"
+    if facts.released:
+        yield f"Its attributes: {_named(facts.released, MOST_RELEASED)}{_called(facts, document)}"
+    if document is not None:
         yield f"{shown(names.certificate) if names.certificate else 'its certificate'}, which says what is promised"
+
+
+def _called(facts: Facts, document: Mapping[str, Any] | None) -> str:
+    """What resources are called, where they go out and it is known."""
+    if RESOURCE not in facts.released or document is None:
+        return ""
+    unlisted = any(one.name == RESOURCE and one.values is None for one in attributes_of(document))
+    pseudonyms = unlisted and not document["parameters"].get("resource_names")
+    return f". Resources are called {'R1, R2 and so on' if pseudonyms else 'by their names'}"
 
 
 def _stays(facts: Facts) -> Iterator[str]:

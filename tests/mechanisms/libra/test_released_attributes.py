@@ -277,9 +277,25 @@ def test_attributes_without_values_are_named_in_a_note() -> None:
     notes = libra.anonymize(log, epsilon=2.0, delta=1e-3, seed=1, attributes=[nowhere, rare, frequent]).notes
     found = [note for note in notes if '"cost:total"' in note or '"case:' in note]
     assert found == [
-        '"cost:total" has no value in the anonymized log: "Triagge", on which it stands, is not in it.',
+        '"cost:total" has no value in the anonymized log: "Triagge", its activity, is not in it. Did you mean Triage?',
         'No value of "case:own" is frequent enough to be released: all are "(other)". Declared values stay.',
     ]
+
+
+def test_numbers_that_may_be_far_off_are_named_in_one_note() -> None:
+    log = simulate(cases=1000)
+    heights = pl.Series([170 + i % 20 for i in range(log.n_cases)])
+    columns = (heights.alias("height"), (heights % 2 + 1).alias("rank"), heights.alias("bound"))
+    log = replace(log, cases=log.cases.with_columns(columns))
+    asked = [Attribute("case:height", "number"), Attribute("case:rank", "number")]
+    asked.append(Attribute("case:bound", "number", lowest=0, highest=300))
+    found = [note for note in libra.anonymize(log, seed=1, attributes=asked).notes if "lowest and highest" in note]
+    assert found == [
+        'Many released numbers of "case:height" may be off by a factor of two or more. Declare lowest and highest in the '
+        "description to keep them in range."
+    ]
+    precise = libra.anonymize(log, epsilon=20.0, delta=1e-3, seed=1, attributes=asked).notes
+    assert not any("lowest and highest" in note for note in precise)
 
 
 def test_declared_values_that_the_log_hardly_has_are_named_in_a_note() -> None:

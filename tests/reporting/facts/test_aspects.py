@@ -11,6 +11,8 @@ import pytest
 from logs_by_hand import HANDLING, RELEASED, all_finite, log_of, traces
 
 import libra
+from attributed_events import OF_EVENTS
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import cases_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
@@ -19,10 +21,10 @@ from libra.measures.instances import has_starts
 from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES
 from libra.mechanisms.fresh_log import log_of as log_of_cases
 from libra.reporting.facts import facts_of
-from libra.reporting.facts.aspects import ASPECTS, Aspect, aspects_of
+from libra.reporting.facts.aspects import ASPECTS, NEXT_VALUES, Aspect, aspects_of
 from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.tables import absent_of
-from libra.reporting.facts.verdicts import Loss, Verdict
+from libra.reporting.facts.verdicts import Loss, Verdict, lost_of
 from libra.reporting.facts.yardsticks import compared, sample_of, yardsticks_of
 
 KEYS = ["cases", "activities", "edges", "variants", "lengths", "step_durations", "case_durations", "arrivals"]
@@ -95,7 +97,9 @@ def test_equal_logs_are_kept_in_all_aspects() -> None:
     aspects = judged(simulate(cases=80), simulate(cases=80))
     assert {aspect.verdict for aspect in aspects.values()} == {"kept"}
     assert {aspect.loss.share for aspect in aspects.values()} == {0.0}
-    assert all(aspect.analyses == ((ASPECTS[key][1], "kept"),) for key, aspect in aspects.items())
+    of_events = {"associations": (NEXT_VALUES,)}
+    for key, aspect in aspects.items():
+        assert aspect.analyses == tuple((name, "kept") for name in (ASPECTS[key][1], *of_events.get(key, ())))
 
 
 def test_of_an_empty_log_everything_is_lost() -> None:
@@ -183,17 +187,40 @@ def test_right_shares_are_told_apart_from_lost_associations() -> None:
     alone = replace(log, cases=log.cases.with_columns(pl.col(name).shuffle(seed=i) for i, name in enumerate(names)))
     found = judged(log, alone)
     assert found["attributes"].analyses == (("shares of attribute values", "kept"),)
-    assert found["associations"].analyses == (("associations of attributes", "lost"),)
+    assert found["associations"].analyses == (("associations of case attributes", "lost"),)
     said = facts_of(Pair(log, alone), with_risk=False).summary
     assert "shares of attribute values" in said.partition("Misleading:")[0]
-    assert said.endswith("Misleading: associations of attributes.")
+    assert said.endswith("Misleading: associations of case attributes.")
     assert " change most: 0.9" in found["associations"].sentence
     assert "a fresh sample of 1,000 cases would be off by" in found["associations"].sentence
     assert found["associations"].figures[0].name == "association_l1"
     for kept in (log, sample_of(log, 1000, seed=77, like=log)):
         again = judged(log, kept)["associations"]
-        assert again.analyses == (("associations of attributes", "kept"),)
+        assert again.analyses == (("associations of case attributes", "kept"),)
         assert ("change most" in again.sentence) == (kept is not log)
+
+
+def test_only_associations_that_were_measured_are_called_good() -> None:
+    log = simulate(cases=300)
+    log = replace(log, cases=log.cases[["concept:name"]])
+    assert judged(log, log)["associations"].analyses == ((NEXT_VALUES, "kept"),)
+    said = facts_of(Pair(log, log), with_risk=False).summary
+    assert said.endswith("Not measured: associations of event attributes.")
+    asked = (*OF_EVENTS, Attribute("case:age", "number"))
+    document = {"mechanism": "libra", "parameters": {"attributes": [one.to_dict() for one in asked]}}
+    with_certificate = facts_of(Pair(log, log), certificate=document, with_risk=False).summary
+    assert with_certificate == said.replace(
+        "Not measured: associations of event attributes.",
+        "Cannot be studied: associations of event attributes with each other or case attributes "
+        "and final values of counters against other columns.",
+    )
+
+
+def test_what_attributes_of_events_lose_follows_from_what_is_asked_for() -> None:
+    of_case, text, counter = Attribute("case:age", "number"), OF_EVENTS[1], next(one for one in OF_EVENTS if one.counter)
+    assert lost_of([]) == lost_of([of_case, of_case]) == lost_of([counter]) == ()
+    assert lost_of([text, of_case]) == ("associations of event attributes with case attributes",)
+    assert len(lost_of([counter, text])) == 2
 
 
 def test_the_figure_that_decides_on_attributes_is_the_one_of_the_tile() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 import pytest
 from logs_by_hand import HANDLING, log_of
 
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import EventLog
 from libra.example.simulate import simulate
+from libra.measures import measure
 from libra.reporting.facts.pair import Pair
-from libra.reporting.facts.tables import FEWEST_CASES, TOP, absent_of, attribute_names, attributes_of
+from libra.reporting.facts.tables import FEWEST_CASES, TOP, absent_of, attribute_names, attributes_of, released_names
 
 
 def with_events(n: int, attributes: Mapping[str, Sequence[Any]]) -> EventLog:
@@ -23,16 +26,46 @@ def with_events(n: int, attributes: Mapping[str, Sequence[Any]]) -> EventLog:
 def test_filled_is_the_share_of_events_and_of_cases(small_log: EventLog) -> None:
     rows = {row.name: row for row in attributes_of(Pair(small_log, small_log))}
     assert {name: row.filled_original for name, row in rows.items()} == pytest.approx(
-        {"org:resource": 5 / 8, "cost": 5 / 8, "urgent": 3 / 8, "age": 2 / 3, "insurance": 1}
+        {"org:resource": 5 / 8, "cost": 5 / 8, "urgent": 1, "age": 2 / 3, "insurance": 1}
     )
     assert {row.name: (row.level, row.type) for row in rows.values()} == {
         "org:resource": ("event", "text"),
         "cost": ("event", "number"),
-        "urgent": ("event", "yes or no"),
+        "urgent": ("case", "yes or no"),  # in a column of events, and the same in each case
         "age": ("case", "whole number"),
         "insurance": ("case", "text"),
     }
     assert all(row.filled_anonymized == row.filled_original for row in rows.values())
+
+
+def test_the_level_is_that_of_the_declaration_or_else_that_of_the_measure() -> None:
+    columns: dict[str, list[Any]] = {
+        "goal": ["car", "car", "boat"],
+        "step": ["x", "y", "x"],
+        "amount": [None, 5, 7],
+        "org:resource": ["r", "r", "s"],
+    }
+    log = log_of([[("a", 0.0), ("b", 1.0)], [("b", 0.0)]], attributes=columns)
+    for pair in (Pair(log, log), Pair(None, log)):
+        found = {row.name: row.level for row in attributes_of(pair)}
+        assert found == {"goal": "case", "step": "event", "amount": "case", "org:resource": "event"}
+    assert {one.name: one.level for one in measure(log, log).attributes} == found
+    declared = [
+        Attribute("goal", "category", "event"),
+        Attribute("step", "category", at="b"),
+        Attribute("amount", "number", at="a"),
+    ]
+    rows = {row.name: row for row in attributes_of(Pair(log, log), declared)}
+    assert {name: row.level for name, row in rows.items()} == found | {"goal": "event", "step": "case"}
+    assert (rows["step"].filled_original, rows["amount"].filled_original, rows["goal"].filled_original) == (1, 0, 1)
+
+
+def test_released_names_are_those_of_a_description(small_log: EventLog) -> None:
+    names = ("case:age", "case:insurance", "org:resource", "cost", "urgent")
+    assert sorted(released_names(small_log)) == sorted(names)
+    assert released_names(with_events(2, {})) == ()
+    instances = replace(with_events(2, {"x": ["a", "b"]}), instances="pair")
+    assert released_names(instances) == ("x",)
 
 
 def test_what_was_not_released_is_listed_without_values() -> None:

@@ -17,7 +17,7 @@ from libra._system.arguments import checked_whole, delta_of_guarantee
 from libra._system.randomness import SEED_NOTE, Randomness
 from libra.engines.contract import CASE, Origin, Unit
 from libra.engines.polars import LogInMemory
-from libra.errors import UsageError
+from libra.errors import UsageError, did_you_mean
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.instances import SEPARATOR
 from libra.eventlog.log import EventLog
@@ -26,6 +26,7 @@ from libra.eventlog.notes import listed
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms import parameters as p
 from libra.mechanisms.libra import plan as plans
+from libra.mechanisms.libra.attributes.bins import ends_of
 from libra.mechanisms.libra.attributes.release import ReleasedAttribute
 from libra.mechanisms.libra.attributes.shares import usual_share
 from libra.mechanisms.libra.figures import Figures, with_pseudonyms
@@ -52,6 +53,7 @@ from libra.privacy.ledger import Entry, Ledger
 MOST_CASES = 100_000_000
 MOST_SUBSAMPLES = 1_000
 NEARLY_ALL = 0.9  # of the values that are not among those declared: these may be written otherwise
+MANY_WIDE = 0.3  # of the numbers of an attribute: of long-tailed ones, a few are always in wide intervals
 WOULD_HELP = f"More cases, a larger --epsilon or a larger --delta would help. {A_SECOND_RUN}"
 
 
@@ -256,22 +258,40 @@ def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
 
 
 def notes_on_attributes(runs: Sequence[Figures]) -> Iterator[str]:
-    """Which attributes have no value in the release, or none but "(other)"."""
+    """Which attributes have no value in the release, or none but "(other)", and numbers of which little is known."""
+    wide = []
     activities = {label.partition(SEPARATOR)[0] for run in runs for label in run.labels}
     for several in zip(*(each for run in runs if (each := run.each_attribute)), strict=True):
         attribute = several[0].attribute
         if attribute.at is not None and attribute.at not in activities:
-            yield f'"{attribute.name}" has no value in the anonymized log: "{attribute.at}", on which it stands, is not in it.'
+            hint = did_you_mean(attribute.at, sorted(activities))
+            yield f'"{attribute.name}" has no value in the anonymized log: "{attribute.at}", its activity, is not in it.{hint}'
         elif attribute.values is not None and _others(several) >= NEARLY_ALL:
             yield f'Nearly all values of "{attribute.name}" are "{OTHER}": check the declared values and their spelling.'
         elif attribute.kind == "category" and not any(one.texts for one in several):
             yield f'No value of "{attribute.name}" is frequent enough to be released: all are "{OTHER}". Declared values stay.'
+        elif attribute.kind == "number" and _wide(several) >= MANY_WIDE:
+            wide.append(attribute.name)
+    if wide:
+        remedy = "Declare lowest and highest in the description to keep them in range"
+        yield f"Many released numbers of {listed(wide)} may be off by a factor of two or more. {remedy}."
 
 
 def _others(runs: Sequence[ReleasedAttribute]) -> float:
     """The released share of "(other)" among all values of a category."""
     with_value = sum(float(one.counts[1:].sum()) for one in runs)
     return sum(float(one.counts[1 + len(one.texts) :].sum()) for one in runs) / max(with_value, 1e-9)
+
+
+def _wide(runs: Sequence[ReleasedAttribute]) -> float:
+    """The released share of numbers without bounds in intervals that end at twice where they begin, or farther."""
+    found = 0.0
+    for one in (one for one in runs if one.attribute.lowest is None or one.attribute.highest is None):
+        begins, ends = ends_of(one.coding, one.attribute)
+        sizes = np.sort(np.abs((begins, ends - 1)), axis=0)
+        wide = (ends - begins > 1) & (sizes[1] + 1 >= 2 * sizes[0])
+        found += float(one.counts[1 + len(one.coding.atoms) :][wide].sum())
+    return found / max(sum(float(one.counts[1:].sum()) for one in runs), 1e-9)
 
 
 def noise_on_edges(sd: float, *, certain: bool) -> str:

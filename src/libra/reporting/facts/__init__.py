@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from libra.certificate.content import attributes_of
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.attributes import Association
 from libra.measures.risk.certified import Certified
@@ -15,9 +16,11 @@ from libra.reporting.facts.distributions import Dots, Histogram, HourOfWeek, Ser
 from libra.reporting.facts.pair import Pair, Sizes, sizes_of
 from libra.reporting.facts.risk import RiskFacts, risk_of
 from libra.reporting.facts.tables import AttributeRow, EdgeTable, VariantTable
-from libra.reporting.facts.verdicts import Absent, Missing, Verdict, good_of, overall, summary_of
+from libra.reporting.facts.verdicts import Absent, Missing, Verdict, good_of, lost_of, overall, summary_of
 from libra.reporting.facts.warnings import Caution, warnings_of
 from libra.reporting.facts.yardsticks import yardsticks_of
+
+OF_EVENTS = "associations of event attributes"
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Facts:
     arrivals: Series
     hours: HourOfWeek
     dots: Dots
+    released: tuple[str, ...]  # the names of all attributes of the anonymized log, as in a description
     attributes: tuple[AttributeRow, ...]  # up to a limit
     attributes_left_out: int  # how many more there are
     associations: tuple[Association, ...]  # the strongest of the original's attributes; none in public mode
@@ -66,11 +70,15 @@ def facts_of(
     attacked, which takes minutes, where the mechanism is given (`certified`), and `progress` hears of the rounds of that attack.
     """
     original, anonymized, absent = pair.original, pair.anonymized, tables.absent_of(pair)
-    by = None if original is None else yardsticks_of(original, anonymized)
+    declared = attributes_of(certificate or {})
+    by = None if original is None else yardsticks_of(original, anonymized, declared)
     aspects = () if original is None or by is None else aspects_of(original, anonymized, by, has_times=has_times)
     together = overall({aspect.key: aspect.verdict for aspect in aspects})
+    analyses, lost = [one for aspect in aspects for one in aspect.analyses], lost_of(declared)
+    if by is not None and not lost and len(by.anonymized.attributes) > 1 and by.anonymized.event_attribute_tv is not None:
+        analyses.append((OF_EVENTS, "unknown"))
     missing, empty = None if by is None else by.found.missing, not anonymized.n_cases
-    attributes = tables.attributes_of(pair)
+    attributes = tables.attributes_of(pair, declared)
     return Facts(
         public=pair.is_public,
         empty=empty,
@@ -81,7 +89,7 @@ def facts_of(
         good=good_of(together, missing, absent, empty=empty),
         missing=missing,
         absent=absent,
-        summary=summary_of([one for aspect in aspects for one in aspect.analyses], absent),
+        summary=summary_of(analyses, absent, lost),
         variants=tables.top_variants(pair),
         lengths=distributions.trace_lengths(pair),
         case_durations=distributions.case_durations(pair),
@@ -90,6 +98,7 @@ def facts_of(
         arrivals=distributions.arrivals(pair),
         hours=distributions.hours_of_week(pair, time_zone),
         dots=distributions.dotted(pair),
+        released=tables.released_names(anonymized),
         attributes=attributes,
         attributes_left_out=len(tables.attribute_names(pair)) - len(attributes),
         associations=() if by is None else by.anonymized.associations,

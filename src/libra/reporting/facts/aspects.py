@@ -157,8 +157,9 @@ ASPECTS: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # title, what it 
         tuple(name for name in OF_ATTRIBUTES if name not in ASSOCIATED),
         "values {} off",
     ),
-    "associations": ("Associations", "associations of attributes", ASSOCIATED, OFF),
+    "associations": ("Associations", "associations of case attributes", ASSOCIATED, OFF),
 }
+NEXT_VALUES = "next values of event attributes"
 
 
 def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_times: bool = True) -> tuple[Aspect, ...]:
@@ -175,7 +176,8 @@ def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_
             of_it, said = (losses[key], sentences[key]) if defined else ((), NOT_DEFINED)
             if key == "edges" and abs(anonymized.n_cases - original.n_cases) > OTHER_SIZE * original.n_cases:
                 names = ("dfg_tv", *(name for name in names if name != "dfg_tv"))
-            aspects.append(_aspect(key, of_it, said, _figures(by, names), _medians(key, by)))
+            aspect = _aspect(key, of_it, said, _figures(by, names), _medians(key, by))
+            aspects.append(replace(aspect, analyses=_associations(of_it)) if key == "associations" else aspect)
     if not original.n_cases:
         return tuple(_called(aspect, "unknown") for aspect in aspects)
     if not anonymized.n_cases:  # what they measure is as far away as can be, also where that has no figure
@@ -190,6 +192,12 @@ def aspects_of(original: EventLog, anonymized: EventLog, by: Yardsticks, *, has_
 
 def _called(aspect: Aspect, verdict: Verdict) -> Aspect:
     return replace(aspect, verdict=verdict, analyses=((ASPECTS[aspect.key][1], verdict),))
+
+
+def _associations(losses: Sequence[Loss]) -> tuple[tuple[str, Verdict], ...]:
+    """What was measured of them: how attributes of cases go together, and which values of events follow each other."""
+    measured = zip((ASPECTS["associations"][1], NEXT_VALUES), (worst(losses[:-1]), worst(losses[-1:])), strict=True)
+    return tuple((name, loss.verdict) for name, loss in measured if loss.share is not None)
 
 
 def _off(decades: float | None) -> float | None:

@@ -6,6 +6,7 @@ in public mode.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -13,12 +14,15 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from libra.eventlog.attributes import Attribute
+from libra.eventlog.in_parts import LogInParts, part_schema
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import (
     ACTIVITY,
     CASE_INDEX,
     CASE_NAME,
     CASE_PREFIX,
+    INSTANCE,
     LIFECYCLE,
     RESOURCE,
     START_TIMESTAMP,
@@ -26,7 +30,7 @@ from libra.eventlog.names import (
     column,
     unnamed,
 )
-from libra.measures.attributes import with_names
+from libra.measures.attributes import level_of, with_names
 from libra.measures.distances import Floats, Integers
 from libra.measures.edges import EdgeUse, PairedEdges, common_labels, pair_edges
 from libra.measures.utility import log_distances, paired_variants
@@ -203,23 +207,33 @@ class AttributeRow:
     """An attribute."""
 
     name: str
-    level: Level  # whether events or cases have it
+    level: Level  # whether events or cases have it: as declared, or as `libra measure` finds it
     type: str  # "text", "whole number", "number", "yes or no" or "time"
     filled_original: float | None  # the share that has a value; None where only the other log has it
     filled_anonymized: float | None  # likewise; None where it was not released
     values: Values | None  # None where it was not released, and where too few cases share one
 
 
-def attributes_of(pair: Pair, most: int = MOST) -> tuple[AttributeRow, ...]:
-    """At most so many attributes of the logs, released ones first, those of events before those of cases."""
-    return tuple(_attribute(pair, level, name) for level, name in attribute_names(pair)[:most])
+def attributes_of(pair: Pair, declared: Sequence[Attribute] = (), most: int = MOST) -> tuple[AttributeRow, ...]:
+    """At most so many attributes of the logs, released ones first, those in columns of events before those of cases."""
+    said_of = {one.name: one for one in declared}
+    return tuple(_attribute(pair, level, name, said_of.get(name)) for level, name in attribute_names(pair)[:most])
 
 
 IDS = ("case_id", "individual")  # columns that make up the ids of cases or persons are no attributes that anybody misses
 
 
+def released_names(log: EventLog) -> tuple[str, ...]:
+    """What the attributes of an anonymized log are called in a description; what says that a row is an instance is none."""
+    roles = {CASE_INDEX, START_TIMESTAMP, INSTANCE, *part_schema(log.instances)}
+    if isinstance(log, LogInParts):  # these are not made for that
+        return tuple(name for name in log.schema if name not in roles)
+    names = (*(CASE_PREFIX + name for name in log.cases.columns), *log.events.columns)
+    return tuple(name for name in names if name not in roles)
+
+
 def attribute_names(pair: Pair) -> list[tuple[Level, str]]:
-    """The attributes that the logs have together, released ones first."""
+    """The attributes that the logs have together and whose columns they are in, released ones first."""
     columns = ((level, name) for level in LEVELS for log in pair.logs for name in _frame(log, level).columns)
     found = dict.fromkeys((level, name) for level, name in columns if name not in NOT_ATTRIBUTES[level])
     return sorted(found, key=lambda one: one[1] not in _frame(pair.anonymized, one[0]).columns)
@@ -254,11 +268,15 @@ def _frame(log: EventLog, level: Level) -> pl.DataFrame:
     return log.events if level == "event" else log.cases
 
 
-def _attribute(pair: Pair, level: Level, name: str) -> AttributeRow:
+def _attribute(pair: Pair, level: Level, name: str, said: Attribute | None) -> AttributeRow:
     frames = [_frame(log, level) for log in pair.logs]
     if pair.original is not None and level == "event" and name == RESOURCE and all(name in frame.columns for frame in frames):
         named = with_names((pair.original, pair.anonymized))  # pseudonyms beside the names that they are most like
         frames[1] = frames[1].with_columns(named.alias(name))
+    if level == "event":
+        level = level_of(next(log for log in pair.logs if name in log.events.columns), name, said)
+        if level == "case":
+            frames = [_by_case(frame, name, said) if name in frame.columns else frame for frame in frames]
     types = [TYPES[frame.schema[name]] for frame in frames if name in frame.columns]
     filled = [1 - frame[name].null_count() / max(frame.height, 1) if name in frame.columns else None for frame in frames]
     comparable = len(types) == len(frames) and (len(set(types)) == 1 or set(types) == set(NUMBERS)) and types[0] != "time"
@@ -267,6 +285,12 @@ def _attribute(pair: Pair, level: Level, name: str) -> AttributeRow:
         binned = _numbers(frames, name) if types[0] in NUMBERS else _words(frames, name)
     values = None if binned is None else Values(binned[0], *pair.sides(binned[1]))
     return AttributeRow(name, level, types[0], *pair.sides(filled), values)
+
+
+def _by_case(events: pl.DataFrame, name: str, said: Attribute | None) -> pl.DataFrame:
+    """For every case the first value that one of its events has in a column."""
+    values = column(name) if said is None or said.at is None else pl.when(column(ACTIVITY) == said.at).then(column(name))
+    return events.group_by(CASE_INDEX).agg(values.drop_nulls().first().alias(name))
 
 
 def _numbers(frames: list[pl.DataFrame], name: str) -> Binned | None:

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from libra.eventlog.attributes import Attribute, by_level
 from libra.reporting.numbers import count, share
 from libra.reporting.text import listed, shown
 
@@ -173,13 +174,24 @@ def good_of(verdict: Verdict, missing: Missing | None, absent: Sequence[Absent],
     return said.replace("Yes:", f"Yes, but without {lacks}:", 1) if lacks else said
 
 
-def summary_of(analyses: Sequence[tuple[str, Verdict]], absent: Sequence[Absent] = ()) -> str:
+def lost_of(attributes: Sequence[Attribute]) -> tuple[str, ...]:
+    """What cannot be studied with attributes that libra releases, as they are declared: it makes those of events one by one."""
+    of_cases, of_events = by_level(attributes)
+    beside = [*(["each other"] if len(of_events) > 1 else []), *(["case attributes"] if of_cases else [])]
+    if not of_events or not beside:
+        return ()
+    counters = ("final values of counters against other columns",) if any(one.counter for one in of_events) else ()
+    return f"associations of event attributes with {' or '.join(beside)}", *counters
+
+
+def summary_of(analyses: Sequence[tuple[str, Verdict]], absent: Sequence[Absent] = (), lost: Sequence[str] = ()) -> str:
     """What the log is good for and what not, analysis by analysis; empty where nothing was judged."""
     named: dict[str, list[str]] = {words: [] for words in SUMMARY.values()}
     for name, verdict in analyses:
         named[SUMMARY[verdict]].append(name)
     said = [f"{words} {listed(names)}." for words, names in named.items() if names]
-    return " ".join([*said, *([f"Cannot be studied: {listed([one.studied for one in absent])}."] if said and absent else [])])
+    lost = [*(one.studied for one in absent), *lost]
+    return " ".join([*said, *([f"Cannot be studied: {listed(lost)}."] if said and lost else [])])
 
 
 def missing_of(missing: Missing) -> str:

@@ -6,13 +6,14 @@ what the same process might have written, had nothing been anonymized.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
 
 from libra._system.randomness import Randomness
+from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import DAY, cases_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, START_TIMESTAMP, TIMESTAMP
@@ -67,22 +68,22 @@ class Yardsticks:
         return Loss(*(None if one is None else one / whole if whole else float(one > 0) for one in (value, sample)))
 
 
-def yardsticks_of(original: EventLog, anonymized: EventLog) -> Yardsticks:
-    """Measure the anonymized log, samples of the original and nothing."""
+def yardsticks_of(original: EventLog, anonymized: EventLog, declared: Sequence[Attribute] = ()) -> Yardsticks:
+    """Measure the anonymized log, samples of the original and nothing; what is `declared` of attributes counts."""
     cases, nothing = anonymized.n_cases or original.n_cases, empty_log(original)
     samples = [
         sample_of(original, cases, seed, like=anonymized) for seed in range(SEED, SEED + (DRAWS if cases <= MANY_CASES else 1))
     ]
-    found = [measure(original, sample) for sample in samples]
+    found = [measure(original, sample, declared) for sample in samples]
     middle: dict[str, float | None] = {}
     for name in FIGURES:
         values = [getattr(one, name) for one in found]
         middle[name] = None if None in values else median(values)
     starts = np.sort(original.case_spans[0])
     return Yardsticks(
-        anonymized=measure(original, anonymized),
+        anonymized=measure(original, anonymized, declared),
         sample=replace(found[0], **middle),  # type: ignore[arg-type]  # fields that are never None have no None among their values
-        empty=measure(original, nothing),
+        empty=measure(original, nothing, declared),
         sample_cases=samples[0].n_cases,
         found=compared(original, anonymized),
         samples=tuple(compared(original, sample) for sample in samples),
