@@ -268,6 +268,20 @@ def test_dates_are_within_their_bounds(original: EventLog, unit: str) -> None:
     assert oldest == pytest.approx(np.mean(before > 40.5 * 365), abs=0.06)  # all of these count as the bound
 
 
+def test_numbers_that_go_together_do_so_in_a_large_log() -> None:
+    """Many cases allow many intervals, and noise on each of their pairs; what is high together needs few."""
+    log, random = simulate(cases=40_000), np.random.Generator(np.random.PCG64(1))
+    common = random.normal(size=log.n_cases)
+    numbers = [np.round(50 + 10 * (0.8 * common + 0.6 * random.normal(size=log.n_cases)), 1) for _ in range(4)]
+    log = replace(log, cases=log.cases.with_columns(pl.Series(f"n{i}", one) for i, one in enumerate(numbers)))
+    asked = [Attribute(f"case:n{i}", "number", lowest=0, highest=100, decimals=1) for i in range(len(numbers))]
+    found = libra.anonymize(log, epsilon=1.0, delta=1e-4, seed=1, attributes=asked).log.cases
+    after = np.corrcoef([found[f"n{i}"].fill_null(50).to_numpy() for i in range(len(numbers))])
+    apart = np.abs(after - np.corrcoef(numbers))[np.triu_indices(len(numbers), 1)]
+    assert apart.mean() < 0.12
+    assert apart.max() < 0.2
+
+
 def test_attributes_without_values_are_named_in_a_note() -> None:
     log = simulate(cases=300)
     own = pl.Series("own", [f"v{i}" for i in range(log.n_cases)])

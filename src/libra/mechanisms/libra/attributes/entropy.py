@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
     cells: Integers  # of every kind
     counts: Floats  # a row a cell, a column a group
     trust: Floats  # penalties of the parameters, in the same form
-    sd: float  # how far counts may be off
+    sd: Floats | float  # how far counts may be off, for every group
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,7 +124,7 @@ def _searched(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times: Floa
     sides = _together(wanted, len(times))
     aim = np.vstack([counts[None, :], *(one.counts for one in wanted)]).T
     trust = np.vstack([np.full((1, len(counts)), SLIGHT), *(one.trust for one in wanted)]).T
-    off = np.vstack([sds[None, :], *(np.full(one.counts.shape, one.sd) for one in wanted)]).T
+    off = np.vstack([sds[None, :], *(np.broadcast_to(one.sd, one.counts.shape) for one in wanted)]).T
     met = _met(sides, times)
     n_cases = np.maximum(met.diagonal(), 1e-9)
     aim += (met.diagonal() - aim.sum(axis=0)) / len(aim)  # the groups of a cell have all of its cases together

@@ -155,30 +155,30 @@ def _fit(figures: AttributeFigures, number: int, pairs: Sequence[_Pair], kinds: 
     base[there] = np.log(counts / counts.sum())
     if not pairs:
         return Model(number, one, base, (), at)
-    of_cells = pairs[0].groups  # the same in all pairs of the attribute
-    groups, of_cell = np.unique(of_cells[there], return_inverse=True)
+    joint, of_cell = np.unique(np.stack([pair.groups[there] for pair in pairs]), axis=1, return_inverse=True)
     of_group = np.bincount(of_cell, counts).astype(float)
     sds = np.sqrt(np.bincount(of_cell, one.sds[there] ** 2)) * share
-    wanted = []
-    for pair, cells in zip(pairs, kinds.cells, strict=True):
+    whole, sd, wanted = np.bincount(of_cell, one.counts[there] * share), figures.sd * share, []
+    for pair, cells, of_pair in zip(pairs, kinds.cells, joint, strict=True):
         s = pair.side.n_cells
         of_side, with_value = (np.bincount(cells, times * which, minlength=s) for which in (1.0, able))
         always = np.zeros(pair.wanted.shape)  # of cases that can have no value
-        always[of_cells[0]] = of_side - with_value
+        always[pair.groups[0]] = of_side - with_value
+        groups, place = np.unique(of_pair, return_inverse=True)
+        sizes = np.bincount(place, of_group)
         table = _centred((pair.wanted * share - _centred(always))[groups].T)
-        table += of_group / s + with_value[:, None] / len(groups) - with_value.sum() / (s * len(groups))
-        whole = np.bincount(of_cell, one.counts[there] * share)
-        expected = np.maximum(np.multiply.outer(of_side, whole) / n, 1.0)
-        sd = figures.sd * share
-        wanted.append(Wanted(cells[able], table, sd**2 / (expected * USUAL**2) + sd / FAR, sd))
+        table += sizes / s + with_value[:, None] / len(groups) - with_value.sum() / (s * len(groups))
+        expected = np.maximum(np.multiply.outer(of_side, np.bincount(place, whole)) / n, 1.0)
+        trust = sd**2 / (expected * USUAL**2) + sd / FAR
+        part = of_group / sizes[place]  # of a group of the pair, which other pairs may divide
+        wanted.append(Wanted(cells[able], table[:, place] * part, trust[:, place] * part, sd * part))
     of_groups, tables = largest_entropy(of_group, sds, wanted, times[able].astype(float))
     base[there] += (of_groups - np.log(of_group / of_group.sum()))[of_cell]
-    dependences = []
-    for pair, found in zip(pairs, tables, strict=True):
-        weights = np.zeros(pair.wanted.shape)
-        weights[groups] = found.T
-        dependences.append(Dependence(pair.side, pair.groups, weights))
-    return Model(number, one, base, tuple(dependences), at)
+    groups = np.zeros(len(one.counts), np.int64)
+    groups[there] = of_cell
+    return Model(
+        number, one, base, tuple(Dependence(pair.side, groups, found.T) for pair, found in zip(pairs, tables, strict=True)), at
+    )
 
 
 def _pairs_of(figures: AttributeFigures, number: int, done: set[int]) -> Iterator[_Pair]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -24,7 +25,8 @@ from libra.privacy.gate import Gate
 MOST_PAIRS, MOST_ASKED = 8, 2_000  # for each attribute; of which one may ask whether they go together, evenly from all
 MEAN = math.sqrt(2 / math.pi)  # of how far normal noise is off, in standard deviations
 GROUPS = (3, 60)  # how many groups of cells an attribute may have in pairs
-GROUP_WORTH, CELL_WORTH = 25.0, 2.0  # cases times mu for each group, or each cell of a pair of attributes: what allows more
+GROUP_WORTH, CELL_WORTH = 25.0, 2.0  # cases times mu for each group beside a feature, or each cell of a pair of attributes
+SMOOTH_WORTH = 8.0  # the same for each cell of intervals: neighbours are alike, so fewer say more
 USUAL_PAIRS = 4  # for each attribute, by whose noise groups are made
 SHARED = (0.02, 0.98)  # share of cases that have an activity, for whether they have it to be worth asking about
 MOST_FEATURES = 40
@@ -52,16 +54,19 @@ def with_pairs(
     if not each or not len(like):
         return figures
     told = n_cases * mu_pairs / math.sqrt(USUAL_PAIRS * len(each))
-    most = max(told / GROUP_WORTH, math.sqrt(told / CELL_WORTH))
-    known: dict[Side, _Known] = {}
-    for number, one in enumerate(each):
-        side = OfAttribute(number, grouped(one, int(np.clip(most, *GROUPS))))
-        known[side] = _of_attribute(side, one, able[number], n_cases)
-    sides = list(known)
-    known |= {side: _Known(cells, np.eye(side.n_cells), 0.0) for side, cells in cells_of(like, features_of(like)).items()}
+    values, smooth = max(told / GROUP_WORTH, math.sqrt(told / CELL_WORTH)), math.sqrt(told / SMOOTH_WORTH)
+    fine, coarse = ([_side(i, one, values, parts) for i, one in enumerate(each)] for parts in (values, smooth))
+    known: dict[Side, _Known] = {
+        side: _of_attribute(side, each[side.number], able[side.number], n_cases) for side in (*fine, *coarse)
+    }
+    features = {side: _Known(cells, np.eye(side.n_cells), 0.0) for side, cells in cells_of(like, features_of(like)).items()}
+    known |= features
     first, times, _ = combinations([one.kind for one in known.values()], [len(one.shares) for one in known.values()], len(like))
     known = {side: replace(one, kind=one.kind[first]) for side, one in known.items()}
-    pairs = [(one, other) for i, one in enumerate(sides) for other in list(known)[i + 1 :]]
+    pairs: list[Pair] = []
+    for i, side in enumerate(fine):
+        pairs += [*product([side], fine[i + 1 :]), *product([coarse[i]], coarse[i + 1 :]), *product([side], features)]
+    pairs = list(dict.fromkeys(pairs))
     pairs = [pair for pair in pairs if min(side.n_cells for side in pair) > 1]
     pairs = [pairs[i] for i in np.unique(np.linspace(0, len(pairs) - 1, MOST_ASKED).astype(np.int64))] if pairs else []
     if not pairs:
@@ -72,6 +77,10 @@ def with_pairs(
     parts = zip(np.split(found.values, ends[:-1]), chosen.pairs, strict=True)
     interactions = tuple(part.reshape(one.n_cells, other.n_cells) for part, (one, other) in parts)
     return replace(figures, pairs=chosen.pairs, interactions=interactions, sd=found.sd)
+
+
+def _side(number: int, one: ReleasedAttribute, most: float, smooth: float) -> OfAttribute:
+    return OfAttribute(number, grouped(one, *np.clip((most, smooth), *GROUPS).astype(int).tolist()))
 
 
 def _chosen(
@@ -91,7 +100,11 @@ def _chosen(
     norms = np.array([tables.Interactions((pair,)).clip for pair in pairs])
     noise = np.array([MEAN * one.n_cells * other.n_cells for one, other in pairs]) / (mu * math.sqrt(PAIRS))
     usual = noise * float(norms.mean()) * math.sqrt(USUAL_PAIRS * attributes)
-    order = np.argsort(_left(lost, usual) - lost, kind="stable")[: MOST_PAIRS * attributes]
+    order = np.argsort(_left(lost, usual) - lost, kind="stable")
+    best: dict[tuple[object, ...], int] = {}  # of two codings of a pair
+    for i in order.tolist():
+        best.setdefault(tuple(side.number if isinstance(side, OfAttribute) else side for side in pairs[i]), i)
+    order = np.array(list(best.values()))[: MOST_PAIRS * attributes]
     if_up_to = np.sqrt(np.cumsum(norms[order] ** 2))[:, None]  # that many pairs are measured: a row each
     gained = np.tril(lost[order] - _left(lost[order], if_up_to * noise[order])).sum(axis=1)
     taken = np.sort(order[: 1 + int(np.argmax(gained))])
@@ -122,11 +135,11 @@ def _expected(one: _Known, other: _Known, cases: Floats) -> Floats:
     return found
 
 
-def grouped(one: ReleasedAttribute, most: int) -> Coding:
+def grouped(one: ReleasedAttribute, most: int, smooth: int | None = None) -> Coding:
     """The cells of an attribute in so many groups at most.
 
     Values that many cases have are by themselves. All others are one group, of categories; of numbers they are divided by size
-    into groups of about as many cases.
+    into groups of about as many cases, so many of them if they were all there is.
     """
     coding, counts = one.coding, one.counts
     n_atoms, number = 1 + len(coding.atoms), one.attribute.kind in ("number", "date")
@@ -142,7 +155,7 @@ def grouped(one: ReleasedAttribute, most: int) -> Coding:
         rest = rest[np.lexsort((rest, where[rest]))]
         inner = counts[rest]
         middle = (np.cumsum(inner) - inner / 2) / max(float(inner.sum()), 1e-9)
-        parts = max(min(most - len(large), math.ceil(most * float(inner.sum()) / total)), 1)
+        parts = max(min(most - len(large), math.ceil((smooth or most) * float(inner.sum()) / total)), 1)
         groups[rest] = len(large) + np.minimum((middle * parts).astype(np.int64), parts - 1)
     groups[groups < 0] = len(large)
     return Coding(coding.atoms, coding.bounds, tuple(np.unique(groups, return_inverse=True)[1].tolist()))
