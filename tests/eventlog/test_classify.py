@@ -250,6 +250,16 @@ def test_bounds_and_values_are_seen_and_not_declared() -> None:
         assert (one.attribute.lowest, one.attribute.highest, one.attribute.values) == (None, None, None)
 
 
+@pytest.mark.parametrize("as_text", [False, True])
+def test_dates_without_a_time_of_day_are_seen_and_not_declared(as_text: bool) -> None:
+    days = [START.replace(hour=0) + timedelta(days=case * 7 % 50) for case in range(CASES)]
+    moments = [day + timedelta(hours=case % 3) for case, day in enumerate(days)]
+    found = made({"day": [f"{day:%Y-%m-%d}" for day in days] if as_text else days, "moment": moments})
+    assert [one.unit for one in found.values()] == ["days", None]
+    assert {one.attribute.unit for one in found.values()} == {""}
+    assert {one.attribute.kind for one in found.values()} == {"date"}
+
+
 @pytest.mark.parametrize(("number", "decimals"), [(0.1, 1), (1 / 3, 9), (1e12 / 3, 2), (1e300, 0)])
 def test_decimals_are_found_as_far_as_they_can_be_told(number: float, decimals: int) -> None:
     assert made({"x": [number * (1 + case % 50) for case in range(CASES)]})["case:x"].attribute.decimals == decimals

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from libra.eventlog.attributes import LARGEST, MOST_DECIMALS, Attribute, Kind, Level
+from libra.eventlog.attributes import DAYS, LARGEST, MOST_DECIMALS, Attribute, Kind, Level, plain_values
 from libra.eventlog.description import CHECK
 from libra.eventlog.doubts import CODE_NAME, FEW_VALUES, MOSTLY, doubt_about_numbers, doubt_about_texts, names_people
 from libra.eventlog.log import EventLog
@@ -56,7 +56,7 @@ MICROS_PER = {"seconds": SECOND, "minutes": 60 * SECOND, "hours": 3_600 * SECOND
 
 @dataclass(frozen=True)
 class FoundAttribute:
-    """A column, what it is and why; `values`, `lowest` and `highest` were seen in the log, and nothing declares them."""
+    """A column, what it is and why; `values`, `lowest`, `highest` and `unit` were seen in the log, and nothing declares them."""
 
     attribute: Attribute
     role: Role
@@ -64,6 +64,7 @@ class FoundAttribute:
     values: tuple[str, ...] | None = None
     lowest: float | None = None
     highest: float | None = None
+    unit: str | None = None
     depends_on: str | None = None  # the column that determines it
     hint: str = ""  # how it could be described otherwise
     filled: float = 1.0  # the share of the cases, or of the events, that have a value
@@ -216,6 +217,8 @@ class _Column:
         if numbers is not None and numbers.min() < numbers.max():
             lowest, highest = _rounded_outwards(float(numbers.min()), float(numbers.max()))
             return replace(found, lowest=lowest, highest=highest)
+        if self.kind == "date" and (plain_values(self.distinct, attribute) % DAY == 0).all():
+            return replace(found, unit=DAYS)
         listed = self.kind == "category" and len(self.distinct) <= FEW_VALUES
         return replace(found, values=tuple(self.distinct.cast(pl.String))) if listed else found
 

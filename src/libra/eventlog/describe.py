@@ -61,7 +61,7 @@ def describe(
     attributes = tuple(one.attribute for one in found)
     told = (f"{one.role}: {one.reason}{f'; {one.hint}' if one.hint else ''}" for one in found)
     reasons = {f"{TABLES}.{one.name}": why for one, why in zip(attributes, told, strict=True)}
-    seen = {one.attribute.name: {"values": one.values, "lowest": one.lowest, "highest": one.highest} for one in found}
+    seen = {one.attribute.name: {key: getattr(one, key) for key in ("values", "lowest", "highest", "unit")} for one in found}
     return replace(described, attributes=attributes, reasons={**described.reasons, **reasons}, seen=seen)
 
 
