@@ -325,7 +325,11 @@ LINE = ABOVE.count("\n") + 2  # of the table
         ("release = 'no'", LINE + 2, "release of \"Age\" is true or false, not 'no'."),
         ("at = 1", LINE + 2, 'at of "Age" is text, not 1.'),
         ("level = 'trace'", LINE + 2, 'level of "Age" is one of "case", "event", not \'trace\'.'),
-        ("lowest = 3\nhighest = 1", LINE, 'The bounds of "Age" are for numbers and dates, and the lowest has to be below the highest.'),
+        (
+            "lowest = 3\nhighest = 1",
+            LINE,
+            'The bounds of "Age" are for numbers and dates, and the lowest has to be below the highest.',
+        ),
         ("values = ['a']", LINE, 'The list of values of "Age" is for categories, and cannot be empty.'),
         (
             "values = ['a']\nvalues = ['b']",
