@@ -18,7 +18,7 @@ from benchmarks.measured import ROUNDS, best, cells, logs, tell, verdict
 from benchmarks.peers import peers_table
 from benchmarks.published import published_table
 from benchmarks.reports import reports_table
-from benchmarks.sound import command_table, sound_table
+from benchmarks.sound import attributes_table, command_table, sound_table
 
 TARGETS = {"read": 1.3, "write .xes": 1.0, "write .xes.gz": 1.0}  # of r4pm's time
 START_UPS = {"libra --help": ("-m", "libra", "--help"), "import libra": ("-c", "import libra")}
@@ -63,7 +63,15 @@ def files_table() -> Table:
 def main() -> None:
     """Print the tables."""
     console = Console(width=max(150, Console().width))
-    for table in (files_table(), sound_table(), command_table(), published_table(), peers_table(), reports_table()):
+    for table in (
+        files_table(),
+        sound_table(),
+        attributes_table(),
+        command_table(),
+        published_table(),
+        peers_table(),
+        reports_table(),
+    ):
         console.print(table)
 
 

@@ -30,6 +30,7 @@ from libra.eventlog.read import read
 from libra.eventlog.write import write
 from libra.measures import measure
 from libra.mechanisms.libra import Libra
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET
 from libra.mechanisms.libra2022 import Libra2022
 from libra.reporting.build import draft_of_release
 
@@ -76,6 +77,16 @@ def anonymize_with_libra(log: Path, _folder: Path) -> Task:
     return lambda: Libra(epsilon=1, delta=1e-5).anonymize(fresh, Randomness())
 
 
+def anonymize_attributes_with_libra(log: Path, _folder: Path) -> Task:
+    """The same with the attributes that `make bench-attributes` releases."""
+    from benchmarks.attributes import ATTRIBUTES, declared_of
+
+    loaded = read(log, ReadOptions())
+    fresh, asked = EventLog(loaded.events, loaded.cases, loaded.metadata), tuple(declared_of(log.name.partition(".")[0], loaded))
+    budget = DEFAULT_BUDGET.with_attributes(ATTRIBUTES)
+    return lambda: Libra(epsilon=1, delta=1e-5, attributes=asked, budget=budget).anonymize(fresh, Randomness())
+
+
 def anonymize_file_with_libra(log: Path, folder: Path) -> Task:
     """The whole command, in a process of its own: start, read, anonymize, write."""
     command = [sys.executable, "-m", "libra", "anonymize", str(log), "-o", str(folder / "out.xes.gz"), "--quiet"]
@@ -108,6 +119,7 @@ TASKS: dict[tuple[str, str], Callable[[Path, Path], Task]] = {
     ("measure", "libra"): measure_with_libra,
     ("report", "libra"): report_with_libra,
     ("anonymize libra", "libra"): anonymize_with_libra,
+    ("anonymize attributes", "libra"): anonymize_attributes_with_libra,
     ("anonymize a file", "libra"): anonymize_file_with_libra,
     ("anonymize libra2022", "libra"): anonymize_with_libra2022,
     **PEER_TASKS,
