@@ -361,3 +361,13 @@ def test_only_the_model_invents_variants(tail: str, tmp_path: Path, run: Run) ->
     _released(run, tmp_path, "--tail", tail, "--seed", "1")
     unseen = libra.measure(example.path(), tmp_path / "out.csv").unseen_variant_share
     assert (unseen > 0) == (tail == "model")
+
+
+@pytest.mark.parametrize("mechanism", ["travas", "prefix-laplace", "sacofa"])
+def test_placeholders_are_named_with_what_is_in_it(mechanism: str, tmp_path: Path, run: Run) -> None:
+    answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", "--mechanism", mechanism)
+    (said,) = [line for line in answer.out.splitlines() if line.startswith("In it: ")]
+    assert said == (
+        "In it: case ids made anew and activities; timestamps are placeholders, a minute from event to event, and say nothing. "
+        "Not in it: resources, start times and any attribute or header of the original."
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -245,3 +246,16 @@ def test_bounds_are_those_that_are_written(lowest: float, highest: float, decima
 def test_bounds_without_a_number_between_them_are_refused() -> None:
     with pytest.raises(UsageError, match='No number with 0 decimals is within the bounds of "x"'):
         Attribute("x", "number", lowest=0.1, highest=0.2)
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ({"unit": "day"}, 'The unit of "x" is "days" or nothing: dates are whole days, or whole seconds.'),
+        ({"unit": "days", "lowest": 0.2, "highest": 0.9}, 'No whole day is within the bounds of "x".'),
+        ({"lowest": 1.000001e-6, "highest": 1.1e-6}, 'No whole second is within the bounds of "x".'),
+    ],
+)
+def test_dates_that_cannot_be_are_refused(declared: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=f"^{re.escape(told)}$"):
+        Attribute("x", "date", **declared)

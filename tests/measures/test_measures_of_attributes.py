@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import combinations, pairwise
 from pathlib import Path
 from statistics import fmean, median
@@ -20,7 +20,7 @@ from scipy.stats import wasserstein_distance
 
 import libra
 from libra.eventlog.attributes import Attribute
-from libra.eventlog.log import EventLog, empty_log
+from libra.eventlog.log import UTC_MICROSECONDS, EventLog, empty_log
 from libra.eventlog.names import RESOURCE
 from libra.measures import attributes as attributes_module
 from libra.measures import measure
@@ -478,3 +478,16 @@ def test_transitions_are_compared_in_any_case() -> None:
         for said in (["START", "COMPLETE"], ["start", "complete"])
     )
     assert attribute_figures(one, other).event_attribute_tv == 0
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_days_as_text_are_dates_beside_moments(declared: bool) -> None:
+    """A CSV file says 2024-05-06, and its release 2024-05-06T00:00:00+00:00."""
+    days = [date(2024, 5, 6) + timedelta(days=i % 3) for i in range(30)]
+    as_text = with_events([[("a", str(day))] for day in days])
+    midnights = [datetime(day.year, day.month, day.day, tzinfo=UTC) for day in days]
+    moments = with_events([[("a", moment)] for moment in midnights], dtype=UTC_MICROSECONDS)
+    said = [Attribute("value", "date", level="event", unit="days")] if declared else []
+    for logs in ((as_text, moments), (moments, as_text), (as_text, as_text)):
+        (found,) = attribute_figures(*logs, said).attributes
+        assert (found.level, found.kind, found.tv) == ("event" if declared else "case", "date", 0.0)

@@ -7,8 +7,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import RLock
 from typing import TypeVar
 
+_of_the_process = RLock()
 MOST_THREADS = 8  # each holds a block and what is computed from it: some 300 MB
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -36,9 +38,10 @@ def in_order(work: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterat
 def one_blas_thread() -> Iterator[None]:
     """Within it, matrices are multiplied on one core: the threads of BLAS spin while they wait for each other.
 
-    On a busy machine, many small products take minutes that way.
+    On a busy machine, many small products take minutes that way. The number is that of the whole process: one thread of Python at
+    a time is within, and puts back what was before.
     """
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1, user_api="blas"):
+    with _of_the_process, threadpool_limits(1, user_api="blas"):
         yield

@@ -71,7 +71,7 @@ class Randomness:
 
         Example:
             >>> Randomness(seed=1).permutation_within(np.array([1, 0, 1, 0])).tolist()
-            [3, 1, 0, 2]
+            [3, 1, 2, 0]
         """
         if not len(groups):
             return np.zeros(0, np.int64)

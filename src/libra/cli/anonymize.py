@@ -217,7 +217,7 @@ def _in_it(release: Release) -> str:
     activities = (None, *release.log.activities)
     # A log in parts has columns without values.
     valued = {f'"{one.name}"': one.name in there and one.at in activities for one in asked}
-    holds, _, lacks = release.contents.partition("; ")
+    holds, _, lacks = release.contents.rpartition("; ")
     holds = holds.removesuffix(GENERATED) if release.log.n_cases else "no case"
     if any(valued.values()):
         holds += f", generated values of {listed([name for name, found in valued.items() if found])}"

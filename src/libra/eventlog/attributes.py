@@ -75,8 +75,13 @@ class Attribute:
                 )
         if not 0 <= self.decimals <= MOST_DECIMALS:
             raise UsageError(f'"{self.name}" can have from 0 to {MOST_DECIMALS} decimals, not {self.decimals}.')
+        if self.kind == "date" and self.unit not in ("", DAYS):
+            raise UsageError(f'The unit of "{self.name}" is "{DAYS}" or nothing: dates are whole days, or whole seconds.')
         if self.kind in ("number", "date") and self.bounds[0] > self.bounds[1]:
-            raise UsageError(f'No number with {self.decimals} decimals is within the bounds of "{self.name}".')
+            what = (
+                f"number with {self.decimals} decimals" if self.kind == "number" else "whole day" if self.unit else "whole second"
+            )
+            raise UsageError(f'No {what} is within the bounds of "{self.name}".')
         self._refuse_texts()
         if self.at is not None and (self.level == "event" or self.in_cases):
             raise UsageError(f'"{self.name}" has a value for every event or case, so that "at" cannot name an activity.')

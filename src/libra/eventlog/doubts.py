@@ -17,7 +17,7 @@ from libra.eventlog.options import ReadOptions
 from libra.eventlog.tables.roles import TIERS, normal
 from libra.eventlog.tables.timestamps import looks_like_timestamps
 
-CODE_NAME = re.compile(r"(?i)(?:code|postleitzahl|plz|zip|phone|telefon|(?<![a-z])nr)[^a-z]*$")  # digits below it are no amounts
+CODE_NAME = re.compile(r"(?i)(?:code|postleitzahl|plz|zip|phone|telefon|nr)[^a-z]*$")  # digits below it are no amounts
 WITH_A_MARK = r"^-?(?:0|[1-9][0-9]*)(?:[.,][0-9]+)?$"  # a number with a point or a comma
 IN_THOUSANDS = r"^-?[1-9][0-9]{0,2}(?:[., '\x{a0}\x{2019}\x{202f}][0-9]{3})+(?:[.,][0-9]+)?$"
 YEARS, CODE_DIGITS = (1800, 2200), range(4, 16)  # numbers that may be codes: none of these years, of so many digits

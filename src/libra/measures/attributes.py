@@ -7,6 +7,7 @@ means over them; None where no attribute has such a figure. `docs/measures.md` d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from statistics import fmean
@@ -14,7 +15,8 @@ from statistics import fmean
 import numpy as np
 import polars as pl
 
-from libra.eventlog.attributes import FALSE, TRUE, Attribute, Kind, Level
+from libra.errors import InputError
+from libra.eventlog.attributes import FALSE, TRUE, Attribute, Kind, Level, plain_values
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import (
     ACTIVITY,
@@ -30,6 +32,7 @@ from libra.eventlog.names import (
     TIMESTAMP,
     unnamed,
 )
+from libra.eventlog.tables.dates import read_iso_dates
 from libra.eventlog.tables.values import as_text
 from libra.measures.distances import Floats, Integers, sort_grouped, total_variation
 from libra.measures.edges import common_codes
@@ -295,6 +298,9 @@ def _values(one: pl.Series, other: pl.Series, name: str, said: Attribute | None)
     Files that say nothing about types have to give the same figures, so text that says a number throughout is one.
     """
     one, other = unnamed(one), unnamed(other)
+    if said is not None and said.kind == "date":
+        with suppress(InputError):
+            return "date", _split([_floats(plain_values(each, said)) for each in (one, other)])
     category = name.startswith(NAMES) if said is None else said.kind == "category"
     as_they_are = not category and (said is None or not said.missing)
     if as_they_are and one.dtype.is_numeric() and other.dtype.is_numeric():
@@ -329,8 +335,8 @@ def _meaning(labels: pl.Series, types: tuple[pl.DataType, pl.DataType], *, categ
         return "boolean", _floats(lower.is_in(list(TRUE)))
     if labels.str.contains(NUMBER).all():
         return "number", _floats(labels)
-    if UTC_MICROSECONDS in types:
-        moments = labels.str.to_datetime("%+", time_unit="us", strict=False).cast(UTC_MICROSECONDS)
+    if labels.str.contains(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}").all():
+        moments = read_iso_dates(labels)[0]
         if not moments.null_count():
             return "date", _floats(moments.to_physical())
     return _meaning(labels, types, category=True)

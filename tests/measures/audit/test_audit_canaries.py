@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
 
 import libra
 from libra import example
+from libra.engines.sequences import since
 from libra.errors import InputError
 from libra.eventlog.attributes import Attribute, Kind
 from libra.eventlog.log import HOUR, EventLog
@@ -272,3 +274,13 @@ def test_a_log_has_the_attributes_that_are_asked_for_as_they_are_declared() -> N
 @pytest.mark.parametrize("kind", ["category", "number", "date", "boolean"])
 def test_values_of_an_attribute_differ(kind: Kind) -> None:
     assert len({value_of(Attribute("case:x", kind), which, 0) for which in (COMMON, OTHER, RARE)}) == 3
+
+
+@pytest.mark.parametrize("unit", ["", "days"])
+@pytest.mark.parametrize(("lowest", "highest"), [(0, 30), (-30, -3), (-1, None), (None, 0), (None, -100), (2, 4)])
+def test_dates_differ_within_their_bounds(lowest: float | None, highest: float | None, unit: str) -> None:
+    one, start = Attribute("case:x", "date", lowest=lowest, highest=highest, unit=unit), np.array([7 * HOUR])
+    values = np.array([value_of(one, which, int(start[0])) for which in (COMMON, OTHER, RARE)])
+    offsets = since(np.repeat(start, 3), values, one)
+    assert len(set(offsets.tolist())) == 3
+    assert (one.begins(start) + offsets * one.grain == values).all()  # nothing is clipped

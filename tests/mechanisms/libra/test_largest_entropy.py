@@ -87,6 +87,24 @@ def test_many_sides_are_looked_at_in_several_lots_with_the_same_result(monkeypat
     assert in_lots == pytest.approx(at_once, abs=1e-4)  # a search ends where floats no longer tell better from worse
 
 
+def test_groups_that_one_table_joins_keep_what_another_says_of_them() -> None:
+    """Groups depend on one side, within each half as well; another side, nearly the same, says something about halves alone."""
+    cells, times = np.array(list(product((0, 1), (0, 1)))), np.array([4750.0, 250.0, 250.0, 4750.0])
+    shares = np.array([[0.4, 0.2, 0.25, 0.15], [0.15, 0.25, 0.2, 0.4]])[cells[:, 0]]
+    whole = times[:, None] * shares
+    first, second = (np.array([whole[cells[:, side] == cell].sum(axis=0) for cell in (0, 1)]) for side in (0, 1))
+    joined = np.array([0, 0, 1, 1])
+    halves, of_groups = second @ np.eye(2)[joined], whole.sum(axis=0)
+    part = of_groups / np.bincount(joined, of_groups)[joined]
+    tables = [Wanted(cells[:, 0], first, np.full((2, 4), 0.1), 20.0)]
+    tables.append(Wanted(cells[:, 1], halves[:, joined] * part, np.full((2, 4), 0.1), 20.0 * part, joined))
+    groups, sides = largest_entropy(of_groups, np.full(4, 20.0), tables, times)
+    found = times[:, None] * shares_of(groups, sides, tables)
+    assert np.abs(found - whole).sum() / 2 / times.sum() < 0.01
+    assert sides[1][:, 0] == pytest.approx(sides[1][:, 1])
+    assert sides[1][:, 2] == pytest.approx(sides[1][:, 3])
+
+
 def test_without_tables_every_kind_has_the_shares_of_the_groups() -> None:
     groups, sides = largest_entropy(np.array([30.0, 10.0]), np.ones(2), [], np.array([15.0, 25.0]))
     assert sides == []

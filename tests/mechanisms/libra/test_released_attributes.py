@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -253,6 +254,17 @@ def test_dates_in_whole_days_have_no_time_of_day_and_are_as_far_from_the_start(o
     days = (after - found.case_spans[0] // day * day) // day
     assert np.mean(days == 0) == pytest.approx(0.25, abs=0.04)
     assert np.mean(days == 10) == pytest.approx(0.75, abs=0.04)
+
+
+def test_the_last_day_that_files_can_hold_is_a_whole_day(original: EventLog, tmp_path: Path) -> None:
+    """Written for "never" by many systems; what noise makes of it lies beyond the year 9999."""
+    never = pl.Series("due", [datetime(9999, 12, 31, tzinfo=UTC) if i % 3 else None for i in range(original.n_cases)])
+    log = replace(original, cases=original.cases.with_columns(never.cast(UTC_MICROSECONDS)))
+    release = libra.anonymize(log, **ASKED | {"attributes": [Attribute("case:due", "date", unit="days")]})
+    release.write(tmp_path / "log.csv", certificate=tmp_path / "certificate.json")  # which says that all dates are whole days
+    after = release.log.cases["due"].drop_nulls()
+    assert after.len()
+    assert (after.to_physical() % 86_400_000_000 == 0).all()
 
 
 @pytest.mark.parametrize("unit", ["days", ""])

@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
-from libra.eventlog.attributes import Attribute, plain_values
-from libra.eventlog.log import HOUR, UTC_MICROSECONDS
+from libra.eventlog.attributes import DAY, Attribute, plain_values
+from libra.eventlog.log import UTC_MICROSECONDS
 from libra.eventlog.names import CASE_PREFIX
 
 COMMON, OTHER, RARE = range(3)
 RELEASED = (Attribute(f"{CASE_PREFIX}group", "category"), Attribute(f"{CASE_PREFIX}amount", "number"))
 TEXTS = ("common", "other", "rare")
 RARE_AMOUNT = 1_000_000
-RARE_DATE = 60 * 8766 * HOUR  # after the start of the case
+RARE_DATES = 21_915  # 60 years in days, from the start of the case
 TYPES: Final = {"boolean": pl.Boolean(), "category": pl.String(), "number": pl.Float64(), "date": UTC_MICROSECONDS}
 
 
@@ -38,7 +39,9 @@ def value_of(attribute: Attribute, which: int, start: int) -> Any:
         listed = attribute.values or TEXTS
         return listed[min(which, len(listed) - 1)]
     if attribute.kind == "date":
-        return start + (-24 * HOUR, -48 * HOUR, RARE_DATE)[which]
+        (low, high), a_day = attribute.bounds, DAY // attribute.grain
+        near = (-a_day, -2 * a_day) if low <= -2 * a_day and -a_day <= high else (low, min(low + 1, high))
+        return int(attribute.begins(np.array(start))) + (*near, min(RARE_DATES * a_day, high))[which] * attribute.grain
     least = 0 if attribute.lowest is None else attribute.bounds[0]
     return (least + (0, 1, RARE_AMOUNT * 10**attribute.decimals)[which]) / 10**attribute.decimals
 

@@ -165,7 +165,6 @@ class PlannedLog:
         every = [each for run in self.runs if (each := run.figures.each_attribute)]
         return [sorted({text for each in every for text in each[i].texts}) for i in range(len(self._attributes))]
 
-    @one_blas_thread()
     def part(self, i: int) -> Cases:
         """The cases of part i in the codes of `labels_of`, the one that starts first coming first."""
         begin, parts, labels = 0, [], self._labels
@@ -212,7 +211,6 @@ class PlannedLog:
         return log_of(made, activities, seeded=seeded, attributes=columns, first=first, instances=mode, of_cases=of_cases)
 
 
-@one_blas_thread()
 def planned(runs: Sequence[Figures], flows: Sequence[Flow] | None = None, *, part_events: int = PART_EVENTS) -> PlannedLog:
     """The plan of the log that these figures stand for; `flows` is their control flow, where somebody has it already."""
     flows, made = flows or [Flow(*weighted(run.control, Randomness(run.draw))) for run in runs], []
@@ -222,8 +220,9 @@ def planned(runs: Sequence[Figures], flows: Sequence[Flow] | None = None, *, par
         made.append(PlannedRun(run, flow.traces.take(used), counts[used]))
     n_parts = _parts(PlannedLog(tuple(made), 1).n_events, part_events)
     as_counted = len(runs) == 1 and runs[0].weight == 1 and runs[0].cases is None  # then its first part is that of the flow
-    with_models = (run.with_models(n_parts, flow.first if as_counted else None) for run, flow in zip(made, flows, strict=True))
-    return PlannedLog(tuple(with_models), n_parts)
+    with one_blas_thread():
+        runs_made = [run.with_models(n_parts, flow.first if as_counted else None) for run, flow in zip(made, flows, strict=True)]
+    return PlannedLog(tuple(runs_made), n_parts)
 
 
 def first_cases(n_cases: int, n_events: int) -> Integers:

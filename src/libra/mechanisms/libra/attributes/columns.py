@@ -91,5 +91,9 @@ def _column(attribute: Attribute, values: Integers, texts: Sequence[str], cases:
     if attribute.kind == "date":
         since = cases.spans[0] if attribute.level == "case" else cases.micros
         begins = pl.Series(attribute.begins(since), dtype=pl.Int64)
-        return (begins + numbers * attribute.grain).clip(EARLIEST, LATEST).cast(UTC_MICROSECONDS)
+        return (
+            (begins + numbers * attribute.grain)
+            .clip(EARLIEST, LATEST // attribute.grain * attribute.grain)
+            .cast(UTC_MICROSECONDS)
+        )
     return (numbers / 10**attribute.decimals).round(attribute.decimals) if attribute.decimals else numbers

@@ -12,7 +12,7 @@ Within, everything has a row for each group, because there are few groups and ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, pairwise
 from typing import NamedTuple
@@ -38,6 +38,7 @@ class Wanted(NamedTuple):
     counts: Floats  # a row a cell, a column a group
     trust: Floats  # penalties of the parameters, in the same form
     sd: Floats | float  # how far counts may be off, for every group
+    joined: Integers | None = None  # for every group those that share parameters here, as one was counted; None: each has its own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,6 +132,16 @@ def _searched(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times: Floa
     alone = (counts / counts.sum() * (1 - counts / counts.sum()))[:, None, None] * met  # curvature of independent groups
     alone[:, range(len(met)), range(len(met))] += trust
     inverse, usual = np.linalg.inv(alone), np.diagonal(alone, axis1=1, axis2=2)
+    sharing = [(part, has @ (has.T / has.sum(axis=0)[:, None])) for part, has in _joined(wanted)]
+
+    def shared(of_cells: Floats) -> Floats:
+        """The same for all groups that share parameters: their mean."""
+        found = of_cells.copy() if sharing else of_cells
+        for part, mean in sharing:
+            found[:, part] = mean @ found[:, part]
+        return found
+
+    off = shared(off)
 
     def spread(parameters: Floats) -> Floats:
         found = sides[0].spread(parameters)
@@ -156,18 +167,18 @@ def _searched(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times: Floa
         """Roughly the step that would meet what is lacking, if curvature stayed as it is here."""
         scale = np.sqrt(usual / (expected * (1 - expected / n_cases) + trust))
         step, left, weights = np.zeros_like(lacking), lacking.copy(), shares * times
-        better = scale * np.einsum("gij,gj->gi", inverse, scale * left)
+        better = shared(scale * np.einsum("gij,gj->gi", inverse, scale * left))
         direction, size = better, float(np.sum(left * better))
         enough = ROUGHLY**2 * size
         for _ in range(TRIES):
             change = spread(direction)
             change -= np.einsum("gk,gk->k", shares, change)
             change *= weights
-            curved = gathered(change) + trust * direction
+            curved = shared(gathered(change) + trust * direction)
             length = size / float(np.sum(direction * curved))
             step += length * direction
             left -= length * curved
-            better = scale * np.einsum("gij,gj->gi", inverse, scale * left)
+            better = shared(scale * np.einsum("gij,gj->gi", inverse, scale * left))
             before, size = size, float(np.sum(left * better))
             if size <= enough:
                 break
@@ -179,7 +190,7 @@ def _searched(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times: Floa
     shares, value = shares_at(parameters)
     for _ in range(STEPS if wanted else 0):
         expected = gathered(shares * times)
-        lacking = aim - expected - trust * parameters
+        lacking = shared(aim - expected - trust * parameters)
         if np.mean((lacking / off) ** 2) <= CLOSE**2:
             break
         step = step_from(shares, expected, lacking)
@@ -193,13 +204,24 @@ def _searched(counts: Floats, sds: Floats, wanted: Sequence[Wanted], times: Floa
         if value_there >= value:
             break
         parameters, shares, value = there, shares_there, value_there
-    missed = (aim - gathered(shares * times) - trust * parameters) / off
+    missed = shared(aim - gathered(shares * times) - trust * parameters) / off
     for _ in range(LAST):
         change = np.clip(counts / np.maximum(shares / shares.sum(axis=0) @ times, 1e-9), 0.1, 10)
         shares *= change[:, None]
         parameters[:, 0] += np.log(change)
     parameters = parameters.T
-    ends = np.cumsum([1, *(len(one.counts) for one in wanted)])
-    of_sides = list(pairwise(ends.tolist()))
-    how_far = np.array([np.sqrt(np.mean(missed[:, begin:end] ** 2)) for begin, end in of_sides])
-    return parameters[0], [parameters[begin:end] for begin, end in of_sides], how_far
+    how_far = np.array([np.sqrt(np.mean(missed[:, part] ** 2)) for part in _parts(wanted)])
+    return parameters[0], [parameters[part] for part in _parts(wanted)], how_far
+
+
+def _parts(wanted: Sequence[Wanted]) -> list[slice]:
+    """Where the cells of each side stand, after one that all cases have."""
+    ends = np.cumsum([1, *(len(one.counts) for one in wanted)]).tolist()
+    return [slice(begin, end) for begin, end in pairwise(ends)]
+
+
+def _joined(wanted: Sequence[Wanted]) -> Iterator[tuple[slice, Floats]]:
+    """The sides on which groups share parameters: where they stand, and 1 where a group is one of those that share some."""
+    for part, one in zip(_parts(wanted), wanted, strict=True):
+        if one.joined is not None:
+            yield part, np.eye(int(one.joined.max()) + 1)[one.joined]

@@ -170,8 +170,11 @@ def _fit(figures: AttributeFigures, number: int, pairs: Sequence[_Pair], kinds: 
         table += sizes / s + with_value[:, None] / len(groups) - with_value.sum() / (s * len(groups))
         expected = np.maximum(np.multiply.outer(of_side, np.bincount(place, whole)) / n, 1.0)
         trust = sd**2 / (expected * USUAL**2) + sd / FAR
-        part = of_group / sizes[place]  # of a group of the pair, which other pairs may divide
-        wanted.append(Wanted(cells[able], table[:, place] * part, trust[:, place] * part, sd * part))
+        part, joined = (
+            of_group / sizes[place],
+            place if len(groups) < len(place) else None,
+        )  # other pairs divide what this one joins
+        wanted.append(Wanted(cells[able], table[:, place] * part, trust[:, place] * part, sd * part, joined))
     of_groups, tables = largest_entropy(of_group, sds, wanted, times[able].astype(float))
     base[there] += (of_groups - np.log(of_group / of_group.sum()))[of_cell]
     groups = np.zeros(len(one.counts), np.int64)
