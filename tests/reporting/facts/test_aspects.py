@@ -27,6 +27,7 @@ from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.tables import absent_of
 from libra.reporting.facts.verdicts import Loss, Verdict, lost_of
 from libra.reporting.facts.yardsticks import compared, sample_of, yardsticks_of
+from libra.reporting.numbers import share
 
 KEYS = ["cases", "activities", "edges", "variants", "lengths", "step_durations", "case_durations", "arrivals"]
 
@@ -57,6 +58,7 @@ def check_figures(original: EventLog, anonymized: EventLog) -> None:
     for figure in shown:
         if figure.name in expected:
             assert figure.value == expected[figure.name]
+            assert bool(figure.of_sample) == (not figure.name.startswith("empty.") and not figure.name.endswith(".original"))
         assert figure.text
         assert figure.meaning
 
@@ -175,6 +177,8 @@ def test_figures_of_both_logs_come_with_those_of_the_sample_in_the_middle() -> N
     for name in IN_BOTH:
         values = [getattr(one, name) for one in found]
         assert getattr(by.sample, name) == InBoth(values[0].original, sorted(one.anonymized for one in values)[2])
+    (figure,) = [one for one in judged(log, simulate(cases=200))["case_durations"].figures if one.name.endswith(".anonymized")]
+    assert figure.of_sample == share(by.sample.path_duration_eta2.anonymized)
 
 
 def test_attributes_that_both_logs_have_are_judged_by_a_fresh_sample() -> None:

@@ -41,13 +41,15 @@ FEWEST_EVENTS = 0.01  # a difference below which more digits say nothing
 class Figure:
     """A figure, which is None where it is not defined: its name for programs, how it is written, and what it says.
 
-    Figures of `libra measure` carry the name that they have in its JSON (`empty.emd_freq` is `emd_freq` within `empty`).
+    Figures of `libra measure` carry the name that they have in its JSON (`empty.emd_freq` is `emd_freq` within `empty`), and also
+    say what a fresh sample of the original has.
     """
 
     name: str
     value: float | None
     text: str
     meaning: str
+    of_sample: str = ""
 
 
 @dataclass(frozen=True)
@@ -325,8 +327,9 @@ def _figures(by: Yardsticks, names: Sequence[str]) -> list[Figure]:
     figures = []
     for name in names:
         written, meaning = MEASURED[name]
-        figure = attrgetter(name)(by.anonymized)
-        figures.append(Figure(name, figure, written(figure), meaning))
+        figure, sample = (attrgetter(name)(one) for one in (by.anonymized, by.sample))
+        of_both = name.startswith("empty.") or name.endswith(".original")  # the same for any copy
+        figures.append(Figure(name, figure, written(figure), meaning, "" if of_both else written(sample)))
     return figures
 
 
