@@ -21,7 +21,7 @@ APT_INSTALL := sh -c 'if [ "$$(id -u)" = 0 ]; then as_root=env; else as_root="su
 	$$apt update || { sleep 20; $$apt update; }; $$apt -y --no-install-recommends install "$$@"' apt-install
 MINUTES ?= 10
 
-.PHONY: help install demo test fuzz browser java minisign check bench bench-scale bench-discovery bench-attributes audit comparison clean another-python
+.PHONY: help install demo test fuzz browser java minisign check bench bench-scale bench-discovery bench-attributes bench-mining audit comparison clean another-python
 
 help:
 	@echo "make demo      a tour on the bundled example log"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-scale  1, 10 and 100 million events: time and memory, beside bare jobs (ten minutes, 10 GB of disk)"
 	@echo "make bench-discovery  models discovered from releases and from the originals (half an hour)"
 	@echo "make bench-attributes  released attributes beside MST and PRIPEL: distances, and what a classifier learns (some minutes)"
+	@echo "make bench-mining  bottlenecks, predictions and what ties cases together, in releases and in fresh samples (a minute)"
 	@echo "make audit     audit every mechanism: docs/audit-results.md (a quarter of an hour)"
 	@echo "make comparison  compare every mechanism on the public logs: docs/comparison.md (half an hour)"
 	@echo "make clean     remove what was built"
@@ -91,6 +92,9 @@ bench-discovery: $(VENV)/.installed-dev
 
 bench-attributes: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.attributes
+
+bench-mining: $(VENV)/.installed-dev
+	@$(BIN)/python -m benchmarks.mining
 
 audit: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.audits > docs/audit-results.new && mv docs/audit-results.new docs/audit-results.md

@@ -61,6 +61,15 @@ def test_people_see_every_figure_with_its_meaning(table: Path, run: Run) -> None
             assert meaning in lines[0]
 
 
+def test_people_see_figures_that_each_log_has_by_itself(table: Path, run: Run) -> None:
+    document = json.loads(run("measure", table, table, "--json").out)
+    assert document["path_duration_eta2"] == {"original": None, "anonymized": None}
+    assert document["pair_duration_correlation"] == {"original": pytest.approx(1), "anonymized": pytest.approx(1)}
+    text = " ".join(run("measure", table, table).out.split())
+    assert "variants explain, difference (- in the original, - here)" in text
+    assert "consecutive steps, difference (1 in the original, 1 here)" in text
+
+
 def test_every_figure_has_a_meaning_and_a_definition() -> None:
     figures = set(FIGURES)
     definitions = (Path(__file__).resolve().parents[2] / "docs" / "measures.md").read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from libra.comparison.plan import Run
 from libra.comparison.setting import Setting
 from libra.eventlog.log import EventLog
 from libra.measures import measure
+from libra.measures.within_cases import InBoth
 
 from .odd_package import install
 
@@ -43,6 +45,16 @@ def test_what_was_found_is_found_again(cache: Cache, result: Result) -> None:
     assert cache.found(RUN, "content", Limits(1, 1)) == result
     assert cache.found(replace(RUN, log="another name"), "content", LIMITS) == result
     assert cache.trouble is None
+
+
+def test_a_result_survives_json_and_one_from_before_a_figure_existed_can_be_read(result: Result) -> None:
+    both: dict[str, Any] = {"path_duration_eta2": InBoth(0.5, -0.01), "pair_duration_correlation": InBoth(None, 0.25)}
+    result = replace(result, utility=replace(result.utility, edge_time_share_l1=0.5, cooccurrence_slope=-0.5, **both))
+    document = json.loads(json.dumps(result.to_dict()))
+    assert Result.from_dict(document) == result
+    for name in both:
+        document["utility"].pop(name)
+        assert getattr(Result.from_dict(document).utility, name) == InBoth()
 
 
 @pytest.mark.parametrize(

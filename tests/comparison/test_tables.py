@@ -58,6 +58,9 @@ def test_mechanisms_without_times_have_no_number_there() -> None:
     plain = FOUND.outcomes[4].to_dict()["result"]
     assert plain["utility"]["emd_time"] is None
     assert plain["utility"]["dfg_l1"] == 0.5
+    assert {plain["utility"][name] for name in ("edge_time_share_l1", "path_duration_eta2", "pair_duration_correlation")} == {
+        None
+    }
 
 
 def test_a_run_without_a_result_is_a_dash_and_the_reason_stands_below() -> None:

@@ -19,7 +19,7 @@ from scipy.stats import wasserstein_distance
 from libra.eventlog.log import EventLog
 from libra.measures import measure
 from libra.measures.distances import sort_grouped, wasserstein
-from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES, SHARES_KEPT
+from libra.measures.utility import IN_BOTH, OF_ATTRIBUTES, OF_INSTANCES, SHARES_KEPT
 
 Case = tuple[int, Sequence[tuple[str, int]]]  # start in seconds, then each event's label and the seconds since the one before
 START = datetime(2024, 5, 6, tzinfo=UTC)
@@ -31,6 +31,9 @@ SYMMETRIC = (
     "length_w1",
     "case_duration_w1_hours",
     "arrival_w1_days",
+    "edge_time_share_l1",
+    "path_eta2_difference",
+    "pair_correlation_difference",
 )
 BOUNDED = ("dfg_tv", "variant_tv", "unseen_variant_share")
 
@@ -58,6 +61,7 @@ cases = st.tuples(st.integers(0, 10_000_000), st.lists(events, min_size=1, max_s
 case_lists = st.lists(cases, max_size=8)
 logs = case_lists.map(log_of)
 OTHERS = ("empty", "attributes", "associations")
+MAY_BE_NEGATIVE = (*OTHERS, *IN_BOTH, "cooccurrence_slope")
 unhurried = settings(deadline=None)  # a busy machine is no failure
 integers = st.lists(st.integers(-(10**15), 10**15), min_size=1, max_size=30)
 
@@ -71,6 +75,9 @@ def test_equal_logs_are_at_distance_zero(some_cases: list[Case]) -> None:
     assert shared == ({1} if some_cases else {None})
     assert {figures.pop(name) for name in (*OF_INSTANCES, *OF_ATTRIBUTES, "overlaps")} == {None}
     assert figures.pop("attributes") == figures.pop("associations") == []
+    assert all(both["original"] == both["anonymized"] for both in (figures.pop(name) for name in IN_BOTH))
+    assert figures.pop("cooccurrence_slope") in (1, None)
+    assert {figures.pop(name) for name in ("path_eta2_difference", "pair_correlation_difference")} <= {0, None}
     assert set(figures.values()) == {0}
 
 
@@ -78,7 +85,7 @@ def test_equal_logs_are_at_distance_zero(some_cases: list[Case]) -> None:
 @given(logs, logs)
 def test_no_figure_is_negative_and_shares_stay_within_one(one: EventLog, other: EventLog) -> None:
     figures = measure(one, other).to_dict()
-    assert all(value is None or value >= 0 for name, value in figures.items() if name not in OTHERS)
+    assert all(value is None or value >= 0 for name, value in figures.items() if name not in MAY_BE_NEGATIVE)
     assert all(figures[name] <= 1 for name in BOUNDED)
     assert all(figures[name] is None or figures[name] <= 1 for name in SHARES_KEPT)
 
@@ -103,6 +110,7 @@ def test_the_order_of_cases_does_not_matter(some_cases: list[Case], other: Event
     rng.shuffle(shuffled)
     before, after = measure(log_of(some_cases), other).to_dict(), measure(log_of(shuffled), other).to_dict()
     assert [before.pop(name) for name in OTHERS] == [after.pop(name) for name in OTHERS]
+    assert all(before.pop(name) == pytest.approx(after.pop(name)) for name in IN_BOTH)
     assert before == pytest.approx(after)
 
 

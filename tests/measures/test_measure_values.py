@@ -12,7 +12,7 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.options import ReadOptions
 from libra.eventlog.read import read
 from libra.measures import Baseline, measure
-from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES, SHARES_KEPT
+from libra.measures.utility import IN_BOTH, OF_ATTRIBUTES, OF_INSTANCES, SHARES_KEPT, WITHIN_CASES
 
 START = datetime(2024, 5, 6, tzinfo=UTC)
 
@@ -111,6 +111,8 @@ def test_two_empty_logs_are_equal(small_log: EventLog) -> None:
     assert {distances.pop(name) for name in (*SHARES_KEPT, *OF_INSTANCES, *OF_ATTRIBUTES, "overlaps")} == {None}
     assert distances.pop("attributes") == distances.pop("associations") == []
     assert distances.pop("empty")
+    assert [distances.pop(name) for name in IN_BOTH] == [{"original": None, "anonymized": None}] * 2
+    assert {distances.pop(name) for name in WITHIN_CASES if name not in IN_BOTH} == {None}
     assert set(distances.values()) == {0}
 
 
@@ -136,4 +138,6 @@ def test_an_empty_log_scores_what_the_paper_implies(shared_logs: Path, name: str
     assert {one["tv"] for one in itself.pop("attributes")} <= {0}
     assert all(one["original"] == one["anonymized"] for one in itself.pop("associations"))
     assert {itself.pop(name) for name in OF_ATTRIBUTES} <= {0, None}
+    assert all(both["original"] == both["anonymized"] is not None for both in (itself.pop(name) for name in IN_BOTH))
+    assert itself.pop("cooccurrence_slope") in (1, None)
     assert set(itself.values()) == {0}

@@ -13,7 +13,7 @@ from parsed_page import check_policy
 import libra
 from libra import example
 from libra.measures import Utility
-from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES
+from libra.measures.utility import IN_BOTH, OF_ATTRIBUTES, OF_INSTANCES
 
 LOGS = ("bpic13", "bpic20", "hospital", "sepsis", "urineweginfectie")
 SIZES = ("cases", "events", "activities", "variants")
@@ -22,8 +22,8 @@ SIZES = ("cases", "events", "activities", "variants")
 def flat(utility: Utility) -> dict[str, float | None]:
     """The figures as the JSON of `libra measure` has them, nested ones by a dotted name."""
     document: dict[str, Any] = json.loads(json.dumps(utility.to_dict()))
-    empty = document.pop("empty")
-    return document | {f"empty.{name}": value for name, value in empty.items()}
+    nested = {outer: document.pop(outer) for outer in ("empty", *IN_BOTH)}
+    return document | {f"{outer}.{name}": value for outer, inner in nested.items() for name, value in inner.items()}
 
 
 def check_report_of(source: Path, folder: Path) -> None:

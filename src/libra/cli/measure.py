@@ -35,6 +35,11 @@ MEANINGS = {
     "edge_duration_w1_hours": "time between two events, mean shift in hours per edge",
     "edge_duration_w1_relative": "the same, relative to the original's mean",
     "edge_duration_w1_log": "the same on log10(1 + seconds): 1 is a factor of ten",
+    "edge_duration_p90_log": "the same between the 90th percentiles of each edge",
+    "edge_time_share_l1": "share of all time that each edge takes (0 equal, 2 disjoint)",
+    "path_eta2_difference": "variance of case durations that variants explain, difference",
+    "cooccurrence_slope": "correlations between activities, share that is left (1 equal)",
+    "pair_correlation_difference": "correlation of the durations of consecutive steps, difference",
     "arrival_w1_days": "when cases start, mean shift in days",
     "service_time_w1_log": "from start to completion per activity, on log10(1 + seconds)",
     "waiting_time_w1_log": "from completion to the next start per edge, on log10(1 + seconds)",
@@ -98,8 +103,10 @@ def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
     optional = (*OF_INSTANCES, *OF_ATTRIBUTES)
     shown = {name: text for name, text in MEANINGS.items() if figures[name] is not None or name not in optional}
     if utility.overlaps is not None:
-        both = f"{percent(utility.overlaps.original)} in the original, {percent(utility.overlaps.anonymized)} here"
-        shown["overlap_share"] += f" ({both})"
+        shown["overlap_share"] += _in_both(percent(utility.overlaps.original), percent(utility.overlaps.anonymized))
+    eta2, correlation = utility.path_duration_eta2, utility.pair_duration_correlation
+    shown["path_eta2_difference"] += _in_both(figure(eta2.original), figure(eta2.anonymized))
+    shown["pair_correlation_difference"] += _in_both(figure(correlation.original), figure(correlation.anonymized))
     rows = [(name, figure(figures[name]), figure(empty[name]) if name in empty else "", text) for name, text in shown.items()]
     title = f"{anonymized.name} against {original.name}: 0 is equal, lower is closer, if not stated otherwise"
     table(title, ("figure", "value", "empty log", "meaning"), rows, right=(1, 2))
@@ -110,6 +117,10 @@ def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
         table("Attributes that both logs have, the most different first", columns, of_each, right=(3, 4, 5))
     if utility.risk is not None:
         _show_release_risk(anonymized, utility.risk)
+
+
+def _in_both(original: str, anonymized: str) -> str:
+    return f" ({original} in the original, {anonymized} here)"
 
 
 def show_log_risk(risk: LogRisk) -> None:

@@ -17,7 +17,8 @@ from libra.comparison.setting import Setting
 from libra.errors import UsageError
 from libra.measures.attributes import Association, AttributeFigures
 from libra.measures.instances import Overlaps
-from libra.measures.utility import FIGURES, Baseline, Utility
+from libra.measures.utility import FIGURES, IN_BOTH, Baseline, Utility
+from libra.measures.within_cases import InBoth
 
 DOCUMENT = "Libra comparison"
 CONFIDENTIAL = (
@@ -42,7 +43,8 @@ MEASURES = {
 Why = Literal["time", "memory", "refused", "failed"]
 LIMITS: tuple[Why, ...] = ("time", "memory")
 OF_TIMES: tuple[str, ...] = ("emd_time", "case_duration_w1_hours", "arrival_w1_days")
-OF_TIMES += ("edge_duration_w1_hours", "edge_duration_w1_relative", "edge_duration_w1_log")
+OF_TIMES += ("edge_duration_w1_hours", "edge_duration_w1_relative", "edge_duration_w1_log", "edge_duration_p90_log")
+OF_TIMES += ("edge_time_share_l1", "path_eta2_difference", "pair_correlation_difference", *IN_BOTH)
 OF_TIMES += ("service_time_w1_log", "waiting_time_w1_log", "overlap_share", "attribute_duration_tv", "association_l1")
 
 
@@ -70,7 +72,7 @@ class Result:
 
     def shown(self) -> dict[str, Any]:
         """The same for people: where no times were released, measures of times are None."""
-        return self.to_dict() | {"utility": self.utility.to_dict() | {name: self.figure(name) for name in OF_TIMES}}
+        return self.to_dict() | {"utility": self.utility.to_dict() | ({} if self.has_times else dict.fromkeys(OF_TIMES))}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Result:
@@ -80,6 +82,7 @@ class Result:
         typed = {
             "empty": Baseline(**figures["empty"]),
             "overlaps": overlaps,
+            **{name: InBoth(**figures[name]) for name in IN_BOTH if figures.get(name) is not None},
             "attributes": tuple(AttributeFigures(**one) for one in figures.get("attributes", ())),
             "associations": tuple(Association(**one) for one in figures.get("associations", ())),
         }

@@ -48,7 +48,7 @@ class SortedPair:
     def __init__(self, group: Integers, values: Integers, from_one: npt.NDArray[np.bool_], n_groups: int) -> None:
         """Take both samples, already sorted by group and value, and count up each along the way."""
         self.values = values
-        self._group, self._n_groups = group, n_groups
+        self._group, self._n_groups, self._from_one = group, n_groups, from_one
         size = np.bincount(group, minlength=n_groups)
         size_one = np.bincount(group[from_one], minlength=n_groups)
         seen_one = np.cumsum(from_one, dtype=np.int64)
@@ -61,6 +61,15 @@ class SortedPair:
         """Per group the Wasserstein-1 distance, with `scaled` for `values` (same order, never decreasing within a group)."""
         moved: Floats = self._apart[:-1] * np.diff(scaled)  # at a group's end the two are not apart: both have seen all
         return np.bincount(self._group[:-1], moved, minlength=self._n_groups).astype(np.float64)
+
+    def percentiles(self, percent: int) -> tuple[Integers, Integers]:
+        """Per group and for both samples the smallest value that at least so many percent of the sample do not exceed."""
+        one, other = (
+            self.values[own][np.cumsum(size) - size - (-percent * size // 100) - 1]
+            for own in (self._from_one, ~self._from_one)
+            for size in (np.bincount(self._group[own], minlength=self._n_groups),)
+        )
+        return one, other
 
 
 def sort_grouped(group: Integers, values: Integers, other_group: Integers, other_values: Integers, n_groups: int) -> SortedPair:

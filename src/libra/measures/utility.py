@@ -20,11 +20,10 @@ from libra.measures.attributes import Association, AttributeFigures, AttributesK
 from libra.measures.distances import Floats, Integers, SortedPair, total_variation, wasserstein
 from libra.measures.edges import PairedEdges, common_codes, pair_edges, shared_edges
 from libra.measures.instances import Overlaps, instance_figures
+from libra.measures.within_cases import InBoth, WithinCases, decades, within_cases
 
 if TYPE_CHECKING:
     from libra.measures.risk import ReleaseRisk
-
-SECOND = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,8 @@ class Baseline:
 class Utility:
     """How far an anonymized log is from its original. None means: not defined here.
 
-    Every figure is 0 for equal logs, but for those of edges that are shared (`SHARES_KEPT`), which are 1.
+    Every figure is 0 for equal logs, but for `cooccurrence_slope` and those of edges that are shared (`SHARES_KEPT`), which are
+    1, and for those that have a value for each log (`IN_BOTH`).
     """
 
     emd_freq: float  # the paper's EMD Freq, in occurrences
@@ -58,6 +58,13 @@ class Utility:
     edge_duration_w1_log: float | None  # the same on log10(1 + seconds)
     arrival_w1_days: float | None  # of the cases' start times
     empty: Baseline
+    edge_time_share_l1: float | None = None  # summed differences of the edges' shares of all time between steps, from 0 to 2
+    edge_duration_p90_log: float | None = None  # of the 90th percentile of step durations, like `edge_duration_w1_log`
+    path_eta2_difference: float | None = None  # of the shares of the variance of case durations that the variant explains
+    path_duration_eta2: InBoth = field(default_factory=InBoth)  # these shares
+    cooccurrence_slope: float | None = None  # of the correlations of activities on the original's: 1 if all is kept
+    pair_correlation_difference: float | None = None  # of the correlations of the durations of consecutive steps
+    pair_duration_correlation: InBoth = field(default_factory=InBoth)  # these correlations
     service_time_w1_log: float | None = None  # of service times on log10(1 + seconds), the mean over activities
     waiting_time_w1_log: float | None = None  # of waiting times on log10(1 + seconds), the mean over the original's edges
     overlap_share: float | None = None  # difference of the shares of steps to an instance that starts before the last one ends
@@ -84,8 +91,10 @@ class Utility:
 
 
 LISTED = ("attributes", "associations")
-FIGURES = tuple(one.name for one in fields(Utility) if one.name not in (*LISTED, "empty", "overlaps", "risk", "notes"))
+IN_BOTH = ("path_duration_eta2", "pair_duration_correlation")  # a value for each log
+FIGURES = tuple(one.name for one in fields(Utility) if one.name not in (*LISTED, *IN_BOTH, "empty", "overlaps", "risk", "notes"))
 SHARES_KEPT = ("edge_precision", "edge_recall", "edge_recall_weighted")  # of which 1 is best
+WITHIN_CASES = tuple(one.name for one in fields(WithinCases))  # defined if cases differ enough
 OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")  # defined if the original has starts
 OF_ATTRIBUTES = tuple(one.name for one in fields(AttributesKept) if one.name in FIGURES)  # if both logs have some
 
@@ -102,7 +111,7 @@ def measure(original: EventLog, anonymized: EventLog, attributes: Sequence[Attri
     edges, against_nothing = pair_edges(original, anonymized), pair_edges(original, empty_log(original))
     variants, other_variants = paired_variants(original, anonymized).select("original", "anonymized").to_numpy().T
     duration, other_duration = (latest - earliest for earliest, latest in (original.case_spans, anonymized.case_spans))
-    hours, relative, log = step_durations(edges)
+    hours, relative, log, p90 = step_durations(edges)
     shared = shared_edges(original, anonymized, edges)
     return Utility(
         emd_freq=emd_freq(edges),
@@ -121,6 +130,9 @@ def measure(original: EventLog, anonymized: EventLog, attributes: Sequence[Attri
         edge_duration_w1_log=log,
         arrival_w1_days=arrival_w1_days(original, anonymized),
         empty=Baseline(emd_freq(against_nothing), emd_time(against_nothing)),
+        edge_time_share_l1=edge_time_share_l1(edges),
+        edge_duration_p90_log=p90,
+        **vars(within_cases(original, anonymized)),
         **vars(instance_figures(original, anonymized, edges)),
         **vars(attribute_figures(original, anonymized, attributes)),
     )
@@ -155,6 +167,22 @@ def dfg_l1(pair: PairedEdges) -> float | None:
     return differences / size if size else None if differences else 0.0
 
 
+def edge_time_share_l1(pair: PairedEdges) -> float:
+    """The sum of all differences in the edges' shares of the time between steps, where negative durations take no time.
+
+    0 where neither log takes any time, and 2, the most that it can be, where one of them does.
+    """
+    times = [
+        np.bincount(use.step_edge, use.step_micros.clip(min=0), minlength=len(use.counts))
+        for use in (pair.original, pair.anonymized)
+    ]
+    totals = [float(of_edges.sum()) for of_edges in times]
+    if not all(totals):
+        return 2.0 if any(totals) else 0.0
+    share, other_share = (of_edges / total for of_edges, total in zip(times, totals, strict=True))
+    return min(float(np.abs(share - other_share).sum()), 2.0)
+
+
 def paired_variants(original: EventLog, anonymized: EventLog) -> pl.DataFrame:
     """Every variant that either log has (its `trace` as places among `common_labels`), with the cases that follow it in each."""
     both = []
@@ -172,13 +200,14 @@ def arrival_w1_days(original: EventLog, anonymized: EventLog) -> float | None:
     return wasserstein(original.case_spans[0], anonymized.case_spans[0]) / DAY
 
 
-def step_durations(pair: PairedEdges) -> tuple[float | None, float | None, float | None]:
+def step_durations(pair: PairedEdges) -> tuple[float | None, float | None, float | None, float | None]:
     """How far the durations of the steps are apart, edge by edge, averaged with the original's edge counts as weights.
 
     In hours; divided by the original's mean absolute step duration, so that an empty log scores 1 (None where that mean is zero
-    and the distance is not); and on the scale log10(1 + seconds), negative durations taken as zero. An edge that the anonymized
-    log lacks counts as if all its steps took no time there; an edge that only the anonymized log has does not count. All figures
-    are 0 where neither log has an edge, and None where only the original has none.
+    and the distance is not); on the scale log10(1 + seconds), negative durations taken as zero; and on that scale between their
+    90th percentiles alone. An edge that the anonymized log lacks counts as if all its steps took no time there; an edge that only
+    the anonymized log has does not count. All figures are 0 where neither log has an edge, and None where only the original has
+    none.
 
     Example:
         >>> from libra.example.simulate import simulate
@@ -189,7 +218,7 @@ def step_durations(pair: PairedEdges) -> tuple[float | None, float | None, float
     original, together = pair.original, pair.sorted_steps()
     if not len(original.step_edge):
         nothing = None if len(pair.anonymized.step_edge) else 0.0
-        return nothing, nothing, nothing
+        return nothing, nothing, nothing, nothing
 
     def mean_over_edges(distances: Floats) -> float:
         return float(distances @ original.counts / original.counts.sum())
@@ -198,9 +227,10 @@ def step_durations(pair: PairedEdges) -> tuple[float | None, float | None, float
     log = mean_over_edges(log_distances(together))
     mean_step = float(np.abs(original.step_micros).mean()) / HOUR
     relative = hours / mean_step if mean_step else (None if hours else 0.0)
-    return hours, relative, log
+    p90, other_p90 = map(decades, together.percentiles(90))
+    return hours, relative, log, mean_over_edges(np.abs(p90 - other_p90))
 
 
 def log_distances(steps: SortedPair) -> Floats:
     """Per edge how far the durations of its steps are apart on log10(1 + seconds), negative ones taken as zero."""
-    return steps.distances(np.log10(1 + steps.values.clip(min=0) / SECOND))
+    return steps.distances(decades(steps.values))

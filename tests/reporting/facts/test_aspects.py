@@ -18,7 +18,8 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures import measure
 from libra.measures.instances import has_starts
-from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES
+from libra.measures.utility import IN_BOTH, OF_ATTRIBUTES, OF_INSTANCES
+from libra.measures.within_cases import InBoth
 from libra.mechanisms.fresh_log import log_of as log_of_cases
 from libra.reporting.facts import facts_of
 from libra.reporting.facts.aspects import ASPECTS, NEXT_VALUES, Aspect, aspects_of
@@ -26,6 +27,7 @@ from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.tables import absent_of
 from libra.reporting.facts.verdicts import Loss, Verdict, lost_of
 from libra.reporting.facts.yardsticks import compared, sample_of, yardsticks_of
+from libra.reporting.numbers import share
 
 KEYS = ["cases", "activities", "edges", "variants", "lengths", "step_durations", "case_durations", "arrivals"]
 
@@ -36,8 +38,9 @@ def judged(original: EventLog, anonymized: EventLog, *, has_times: bool = True) 
 
 
 def flat(document: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in document.items() if name != "empty"} | {
-        f"empty.{name}": value for name, value in document["empty"].items()
+    nested = ("empty", *IN_BOTH)
+    return {name: value for name, value in document.items() if name not in nested} | {
+        f"{outer}.{name}": value for outer in nested for name, value in document[outer].items()
     }
 
 
@@ -53,8 +56,9 @@ def check_figures(original: EventLog, anonymized: EventLog) -> None:
     assert {figure.name for figure in shown} >= set(expected)
     assert len({figure.name for figure in shown}) == len(shown)
     for figure in shown:
-        if "." not in figure.name or figure.name.startswith("empty."):
+        if figure.name in expected:
             assert figure.value == expected[figure.name]
+            assert bool(figure.of_sample) == (not figure.name.startswith("empty.") and not figure.name.endswith(".original"))
         assert figure.text
         assert figure.meaning
 
@@ -163,6 +167,18 @@ def test_sentences_say_the_figures_and_those_of_a_sample() -> None:
     assert next(one for one in aspects["edges"].figures if one.name == "dfg_l1").text in aspects["edges"].sentence
     assert aspects["variants"].figures[0].text in aspects["variants"].sentence
     assert all("{}" not in "".join(aspect.around) for aspect in aspects.values())
+
+
+def test_figures_of_both_logs_come_with_those_of_the_sample_in_the_middle() -> None:
+    log = simulate(cases=300)
+    by = yardsticks_of(log, simulate(cases=200))
+    found = [measure(log, sample_of(log, 200, seed)) for seed in range(1, 6)]
+    assert by.sample.cooccurrence_slope == sorted(one.cooccurrence_slope or 0 for one in found)[2]
+    for name in IN_BOTH:
+        values = [getattr(one, name) for one in found]
+        assert getattr(by.sample, name) == InBoth(values[0].original, sorted(one.anonymized for one in values)[2])
+    (figure,) = [one for one in judged(log, simulate(cases=200))["case_durations"].figures if one.name.endswith(".anonymized")]
+    assert figure.of_sample == share(by.sample.path_duration_eta2.anonymized)
 
 
 def test_attributes_that_both_logs_have_are_judged_by_a_fresh_sample() -> None:

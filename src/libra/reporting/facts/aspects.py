@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from libra.eventlog.log import EventLog
 from libra.measures.instances import has_starts
@@ -40,13 +41,15 @@ FEWEST_EVENTS = 0.01  # a difference below which more digits say nothing
 class Figure:
     """A figure, which is None where it is not defined: its name for programs, how it is written, and what it says.
 
-    Figures of `libra measure` carry the name that they have in its JSON (`empty.emd_freq` is `emd_freq` within `empty`).
+    Figures of `libra measure` carry the name that they have in its JSON (`empty.emd_freq` is `emd_freq` within `empty`), and also
+    say what a fresh sample of the original has.
     """
 
     name: str
     value: float | None
     text: str
     meaning: str
+    of_sample: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,15 @@ MEASURED: dict[str, tuple[Written, str]] = {
     "edge_duration_w1_log": (factor, "mean difference of step durations by edge, in powers of ten: 1 is a factor of ten"),
     "edge_duration_w1_relative": (share, "mean difference of step durations by edge, as a share of the mean step"),
     "edge_duration_w1_hours": (hours, "mean difference of step durations by edge"),
+    "edge_duration_p90_log": (factor, "likewise for the 90th percentiles of step durations by edge, in powers of ten"),
+    "edge_time_share_l1": (number, "summed differences of the steps' shares of all time between events: 2 if no step shares any"),
+    "pair_correlation_difference": (number, "difference of the correlations of the durations of consecutive steps"),
+    "pair_duration_correlation.original": (number, "this correlation in the original"),
+    "pair_duration_correlation.anonymized": (number, "this correlation in the anonymized log"),
+    "path_eta2_difference": (share, "difference of the shares of the variance of case durations that the variant explains"),
+    "path_duration_eta2.original": (share, "this share in the original"),
+    "path_duration_eta2.anonymized": (share, "this share in the anonymized log"),
+    "cooccurrence_slope": (number, "how much is left of the correlations of the activities of a case: 1 if all"),
     "emd_time": (hours, "EMD Time of the Libra paper, which does not look at labels"),
     "empty.emd_time": (hours, "EMD Time of an empty log"),
     "service_time_w1_log": (factor, "mean difference of service times by activity, in powers of ten: 1 is a factor of ten"),
@@ -138,18 +150,29 @@ MEASURED: dict[str, tuple[Written, str]] = {
     ),
     "handover_tv": (share, "share of values with the next one in the case that would have to be others"),
 }
-BY_EDGE = ("edge_duration_w1_log", "edge_duration_w1_relative", "edge_duration_w1_hours", "emd_time", "empty.emd_time")
+BY_EDGE = (
+    *(
+        "edge_duration_w1_log",
+        "edge_duration_w1_relative",
+        "edge_duration_w1_hours",
+        "edge_duration_p90_log",
+        "edge_time_share_l1",
+    ),
+    *("pair_correlation_difference", "pair_duration_correlation.original", "pair_duration_correlation.anonymized"),
+    *("emd_time", "empty.emd_time"),
+)
+BY_CASE = ("case_duration_w1_hours", "path_eta2_difference", "path_duration_eta2.original", "path_duration_eta2.anonymized")
 OFF, PROPORTIONS = "off by {}", "proportions {} off"
 OTHER_SIZE = 0.1  # difference of the numbers of cases from which on counts say more about that than about steps
 ASPECTS: dict[str, tuple[str, str, tuple[str, ...], str]] = {  # title, what it is good for, figures, words around the first
     "cases": ("Cases", "numbers of cases", (), "{}"),
     "activities": ("Activities", "activities", (), "{}"),
     "edges": ("Steps", "process maps", ("dfg_l1", "dfg_tv", *SHARES_KEPT, "emd_freq", "empty.emd_freq"), "counts {} off"),
-    "variants": ("Variants", "variants", ("variant_tv", "unseen_variant_share"), "{} of cases differ"),
+    "variants": ("Variants", "variants", ("variant_tv", "unseen_variant_share", "cooccurrence_slope"), "{} of cases differ"),
     "lengths": ("Trace lengths", "trace lengths", ("length_w1",), OFF),
     "step_durations": ("Step durations", "step durations", BY_EDGE, OFF),
     "service_times": ("Service times", "service and waiting times", OF_INSTANCES, OFF),
-    "case_durations": ("Case durations", "case durations", ("case_duration_w1_hours",), OFF),
+    "case_durations": ("Case durations", "case durations", BY_CASE, OFF),
     "arrivals": ("Arrivals", "arrivals", ("arrival_w1_days",), OFF),
     "attributes": (
         "Attributes",
@@ -304,8 +327,9 @@ def _figures(by: Yardsticks, names: Sequence[str]) -> list[Figure]:
     figures = []
     for name in names:
         written, meaning = MEASURED[name]
-        figure = getattr(by.anonymized.empty if "." in name else by.anonymized, name.removeprefix("empty."))
-        figures.append(Figure(name, figure, written(figure), meaning))
+        figure, sample = (attrgetter(name)(one) for one in (by.anonymized, by.sample))
+        of_both = name.startswith("empty.") or name.endswith(".original")  # the same for any copy
+        figures.append(Figure(name, figure, written(figure), meaning, "" if of_both else written(sample)))
     return figures
 
 

@@ -6,9 +6,10 @@ what the same process might have written, had nothing been anonymized.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, START_TIMESTAMP, TIMESTAMP
 from libra.measures.distances import total_variation
 from libra.measures.edges import pair_edges
-from libra.measures.utility import FIGURES, Utility, measure
+from libra.measures.utility import FIGURES, IN_BOTH, Utility, measure
 from libra.mechanisms.fresh_log import log_of
 from libra.reporting.facts.pair import SECOND
 from libra.reporting.facts.tables import middles_of
@@ -57,8 +58,8 @@ class Yardsticks:
 
     def loss(self, of: Callable[[Compared], float | None]) -> Loss:
         """What the anonymized log loses of something that is a loss, and what fresh samples lose."""
-        again = [of(sample) for sample in self.samples]
-        return Loss(of(self.found), None if None in again else median(again))  # type: ignore[type-var]  # no None is left
+        again = (of(sample) for sample in self.samples)
+        return Loss(of(self.found), _middle(again))
 
     def relative(self, name: str, whole: float | None) -> Loss:
         """A figure of `libra measure` as a share of what an empty log has."""
@@ -75,20 +76,27 @@ def yardsticks_of(original: EventLog, anonymized: EventLog, declared: Sequence[A
         sample_of(original, cases, seed, like=anonymized) for seed in range(SEED, SEED + (DRAWS if cases <= MANY_CASES else 1))
     ]
     found = [measure(original, sample, declared) for sample in samples]
-    middle: dict[str, float | None] = {}
-    for name in FIGURES:
+    middle: dict[str, Any] = {name: _middle(getattr(one, name) for one in found) for name in FIGURES}
+    for name in IN_BOTH:
         values = [getattr(one, name) for one in found]
-        middle[name] = None if None in values else median(values)
+        middle[name] = replace(values[0], anonymized=_middle(one.anonymized for one in values))
     starts = np.sort(original.case_spans[0])
     return Yardsticks(
         anonymized=measure(original, anonymized, declared),
-        sample=replace(found[0], **middle),  # type: ignore[arg-type]  # fields that are never None have no None among their values
+        sample=replace(found[0], **middle),
         empty=measure(original, nothing, declared),
         sample_cases=samples[0].n_cases,
         found=compared(original, anonymized),
         samples=tuple(compared(original, sample) for sample in samples),
         empty_arrival_days=float(np.abs(starts - starts[len(starts) // 2]).mean()) / DAY if len(starts) else None,
     )
+
+
+def _middle(values: Iterable[float | None]) -> float | None:
+    """The median; None if one of them is not defined."""
+    values = list(values)
+    known = [value for value in values if value is not None]
+    return median(known) if len(known) == len(values) else None
 
 
 def sample_of(log: EventLog, cases: int, seed: int = SEED, *, like: EventLog | None = None) -> EventLog:
