@@ -12,10 +12,13 @@ import pytest
 import libra
 from attributed import EVERY, OWN_PLACES, PLACE, PLACES, WARD, attributed
 from libra._system.randomness import Randomness
-from libra.engines.attribute_tables import OfAttribute
+from libra.engines.attribute_tables import Coding, HasActivity, OfAttribute
 from libra.engines.polars import PolarsEngine, engine_of
+from libra.eventlog.attributes import Attribute
+from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog
-from libra.mechanisms.libra.attributes.release import AttributeFigures
+from libra.mechanisms.libra.attributes.fit import NEVER, Dependence, Model, dealt
+from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
 from libra.privacy.gate import Gate
 from libra.release import Release
 
@@ -71,3 +74,16 @@ def test_figures_survive_json(release: Release) -> None:
     assert again.to_dict() == figures.to_dict()
     assert again.pairs == figures.pairs
     assert [one.attribute for one in again.each] == list(EVERY)
+
+
+def test_a_value_that_does_not_stand_out_is_dealt_to_nobody_however_unlikely_all_others_are() -> None:
+    """Several sides may each say that hardly any case of a kind has one of the values that there are."""
+    counts, codes = np.array([0.0, 6.0, 4.0, 0.0]), np.array([0, 1] * 5)
+    one = ReleasedAttribute(Attribute("case:x", "number"), Coding((1, 2), ()), (), counts, np.ones(4))
+    weights = np.array([[0.0, 50.0], [0.0, -300.0], [0.0, -250.0], [0.0, 50.0]])
+    base = np.array([NEVER, -0.5, -0.9, NEVER])
+    model = Model(0, one, base, (Dependence(HasActivity(1), np.arange(4), weights),), None)
+    cases = Cases(codes, np.zeros(10, np.int64), np.arange(11), np.zeros(10, np.int64), 2)
+    found = dealt([model], cases, Randomness(seed=1)).attributes[0]
+    assert set(found[codes == 0].tolist()) == {1, 2}
+    assert set(found[codes == 1].tolist()) == {2}

@@ -28,7 +28,7 @@ LEAST = 0.05  # cases in a cell, so that logarithms are finite
 FAR = 4.0  # how large a parameter may become for what noise makes impossible by a standard deviation
 OTHERS = -1  # which no text has
 GOLDEN = (5**0.5 - 1) / 2
-NEVER = -60.0  # the logarithm of a share that is nothing
+NEVER = -np.inf  # the logarithm of a share that is nothing, whatever else is unlikely
 
 
 @dataclass(frozen=True, eq=False, repr=False)
