@@ -72,10 +72,16 @@ class EmptyReleaseError(LibraError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question to put behind an error, where one of the known words is close; otherwise nothing."""
+    """A question to put behind an error, where one of the known words is close, or only written in other letters; or nothing.
+
+    Example:
+        >>> did_you_mean("Billed", ["PAID", "BILLED"]), did_you_mean("BILLD", ["PAID", "BILLED"]), did_you_mean("x", ["PAID"])
+        (' Did you mean BILLED?', ' Did you mean BILLED?', '')
+    """
     from difflib import get_close_matches
 
-    close = get_close_matches(word, list(known), n=1)
+    known = list(known)
+    close = [each for each in known if each.casefold() == word.strip().casefold()] or get_close_matches(word, known, n=1)
     return f" Did you mean {close[0]}?" if close else ""
 
 

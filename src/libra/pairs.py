@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from libra.errors import MissingColumnError, UsageError
 from libra.eventlog.options import ReadOptions, RoleNames, no_progress, stage
-from libra.keywords import ReadKeywords, read_options, refuse_other_than_bool
+from libra.keywords import ReadKeywords, described_by, read_options, refuse_other_than_bool
 
 if TYPE_CHECKING:
     from libra.api import Source
@@ -34,7 +34,8 @@ def measure(
 ) -> Utility:
     """How far a log is from its original, in the measures of the field; keywords as for `read`.
 
-    A `description` is that of the original, and the anonymized log is read as it is found. All other keywords apply to both
+    A `description` is that of the original, and the anonymized log is read as it is found; attributes are compared as what it
+    says they are. All other keywords apply to both
     logs, except for columns that the anonymized log does not have (it often has other names) and, unless it is a CSV file from
     another tool, those about text; `utility.notes` says so.
 
@@ -58,7 +59,8 @@ def measure(
     first, second = read_pair(original, anonymized, **keywords)
     pair = (_file_name(original), first), (_file_name(anonymized), second)
     notes = tuple(f"{name}: {note}" if name else note for name, log in pair for note in log.notes)
-    utility = replace(compare(first, second), notes=notes)
+    described = described_by(keywords.get("description"))
+    utility = replace(compare(first, second, described.attributes if described else ()), notes=notes)
     if not risk:
         return utility
     file = Path(anonymized) if isinstance(anonymized, str | Path) else None

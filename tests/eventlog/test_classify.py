@@ -192,6 +192,10 @@ def test_names_of_people_are_not_proposed() -> None:
         found = made(None, **{name: values})[name]
         assert found.releasable == (name in ("Product name", "User type", "Cost by user", "Doctor"))
         assert ("CHECK THIS: may name people, whom a guarantee for cases does not protect" in found.reason) != found.releasable
+    for name in ("Patient", "Kunden-Nr", "client name", "Patient type", "Customer segment"):
+        (found,) = made({name: LETTERS}).values()
+        assert found.releasable == (name in ("Patient type", "Customer segment"))
+        assert ("CHECK THIS: may say whose case it is; name it as individual" in found.reason) != found.releasable
     twins = made(None, **{"Terminal": people, "org:resource": [[f"who {one}" for one in values] for values in people]})
     assert (twins["Terminal"].reason, twins["Terminal"].releasable) == ('"org:resource" says the same in other words', False)
     assert twins["org:resource"].role == "event attribute"

@@ -115,6 +115,8 @@ def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
         of_each = [(one.name, one.level, one.kind, *map(figure, (one.tv, one.w1_relative, one.handover_tv))) for one in worst]
         columns = ("attribute", "of", "kind", "tv", "w1_relative", "handover_tv")
         table("Attributes that both logs have, the most different first", columns, of_each, right=(3, 4, 5))
+        if len(utility.attributes) > MOST_ATTRIBUTES:
+            say(f"… and {len(utility.attributes) - MOST_ATTRIBUTES} more attributes; --json lists them all")
     if utility.risk is not None:
         _show_release_risk(anonymized, utility.risk)
 

@@ -16,8 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from libra.eventlog.attributes import DAYS, LARGEST, MOST_DECIMALS, Attribute, Kind, Level, plain_values
-from libra.eventlog.description import CHECK
-from libra.eventlog.doubts import CODE_NAME, FEW_VALUES, MOSTLY, doubt_about_numbers, doubt_about_texts, names_people
+from libra.eventlog.doubts import CODE_NAME, FEW_VALUES, MOSTLY, doubt_about_numbers, doubt_about_people, doubt_about_texts
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import (
     ACTIVITY,
@@ -47,7 +46,6 @@ FEW_CASES = 20  # fewer than these, and than a twentieth of all, are too few to 
 NEARLY = 0.99  # of the cases, or of the values; MOSTLY is less
 IDENTIFIER, NUMBERED, NEAR_UNIQUE = 0.9, 0.95, 0.5  # different values per value that a case has; of whole numbers more
 LONG_TEXT, MANY_WORDS = 30, 5
-WHO = f"{CHECK}may name people, whom a guarantee for cases does not protect; write release = true if they may be released"
 EVIDENCE = 20.0  # nats: how unlikely a dependence between columns is by chance
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -202,8 +200,8 @@ class _Column:
             release = release and not self.same and self.depends_on != ACTIVITY
         if release and self.n_cases < min(FEW_CASES, self._log.n_cases / 20):
             reason, release = f"{reason}; in too few cases to learn from", False
-        if release and self._names_people():
-            release, reason = False, f"{reason}; {WHO}"
+        if release and (people := self._people()):
+            release, reason = False, f"{reason}; {people}"
         numbers = self._numbers() if self.kind == "number" else None
         decimals = 0 if numbers is None else _decimals(numbers)
         at = self.first_at if self.in_case and self.first_at else None
@@ -286,10 +284,11 @@ class _Column:
         several = self._activity is not None and len(np.unique(self._activity)) > 1
         return f'for its first value alone, write level = "case" and at = "{self.first_at}"' if self.first_at and several else ""
 
-    def _names_people(self) -> bool:
-        """Whether it seems to name people; groups and roles of them are none, and resources have a role of their own."""
+    def _people(self) -> str:
+        """Why it may name people; groups and roles of them are none, and resources have a role of their own."""
         numbers = self.kind == "number" and _decimals(self._numbers()) == 0
-        return (numbers or self.kind == "category") and self.name not in OF_EVENTS and names_people(self.name, of_numbers=numbers)
+        told = (numbers or self.kind == "category") and self.name not in OF_EVENTS
+        return doubt_about_people(self.name, of_numbers=numbers) if told else ""
 
     def _doubt(self) -> str:
         """Why it may be of another kind than the proposed one."""

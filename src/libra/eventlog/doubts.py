@@ -26,24 +26,32 @@ HALF, MOSTLY = 0.5, 0.9  # shares of the values
 MORE_PEOPLE = """clerk owner author creator approver reviewer supervisor therapist caseworker arztin email emailaddress
     emailadresse firstname lastname surname fullname vorname nachname familienname voornaam achternaam prenom"""
 PEOPLE = {*MORE_PEOPLE.split(), *(name for tier in TIERS for name in tier["resource"])}
+MORE_SUBJECTS = """patient customer client applicant borrower insured policyholder student citizen taxpayer passenger tenant
+    kunde kunden kundin patienten klient klientin patientin antragsteller antragstellerin versicherter versicherte studentin klant
+    versicherungsnehmer aanvrager verzekerde paciente cliente asegurado assure demandeur пациент клиент заявитель"""
+SUBJECTS = {normal(name) for name in MORE_SUBJECTS.split()}
+WHO = f"{CHECK}may name people, whom a guarantee for cases does not protect; write release = true if they may be released"
+WHOSE = f"{CHECK}may say whose case it is; name it as individual to protect people with several cases, or write release = true"
 OF_A_PERSON = {"id", "nr", "no", "number", "nummer", "code", "key", "login", "name"}  # behind a word for people
 PREFIXES = {"event", "case", "org"}
 
 
-def names_people(name: str, *, of_numbers: bool) -> bool:
-    """Whether a column is called as one that tells who did something; the name of numbers has to say nothing else.
+def doubt_about_people(name: str, *, of_numbers: bool) -> str:
+    """What a column may tell by its name: who did something, or whose case it is; the name of numbers has to say nothing else.
 
     Example:
-        >>> [names_people(name, of_numbers=False) for name in ("event User", "assigned_to_nurse", "Product name", "User type")]
-        [True, True, False, False]
+        >>> names = "event User", "assigned_to_nurse", "Product name", "User type", "Patient", "Patient age"
+        >>> [bool(doubt_about_people(name, of_numbers=False)) for name in names]
+        [True, True, False, False, True, False]
     """
     words = [normal(word) for word in re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))]
     if words == ["name"] or (len(words) > 1 and words[-1] == "by"):
-        return True
+        return WHO
     while len(words) > 1 and words[0] in PREFIXES:
         del words[0]
     ends = [words, words[:-1]] if words and words[-1] in OF_A_PERSON else [words]
-    return any("".join(end[at:]) in PEOPLE for end in ends for at in range(1 if of_numbers else len(end)))
+    told = {"".join(end[at:]) for end in ends for at in range(1 if of_numbers else len(end))}
+    return WHO if told & PEOPLE else WHOSE if told & SUBJECTS else ""
 
 
 def doubt_about_numbers(numbers: npt.NDArray[np.float64]) -> str:

@@ -71,7 +71,7 @@ def _goes_out(facts: Facts, document: Mapping[str, Any] | None, names: Names) ->
     log, sizes = shown(names.anonymized or "the anonymized log"), facts.anonymized
     yield f"{log}: {count(sizes.cases)} cases, {count(sizes.events)} events, {count(sizes.activities)} activity names"
     if document is not None:
-        yield f"It holds {document['contents'].partition(';')[0].removesuffix(GENERATED)}"
+        yield f"It holds {document['contents'].partition(';')[0].removesuffix(GENERATED) if sizes.cases else 'no case'}"
     if facts.released:
         yield f"Its attributes: {_named(facts.released, MOST_RELEASED)}{_called(facts, document)}"
     if document is not None:

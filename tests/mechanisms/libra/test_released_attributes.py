@@ -256,6 +256,20 @@ def test_dates_in_whole_days_have_no_time_of_day_and_are_as_far_from_the_start(o
     assert np.mean(days == 10) == pytest.approx(0.75, abs=0.04)
 
 
+def test_numbers_that_both_go_with_a_third_are_not_tied_to_each_other() -> None:
+    """What goes with the same does not have to go together: measured pairs imply a tie that has to be measured as well."""
+    log, random = simulate(cases=30_000), np.random.Generator(np.random.PCG64(2))
+    one, other, third = random.normal(size=(3, log.n_cases))
+    numbers = [
+        np.round(np.clip(50 + 12 * each, 0, 100), 1) for each in (one, other, (one + other) / 2**0.5, (one + third) / 2**0.5)
+    ]
+    log = replace(log, cases=log.cases.with_columns(pl.Series(f"n{i}", each) for i, each in enumerate(numbers)))
+    asked = [Attribute(f"case:n{i}", "number", lowest=0, highest=100, decimals=1) for i in range(len(numbers))]
+    found = libra.anonymize(log, epsilon=1.0, delta=1e-4, seed=1, attributes=asked).log.cases
+    after = np.corrcoef([found[f"n{i}"].fill_null(50).to_numpy() for i in range(len(numbers))])
+    assert np.abs(after - np.corrcoef(numbers)).max() < 0.18
+
+
 def test_the_last_day_that_files_can_hold_is_a_whole_day(original: EventLog, tmp_path: Path) -> None:
     """Written for "never" by many systems; what noise makes of it lies beyond the year 9999."""
     never = pl.Series("due", [datetime(9999, 12, 31, tzinfo=UTC) if i % 3 else None for i in range(original.n_cases)])

@@ -97,18 +97,36 @@ def _chosen(
     by_chance = np.array([MEAN * float(np.sqrt(one).sum()) for one in without])
     by_noise = np.array([MEAN * (known[one].off + known[other].off) for one, other in pairs])
     lost = np.maximum(scores - np.hypot(by_chance, by_noise), 0.0)
+    lost = np.maximum(lost, _implied(pairs, lost, float(cases.sum())))
     norms = np.array([tables.Interactions((pair,)).clip for pair in pairs])
     noise = np.array([MEAN * one.n_cells * other.n_cells for one, other in pairs]) / (mu * math.sqrt(PAIRS))
     usual = noise * float(norms.mean()) * math.sqrt(USUAL_PAIRS * attributes)
     order = np.argsort(_left(lost, usual) - lost, kind="stable")
     best: dict[tuple[object, ...], int] = {}  # of two codings of a pair
     for i in order.tolist():
-        best.setdefault(tuple(side.number if isinstance(side, OfAttribute) else side for side in pairs[i]), i)
+        best.setdefault(tuple(_what(side) for side in pairs[i]), i)
     order = np.array(list(best.values()))[: MOST_PAIRS * attributes]
     if_up_to = np.sqrt(np.cumsum(norms[order] ** 2))[:, None]  # that many pairs are measured: a row each
     gained = np.tril(lost[order] - _left(lost[order], if_up_to * noise[order])).sum(axis=1)
     taken = np.sort(order[: 1 + int(np.argmax(gained))])
     return tables.Interactions(tuple(pairs[i] for i in taken))
+
+
+def _implied(pairs: Sequence[Pair], lost: Floats, n_cases: float) -> Floats:
+    """What two pairs with a side in common say about a third one, which has to be measured if nothing of it is true."""
+    place = {what: i for i, what in enumerate(dict.fromkeys(_what(side) for pair in pairs for side in pair))}
+    one, other = np.array([[place[_what(side)] for side in pair] for pair in pairs]).T
+    strength = np.zeros((len(place), len(place)))
+    np.maximum.at(strength, (one, other), lost / n_cases)
+    strength = np.maximum(strength, strength.T)
+    implied = np.array([(row * strength).max(axis=1) for row in strength])
+    found: Floats = n_cases * implied[one, other]
+    return found
+
+
+def _what(side: Side) -> object:
+    """What a side is about, however it is grouped."""
+    return side.number if isinstance(side, OfAttribute) else side
 
 
 def _left(lost: Floats, noise: Floats) -> Floats:
