@@ -49,11 +49,15 @@ def declared(draw: st.DrawFn) -> Attribute:
     kind, level = draw(st.sampled_from(get_args(Kind))), draw(st.sampled_from(get_args(Level)))
     texts = NAMES.map(lambda names: tuple(dict.fromkeys(text for name in names if (text := name.strip()))))
     missing = draw(texts)
-    said: dict[str, Any] = {"unit": draw(TEXT), "missing": missing, "release": draw(st.booleans())}
+    unit = draw(st.sampled_from(("", "days")) if kind == "date" else TEXT)
+    said: dict[str, Any] = {"unit": unit, "missing": missing, "release": draw(st.booleans())}
     if kind == "number":
         bounds = sorted(draw(st.tuples(*[st.floats(-1e9, 1e9) | st.integers(-9, 9)] * 2).filter(lambda pair: pair[0] != pair[1])))
         said |= {key: bound for key, bound in zip(("lowest", "highest"), bounds, strict=True) if draw(st.booleans())}
         said |= {"decimals": draw(st.integers(0, 9)), "counter": level == "event" and draw(st.booleans())}
+    if kind == "date":
+        low, high = sorted(draw(st.sets(st.integers(-9_999, 9_999), min_size=2, max_size=2)))
+        said |= {key: bound for key, bound in (("lowest", low), ("highest", high)) if draw(st.booleans())}
     if kind == "category":
         said["values"] = draw(st.none() | texts.filter(lambda values: values and not {*values} & {*missing}))
     if level == "case":
