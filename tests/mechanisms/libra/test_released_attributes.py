@@ -249,9 +249,11 @@ def test_dates_in_whole_days_have_no_time_of_day_and_are_as_far_from_the_start(o
     due = original.case_spans[0] // day * day + np.where(np.arange(original.n_cases) % 4 == 0, 0, 10) * day
     log = replace(original, cases=original.cases.with_columns(pl.Series("due", due).cast(UTC_MICROSECONDS)))
     found = libra.anonymize(log, **ASKED | {"attributes": [Attribute("case:due", "date", unit="days")]}).log
-    after = found.cases["due"].to_physical().to_numpy()
+    due_then = found.cases["due"]  # by noise, one may be missing
+    assert due_then.null_count() <= 2
+    after = due_then.drop_nulls().to_physical().to_numpy()
     assert (after % day == 0).all()
-    days = (after - found.case_spans[0] // day * day) // day
+    days = (after - found.case_spans[0][due_then.is_not_null().to_numpy()] // day * day) // day
     assert np.mean(days == 0) == pytest.approx(0.25, abs=0.04)
     assert np.mean(days == 10) == pytest.approx(0.75, abs=0.04)
 

@@ -7,6 +7,7 @@ out by evenly spread numbers instead of by chance, so that hardly any error is a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.ordering import ranks, stable_order
 from libra._system.randomness import Randomness
 from libra.engines.attribute_tables import GRAINS, OfAttribute, Side
 from libra.engines.counting.attributes import cells_of, coded, combinations
@@ -27,7 +29,7 @@ USUAL = 0.8  # standard deviation of a parameter of the model, before anything i
 LEAST = 0.05  # cases in a cell, so that logarithms are finite
 FAR = 4.0  # how large a parameter may become for what noise makes impossible by a standard deviation
 OTHERS = -1  # which no text has
-GOLDEN = (5**0.5 - 1) / 2
+LEAST_WEIGHT = 1e-300  # of a cell, which is divided by
 NEVER = -np.inf  # the logarithm of a share that is nothing, whatever else is unlikely
 
 
@@ -201,20 +203,46 @@ def _centred(table: Floats) -> Floats:
 def dealt_evenly(weights: Floats, kind: Integers, random: Randomness) -> Integers:
     """A cell for each of some rows, of which `kind` says by which row of weights; hardly any error is added to expected counts.
 
+    Kinds next to each other make up for what rounding adds to one of them. They change places with near ones first:
+    two attributes that are dealt to the same kinds would otherwise be rounded in step.
+
     Example:
         >>> np.bincount(dealt_evenly(np.array([[1.0, 3.0]]), np.zeros(8, np.int64), Randomness(seed=1))).tolist()
         [2, 6]
     """
-    times = np.bincount(kind, minlength=len(weights))
-    until = np.cumsum(weights, axis=1)
-    until *= (times / until[:, -1])[:, None]
-    begins = (random.uniform(1) + GOLDEN * np.arange(len(weights))) % 1  # of each kind, evenly spread as well
-    until = np.floor(until + begins[:, None])
-    until[:, -1] = times
-    counts = np.diff(until, axis=1, prepend=0).astype(np.int64)
+    n, n_cells = weights.shape
+    times = np.bincount(kind, minlength=n)
+    order = stable_order(np.arange(n) + math.sqrt(n) * random.uniform(n))
+    counts = np.empty((n, n_cells), np.int64)
+    counts[order] = _rounded((weights * (times / weights.sum(axis=1))[:, None])[order].T, times[order], random).T
     cell = np.empty(len(kind), np.int64)
-    cell[random.permutation_within(kind)] = np.repeat(np.tile(np.arange(weights.shape[1]), len(weights)), counts.ravel())
+    cell[random.permutation_within(kind)] = np.repeat(np.tile(np.arange(n_cells), n), counts.ravel())
     return cell
+
+
+def _rounded(expected: Floats, times: Integers, random: Randomness) -> Integers:
+    """Whole counts of cells, a row each, that add up to `times`: cells are divided in two, and each half again.
+
+    What one kind gets too much of a half, the next ones get too little of. Shares are corrected so that halves have as many
+    in all as expected, though the kinds that a half has got may not be its usual ones.
+    """
+    halves = [np.zeros((1 << (len(expected) - 1).bit_length(), len(times)))]
+    halves[0][: len(expected)] = expected
+    while len(halves[-1]) > 1:
+        halves.append(halves[-1][::2] + halves[-1][1::2])
+    counts = times[None, :].astype(float)
+    for whole, parts in zip(halves[:0:-1], halves[-2::-1], strict=True):
+        share = parts[::2] / np.maximum(whole, LEAST_WEIGHT)
+        one, other = ((counts * part).sum(axis=1, keepdims=True) for part in (share, 1 - share))
+        left, right = (part.sum(axis=1, keepdims=True) for part in (parts[::2], parts[1::2]))
+        both = (left * other > 0) & (right * one > 0)
+        change = np.where(both, (right * one) / np.where(both, left * other, 1.0), 1.0)
+        share /= share + (1 - share) * change
+        until = np.cumsum(counts * share, axis=1)
+        first = np.diff(np.floor(until + random.uniform(len(until))[:, None]), axis=1, prepend=0)
+        first = np.where(share == 1, counts, np.minimum(first, counts))
+        counts = np.stack((first, counts - first), axis=1).reshape(2 * len(counts), len(times))
+    return counts[: len(expected)].astype(np.int64)
 
 
 def values_in(one: ReleasedAttribute, cell: Integers, random: Randomness) -> Integers:
@@ -230,12 +258,11 @@ def values_in(one: ReleasedAttribute, cell: Integers, random: Randomness) -> Int
     elif len(rest):
         begins, ends = ends_of(one.coding, one.attribute)
         place = cell[rest] - 1 - n_atoms
-        order = random.permutation_within(place)
-        first = np.searchsorted(place[order], place[order])
-        many = np.bincount(place, minlength=len(begins))[place[order]]
-        part = (np.arange(len(rest)) - first + random.uniform(len(rest))) / many  # evenly within each interval
+        order, sizes = random.permutation_within(place), np.bincount(place)
+        part = (ranks(sizes) + random.uniform(len(rest))) / sizes.repeat(sizes)  # evenly within each interval
         grain = _grains(one, len(rest), random)
-        values[rest[order]] = _within(begins[place[order]], ends[place[order]], part, grain)
+        place = place[order]
+        values[rest[order]] = _within(begins[place], ends[place], part, grain)
     return values
 
 
@@ -250,7 +277,9 @@ def _grains(one: ReleasedAttribute, n: int, random: Randomness) -> Integers:
     """How round each of some numbers is to be, as a place among the grains."""
     until = np.cumsum(one.grains) / max(sum(one.grains), 1e-9)
     evenly = (random.uniform(1) + np.arange(n)) / max(n, 1)
-    return np.searchsorted(until, evenly % 1, side="right")[random.permutation(n)].clip(0, len(GRAINS) - 1)
+    return np.searchsorted(until, evenly % 1, side="right")[random.permutation_within(np.zeros(n, np.int64))].clip(
+        0, len(GRAINS) - 1
+    )
 
 
 def _within(low: Integers, high: Integers, part: Floats, grain: Integers) -> Integers:
