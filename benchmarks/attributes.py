@@ -50,7 +50,7 @@ from libra.reporting.facts.yardsticks import sample_of
 
 SEEDS = range(900, 906)
 EPSILON, DELTA, ATTRIBUTES = 1.0, 1e-4, 0.2  # the last is the share of attributes
-BUDGET = f"control={0.55 * (1 - ATTRIBUTES):.3g},times={0.45 * (1 - ATTRIBUTES):.3g},attributes={ATTRIBUTES}"
+BUDGET = f"attributes={ATTRIBUTES}"
 NEARLY_ALL = 0.95  # of the cases are no longer than the longest trace of PRIPEL
 RIDGE = 1.0  # half the squared weights of the classifier are added to its loss
 FIGURES = (
@@ -87,7 +87,7 @@ OTHERS_OF_EVENTS = {
     "CRP": Attribute("CRP", "number", level="event", lowest=0),
     "totalPaymentAmount": Attribute("totalPaymentAmount", "number", level="event", lowest=0, decimals=2, counter=True),
 }
-BUDGET_OF_EVENTS = "control=0.495,times=0.405,attributes=0.1"
+BUDGET_OF_EVENTS = "attributes=0.1"
 REGISTRATION = "ER Registration"  # of sepsis: its attributes are declared by the types of their columns
 NOT_OF_THE_FORM = (CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP, LIFECYCLE, "org:group")
 

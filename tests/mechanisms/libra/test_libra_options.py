@@ -144,11 +144,11 @@ def test_a_budget_that_cannot_be_meant_is_refused(said: Any) -> None:
     [
         ("control=0.5,times=0.3", 0.2, Budget(0.5, 0.3, 0.2)),  # what is left is for attributes
         ("control=0.5,times=0.3,attributes=0.2", 0.2, Budget(0.5, 0.3, 0.2)),
-        ("attributes=0.4", 0.2, Budget(0.33, 0.27, 0.4)),
+        ("attributes=0.4", 0.2, Budget(0.345, 0.255, 0.4)),
         ("control=0.6", 0.2, Budget(0.6, 0.2, 0.2)),
-        ("control=0.55,times=0.45", 0.2, Budget(0.44, 0.36, 0.2)),  # as without attributes, which take their usual share
-        ("control=0.55,times=0.45", 0.3, Budget(0.385, 0.315, 0.3)),
-        (Budget(0.55, 0.45), 0.2, Budget(0.44, 0.36, 0.2)),
+        ("control=0.55,times=0.45", 0.2, Budget(0.46, 0.34, 0.2)),  # attributes take their usual share, more of it from times
+        ("control=0.55,times=0.45", 0.3, Budget(0.4025, 0.2975, 0.3)),
+        (Budget(0.55, 0.45), 0.2, Budget(0.46, 0.34, 0.2)),
         (Budget(0.44, 0.36, 0.2), 0.2, Budget(0.44, 0.36, 0.2)),
         ({"control": 0.5, "times": 0.5, "attributes": 0}, 0.0, Budget(0.5, 0.5)),
     ],
