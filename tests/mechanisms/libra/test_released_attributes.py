@@ -313,14 +313,16 @@ def test_numbers_that_go_together_do_so_in_a_large_log() -> None:
 def test_attributes_without_values_are_named_in_a_note() -> None:
     log = simulate(cases=300)
     own = pl.Series("own", [f"v{i}" for i in range(log.n_cases)])
-    log = replace(log, cases=log.cases.with_columns(own))
-    nowhere = Attribute("cost:total", "number", at="Triagge")
-    rare, frequent = Attribute("case:own", "category"), Attribute("case:complaint", "category")
-    notes = libra.anonymize(log, epsilon=2.0, delta=1e-3, seed=1, attributes=[nowhere, rare, frequent]).notes
-    found = [note for note in notes if '"cost:total"' in note or '"case:' in note]
+    log = replace(log, cases=log.cases.with_columns(own, own.alias("too")))
+    nowhere = [Attribute("cost:total", "number", at="Triagge"), *(Attribute(f"cost:{i}", "number", at="X") for i in range(2))]
+    rare = [Attribute("case:own", "category"), Attribute("case:too", "category")]
+    asked = [*nowhere, *rare, Attribute("case:complaint", "category")]
+    notes = libra.anonymize(log, epsilon=2.0, delta=1e-3, seed=1, attributes=asked).notes
+    found = [note for note in notes if '"cost:' in note or '"case:' in note]
     assert found == [
         '"cost:total" has no value in the anonymized log: "Triagge", its activity, is not in it. Did you mean Triage?',
-        'No value of "case:own" is frequent enough to be released: all are "(other)". Declared values stay.',
+        '"cost:0", "cost:1" have no value in the anonymized log: "X", their activity, is not in it.',
+        'No value of "case:own", "case:too" is frequent enough to be released: all are "(other)". Declared values stay.',
     ]
 
 

@@ -259,19 +259,24 @@ def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
 
 def notes_on_attributes(runs: Sequence[Figures]) -> Iterator[str]:
     """Which attributes have no value in the release, or none but "(other)", and numbers of which little is known."""
-    wide = []
     activities = {label.partition(SEPARATOR)[0] for run in runs for label in run.labels}
+    lost, wide, nowhere = list[str](), list[str](), dict[str, list[str]]()
     for several in zip(*(each for run in runs if (each := run.each_attribute)), strict=True):
         attribute = several[0].attribute
         if attribute.at is not None and attribute.at not in activities:
-            hint = did_you_mean(attribute.at, sorted(activities))
-            yield f'"{attribute.name}" has no value in the anonymized log: "{attribute.at}", its activity, is not in it.{hint}'
+            nowhere.setdefault(attribute.at, []).append(attribute.name)
         elif attribute.values is not None and _others(several) >= NEARLY_ALL:
             yield f'Nearly all values of "{attribute.name}" are "{OTHER}": check the declared values and their spelling.'
         elif attribute.kind == "category" and not any(one.texts for one in several):
-            yield f'No value of "{attribute.name}" is frequent enough to be released: all are "{OTHER}". Declared values stay.'
+            lost.append(attribute.name)
         elif attribute.kind == "number" and _wide(several) >= MANY_WIDE:
             wide.append(attribute.name)
+    for at, names in nowhere.items():
+        have, its = ("has", "its") if len(names) == 1 else ("have", "their")
+        hint = did_you_mean(at, sorted(activities))
+        yield f'{listed(names)} {have} no value in the anonymized log: "{at}", {its} activity, is not in it.{hint}'
+    if lost:
+        yield f'No value of {listed(lost)} is frequent enough to be released: all are "{OTHER}". Declared values stay.'
     if wide:
         remedy = "Declare lowest and highest in the description to keep them in range"
         yield f"Many released numbers of {listed(wide)} may be off by a factor of two or more. {remedy}."
