@@ -17,7 +17,7 @@ from libra.engines.polars import PolarsEngine, engine_of
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import Cases
 from libra.eventlog.log import EventLog
-from libra.mechanisms.libra.attributes.fit import NEVER, Dependence, Model, dealt
+from libra.mechanisms.libra.attributes.fit import NEVER, Model, dealt
 from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
 from libra.privacy.gate import Gate
 from libra.release import Release
@@ -82,7 +82,7 @@ def test_a_value_that_does_not_stand_out_is_dealt_to_nobody_however_unlikely_all
     one = ReleasedAttribute(Attribute("case:x", "number"), Coding((1, 2), ()), (), counts, np.ones(4))
     weights = np.array([[0.0, 50.0], [0.0, -300.0], [0.0, -250.0], [0.0, 50.0]])
     base = np.array([NEVER, -0.5, -0.9, NEVER])
-    model = Model(0, one, base, (Dependence(HasActivity(1), np.arange(4), weights),), None)
+    model = Model(0, one, base, np.arange(4), ((HasActivity(1), weights.T),), None)
     cases = Cases(codes, np.zeros(10, np.int64), np.arange(11), np.zeros(10, np.int64), 2)
     found = dealt([model], cases, Randomness(seed=1)).attributes[0]
     assert set(found[codes == 0].tolist()) == {1, 2}

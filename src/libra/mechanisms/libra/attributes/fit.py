@@ -34,30 +34,27 @@ NEVER = -np.inf  # the logarithm of a share that is nothing, whatever else is un
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dependence:
-    """What an attribute depends on: a side, and for each group of the attribute and each cell of the side a parameter."""
-
-    side: Side
-    groups: Integers  # of the cells of the attribute
-    weights: Floats
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """How the values of one attribute are distributed, given a case."""
 
     number: int
     of: ReleasedAttribute
-    base: Floats
-    dependences: tuple[Dependence, ...]
+    base: Floats  # for every cell a parameter
+    groups: Integers  # of the cells: those of a group depend on nothing that the group does not
+    dependences: tuple[tuple[Side, Floats], ...]  # for each cell of a side, and each group, a parameter
     at: Integers | None  # the labels of which a case needs one to have a value; None where it needs none
+
+    @property
+    def sides(self) -> list[Side]:
+        """What it depends on."""
+        return [side for side, _ in self.dependences]
 
 
 def dealt(models: Sequence[Model], cases: Cases, random: Randomness) -> Cases:
     """The cases with values of all attributes, in the order of the attributes."""
     known = _Known(cases, len(models))
     for model in models:
-        known.deal(model, known.kinds([one.side for one in model.dependences], model.at), random)
+        known.deal(model, known.kinds(model.sides, model.at), random)
     return known.cases
 
 
@@ -121,12 +118,19 @@ class _Known:
     def deal(self, model: Model, kinds: _Kinds, random: Randomness) -> None:
         """Deal out the values of an attribute, given the kinds of cases on the sides that it depends on."""
         able = np.flatnonzero(kinds.able[kinds.of_case])  # all others have no value
-        logits = np.repeat(model.base[None, :], np.count_nonzero(kinds.able), axis=0)
-        for one, cells in zip(model.dependences, kinds.cells, strict=True):
-            logits += one.weights[one.groups].T[cells[kinds.able]]
+        shares, n_groups = np.exp(model.base - model.base.max()), int(model.groups.max()) + 1
+        with np.errstate(divide="ignore"):  # what has no share must not get any, whatever weights say
+            logits = np.repeat(np.log(np.bincount(model.groups, shares))[None, :], np.count_nonzero(kinds.able), axis=0)
+        for (_, weights), cells in zip(model.dependences, kinds.cells, strict=True):
+            logits += weights[cells[kinds.able]]
         logits -= logits.max(axis=1, keepdims=True)
+        found = dealt_evenly(np.exp(logits, out=logits), (np.cumsum(kinds.able) - 1)[kinds.of_case[able]], random)
+        if n_groups < len(shares):
+            within = np.zeros((n_groups, len(shares)))
+            within[model.groups, np.arange(len(shares))] = shares
+            found = dealt_evenly(within, found, random)
         cell = np.zeros(len(kinds.of_case), np.int64)
-        cell[able] = dealt_evenly(np.exp(logits, out=logits), (np.cumsum(kinds.able) - 1)[kinds.of_case[able]], random)
+        cell[able] = found
         values, number = values_in(model.of, cell, random), model.number
         attributes = (*self.cases.attributes[:number], values, *self.cases.attributes[number + 1 :])
         self.cases = replace(self.cases, attributes=attributes)
@@ -144,8 +148,8 @@ def _fit(figures: AttributeFigures, number: int, pairs: Sequence[_Pair], kinds: 
     """The model of one attribute, given the kinds of cases on the sides of its pairs that are known already."""
     one, times, able = figures.each[number], kinds.times, kinds.able
     if not able.any():  # no case has the activity on whose events it stands
-        none = np.where(np.arange(len(one.counts)) == 0, 0.0, NEVER)
-        return Model(number, one, none, tuple(Dependence(pair.side, pair.groups, 0 * pair.wanted) for pair in pairs), at)
+        none, nothing = np.where(np.arange(len(one.counts)) == 0, 0.0, NEVER), np.zeros(len(one.counts), np.int64)
+        return Model(number, one, none, nothing, tuple((pair.side, np.zeros((pair.side.n_cells, 1))) for pair in pairs), at)
     n = int(times.sum())
     share = n / max(float(one.counts.sum()), 1e-9)
     there = np.flatnonzero((one.counts > 0) | (np.arange(len(one.counts)) == 0))
@@ -156,7 +160,7 @@ def _fit(figures: AttributeFigures, number: int, pairs: Sequence[_Pair], kinds: 
     base = np.full(len(one.counts), NEVER)
     base[there] = np.log(counts / counts.sum())
     if not pairs:
-        return Model(number, one, base, (), at)
+        return Model(number, one, base, np.zeros(len(base), np.int64), (), at)
     joint, of_cell = np.unique(np.stack([pair.groups[there] for pair in pairs]), axis=1, return_inverse=True)
     of_group = np.bincount(of_cell, counts).astype(float)
     sds = np.sqrt(np.bincount(of_cell, one.sds[there] ** 2)) * share
@@ -181,9 +185,7 @@ def _fit(figures: AttributeFigures, number: int, pairs: Sequence[_Pair], kinds: 
     base[there] += (of_groups - np.log(of_group / of_group.sum()))[of_cell]
     groups = np.zeros(len(one.counts), np.int64)
     groups[there] = of_cell
-    return Model(
-        number, one, base, tuple(Dependence(pair.side, groups, found.T) for pair, found in zip(pairs, tables, strict=True)), at
-    )
+    return Model(number, one, base, groups, tuple(zip((pair.side for pair in pairs), tables, strict=True)), at)
 
 
 def _pairs_of(figures: AttributeFigures, number: int, done: set[int]) -> Iterator[_Pair]:
