@@ -13,20 +13,27 @@ from libra.eventlog.cases import Floats
 from libra.privacy.gaussian import upper_tails
 from libra.privacy.noise import NoisyTable
 
-HALVINGS = 50
+STEPS = 20  # at most; a handful are enough
+CLOSE = 1e-12  # standard deviations that a step may still lead
 FAR = 8.0  # standard deviations from which on the tail's ratio is computed by its expansion
 
 
 def likeliest_counts(first: NoisyTable, second: NoisyTable, threshold: float) -> Floats:
-    """The counts, nowhere below zero, under which both looks are likeliest."""
-    above, below = np.maximum(first.values, second.values) + 1, np.zeros(len(first.values))
+    """The counts, nowhere below zero, under which both looks are likeliest.
+
+    Without the threshold it would be their mean. From there on Newton's steps lead down to the right count and never below it.
+    """
     trust, trust_second = 1 / first.sd**2, 1 / second.sd**2
-    for _ in range(HALVINGS):
-        count = (above + below) / 2
-        passing = _hazard((threshold - count) / first.sd) / first.sd
-        rises = trust * (first.values - count) - passing + trust_second * (second.values - count) > 0
-        above, below = np.where(rises, above, count), np.where(rises, count, below)
-    return (above + below) / 2
+    count = (trust * first.values + trust_second * second.values) / (trust + trust_second)
+    for _ in range(STEPS):
+        scores = (threshold - count) / first.sd
+        passing = _hazard(scores)
+        rises = trust * (first.values - count) - passing / first.sd + trust_second * (second.values - count)
+        step = rises / (trust * (1 - passing * (passing - scores)) + trust_second)
+        count = count + step
+        if (np.abs(step) <= CLOSE * first.sd).all():
+            break
+    return np.maximum(count, 0.0)
 
 
 def _hazard(scores: Floats) -> Floats:
