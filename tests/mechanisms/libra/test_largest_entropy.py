@@ -132,3 +132,27 @@ def test_a_table_that_cannot_be_true_of_these_cases_is_left_out_and_spoils_no_ot
     _, (kept, lost) = largest_entropy(counts, np.ones(4), [wanted[0], impossible], times)
     assert kept == pytest.approx(alone[0])
     assert not lost.any()
+
+
+def test_what_never_goes_together_in_many_cases_is_met_within_noise() -> None:
+    """Of 400,000 cases, none has certain groups with certain cells: what is right for these is far from where the search begins."""
+    random = np.random.Generator(np.random.PCG64(8))
+    kinds = np.array(list(product(range(4), range(4), range(3), *[(0, 1)] * 4)))
+    times = random.dirichlet(np.full(len(kinds), 0.5)) * 400_000
+    shares = np.full((len(kinds), 6), 1e-9)
+    for kind, (a, c, d, *_) in enumerate(kinds.tolist()):  # the first side decides, or rules out; another one moves the rest
+        shares[kind, a if a < 2 else slice(2, 6)] = 1.0 if a < 2 else random.dirichlet(np.ones(4) * (1 + c + d))
+    whole = times[:, None] * shares / shares.sum(axis=1, keepdims=True)
+    tables = []
+    for side in range(kinds.shape[1]):
+        cells = kinds[:, side]
+        found = np.array([whole[cells == cell].sum(axis=0) for cell in range(cells.max() + 1)])
+        noisy = found + random.normal(0, 20.0, found.shape)
+        noisy -= noisy.mean(axis=1, keepdims=True) - found.mean(axis=1, keepdims=True)
+        expected = np.maximum(np.multiply.outer(found.sum(axis=1), whole.sum(axis=0)) / whole.sum(), 1.0)
+        tables.append(Wanted(cells, noisy, 20.0**2 / (expected * 0.64) + 5.0, 20.0))
+    groups, sides = largest_entropy(whole.sum(axis=0), np.full(6, 20.0), tables, times)
+    after = times[:, None] * shares_of(groups, sides, tables)
+    for one, parameters in zip(tables, sides, strict=True):
+        met = np.array([after[one.cells == cell].sum(axis=0) for cell in range(len(one.counts))])
+        assert np.sqrt(np.mean((met + one.trust * parameters - one.counts) ** 2)) < 20.0

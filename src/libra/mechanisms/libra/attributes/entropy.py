@@ -24,8 +24,8 @@ from libra.eventlog.cases import Floats, Integers
 
 HOPELESS = 5.0  # standard deviations that tables are off by if not all of them can be met
 CLOSE = 0.4  # standard deviations that everything may be off by, in the quadratic mean
-STEPS, TRIES, ROUGHLY = 20, 40, 0.3  # steps at most; tries to solve the equations of one, and what is left of them then
-FARTHEST, SHORTEST = 4.0, 1e-3  # how far a step may lead, and what is left of one that is given up
+STEPS, TRIES, ROUGHLY = 60, 200, 0.2  # steps at most; tries to solve the equations of one, and what is left of them then
+FARTHEST, SHORTEST = 10.0, 1e-3  # how far a step may lead, and what is left of one that is given up
 SLIGHT = 1e-3  # penalty of the parameters of groups, whose counts are trusted
 LAST = 20  # corrections of the counts of groups
 MOST_KINDS = 512  # of sides that are looked at together
