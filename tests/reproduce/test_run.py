@@ -19,8 +19,7 @@ from libra.measures import measure
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import PRINTED
 from libra.reproduce import SETTINGS, TABLE_1, TABLE_2, Cell, settings_named
-from libra.reproduce.page import CONFIDENTIAL, LEGEND, MACHINES, page
-from libra.reproduce.run import Compared, reproduce
+from libra.reproduce.run import CONFIDENTIAL, LEGEND, MACHINES, Compared, page, reproduce
 
 AS_PRINTED = SETTINGS["printed"]
 
