@@ -58,7 +58,7 @@ def compare(
     is confidential: it compares with the original. The exit code is 1 if no run gave a result.
     """
     from libra import api
-    from libra.comparison.setting import parsed_parameters
+    from libra.comparison.plan import parsed_parameters
     from libra.reporting.comparison_files import check_folder
     from libra.targets import check_page_name, check_writable
 
