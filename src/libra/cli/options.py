@@ -24,20 +24,7 @@ from libra._system.files import reason
 from libra.cli.output import SHOWN_AS
 from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.eventlog.files import labels_in
-from libra.mechanisms.parameters import (
-    ALPHA,
-    ATTRIBUTES,
-    BUDGET,
-    CASES,
-    EDGES,
-    GAMMA,
-    MOST_CASES,
-    RESOURCE_NAMES,
-    SUBSAMPLES,
-    TAIL,
-    TIME_ZONE,
-    B,
-)
+from libra.mechanisms import parameters
 
 COLUMNS = "Columns (detected automatically unless given)"
 GUARANTEE, KEEP, MECHANISM, READING, ENGINE = "Guarantee", "What to keep", "Mechanism", "Reading", "Engine"
@@ -143,34 +130,34 @@ LABELS = (
     "File with the activity names that may be released, one per line; the list must not come from this log. Events with other "
     "names are dropped. Default: names are selected privately."
 )
-ATTRIBUTE = f"{ATTRIBUTES} One of them; may be repeated. Default: none."
+ATTRIBUTE = f"{parameters.ATTRIBUTES} One of them; may be repeated. Default: none."
 SHARES = (
     "Default: control=0.55,times=0.45; attributes, where asked for, get 0.2 of it for cases, more than ten of them 0.3, "
     "and 0.1 for each attribute of events, at most 0.5 together."
 )
-PAPER = f"{SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept."
+PAPER = f"{parameters.SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept."
 
 
 def mechanism_flags(
-    tail: Annotated[str | None, option(f"{TAIL} Default: model.", "HOW", KEEP)] = None,
-    edges: Annotated[str | None, option(f"{EDGES} Default: certain.", "WHICH", KEEP)] = None,
+    tail: Annotated[str | None, option(f"{parameters.TAIL} Default: model.", "HOW", KEEP)] = None,
+    edges: Annotated[str | None, option(f"{parameters.EDGES} Default: certain.", "WHICH", KEEP)] = None,
     attribute: Annotated[list[str] | None, option(ATTRIBUTE, "NAME", KEEP)] = None,
     all_attributes: Annotated[
         bool | None, switch("--all-attributes", "Release all attributes that the description allows, except resources.", KEEP)
     ] = None,
-    resource_names: Annotated[bool | None, switch("--resource-names", f"{RESOURCE_NAMES}", KEEP)] = None,
-    budget: Annotated[str | None, option(f"{BUDGET} {SHARES}", "SHARES", KEEP)] = None,
+    resource_names: Annotated[bool | None, switch("--resource-names", f"{parameters.RESOURCE_NAMES}", KEEP)] = None,
+    budget: Annotated[str | None, option(f"{parameters.BUDGET} {SHARES}", "SHARES", KEEP)] = None,
     labels: Annotated[Path | None, option(LABELS, "FILE", KEEP)] = None,
     public_labels: Annotated[
         bool | None, switch("--public-labels", "Treat activity names as public: release all of them.", KEEP)
     ] = None,
-    time_zone: Annotated[str | None, option(f"{TIME_ZONE} Default: UTC.", "ZONE", KEEP)] = None,
-    cases: Annotated[int | None, option(f"{CASES} Default: about as many as in the log.", panel=KEEP)] = None,
-    most_cases: Annotated[int | None, option(f"{MOST_CASES} Default: 1.", panel=KEEP)] = None,
-    gamma: Annotated[float | None, option(f"{GAMMA} Default: 1; of libra2022: 0.05.", panel=MECHANISM)] = None,
+    time_zone: Annotated[str | None, option(f"{parameters.TIME_ZONE} Default: UTC.", "ZONE", KEEP)] = None,
+    cases: Annotated[int | None, option(f"{parameters.CASES} Default: about as many as in the log.", panel=KEEP)] = None,
+    most_cases: Annotated[int | None, option(f"{parameters.MOST_CASES} Default: 1.", panel=KEEP)] = None,
+    gamma: Annotated[float | None, option(f"{parameters.GAMMA} Default: 1; of libra2022: 0.05.", panel=MECHANISM)] = None,
     subsamples: Annotated[str | None, option(PAPER, "N|paper", MECHANISM)] = None,
-    alpha: Annotated[float | None, option(f"libra2022: {ALPHA} Default: 10.", panel=MECHANISM)] = None,
-    b: Annotated[float | None, option(f"libra2022: {B} Default: 2.", panel=MECHANISM)] = None,
+    alpha: Annotated[float | None, option(f"libra2022: {parameters.ALPHA} Default: 10.", panel=MECHANISM)] = None,
+    b: Annotated[float | None, option(f"libra2022: {parameters.B} Default: 2.", panel=MECHANISM)] = None,
     others: Annotated[
         list[str] | None,
         option("Set any parameter that libra mechanisms NAME lists. May be repeated.", "NAME=VALUE", MECHANISM, "--set"),
