@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from libra import reproduce as paper
 from libra._system.randomness import Randomness
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import KNOWN, format_of_name
@@ -28,20 +29,6 @@ from libra.measures.edges import pair_edges
 from libra.measures.utility import emd_freq, emd_time
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import PRINTED, Libra2022Claim
-from libra.reproduce import (
-    GAMMA,
-    ONLY_COMPLETE,
-    REMARKS,
-    SETTINGS,
-    SUBSAMPLES,
-    TABLE_1,
-    TABLE_2,
-    TABLE_2_ALPHA,
-    B,
-    Cell,
-    Setting,
-    known_as,
-)
 
 ALPHAS = (2, 10, 100)
 SEEDS = tuple(range(5))
@@ -50,7 +37,7 @@ Distances: TypeAlias = tuple[float, float]  # EMD Freq and EMD Time of one anony
 
 def reproduce(
     logs: Mapping[str, EventLog],
-    settings: Sequence[Setting] = tuple(SETTINGS.values()),
+    settings: Sequence[paper.Setting] = tuple(paper.SETTINGS.values()),
     alphas: Sequence[float] = ALPHAS,
     seeds: Sequence[int] = SEEDS,
     progress: Progress = no_progress,
@@ -78,13 +65,13 @@ def reproduce(
         for name, log in logs.items():
             empty = _distances(log, empty_log(log))
             for alpha in alphas:
-                mechanism = Libra2022(alpha, B, GAMMA, setting.delta, SUBSAMPLES, setting.trace_noise)
+                mechanism = Libra2022(alpha, paper.B, paper.GAMMA, setting.delta, paper.SUBSAMPLES, setting.trace_noise)
                 runs = []
                 for seed in seeds:
                     runs.append(_run(log, mechanism, seed))
                     progress(len(rows) * len(seeds) + len(runs), total)
                 rows.append(_row(name, setting, alpha, runs, empty))
-    remarks = tuple(REMARKS[known_as(name)] for name in logs if known_as(name) in REMARKS)
+    remarks = tuple(paper.REMARKS[paper.known_as(name)] for name in logs if paper.known_as(name) in paper.REMARKS)
     return Reproduction(tuple(settings), tuple(alphas), tuple(seeds), tuple(rows), remarks)
 
 
@@ -102,9 +89,9 @@ def _distances(original: EventLog, anonymized: EventLog) -> Distances:
     return emd_freq(edges), emd_time(edges)
 
 
-def _row(name: str, setting: Setting, alpha: float, runs: Sequence[tuple[Distances, bool, float]], empty: Distances) -> Row:
-    cells = TABLE_1.get(known_as(name), {})
-    printed = cells.get(alpha, Cell(None, None))
+def _row(name: str, setting: paper.Setting, alpha: float, runs: Sequence[tuple[Distances, bool, float]], empty: Distances) -> Row:
+    cells = paper.TABLE_1.get(paper.known_as(name), {})
+    printed = cells.get(alpha, paper.Cell(None, None))
     distances, are_empty, seconds = zip(*runs, strict=True)
     shown = () if all(are_empty) else distances
     return Row(
@@ -112,13 +99,13 @@ def _row(name: str, setting: Setting, alpha: float, runs: Sequence[tuple[Distanc
         in_paper=alpha in cells,
         setting=setting.name,
         alpha=alpha,
-        renyi_epsilon=Libra2022Claim(alpha, B, GAMMA, setting.delta, SUBSAMPLES).renyi_epsilon,
+        renyi_epsilon=Libra2022Claim(alpha, paper.B, paper.GAMMA, setting.delta, paper.SUBSAMPLES).renyi_epsilon,
         printed_epsilon=PRINTED.get(alpha),
         emd_freq=_compared([freq for freq, _ in shown], printed.emd_freq, empty[0]),
         emd_time=_compared([time for _, time in shown], printed.emd_time, empty[1]),
         empty_runs=sum(are_empty),
         seconds=statistics.fmean(seconds),
-        printed_seconds=TABLE_2.get(known_as(name)) if alpha == TABLE_2_ALPHA else None,
+        printed_seconds=paper.TABLE_2.get(paper.known_as(name)) if alpha == paper.TABLE_2_ALPHA else None,
     )
 
 
@@ -174,20 +161,20 @@ class Row:
 class Reproduction:
     """All rows, what they were computed with, and what is to be said about single logs."""
 
-    settings: tuple[Setting, ...]
+    settings: tuple[paper.Setting, ...]
     alphas: tuple[float, ...]
     seeds: tuple[int, ...]
     rows: tuple[Row, ...]
     remarks: tuple[str, ...]
 
-    def of_setting(self, setting: Setting) -> list[Row]:
+    def of_setting(self, setting: paper.Setting) -> list[Row]:
         """The rows of one setting, log by log."""
         return [row for row in self.rows if row.setting == setting.name]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as `libra reproduce --json` prints it: no NaN, None where there is no figure."""
         return {
-            "parameters": {"b": B, "gamma": GAMMA, "subsamples": SUBSAMPLES},
+            "parameters": {"b": paper.B, "gamma": paper.GAMMA, "subsamples": paper.SUBSAMPLES},
             "settings": [asdict(setting) for setting in self.settings],
             "alphas": list(self.alphas),
             "seeds": list(self.seeds),
@@ -219,7 +206,7 @@ def read_logs(files: Sequence[Path], progress_on: Callable[[Path], AbstractConte
     for path in files:
         with progress_on(path) as progress:
             log = read(path, ReadOptions(progress=progress, instances="events"))  # the paper counts events, not instances
-        if known_as(path.name) in ONLY_COMPLETE and LIFECYCLE in log.events.columns:
+        if paper.known_as(path.name) in paper.ONLY_COMPLETE and LIFECYCLE in log.events.columns:
             log = keep_lifecycle(log, ["COMPLETE"], str(path))
         events = log.events.select(CASE_INDEX, ACTIVITY, TIMESTAMP)
         bare = replace(log, events=events, cases=log.cases.select(CASE_NAME), individual=None, instances=None)
@@ -230,7 +217,7 @@ def read_logs(files: Sequence[Path], progress_on: Callable[[Path], AbstractConte
 def _refuse_doubles(files: Sequence[Path]) -> None:
     seen: dict[str, Path] = {}
     for path in files:
-        double = seen.setdefault(known_as(path.name), path)
+        double = seen.setdefault(paper.known_as(path.name), path)
         if double != path:
             what = f"{double.name} and {path.name} would have the same name in the tables"
             raise InputError(what, place=str(path.parent), remedy="Rename one of them, or take it out")
@@ -260,12 +247,13 @@ def page(found: Reproduction) -> list[str]:
     lines = [
         "# The tables of the paper, computed again",
         "",
-        f"libra2022 with b = {B}, gamma = {GAMMA}, {SUBSAMPLES} subsamples; {runs} with seeds ({_listed(found.seeds)}).",
+        f"libra2022 with b = {paper.B}, gamma = {paper.GAMMA}, {paper.SUBSAMPLES} subsamples; "
+        f"{runs} with seeds ({_listed(found.seeds)}).",
         LEGEND,
     ]
     for setting in found.settings:
         lines += ["", *_table_1(found, setting)]
-    if TABLE_2_ALPHA in found.alphas:
+    if paper.TABLE_2_ALPHA in found.alphas:
         lines += ["", *_table_2(found)]
     return [*lines, "", *(f"- {remark}" for remark in (*found.remarks, *_partly_empty(found), CONFIDENTIAL))]
 
@@ -276,7 +264,7 @@ def table_1_row(row: Row) -> str:
     return _cells(_name(row), f"{row.alpha:g}", *epsilons, *_in_cells(row, row.emd_freq), *_in_cells(row, row.emd_time))
 
 
-def _table_1(found: Reproduction, setting: Setting) -> Iterator[str]:
+def _table_1(found: Reproduction, setting: paper.Setting) -> Iterator[str]:
     yield f'## Table 1, setting "{setting.name}"'
     yield ""
     yield f"{setting.meaning[0].upper()}{setting.meaning[1:]}."
@@ -286,12 +274,12 @@ def _table_1(found: Reproduction, setting: Setting) -> Iterator[str]:
 
 
 def _table_2(found: Reproduction) -> Iterator[str]:
-    yield f"## Table 2: seconds at alpha {TABLE_2_ALPHA}"
+    yield f"## Table 2: seconds at alpha {paper.TABLE_2_ALPHA}"
     yield ""
     yield MACHINES
     yield ""
     yield from _head(("log", *(setting.name for setting in found.settings), "paper"))
-    columns = ([row for row in found.of_setting(setting) if row.alpha == TABLE_2_ALPHA] for setting in found.settings)
+    columns = ([row for row in found.of_setting(setting) if row.alpha == paper.TABLE_2_ALPHA] for setting in found.settings)
     for rows in zip(*columns, strict=True):
         printed = rows[0].printed_seconds
         ours = (f"{row.seconds:.2f}" for row in rows)
