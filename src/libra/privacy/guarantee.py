@@ -148,11 +148,6 @@ class Guarantee:
             said = f"{SEEDED[0].upper()}{SEEDED[1:]}; whoever knows the seed can undo the noise. Without a seed: {said}"
         return cls("proved", said, "Libra", epsilon, delta, unit.statement(), assumptions, caveats)
 
-    @property
-    def names_public(self) -> bool:
-        """Whether names of activities are taken as public, and are not protected."""
-        return NAMES_PUBLIC in self.assumptions
-
     def strength(self, cases: int | None) -> Strength | None:
         """What it is worth for a release of so many cases; None where nothing is proved."""
         if self.kind != "proved" or self.epsilon is None or self.delta is None:
@@ -232,7 +227,7 @@ def in_plain_words(guarantee: Guarantee, *, seeded: bool, cases: int | None = No
         said = f"There is next to no limit to how well somebody can tell from this log {told}: the promise is too weak for that."
         return f"{said} {worth.warning}".strip()
     right = certainty(doubt_left(guarantee.epsilon, guarantee.delta))
-    names = f"{NAMES_NOT_PROTECTED} Apart from names, there" if guarantee.names_public else "There"
+    names = f"{NAMES_NOT_PROTECTED} Apart from names, there" if NAMES_PUBLIC in guarantee.assumptions else "There"
     said = (
         f"{names} is a limit to how well anybody, whatever else they know, can tell from this log {told}: if that is as likely "
         f"as not to begin with, they are right at most {right} of the time."
