@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from libra.certificate.check import Verification
     from libra.compared import Comparison
-    from libra.comparison.setting import Setting
+    from libra.comparison.plan import Setting
     from libra.eventlog.description import Description
     from libra.eventlog.log import EventLog
     from libra.measures.audit import Audit
@@ -293,8 +293,7 @@ def compare(
     from libra.comparison.compare import checked_processes, named
     from libra.comparison.compare import compare as run_all
     from libra.comparison.comparison import Limits
-    from libra.comparison.plan import plan_of
-    from libra.comparison.setting import settings_of
+    from libra.comparison.plan import plan_of, settings_of
 
     refuse_unknown("libra.compare", keywords, ReadKeywords)
     limits, at_once = Limits(time_limit, memory_limit), checked_processes(processes)

@@ -20,8 +20,8 @@ from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.releases import RELEASES
 from libra.mechanisms.release import counted
 from libra.privacy.gate import KEPT_EVENT_VALUES, KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
+from libra.privacy.guarantee import in_plain_words
 from libra.privacy.ledger import LAPLACE, Entry, Ledger
-from libra.privacy.plain_words import in_plain_words
 
 Forge = Callable[[Entry], Entry | None]
 

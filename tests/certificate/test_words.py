@@ -11,8 +11,7 @@ import pytest
 from libra.certificate.document import canonical
 from libra.engines.contract import Unit
 from libra.privacy.gaussian import mu_of, upper_tail
-from libra.privacy.guarantee import Guarantee, from_even_odds
-from libra.privacy.plain_words import FURTHER, beliefs, in_plain_words, odds
+from libra.privacy.guarantee import FURTHER, Guarantee, beliefs, from_even_odds, in_plain_words, odds
 
 GRID = [(epsilon, delta) for epsilon in (0.01, 0.1, 0.5, 1.0, 2.0, 5.0) for delta in (1e-9, 1e-5, 1e-3, 0.05)]
 

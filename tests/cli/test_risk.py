@@ -13,9 +13,8 @@ import libra
 from libra import example
 from libra.errors import InputError, UsageError
 from libra.measures.risk import LogRisk, ReleaseRisk
-from libra.measures.risk.certified import Bound
 from libra.measures.risk.figures import Copies, Estimate, Linkage, Matches, SingledOut
-from libra.measures.risk.membership import GroupAdvantage, Membership
+from libra.measures.risk.membership import Bound, GroupAdvantage, Membership
 from libra.measures.risk.words import KNOWN
 
 from .conftest import Run

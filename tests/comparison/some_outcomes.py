@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from libra.compared import Comparison
 from libra.comparison.comparison import ComparedLog, Limits, Missing, Outcome, Result
-from libra.comparison.plan import Run, is_asked
-from libra.comparison.setting import settings_of
+from libra.comparison.plan import Run, is_asked, settings_of
 from libra.engines.contract import CASE, Unit
 from libra.measures.utility import Baseline, Utility
 from libra.mechanisms.mechanism import parameters_of

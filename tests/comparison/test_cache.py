@@ -17,8 +17,7 @@ import pytest
 from libra.comparison import cache as cache_module
 from libra.comparison.cache import MODULES, ROOMS, Cache, source_fingerprint, user_cache
 from libra.comparison.comparison import Limits, Missing, Result
-from libra.comparison.plan import Run
-from libra.comparison.setting import Setting
+from libra.comparison.plan import Run, Setting
 from libra.eventlog.log import EventLog
 from libra.measures import measure
 from libra.measures.within_cases import InBoth

@@ -9,8 +9,7 @@ import pytest
 
 import libra
 from libra.comparison.compare import named
-from libra.comparison.plan import plan_of
-from libra.comparison.setting import parsed_parameters, settings_of
+from libra.comparison.plan import parsed_parameters, plan_of, settings_of
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.mechanisms.mechanism import HOMES

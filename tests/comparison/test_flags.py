@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from libra.comparison.plan import in_our_words, plan_of
-from libra.comparison.setting import Setting, parsed_parameters, settings_of
+from libra.comparison.plan import Setting, in_our_words, parsed_parameters, plan_of, settings_of
 from libra.errors import UsageError
 from libra.mechanisms.mechanism import parameters_of
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libra.comparison.setting import Setting, settings_of
+from libra.comparison.plan import Setting, settings_of
 from libra.reporting.curves import LONGEST_LABEL, labels_of
 from libra.reporting.drawing import DASHES, MARKS
 

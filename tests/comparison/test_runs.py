@@ -16,10 +16,9 @@ import libra
 from libra._system.randomness import Randomness
 from libra.compared import Comparison
 from libra.comparison.child import packed
+from libra.comparison.compare import found_by_processes
 from libra.comparison.comparison import Limits
-from libra.comparison.plan import plan_of
-from libra.comparison.processes import found_by_processes
-from libra.comparison.setting import settings_of
+from libra.comparison.plan import plan_of, settings_of
 from libra.errors import LibraError, UsageError
 from libra.eventlog.log import EventLog
 
@@ -79,7 +78,7 @@ def _hours_pass_when(mark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def monotonic() -> float:
         return time.monotonic() + (36_000 if mark.exists() and mark.read_text(encoding="utf-8").endswith("\n") else 0)
 
-    monkeypatch.setattr("libra.comparison.processes.time", SimpleNamespace(monotonic=monotonic, sleep=time.sleep))
+    monkeypatch.setattr("libra.comparison.compare.time", SimpleNamespace(monotonic=monotonic, sleep=time.sleep))
 
 
 def test_a_run_beyond_the_time_limit_is_killed_and_not_tried_with_other_seeds(

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from libra.comparison.compare import named
-from libra.comparison.plan import asked, is_asked, plan_of, subsampled_laplace_scale
-from libra.comparison.setting import Setting, parsed_parameters, settings_of
+from libra.comparison.plan import Setting, asked, is_asked, parsed_parameters, plan_of, settings_of, subsampled_laplace_scale
 from libra.errors import UsageError
 from libra.eventlog.log import EventLog
 from libra.mechanisms.mechanism import names

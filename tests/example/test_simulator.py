@@ -18,7 +18,7 @@ from libra.example import simulate as simulator
 from libra.example.process import ACTIVITIES, COMPLAINTS
 from libra.example.simulate import LABELS, Department, crowd, simulate, walk
 from libra.example.stream import simulate as to_file
-from libra.measures.instances import starts_of, waiting_times
+from libra.measures.within_cases import starts_of, waiting_times
 
 CASES = 20_000
 

@@ -17,7 +17,7 @@ from scipy.stats import wasserstein_distance
 
 from libra.eventlog.log import EventLog, empty_log
 from libra.measures import measure
-from libra.measures.instances import Overlaps
+from libra.measures.within_cases import Overlaps
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 Instance = tuple[int, str, int, int | None]  # case, activity, completion in minutes, how long before it started

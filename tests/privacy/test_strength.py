@@ -24,8 +24,7 @@ from libra.mechanisms.libra2022.claim import accounting
 from libra.mechanisms.prefix_laplace import PrefixLaplace
 from libra.mechanisms.sacofa import Sacofa
 from libra.mechanisms.travas import Travas
-from libra.privacy.guarantee import Guarantee, strength, suited
-from libra.privacy.plain_words import in_plain_words, strength_of
+from libra.privacy.guarantee import Guarantee, in_plain_words, strength, strength_of, suited
 from libra.reporting.facts.warnings import of_the_promise
 from libra.reporting.promise import promise_of
 

@@ -10,8 +10,7 @@ import pytest
 
 from libra.eventlog.options import no_progress
 from libra.reproduce import SETTINGS
-from libra.reproduce.page import table_1_row
-from libra.reproduce.run import read_logs, reproduce
+from libra.reproduce.run import read_logs, reproduce, table_1_row
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reproduction.md"
 LOGS = ("bpic12", "bpic13", "hospital", "sepsis", "urineweginfectie")

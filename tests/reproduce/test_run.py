@@ -19,8 +19,7 @@ from libra.measures import measure
 from libra.mechanisms.libra2022 import Libra2022
 from libra.mechanisms.libra2022.claim import PRINTED
 from libra.reproduce import SETTINGS, TABLE_1, TABLE_2, Cell, settings_named
-from libra.reproduce.page import CONFIDENTIAL, LEGEND, MACHINES, page
-from libra.reproduce.run import Compared, reproduce
+from libra.reproduce.run import CONFIDENTIAL, LEGEND, MACHINES, Compared, page, reproduce
 
 AS_PRINTED = SETTINGS["printed"]
 
@@ -40,7 +39,7 @@ def test_mean_and_spread_are_those_of_the_runs_with_these_seeds() -> None:
 
 def test_where_some_runs_are_empty_the_mean_is_still_that_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """One subsample of 40 cases, of which a few are drawn and not one is left in some runs."""
-    monkeypatch.setattr("libra.reproduce.run.SUBSAMPLES", 1)
+    monkeypatch.setattr("libra.reproduce.SUBSAMPLES", 1)
     start = datetime(2024, 5, 6, tzinfo=UTC)
     rows = [(case, "ab"[step], start + timedelta(hours=case + 9 * step)) for case in range(40) for step in range(2)]
     events = pl.DataFrame(rows, schema=["@case", "concept:name", "time:timestamp"], orient="row")

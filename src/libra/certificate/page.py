@@ -16,9 +16,8 @@ from libra.certificate.signing import Vouched
 from libra.engines.contract import CASE, Unit
 from libra.eventlog.names import RESOURCE
 from libra.mechanisms.libra.releases import RELEASES
-from libra.privacy.guarantee import NAMES_PUBLIC
+from libra.privacy.guarantee import NAMES_PUBLIC, beliefs, odds, strength_of
 from libra.privacy.ledger import Group
-from libra.privacy.plain_words import beliefs, odds, strength_of
 
 ABOUT = "Libra is a program that anonymizes event logs, the data of process mining, and says what is promised of the result."
 PLUS = 'The "plus {delta:g}" is delta, a probability: by that much any outcome may be more likely beyond the factor.'

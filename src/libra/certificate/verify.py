@@ -25,9 +25,8 @@ from libra.mechanisms.mechanism import HOMES, of_certificate
 from libra.mechanisms.peers import CertifiedMechanism
 from libra.mechanisms.release import SYSTEM, counted
 from libra.privacy.accounting import UnknownReleaseError
-from libra.privacy.guarantee import NAMES_PUBLIC
+from libra.privacy.guarantee import NAMES_NOT_PROTECTED, NAMES_PUBLIC, TOO_WEAK, in_plain_words, strength_of
 from libra.privacy.ledger import Ledger
-from libra.privacy.plain_words import NAMES_NOT_PROTECTED, TOO_WEAK, in_plain_words, strength_of
 
 STRUCTURE = "structure"
 MISCOUNTED = "Somebody miscounted, or changed a figure."

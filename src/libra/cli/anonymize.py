@@ -194,7 +194,7 @@ def show_release(
 
 def _promised(release: Release) -> str:
     """The guarantee in words for everybody, or that there is none."""
-    from libra.privacy.plain_words import in_plain_words
+    from libra.privacy.guarantee import in_plain_words
 
     promised, cases = release.guarantee, release.log.n_cases
     told, worth = in_plain_words(promised, seeded=release.seeded, cases=cases), promised.strength(cases)

@@ -55,11 +55,6 @@ MEANINGS = {
     "handover_tv": "value and next value of an event attribute, difference of shares",
 }
 
-OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")  # shown where the original has starts
-OF_ATTRIBUTES = (  # shown where both logs have such attributes
-    *("attribute_tv", "attribute_pair_tv", "attribute_activity_tv", "attribute_activity_tv_given", "attribute_duration_tv"),
-    *("association_l1", "number_w1_relative", "event_attribute_tv", "handover_tv"),
-)
 MOST_ATTRIBUTES = 20  # shown one by one
 
 
@@ -98,9 +93,11 @@ def measure(
 
 def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
     """One line a figure: what it is, its value, and what an empty log would score."""
+    from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES
+
     figures = utility.to_dict()
     empty = figures["empty"]
-    optional = (*OF_INSTANCES, *OF_ATTRIBUTES)
+    optional = (*OF_INSTANCES, *OF_ATTRIBUTES)  # shown where logs have starts, or such attributes
     shown = {name: text for name, text in MEANINGS.items() if figures[name] is not None or name not in optional}
     if utility.overlaps is not None:
         shown["overlap_share"] += _in_both(percent(utility.overlaps.original), percent(utility.overlaps.anonymized))

@@ -1,35 +1,30 @@
 """The options that several commands share, each defined once: about reading a log, about the mechanism, about the output.
 
 `input_flags` and `mechanism_flags` are never called: their signatures are the definition. `command` gives them to a
-function, which receives those in use as one dictionary of keywords for the functions of `libra.api`.
+function, which receives those in use as one dictionary of keywords for the functions of `libra.api`. `-` stands for a log on
+stdin or stdout: to the function a temporary file, readable for its owner alone and removed in every case.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
-from libra.errors import UsageError
+from libra._system.files import reason
+from libra.cli.output import SHOWN_AS
+from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.eventlog.files import labels_in
-from libra.mechanisms.parameters import (
-    ALPHA,
-    ATTRIBUTES,
-    BUDGET,
-    CASES,
-    EDGES,
-    GAMMA,
-    MOST_CASES,
-    RESOURCE_NAMES,
-    SUBSAMPLES,
-    TAIL,
-    TIME_ZONE,
-    B,
-)
+from libra.mechanisms import parameters
 
 COLUMNS = "Columns (detected automatically unless given)"
 GUARANTEE, KEEP, MECHANISM, READING, ENGINE = "Guarantee", "What to keep", "Mechanism", "Reading", "Engine"
@@ -135,34 +130,34 @@ LABELS = (
     "File with the activity names that may be released, one per line; the list must not come from this log. Events with other "
     "names are dropped. Default: names are selected privately."
 )
-ATTRIBUTE = f"{ATTRIBUTES} One of them; may be repeated. Default: none."
+ATTRIBUTE = f"{parameters.ATTRIBUTES} One of them; may be repeated. Default: none."
 SHARES = (
     "Default: control=0.55,times=0.45; attributes, where asked for, get 0.2 of it for cases, more than ten of them 0.3, "
     "and 0.1 for each attribute of events, at most 0.5 together."
 )
-PAPER = f"{SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept."
+PAPER = f"{parameters.SUBSAMPLES} Default: 1; of libra2022: 1/gamma, or 'paper' for gamma times the cases kept."
 
 
 def mechanism_flags(
-    tail: Annotated[str | None, option(f"{TAIL} Default: model.", "HOW", KEEP)] = None,
-    edges: Annotated[str | None, option(f"{EDGES} Default: certain.", "WHICH", KEEP)] = None,
+    tail: Annotated[str | None, option(f"{parameters.TAIL} Default: model.", "HOW", KEEP)] = None,
+    edges: Annotated[str | None, option(f"{parameters.EDGES} Default: certain.", "WHICH", KEEP)] = None,
     attribute: Annotated[list[str] | None, option(ATTRIBUTE, "NAME", KEEP)] = None,
     all_attributes: Annotated[
         bool | None, switch("--all-attributes", "Release all attributes that the description allows, except resources.", KEEP)
     ] = None,
-    resource_names: Annotated[bool | None, switch("--resource-names", f"{RESOURCE_NAMES}", KEEP)] = None,
-    budget: Annotated[str | None, option(f"{BUDGET} {SHARES}", "SHARES", KEEP)] = None,
+    resource_names: Annotated[bool | None, switch("--resource-names", f"{parameters.RESOURCE_NAMES}", KEEP)] = None,
+    budget: Annotated[str | None, option(f"{parameters.BUDGET} {SHARES}", "SHARES", KEEP)] = None,
     labels: Annotated[Path | None, option(LABELS, "FILE", KEEP)] = None,
     public_labels: Annotated[
         bool | None, switch("--public-labels", "Treat activity names as public: release all of them.", KEEP)
     ] = None,
-    time_zone: Annotated[str | None, option(f"{TIME_ZONE} Default: UTC.", "ZONE", KEEP)] = None,
-    cases: Annotated[int | None, option(f"{CASES} Default: about as many as in the log.", panel=KEEP)] = None,
-    most_cases: Annotated[int | None, option(f"{MOST_CASES} Default: 1.", panel=KEEP)] = None,
-    gamma: Annotated[float | None, option(f"{GAMMA} Default: 1; of libra2022: 0.05.", panel=MECHANISM)] = None,
+    time_zone: Annotated[str | None, option(f"{parameters.TIME_ZONE} Default: UTC.", "ZONE", KEEP)] = None,
+    cases: Annotated[int | None, option(f"{parameters.CASES} Default: about as many as in the log.", panel=KEEP)] = None,
+    most_cases: Annotated[int | None, option(f"{parameters.MOST_CASES} Default: 1.", panel=KEEP)] = None,
+    gamma: Annotated[float | None, option(f"{parameters.GAMMA} Default: 1; of libra2022: 0.05.", panel=MECHANISM)] = None,
     subsamples: Annotated[str | None, option(PAPER, "N|paper", MECHANISM)] = None,
-    alpha: Annotated[float | None, option(f"libra2022: {ALPHA} Default: 10.", panel=MECHANISM)] = None,
-    b: Annotated[float | None, option(f"libra2022: {B} Default: 2.", panel=MECHANISM)] = None,
+    alpha: Annotated[float | None, option(f"libra2022: {parameters.ALPHA} Default: 10.", panel=MECHANISM)] = None,
+    b: Annotated[float | None, option(f"libra2022: {parameters.B} Default: 2.", panel=MECHANISM)] = None,
     others: Annotated[
         list[str] | None,
         option("Set any parameter that libra mechanisms NAME lists. May be repeated.", "NAME=VALUE", MECHANISM, "--set"),
@@ -182,8 +177,6 @@ def command(*examples: str) -> Callable[[Command], Command]:
     """Make a function a command: the examples of its help, and shared flags, which it receives as `options` and `parameters`."""
 
     def made(function: Command) -> Command:
-        from libra.cli.streams import with_streams
-
         EXAMPLES[function.__name__] = examples
         own = inspect.signature(function).parameters
         if "options" not in own:
@@ -220,7 +213,7 @@ def _with_values(command: Command) -> Command:
 
     @functools.wraps(command)
     def wrapped(*args: Any, parameters: dict[str, Any], **given: Any) -> None:
-        from libra.comparison.setting import parsed_parameters
+        from libra.comparison.plan import parsed_parameters
 
         if (said := parameters.get("subsamples", "")).isdecimal() and len(said) < LONG_NUMBER:
             parameters["subsamples"] = int(said)  # the mechanism refuses words other than paper
@@ -241,3 +234,82 @@ def _with_values(command: Command) -> Command:
         command(*args, parameters={**others, **parameters}, **given)
 
     return wrapped
+
+
+RECEIVED = ("options", "parameters")  # what is no argument of the command line
+LOGS = ("LOG", "IN", "ORIGINAL", "ANONYMIZED")  # what arguments that may be stdin are called in the help
+OUT = "OUT"  # the same of stdout
+ENDINGS = "xes, csv, tsv (each also with .gz or .zip) or parquet"
+FORMATS = {*(kind + packing for kind in ("xes", "csv", "tsv") for packing in ("", ".gz", ".zip")), "parquet"}
+InputFormat = Annotated[str | None, option(f"Format of a log on stdin: {ENDINGS}. Default: detected.", "NAME", READING)]
+OutputFormat = Annotated[str | None, option(f"Format of a log on stdout: {ENDINGS}.", "NAME")]
+
+
+def with_streams(command: Command) -> Command:
+    """A command that can read its log from stdin and write it to stdout; one without such arguments stays as it is."""
+    own = inspect.signature(command, eval_str=True).parameters
+    called = {name: getattr(p.annotation.__metadata__[0], "metavar", "") for name, p in own.items() if name not in RECEIVED}
+    inputs, outputs = [name for name in called if called[name] in LOGS], [name for name in called if called[name] == OUT]
+    if not inputs:
+        return command
+
+    @functools.wraps(command)
+    def wrapped(*, input_format: str | None, output_format: str | None = None, **given: Any) -> None:
+        read, write = ([name for name in names if given[name] == Path("-")] for names in (inputs, outputs))
+        for flag, said, stream in (("--input-format", input_format, read), ("--output-format", output_format, write)):
+            if said is not None and not stream:
+                raise UsageError(f"{flag} needs a log named -.")
+            if said is not None and said not in FORMATS:
+                raise UsageError(f'{flag} "{said}" is unknown. Use {ENDINGS}.')
+        if len(read) > 1:
+            raise UsageError("Only one log can be read from stdin.")
+        if write and sys.stdout.name == os.devnull:  # put there in place of a closed one
+            raise UsageError("stdout is closed, so no log can be written to it.")
+        if write and output_format is None:
+            raise UsageError("The log goes to stdout. Name its format: --output-format csv.")
+        if write and (given.get("as_json") or given.get("engine") == "spark"):
+            what = "--json goes to stdout as well" if given.get("as_json") else "Spark writes folders"
+            raise UsageError(f"{what}. Write the log to a file: -o OUT.")
+        with contextlib.ExitStack() as until_then:
+            if read or write:
+                folder = Path(until_then.enter_context(tempfile.TemporaryDirectory(prefix="libra-")))
+                SHOWN_AS.update({f"{folder}{os.sep}stdout.{output_format}": "the log to stdout", f"{folder}{os.sep}": ""})
+                given |= {name: _from_stdin(folder / (f"stdin.{input_format}" if input_format else "stdin")) for name in read}
+                given |= {name: until_then.enter_context(_to_stdout(folder / f"stdout.{output_format}")) for name in write}
+            command(**given)
+
+    more = {"input_format": InputFormat} | ({"output_format": OutputFormat} if outputs else {})
+    flags = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=more[name]) for name in more]
+    wrapped.__annotations__ = get_type_hints(command, include_extras=True) | more
+    wrapped.__signature__ = inspect.Signature([*own.values(), *flags])  # type: ignore[attr-defined]  # how inspect is told
+    return wrapped
+
+
+def _from_stdin(file: Path) -> Path:
+    """The file, with all that stdin has."""
+    if sys.stdin is None:
+        raise UsageError("stdin is closed, so no log can be read from it.")
+    try:
+        with file.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({reason(error)})", place="stdin", remedy="Set TMPDIR to a folder with enough space"
+        ) from error
+    return file
+
+
+@contextlib.contextmanager
+def _to_stdout(file: Path) -> Iterator[Path]:
+    """What is printed goes to stderr; the log in the file goes to stdout once it is whole."""
+    stdout, empty = sys.stdout, None
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
+            yield file
+        except EmptyReleaseError as error:
+            empty = error
+    with file.open("rb") as log:
+        shutil.copyfileobj(log, stdout.buffer)
+    stdout.buffer.flush()
+    if empty is not None:
+        raise empty

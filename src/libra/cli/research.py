@@ -82,8 +82,7 @@ def reproduce(
     from libra._system.arguments import checked_order
     from libra._system.files import atomic_output
     from libra.reproduce import run
-    from libra.reproduce.page import page
-    from libra.reproduce.run import log_files, read_logs
+    from libra.reproduce.run import log_files, page, read_logs
     from libra.targets import check_writable
 
     settings = settings_named(setting or ())

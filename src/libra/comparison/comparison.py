@@ -12,13 +12,11 @@ from typing import Any, Literal
 
 from libra._system.arguments import checked
 from libra._version import __version__
-from libra.comparison.plan import Run
-from libra.comparison.setting import Setting
+from libra.comparison.plan import Run, Setting
 from libra.errors import UsageError
 from libra.measures.attributes import Association, AttributeFigures
-from libra.measures.instances import Overlaps
 from libra.measures.utility import FIGURES, IN_BOTH, Baseline, Utility
-from libra.measures.within_cases import InBoth
+from libra.measures.within_cases import InBoth, Overlaps
 
 DOCUMENT = "Libra comparison"
 CONFIDENTIAL = (

@@ -69,10 +69,8 @@ class HasActivity:
 
 
 @dataclass(frozen=True)
-class LengthGroup:
-    """How many events a case has, in groups; `bounds` are where all but the first begin."""
-
-    bounds: tuple[int, ...]
+class _Group:
+    bounds: tuple[int, ...]  # where all groups but the first begin
 
     @property
     def n_cells(self) -> int:
@@ -81,15 +79,13 @@ class LengthGroup:
 
 
 @dataclass(frozen=True)
-class DurationGroup:
-    """How long a case takes in microseconds, in groups; `bounds` are where all but the first begin."""
+class LengthGroup(_Group):
+    """How many events a case has, in groups."""
 
-    bounds: tuple[int, ...]
 
-    @property
-    def n_cells(self) -> int:
-        """How many groups there are."""
-        return len(self.bounds) + 1
+@dataclass(frozen=True)
+class DurationGroup(_Group):
+    """How long a case takes in microseconds, in groups."""
 
 
 Side: TypeAlias = OfAttribute | HasActivity | LengthGroup | DurationGroup

@@ -47,13 +47,17 @@ class EventNorms(OneCell):
 
 
 @dataclass(frozen=True)
-class EventFills:
-    """How many events of each row have no value, and how many have one; a case is clipped."""
-
-    purpose: ClassVar[str] = "which events have values of attributes"
+class _Clipped:
     scale: ClassVar[int] = FINE
     side: OfEvents
     clip: float
+
+
+@dataclass(frozen=True)
+class EventFills(_Clipped):
+    """How many events of each row have no value, and how many have one; a case is clipped."""
+
+    purpose: ClassVar[str] = "which events have values of attributes"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -61,13 +65,10 @@ class EventFills:
 
 
 @dataclass(frozen=True)
-class EventCounts:
+class EventCounts(_Clipped):
     """How many events of each row fall into each cell, events without a value left out; a case is clipped."""
 
     purpose: ClassVar[str] = "values of event attributes"
-    scale: ClassVar[int] = FINE
-    side: OfEvents
-    clip: float
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -75,13 +76,10 @@ class EventCounts:
 
 
 @dataclass(frozen=True)
-class NextCounts:
+class NextCounts(_Clipped):
     """How often a value (a row) is followed by a value (a column) within a case, events without one left out; clipped."""
 
     purpose: ClassVar[str] = "next values of event attributes"
-    scale: ClassVar[int] = FINE
-    side: OfEvents
-    clip: float
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -89,14 +87,11 @@ class NextCounts:
 
 
 @dataclass(frozen=True)
-class EventGrains:
+class EventGrains(_Clipped):
     """How round the numbers of events are: which of `GRAINS` is the largest that divides each, as in `ValueGrains`; clipped."""
 
     purpose: ClassVar[str] = "how round numbers of event attributes are"
-    scale: ClassVar[int] = FINE
     shape: ClassVar[tuple[int, ...]] = (len(GRAINS),)
-    side: OfEvents
-    clip: float
 
 
 EventTable: TypeAlias = EventFills | EventNorms | EventCounts | NextCounts | EventGrains

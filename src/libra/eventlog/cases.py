@@ -27,8 +27,27 @@ MISSING = np.iinfo(np.int64).min  # in arrays of values of an attribute: there i
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
+class _Rows:
+    """Sequences of events, one after the other: row i has the events from `offsets[i]` up to `offsets[i + 1]`."""
+
+    offsets: Integers
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> Integers:
+        """How many events each row has."""
+        return np.diff(self.offsets)
+
+    @property
+    def rows(self) -> Integers:
+        """For every event, its row."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Cases:
+class Cases(_Rows):
     """Some cases of a log.
 
     `codes` and `micros` hold the activity code and the time (microseconds since 1970) of every event; case i has the events from
@@ -44,19 +63,6 @@ class Cases:
     n_activities: int
     attributes: tuple[Integers, ...] = ()
     of_events: tuple[Integers, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.variant)
-
-    @property
-    def lengths(self) -> Integers:
-        """How many events each case has."""
-        return np.diff(self.offsets)
-
-    @property
-    def rows(self) -> Integers:
-        """For every event, the row of its case."""
-        return np.repeat(np.arange(len(self)), self.lengths)
 
     @cached_property
     def spans(self) -> tuple[Integers, Integers]:
@@ -99,24 +105,11 @@ def together(parts: Sequence[Cases]) -> Cases:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Traces:
+class Traces(_Rows):
     """Some traces: row i holds `codes[offsets[i]:offsets[i + 1]]`."""
 
     codes: Integers
     offsets: Integers
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> Integers:
-        """How many events each trace has."""
-        return np.diff(self.offsets)
-
-    @property
-    def rows(self) -> Integers:
-        """For every event, the row of its trace."""
-        return np.repeat(np.arange(len(self)), self.lengths)
 
     def take(self, rows: Integers) -> Traces:
         """The traces in these rows, in this order; a row that comes twice gives the trace twice."""

@@ -19,8 +19,7 @@ from libra.eventlog.log import HOUR, EventLog, empty_log
 from libra.measures.attributes import Association, AttributeFigures, AttributesKept, attribute_figures
 from libra.measures.distances import Floats, Integers, SortedPair, total_variation, wasserstein
 from libra.measures.edges import PairedEdges, common_codes, pair_edges, shared_edges
-from libra.measures.instances import Overlaps, instance_figures
-from libra.measures.within_cases import InBoth, WithinCases, decades, within_cases
+from libra.measures.within_cases import InBoth, Overlaps, WithinCases, decades, instance_figures, within_cases
 
 if TYPE_CHECKING:
     from libra.measures.risk import ReleaseRisk

@@ -7,6 +7,7 @@ level has more made-up prefixes than the one before. Such a tree is refused befo
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -166,13 +167,10 @@ def refuse_runaway(growth: Growth, remedy: Callable[[int], str]) -> None:
 
 def smallest_threshold(growth: Growth) -> int:
     """The smallest threshold with which a tree does not run away."""
-    low, high = 0, growth.least
+    high = growth.least
     while replace(growth, least=high).runs_away and high < LARGEST_PRUNE:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if replace(growth, least=middle).runs_away else (low, middle)
-    return high
+        high *= 2
+    return bisect_left(range(high), True, lo=1, key=lambda least: not replace(growth, least=least).runs_away)
 
 
 def threshold(prune: float, n_cases: float) -> int:

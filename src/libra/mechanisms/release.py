@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from libra._system.randomness import SEEDED
 from libra._version import __version__
-from libra.privacy.plain_words import in_plain_words
+from libra.privacy.guarantee import in_plain_words
 
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog

@@ -8,6 +8,7 @@ counts it again.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -136,8 +137,4 @@ def _least_threshold(passes_rarely: Callable[[int], bool]) -> int:
     high = 1
     while not passes_rarely(high):
         high *= 2
-    low = 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if passes_rarely(middle) else (middle, high)
-    return high
+    return bisect_left(range(high), True, lo=1, key=passes_rarely)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from libra.comparison.comparison import MEASURES, Comparison
-from libra.comparison.setting import Setting
+from libra.comparison.plan import Setting
 from libra.errors import UsageError
 from libra.reporting import drawing
 from libra.reporting.drawing import FONT, Chart, Scale, at, box, dashed, mark, path, scale_of, svg, text

@@ -69,12 +69,6 @@ class Graph:
         return (self.source < self.start) & (self.target < self.start)
 
     @cached_property
-    def node_weight(self) -> Floats:
-        """For every activity its share of all events, in the log where it is larger."""
-        weight: Floats = np.max([use.events / max(int(use.events.sum()), 1) for use in self.uses], axis=0)
-        return weight
-
-    @cached_property
     def edge_weight(self) -> Floats:
         """For every edge its share of all steps, the first and the last of every case included, where it is larger."""
         weight: Floats = np.max([use.counts / max(int(use.counts.sum()), 1) for use in self.uses], axis=0)
@@ -152,7 +146,8 @@ class Shown:
 
 def shown_at(graph: Graph, detail: Detail) -> Shown:
     """What a level shows of a graph."""
-    nodes = np.argsort(-graph.node_weight, kind="stable")[: detail.nodes]
+    weight = np.max([use.events / max(int(use.events.sum()), 1) for use in graph.uses], axis=0)  # shares of all events
+    nodes = np.argsort(-weight, kind="stable")[: detail.nodes]
     if not len(nodes):
         return Shown((), (), ())
     seen = np.zeros(graph.end + 1, bool)

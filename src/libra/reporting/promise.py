@@ -22,8 +22,7 @@ from libra.engines.contract import CASE, Unit
 from libra.errors import InputError, UsageError
 from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.release import DOCUMENT
-from libra.privacy.guarantee import NAMES_PUBLIC, Level
-from libra.privacy.plain_words import TOO_WEAK, beliefs, odds, strength_of
+from libra.privacy.guarantee import NAMES_PUBLIC, TOO_WEAK, Level, beliefs, odds, strength_of
 from libra.reporting.facts.verdicts import Tone
 from libra.reporting.text import listed, shown
 

@@ -18,6 +18,7 @@ from libra.eventlog.attributes import Attribute, Kind
 from libra.eventlog.log import HOUR, EventLog
 from libra.measures.audit.canaries import (
     ACTIVITY,
+    COMMON,
     FAR,
     FEWEST_FREQUENT,
     FEWEST_OF_A_PERSON,
@@ -27,8 +28,10 @@ from libra.measures.audit.canaries import (
     MOST_LABELS,
     NAMES,
     NEW_ACTIVITY,
+    OTHER,
     PAIR,
     PERSON,
+    RARE,
     RARE_PERSON,
     SLOW,
     THRESHOLD,
@@ -40,8 +43,8 @@ from libra.measures.audit.canaries import (
     Setting,
     log_of_cases,
     setting_of,
+    value_of,
 )
-from libra.measures.audit.values import COMMON, OTHER, RARE, value_of
 
 AT_THRESHOLD = (0, 1, 5, 40)
 

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.metadata import LogMetadata
-from libra.measures.audit.canaries import Canary, Case, log_of_cases
+from libra.measures.audit.canaries import COMMON, OTHER, RARE, TEXTS, Canary, Case, log_of_cases
 from libra.measures.audit.sight import MOST_EDGES, OF_LOG, WEEK, Figure, Sight, figures_of
-from libra.measures.audit.values import COMMON, OTHER, RARE, TEXTS
 
 CANARY = Case(("a", "b", "a", "c"), (0, HOUR, HOUR, 10 * HOUR), (RARE, RARE))
 BASE = [Case(("a", "b"), (0, HOUR)), Case(("a", "c"), (5, 5))]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from libra.measures.risk.certified import bound_of, of_differential_privacy, of_renyi
+from libra.measures.risk.membership import bound_of, of_differential_privacy, of_renyi
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 5.0])

@@ -17,9 +17,8 @@ from libra.eventlog.cases import cases_of
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.measures import measure
-from libra.measures.instances import has_starts
 from libra.measures.utility import IN_BOTH, OF_ATTRIBUTES, OF_INSTANCES
-from libra.measures.within_cases import InBoth
+from libra.measures.within_cases import InBoth, has_starts
 from libra.mechanisms.fresh_log import log_of as log_of_cases
 from libra.reporting.facts import facts_of
 from libra.reporting.facts.aspects import ASPECTS, NEXT_VALUES, Aspect, aspects_of

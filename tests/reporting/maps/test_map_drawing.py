@@ -16,10 +16,9 @@ import libra
 from libra.eventlog.log import EventLog, empty_log
 from libra.example.simulate import simulate
 from libra.reporting.drawing import MAP_STYLE
-from libra.reporting.map_drawing import Name, Picture, drawing
 from libra.reporting.map_graph import DETAILS, graph_of, shown_at
 from libra.reporting.map_layout import layouts_of
-from libra.reporting.maps import MapPair, map_pair
+from libra.reporting.maps import MapPair, Name, Picture, drawing, map_pair
 from libra.reporting.numbers import count
 from libra.reporting.page import page
 from libra.reporting.text import width

@@ -17,23 +17,6 @@ from libra.engines.counting.count import needs_cases
 from libra.engines.event_tables import EventTable
 from libra.engines.sequences import forms_among
 from libra.engines.spark import kernels
-from libra.engines.spark.kernels import (
-    PASSED,
-    PASSED_VALUES,
-    SUMS,
-    VALUE,
-    WEIGHTS,
-    Columns,
-    Count,
-    SelectValues,
-    SelectVariants,
-    Sequences,
-    WeighValues,
-    from_pieces,
-    is_private,
-    pieces_of,
-    value_column,
-)
 from libra.engines.spark.session import F, Spark, in_one_line, session_of, without_warnings
 from libra.engines.spark.source import BLANK, INSTANCE_COLUMNS, Events, drawn_key, events_of, takes, words_of
 from libra.engines.spark.tables import open_table
@@ -121,7 +104,7 @@ class SparkEngine:
         if "is_start" in said and not self.events.order:  # of one moment: a start comes before what it may be completed by
             events = events.withColumn("completes", ~F.col("is_start"))
         first = ["completes"] if "completes" in events.columns else []
-        said += [value_column(number) for number in range(len(attributes))]
+        said += [kernels.value_column(number) for number in range(len(attributes))]
         event = F.struct(*dict.fromkeys((*self.events.order, "micros", "code", *first, *said)))
         listed = [F.col("events.code").alias("codes"), *(F.col(f"events.{name}").alias(name) for name in ("micros", *said))]
         coded = events.join(F.broadcast(codes), "label", "left" if aside else "inner")
@@ -137,7 +120,7 @@ class SparkEngine:
         )
         if self.events.paired or attributes:
             forms = forms_among(self.events.labels, self.events.counted_labels) if self.events.paired else None
-            make = Sequences(len(self.events.counted_labels), forms, attributes, self.events.place)
+            make = kernels.Sequences(len(self.events.counted_labels), forms, attributes, self.events.place)
             grouped = mapped(grouped, make, make.schema)
         kept = self.spark.keep(grouped)
         with in_one_line(self.events.place):
@@ -152,24 +135,24 @@ class SparkEngine:
         found = []
         for number, attribute in enumerate(self.events.attributes):
             texts = attribute.values or ()
-            if is_private(attribute):
-                said = F.col(value_column(number))
+            if kernels.is_private(attribute):
+                said = F.col(kernels.value_column(number))
                 said = said if attribute.level == "case" else F.explode(F.array_distinct(said))
-                rows = collected(self.cases.select(said.alias(VALUE)).dropna().distinct(), self.events.place)
+                rows = collected(self.cases.select(said.alias(kernels.VALUE)).dropna().distinct(), self.events.place)
                 texts = tuple(sorted(rows.column(0).to_pylist()))
             found.append(texts)
         return tuple(found)
 
-    def _columns(self, of_cases: Sequence[int], of_events: Sequence[int]) -> Columns:
+    def _columns(self, of_cases: Sequence[int], of_events: Sequence[int]) -> kernels.Columns:
         """The columns of these attributes, by their places among those of cases and among those of events."""
         first = len(by_level(self.events.attributes)[0])
         numbers = [*of_cases, *(first + number for number in of_events)]
-        names = [value_column(number) for number in numbers]
-        private = [number for number in numbers if is_private(self.events.attributes[number])]
-        texts = {value_column(number): self.values[number] for number in private}
-        return Columns(tuple(names[: len(of_cases)]), tuple(names[len(of_cases) :]), texts)
+        names = [kernels.value_column(number) for number in numbers]
+        private = [number for number in numbers if kernels.is_private(self.events.attributes[number])]
+        texts = {kernels.value_column(number): self.values[number] for number in private}
+        return kernels.Columns(tuple(names[: len(of_cases)]), tuple(names[len(of_cases) :]), texts)
 
-    def _with_columns(self, tables: Sequence[Table]) -> tuple[tuple[Table, ...], Columns]:
+    def _with_columns(self, tables: Sequence[Table]) -> tuple[tuple[Table, ...], kernels.Columns]:
         """Tables about cases, and the columns of values that they need: of events those alone that are asked for, from 0 on."""
         asked = sorted({table.side.number for table in tables if isinstance(table, EventTable)})
         narrow: list[Table] = []
@@ -192,20 +175,25 @@ class SparkEngine:
         of_variants = tuple(table for table in tables if not needs_cases(table))
         if of_cases and self.kept is not None:
             raise AssertionError("tables about times are about all cases, not about a tail")
-        first, n_labels, frames = pieces_of(of_cases), len(self.labels), []
+        first, n_labels, frames = kernels.pieces_of(of_cases), len(self.labels), []
         if of_cases:
             narrow, columns = self._with_columns(of_cases)
-            count = Count(narrow, n_labels, new_codes=self._new_codes, columns=columns)
-            frames.append(mapped(self._lists(columns), count, SUMS))
+            count = kernels.Count(narrow, n_labels, new_codes=self._new_codes, columns=columns)
+            frames.append(mapped(self._lists(columns), count, kernels.SUMS))
         if of_variants:
-            frames.append(mapped(self.variants, Count(of_variants, n_labels, first, self.kept, self._new_codes), SUMS))
+            frames.append(
+                mapped(self.variants, kernels.Count(of_variants, n_labels, first, self.kept, self._new_codes), kernels.SUMS)
+            )
         totals: dict[int, Integers] = {}
         if frames:
-            together, pieces = reduce(lambda one, other: one.unionAll(other), frames), first + pieces_of(of_variants)
+            together, pieces = reduce(lambda one, other: one.unionAll(other), frames), first + kernels.pieces_of(of_variants)
             if pieces > FEW_PIECES:
-                together = mapped(together.repartition(min(pieces, SHARES), "piece"), kernels.add_pieces, SUMS)
+                together = mapped(together.repartition(min(pieces, SHARES), "piece"), kernels.add_pieces, kernels.SUMS)
             kernels.add_to(totals, collected(together, self.events.place))
-        from_cases, from_variants = iter(from_pieces(totals, of_cases)), iter(from_pieces(totals, of_variants, first))
+        from_cases, from_variants = (
+            iter(kernels.from_pieces(totals, of_cases)),
+            iter(kernels.from_pieces(totals, of_variants, first)),
+        )
         return [next(from_cases if needs_cases(table) else from_variants) for table in tables]
 
     def select_variants(self, rule: VariantRule, random: Randomness) -> tuple[Traces, Integers]:
@@ -213,45 +201,45 @@ class SparkEngine:
         self._refuse_fewer_labels()
         variants = self.variants.repartition(SHARES, "codes") if random.seeded else self.variants  # always in the same share
         draw = int(random.words(1)[0]) if random.seeded else None
-        select = SelectVariants(rule, len(self.labels), self.kept, draw)
-        passed = collected(mapped(variants, select, PASSED), self.events.place)
+        select = kernels.SelectVariants(rule, len(self.labels), self.kept, draw)
+        passed = collected(mapped(variants, select, kernels.PASSED), self.events.place)
         lengths, codes = kernels.lists([passed.column("codes").combine_chunks()])
         return Traces(codes, offsets_of(lengths)), np.asarray(passed.column("noisy").to_numpy(), np.int64)
 
     def select_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
         """The distinct values of an attribute whose noisy counts pass, and these; drawn as variants are."""
         self._refuse_tail()
-        cases, private = self.cases, is_private(self.events.attributes[attribute])
+        cases, private = self.cases, kernels.is_private(self.events.attributes[attribute])
         if self.chosen is not None:
             stay = np.flatnonzero(codes_among(self.events.counted_labels, self.labels) >= 0).tolist()
             cases = cases.filter(F.exists("codes", lambda code: code.isin(stay)))
-        counts = cases.select(F.col(value_column(attribute)).alias(VALUE)).dropna().groupBy(VALUE).count()
+        counts = cases.select(F.col(kernels.value_column(attribute)).alias(kernels.VALUE)).dropna().groupBy(kernels.VALUE).count()
         return self._selected(self._numbered(counts, self.values[attribute]) if private else counts, rule, random)
 
     def select_event_values(self, attribute: int, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
         """The distinct values of an attribute of events whose noisy weights pass, and these; drawn as variants are."""
         self._refuse_tail()
         columns = self._columns((), (attribute,))
-        weigh = WeighValues(len(self.labels), columns, self._new_codes)
-        weights = mapped(self._lists(columns), weigh, WEIGHTS).groupBy(VALUE).agg(F.sum("count").alias("count"))
+        weigh = kernels.WeighValues(len(self.labels), columns, self._new_codes)
+        weights = mapped(self._lists(columns), weigh, kernels.WEIGHTS).groupBy(kernels.VALUE).agg(F.sum("count").alias("count"))
         return self._selected(weights, rule, random)
 
     def _selected(self, counts: DataFrame, rule: VariantRule, random: Randomness) -> tuple[Integers, Integers]:
         """Of values, each in a row with its `count`, those that pass."""
-        counts = counts.repartition(SHARES, VALUE) if random.seeded else counts  # always in the same share
-        select = SelectValues(rule, int(random.words(1)[0]) if random.seeded else None)
-        passed = collected(mapped(counts, select, PASSED_VALUES), self.events.place)
-        values, noisy = (np.asarray(passed.column(name).to_numpy(), np.int64) for name in (VALUE, "noisy"))
+        counts = counts.repartition(SHARES, kernels.VALUE) if random.seeded else counts  # always in the same share
+        select = kernels.SelectValues(rule, int(random.words(1)[0]) if random.seeded else None)
+        passed = collected(mapped(counts, select, kernels.PASSED_VALUES), self.events.place)
+        values, noisy = (np.asarray(passed.column(name).to_numpy(), np.int64) for name in (kernels.VALUE, "noisy"))
         return values, noisy
 
     def _numbered(self, counts: DataFrame, texts: Sequence[str]) -> DataFrame:
         """Texts with their counts, as their numbers."""
         import pyarrow as pa
 
-        numbers = {VALUE: pa.array(texts, pa.string()), "number": pa.array(range(len(texts)), pa.int64())}
+        numbers = {kernels.VALUE: pa.array(texts, pa.string()), "number": pa.array(range(len(texts)), pa.int64())}
         with without_warnings():
             codes = self.spark.session.createDataFrame(pa.table(numbers))
-        return counts.join(F.broadcast(codes), VALUE).select(F.col("number").alias(VALUE), "count")
+        return counts.join(F.broadcast(codes), kernels.VALUE).select(F.col("number").alias(kernels.VALUE), "count")
 
     def subsampled(self, rate: float, random: Randomness) -> SparkEngine:
         """Every case with probability `rate`, independently, decided by its id before anything is grouped."""
@@ -279,7 +267,7 @@ class SparkEngine:
     def _new_codes(self) -> Integers | None:
         return None if self.chosen is None else codes_among(self.events.counted_labels, self.labels)
 
-    def _lists(self, columns: Columns) -> DataFrame:
+    def _lists(self, columns: kernels.Columns) -> DataFrame:
         """A row a case: its codes, its times, and the values in these columns."""
         return self.cases.select("codes", "micros", *columns.of_cases, *columns.of_events)
 

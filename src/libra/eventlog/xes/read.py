@@ -47,18 +47,6 @@ from libra.eventlog.tables.flat import decided
 from libra.eventlog.tables.in_batches import RowsInBatches, late_start, refuse_late_instances
 from libra.eventlog.tables.timestamps import usable_moments, zone_misfit
 from libra.eventlog.xes import assemble as assembly
-from libra.eventlog.xes.assemble import (
-    Columns,
-    Content,
-    Piece,
-    XesFrames,
-    assemble,
-    no_blank,
-    spread,
-    texts,
-    typed_as,
-    zones_of_starts,
-)
 from libra.eventlog.xes.parsers import RefusedError, XesParser, not_xml, read_plain
 
 STRETCH = 4_000_000  # bytes of text at a time: few enough for the processor's cache, enough to vectorize
@@ -70,10 +58,10 @@ SAMPLE = 50_000  # events to decide on
 
 def read_xes(path: Path, fmt: FileFormat, options: ReadOptions) -> EventLog:
     """The log in an XES file, compressed as `fmt` says."""
-    return assemble(read_content(path, fmt, options), path, options)
+    return assembly.assemble(read_content(path, fmt, options), path, options)
 
 
-def read_content(path: Path, fmt: FileFormat, options: ReadOptions) -> Content:
+def read_content(path: Path, fmt: FileFormat, options: ReadOptions) -> assembly.Content:
     """What stands in an XES file, before anything in it plays a role."""
     document = Document(path, fmt, options.encoding)
     return document.content(document.pieces(options.progress))
@@ -114,7 +102,7 @@ class Document:
         self.at_rest = False  # a trace may stand here
         self.junk_after_log = False
 
-    def pieces(self, progress: Progress) -> Generator[Piece]:
+    def pieces(self, progress: Progress) -> Generator[assembly.Piece]:
         """All traces, some at a time; progress tells how far the file was taken in, and more of it is read ahead."""
         at = [(0, 1)]
 
@@ -136,9 +124,9 @@ class Document:
         junk = ["What stands behind the end of the log was ignored."] if self.junk_after_log else []
         return [*junk, *self.parser.notes()]
 
-    def content(self, pieces: Iterable[Piece]) -> Content:
+    def content(self, pieces: Iterable[assembly.Piece]) -> assembly.Content:
         """What stands in these pieces."""
-        cases, events = Columns(), Columns()
+        cases, events = assembly.Columns(), assembly.Columns()
         case_of_event: list[npt.NDArray[np.int64]] = []
         for piece in pieces:
             case_of_event.append(piece.case_of_event + cases.height)
@@ -147,9 +135,9 @@ class Document:
         of_events, of_cases = events.frame(), cases.frame()
         notes = list(dict.fromkeys([*self.notes(), *cases.notes(), *events.notes()]))
         times = (events.first_unreadable, events.first_declared(), events.zones)
-        return Content(of_events, np.concatenate(case_of_event), of_cases, self.parser.metadata, notes, *times)
+        return assembly.Content(of_events, np.concatenate(case_of_event), of_cases, self.parser.metadata, notes, *times)
 
-    def _read(self, stretch: bytes, plain: Piece | None) -> Piece | None:
+    def _read(self, stretch: bytes, plain: assembly.Piece | None) -> assembly.Piece | None:
         """Take in the next stretch of the file: as plain traces where it is nothing else and stands where traces may stand."""
         if plain is not None and self.is_utf8 and self.parser.between_traces:
             with self._errors_placed():
@@ -204,7 +192,7 @@ class XesBatches:
         """Read the first traces."""
         self._path, self._fmt, self._options = path, fmt, options
         self.source, self.attributes = str(path), options.attributes
-        done, pieces, seen = [(0, 1)], list[Piece](), 0
+        done, pieces, seen = [(0, 1)], list[assembly.Piece](), 0
         with closing(self._pieces(lambda *step: done.append(step))) as all_pieces:
             for piece in all_pieces:
                 pieces.append(piece)
@@ -215,11 +203,11 @@ class XesBatches:
         self.estimated_events = int(seen * size / max(read, 1))
         self.roles, self.has_zone = tuple[FoundRole, ...](), True
         self.instances, self._instances_note, self._start_key = options.instances, "", START_TIMESTAMP
-        self._first: XesFrames | None = None
+        self._first: assembly.XesFrames | None = None
         if not seen and not options.allow_empty:
             raise assembly.without_events(path)
         if seen:
-            self._first = XesFrames(self._document.content(pieces), path, options)  # as they are in memory
+            self._first = assembly.XesFrames(self._document.content(pieces), path, options)  # as they are in memory
             self._sample, self.roles, self._date_key = self._first.found_roles()
             self._key_of = self._first.key_of
             typed = options if self._date_key is None else replace(options, zone=None)
@@ -271,9 +259,9 @@ class XesBatches:
             for piece in pieces:
                 self._keys |= {part.key for part in piece.event_parts} | {CASE_PREFIX + part.key for part in piece.case_parts}
                 if len(piece.case_of_event):
-                    ids = texts(piece.case_parts, CASE_NAME, piece.n_cases)
+                    ids = assembly.texts(piece.case_parts, CASE_NAME, piece.n_cases)
                     place = assembly.placer(pl.Series(piece.case_of_event), ids, self._path, before)
-                    traces = (piece, before, no_blank(ids), place)
+                    traces = (piece, before, assembly.no_blank(ids), place)
                     events = self._standard(*traces) if rows is None else self._flat(rows, *traces)
                     if events.height:
                         yield events
@@ -294,23 +282,23 @@ class XesBatches:
         else:
             of_rows = self._rows.notes()
         if self._options.zone is None:
-            of_rows = [*zones_of_starts(self._start_zones, self._start_key, self.has_zone), *of_rows]
+            of_rows = [*assembly.zones_of_starts(self._start_zones, self._start_key, self.has_zone), *of_rows]
         return tuple(dict.fromkeys([*self._document.notes(), *self._notes, *of_rows]))
 
-    def _pieces(self, progress: Progress) -> Generator[Piece]:
+    def _pieces(self, progress: Progress) -> Generator[assembly.Piece]:
         self._document = Document(self._path, self._fmt, self._options.encoding)
         return self._document.pieces(progress)
 
-    def _standard(self, piece: Piece, before: int, ids: pl.Series, place: Place) -> pl.DataFrame:
+    def _standard(self, piece: assembly.Piece, before: int, ids: pl.Series, place: Place) -> pl.DataFrame:
         """The events of the next traces, which have these ids; so many stand `before` them."""
         height, notes = len(piece.case_of_event), list[str]()
         columns = {
             CASE_INDEX: pl.Series(piece.case_of_event),
-            ACTIVITY: no_blank(texts(piece.event_parts, ACTIVITY, height)),
+            ACTIVITY: assembly.no_blank(assembly.texts(piece.event_parts, ACTIVITY, height)),
             TIMESTAMP: self._times(piece, TIMESTAMP, place),
         }
         if self._options.lifecycle_keep or self.has_transitions:
-            columns[LIFECYCLE] = texts(piece.event_parts, LIFECYCLE, height)
+            columns[LIFECYCLE] = assembly.texts(piece.event_parts, LIFECYCLE, height)
         columns |= self._more_columns(piece, place) | self._attributes(piece, before, ids, place)
         events = assembly.usable(pl.DataFrame(columns), ids, notes, place, self._options)
         self._used |= events.height > 0
@@ -333,7 +321,7 @@ class XesBatches:
             case=pl.col(CASE_INDEX) + before, activity=pl.col(ACTIVITY), micros=times, **{name: pl.col(name) for name in more}
         )
 
-    def _more_columns(self, piece: Piece, place: Place) -> dict[str, pl.Series]:
+    def _more_columns(self, piece: assembly.Piece, place: Place) -> dict[str, pl.Series]:
         """What else is said of events that are activity instances, or parts of them."""
         height, more, paired = len(piece.case_of_event), dict[str, pl.Series](), self.instances == "pair"
         may_start = self.instances is None and not self._options.described
@@ -341,11 +329,11 @@ class XesBatches:
             more["start"] = self._times(piece, START_TIMESTAMP, place, start=True).to_physical()
         if not paired:
             return more
-        instance, resource = (texts(piece.event_parts, key, height) for key in (INSTANCE, RESOURCE))
+        instance, resource = (assembly.texts(piece.event_parts, key, height) for key in (INSTANCE, RESOURCE))
         known = not self._options.described or any(role.role == "resource" for role in self.roles)
         return more | {"key": keys_of(instance, resource if known else None, height)}
 
-    def _attributes(self, piece: Piece, before: int, ids: pl.Series, place: Place) -> dict[str, pl.Series]:
+    def _attributes(self, piece: assembly.Piece, before: int, ids: pl.Series, place: Place) -> dict[str, pl.Series]:
         """What events say of attributes, or their traces."""
         found, of_event = {}, pl.Series(piece.case_of_event)
 
@@ -355,10 +343,10 @@ class XesBatches:
         for attribute in self.attributes:
             key = self._key_of.get(attribute.name, attribute.name)
             if attribute.in_cases:
-                said = texts(piece.case_parts, key.removeprefix(CASE_PREFIX), piece.n_cases)
+                said = assembly.texts(piece.case_parts, key.removeprefix(CASE_PREFIX), piece.n_cases)
                 values = plain_values(said, attribute, trace).gather(of_event)
             else:
-                values = plain_values(texts(piece.event_parts, key, len(piece.case_of_event)), attribute, place)
+                values = plain_values(assembly.texts(piece.event_parts, key, len(piece.case_of_event)), attribute, place)
             found[attribute_column(attribute)] = values
         return found
 
@@ -383,7 +371,7 @@ class XesBatches:
             completes = completes | events["is_start"]
         return events.filter(completes)
 
-    def _flat(self, rows: RowsInBatches, piece: Piece, before: int, ids: pl.Series, place: Place) -> pl.DataFrame:
+    def _flat(self, rows: RowsInBatches, piece: assembly.Piece, before: int, ids: pl.Series, place: Place) -> pl.DataFrame:
         """The same, where other attributes play roles."""
         n_events, columns = len(piece.case_of_event), {}
 
@@ -400,22 +388,22 @@ class XesBatches:
             elif is_time and key is not None and key == self._start_key:
                 columns[name] = self._times(piece, key, place, start=True)
             elif is_time and key is not None:
-                columns[name] = typed_as(self._sample.schema[name], piece.event_parts, key, n_events, place)
+                columns[name] = assembly.typed_as(self._sample.schema[name], piece.event_parts, key, n_events, place)
             elif key is not None or not name.startswith(CASE_PREFIX):  # what no event of the first traces has
-                columns[name] = texts(piece.event_parts, key or name, n_events)
+                columns[name] = assembly.texts(piece.event_parts, key or name, n_events)
             else:
                 bare, parts = name.removeprefix(CASE_PREFIX), piece.case_parts
-                typed = typed_as(self._sample.schema[name], parts, bare, piece.n_cases, trace) if is_time else None
-                columns[name] = (texts(parts, bare, piece.n_cases) if typed is None else typed)[piece.case_of_event]
+                typed = assembly.typed_as(self._sample.schema[name], parts, bare, piece.n_cases, trace) if is_time else None
+                columns[name] = (assembly.texts(parts, bare, piece.n_cases) if typed is None else typed)[piece.case_of_event]
         return rows.events(pl.DataFrame(columns), place)
 
-    def _times(self, piece: Piece, key: str, place: Place, *, start: bool = False) -> pl.Series:
+    def _times(self, piece: assembly.Piece, key: str, place: Place, *, start: bool = False) -> pl.Series:
         """The time of every event; null where there is none, or none that can be read and such events are dropped."""
         parts = [part for part in piece.event_parts if part.key == key]
         for part in parts:
             if part.type != "date" and len(part.owners):
                 raise assembly.two_types(key, "date", part.type, place(int(part.owners[0])))
-        text = spread([part.values for part in parts], [part.owners for part in parts], len(piece.case_of_event))
+        text = assembly.spread([part.values for part in parts], [part.owners for part in parts], len(piece.case_of_event))
         read, naive = read_iso_dates(text)
         bad = read.is_null() & text.is_not_null()
         if bad.any() and not self._options.drop_invalid:

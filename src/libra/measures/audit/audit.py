@@ -23,11 +23,10 @@ from libra.errors import UsageError
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
-from libra.measures.audit.canaries import NAMES, THRESHOLD, Canary, Case, Setting, log_of_cases, setting_of
+from libra.measures.audit.canaries import NAMES, RELEASED, THRESHOLD, Canary, Case, Setting, log_of_cases, setting_of
 from libra.measures.audit.events import Event, bound_of, telling_event
 from libra.measures.audit.outcome import Audit, Claim, Finding
 from libra.measures.audit.sight import Figure, Sight
-from libra.measures.audit.values import RELEASED
 from libra.measures.distances import Floats
 from libra.mechanisms.mechanism import Mechanism
 from libra.privacy.gaussian import checked_epsilon

@@ -20,8 +20,7 @@ from libra.eventlog.attributes import Attribute, by_level, case_values, event_va
 from libra.eventlog.cases import Traces, traces_of
 from libra.eventlog.log import HOUR, EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME
-from libra.measures.audit.canaries import Canary, Case, case_id
-from libra.measures.audit.values import COMMON, RELEASED, plain_value
+from libra.measures.audit.canaries import COMMON, RELEASED, Canary, Case, case_id, plain_value
 from libra.measures.distances import Floats, Integers
 
 WEEK = 168 * HOUR

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from libra.measures.risk.assess import LogRisk, ReleaseRisk, risk_of_log, risk_of_release
-from libra.measures.risk.certified import Certified, certified
+from libra.measures.risk.membership import Certified, certified
 
 __all__ = ["Certified", "LogRisk", "ReleaseRisk", "certified", "risk_of_log", "risk_of_release"]

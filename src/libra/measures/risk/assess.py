@@ -18,7 +18,6 @@ from libra.eventlog.ids import whose_cases
 from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.edges import common_codes
-from libra.measures.risk.certified import Certified
 from libra.measures.risk.crowds import population_of, search
 from libra.measures.risk.figures import (
     ANY_GAP,
@@ -32,7 +31,7 @@ from libra.measures.risk.figures import (
     singled_out,
 )
 from libra.measures.risk.knowledge import draw
-from libra.measures.risk.membership import FEWEST, Membership, membership
+from libra.measures.risk.membership import FEWEST, Certified, Membership, membership
 
 SAMPLES = 5_000
 

@@ -59,11 +59,6 @@ class Owners:
     total: Integers  # per entry the sum of the numbers of these cases
 
     @cached_property
-    def with_variant(self) -> Integers:
-        """Per variant how many individuals have a case of it."""
-        return np.bincount(self.variant)
-
-    @cached_property
     def _alike(self) -> tuple[Integers, Integers, Integers]:
         """Individuals with the same variants: these one after the other, where each group's begin, and how many individuals."""
         groups = variants_of(self.variant.astype(np.uint32), self.first)

@@ -73,7 +73,7 @@ class SingledOut:
 def singled_out(population: Population, found: Sequence[Found]) -> tuple[SingledOut, ...]:
     """The figures of a population, from a search of it for cases of its own."""
     owners = population.owners
-    sizes = (population.counts if owners is None else owners.with_variant)[population.variant]
+    sizes = (population.counts if owners is None else np.bincount(owners.variant))[population.variant]  # individuals if known
     figures = [
         SingledOut(kind, events, share(int((units == 1).sum()), len(units)), float(units.mean()), float(np.median(units)))
         for kind, events, units in ((one.knowledge, one.events, one.crowds.units) for one in found)

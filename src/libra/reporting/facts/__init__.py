@@ -9,7 +9,7 @@ from typing import Any
 from libra.certificate.content import attributes_of
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.attributes import Association
-from libra.measures.risk.certified import Certified
+from libra.measures.risk.membership import Certified
 from libra.reporting.facts import distributions, tables
 from libra.reporting.facts.aspects import Aspect, aspects_of
 from libra.reporting.facts.distributions import Dots, Histogram, HourOfWeek, Series

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from libra.eventlog.log import EventLog
-from libra.measures.instances import has_starts
 from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES, SHARES_KEPT, Utility
+from libra.measures.within_cases import has_starts
 from libra.reporting.facts.verdicts import BOUNDS, MOST, SUMMARY, Loss, Verdict, worst
 from libra.reporting.facts.yardsticks import Yardsticks
 from libra.reporting.numbers import MISSING, count, duration, number, share

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from libra.eventlog.options import Progress, no_progress
 from libra.measures.risk import words
 from libra.measures.risk.assess import NO_CERTIFICATE, QUICK, risk_of_release
-from libra.measures.risk.certified import Certified
 from libra.measures.risk.figures import Estimate, Linkage, Matches, SingledOut
-from libra.measures.risk.membership import Membership
+from libra.measures.risk.membership import Certified, Membership
 from libra.reporting.facts.pair import Pair
 from libra.reporting.numbers import of_hundred, share
 

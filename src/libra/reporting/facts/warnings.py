@@ -13,7 +13,7 @@ import numpy as np
 
 from libra.eventlog.log import EventLog
 from libra.measures.distances import total_variation
-from libra.privacy.plain_words import TOO_WEAK, strength_of
+from libra.privacy.guarantee import TOO_WEAK, strength_of
 from libra.reporting.facts.distributions import week_counts
 from libra.reporting.facts.pair import Pair
 from libra.reporting.facts.tables import attribute_names, edges_of
