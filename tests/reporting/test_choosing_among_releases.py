@@ -10,7 +10,7 @@ import pytest
 from parsed_page import ParsedPage
 
 import libra
-from libra.cli.audit import show_comparison
+from libra.cli.compare import show_comparison
 from libra.comparison.comparison import CHOICE
 from libra.example.simulate import simulate
 from libra.mechanisms.libra import Libra

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from libra.cli.anonymize import anonymize
-from libra.cli.audit import audit, compare, mechanisms
+from libra.cli.audit import audit, mechanisms
 from libra.cli.certificates import certificate, keygen, verify
+from libra.cli.compare import compare
 from libra.cli.logs import convert, describe, inspect, simulate
 from libra.cli.measure import measure, report
 from libra.cli.options import EXAMPLES
