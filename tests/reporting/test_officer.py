@@ -19,8 +19,8 @@ from libra.reporting.build import report_of
 from libra.reporting.commands import Names
 from libra.reporting.facts import facts_of
 from libra.reporting.facts.pair import Pair
+from libra.reporting.officer import MOST_NAMES, Officer, officer_of
 from libra.reporting.promise import promise_of
-from libra.reporting.words import MOST_NAMES, Officer, officer_of
 
 
 def asked(**parameters: Any) -> Officer:
