@@ -135,7 +135,7 @@ def test_a_table_that_cannot_be_true_of_these_cases_is_left_out_and_spoils_no_ot
 
 
 def test_what_never_goes_together_in_many_cases_is_met_within_noise() -> None:
-    """Of 400,000 cases, none has certain groups with certain cells: what is right for these is far from where the search begins."""
+    """Of 400,000 cases, none has certain groups with certain cells: what is right for these is far from where it begins."""
     random = np.random.Generator(np.random.PCG64(8))
     kinds = np.array(list(product(range(4), range(4), range(3), *[(0, 1)] * 4)))
     times = random.dirichlet(np.full(len(kinds), 0.5)) * 400_000
