@@ -19,7 +19,7 @@ from io import BytesIO
 from pathlib import Path
 from queue import Empty, Full, Queue
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 import polars as pl
@@ -217,7 +217,7 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
     `as_text` of the column says the same of a value either way.
     """
     missing = values.isna()
-    present = values[~missing].tolist()
+    present: list[Any] = [bool(value) if isinstance(value, np.bool_) else value for value in values[~missing].tolist()]
     if any(isinstance(value, list | tuple | dict | set | bytes) for value in present):
         notes.append(f'The column "{name}" holds objects no event log can hold and was left out.')
         return None
@@ -227,7 +227,8 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
     kinds = [zoned if kind == "datetime" and value.tzinfo else kind for kind, value in zip(kinds, present, strict=True)]
     if len(set(kinds)) <= 1:
         try:
-            series = pl.Series(values.where(~missing, None).tolist(), strict=True)
+            following = iter(present)
+            series = pl.Series([None if gone else next(following) for gone in missing.tolist()], strict=True)
             if series.dtype != pl.Object and series.null_count() == missing.sum():  # decimals that do not fit are null
                 return series
         except (TypeError, pl.exceptions.PolarsError, OverflowError):
@@ -245,7 +246,7 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
 def _kind_of(of: type) -> str:
     """What values of a type have in common with others that Polars can hold in one column as they are."""
     kinds: dict[tuple[type, ...], str] = {
-        (str,): "text", (bool, np.bool_): "boolean", (int, np.integer): "integer", (float,): "float",
+        (str,): "text", (bool,): "boolean", (int, np.integer): "integer", (float,): "float",
         (np.floating,): f"float, {of.__name__}", (datetime,): "datetime", (date, time, Decimal): of.__name__,
     }  # fmt: skip
     return next((kind for types, kind in kinds.items() if issubclass(of, types)), f"a {of.__name__}")
