@@ -80,6 +80,16 @@ def test_without_a_description_a_log_is_read_as_is_declared(asked: Any, engine: 
         libra.anonymize(_log(tmp_path, *ONE_MORE), attributes=asked, engine=engine, **ASKED)
 
 
+@pytest.mark.parametrize("engine", ["polars", "polars-streaming"])
+@pytest.mark.parametrize(("individual", "asked"), [("ward", "case:ward"), ("case:ward", "case:ward"), ("code", "code")])
+def test_what_says_whose_case_it_is_is_no_attribute(individual: str, asked: str, engine: str, tmp_path: Path) -> None:
+    file = _log(tmp_path)
+    if individual == "ward":
+        file.write_text(file.read_text(encoding="utf-8").replace(",code", ",ward"), encoding="utf-8")
+    with pytest.raises(UsageError, match=f'"{asked}" (is the column of individual|and the column that says whose case it is)'):
+        libra.anonymize(file, individual=individual, attributes=[Attribute(asked, "category")], engine=engine, **ASKED)
+
+
 def test_a_log_that_was_read_before_is_refused_without_a_seed(tmp_path: Path) -> None:
     file, described = _log(tmp_path, *ONE_MORE), Description(**DESCRIBED, attributes=(CODE,))
     for log in (libra.read(file), libra.read(libra.read(file), individual="case:concept:name")):
