@@ -26,7 +26,8 @@ from libra.errors import InputError, UsageError
 from libra.eventlog.attributes import Attribute, Kind, case_values, event_values, plain_values
 from libra.eventlog.description import Description
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.read import read
+from libra.eventlog.read import batches_of, read
+from libra.keywords import read_options
 
 ODD = ("anon", "7.0", "1e400", "NaN", "-inf", "n/a", "n.v.", "x" * 5000, "1.000,5", "1,000.5", "'-7", "01", "2024-05-06T08:00")
 TEXT_POOLS = (
@@ -236,6 +237,16 @@ def test_categories_are_read_as_they_are_written(tmp_path: Path) -> None:
     attribute = Attribute("x", "category", "event")
     log = read_by(tmp_path, [("c0", "7.0"), ("c1", "7"), ("c2", "007")], attribute)
     assert event_values(log, attribute).to_list() == ["7.0", "7", "007"]
+
+
+@pytest.mark.parametrize(("written", "meant"), [("'-5", "-5"), ("''-5", "'-5"), ("'''=", "''="), (" '-5", "'-5"), ("'5", "'5")])
+def test_a_guarding_apostrophe_is_removed_once_in_memory_and_in_batches(written: str, meant: str, tmp_path: Path) -> None:
+    attributes = Attribute("x", "category", "event"), Attribute("case:y", "category")
+    options = read_options(description=Description(**DESCRIPTION, attributes=attributes))
+    file = as_csv(tmp_path, [("c0", written), ("c1", "a")])
+    assert list(values_of(file, options)["c0"]) == [meant, meant]
+    (batch,) = batches_of(file, options)
+    assert batch.row(0)[-2:] == (meant, meant)
 
 
 def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
