@@ -185,17 +185,21 @@ def described_parameters(described: Description | None, said: Mapping[str, Any],
 def asked_attributes(described: Description | None, said: str | Sequence[Any]) -> list[Any]:
     """The attributes that are asked for by name, or all that may be released, as a description declares them.
 
+    A declaration may stand for its name; a log without a description is read by such declarations alone.
+
     Resources are people, whom a guarantee for cases does not protect: they have to be named. Transitions that say what is an
     instance, or which event is which, are released as that.
     """
+    from libra.eventlog.attribute_keys import TABLES
     from libra.eventlog.attributes import Attribute
     from libra.eventlog.names import LIFECYCLE, RESOURCE
 
-    if isinstance(said, str) and said != "all":
+    if not isinstance(said, Sequence) or (isinstance(said, str) and said != "all"):
         raise UsageError(f'attributes has to be a list of names, or "all", not {said!r}.')
+    asked = [Attribute.from_dict(one) if isinstance(one, Mapping) else one for one in said]
     if described is None:
-        if not isinstance(said, str) and all(isinstance(one, Attribute) for one in said):
-            return list(said)
+        if said != "all" and all(isinstance(one, Attribute) for one in asked):
+            return asked
         remedy = "Write it with libra describe LOG -o log.toml, check it, and add --description log.toml"
         raise UsageError(f"Attributes are released as a description of the log declares them, and there is none. {remedy}.")
     known = {attribute.name: attribute for attribute in described.attributes}
@@ -206,16 +210,23 @@ def asked_attributes(described: Description | None, said: str | Sequence[Any]) -
         if not released:
             raise UsageError(f"{described.source} has no attribute that may be released. Describe the log again, or correct it.")
         return released
-    for name in said:
+    for number, one in enumerate(asked):
+        name = one.name if isinstance(one, Attribute) else one
+        if not isinstance(name, str):
+            continue  # the mechanism refuses it
         if name == LIFECYCLE and of_instances:
             instead = "with every event" if described.instances == "events" else "as starts and completions"
             raise UsageError(f'{described.place("instances")} releases "{name}" {instead}. Leave out the attribute.')
-        if isinstance(name, str) and name not in known:
+        if name not in known:
             raise UsageError(f'{described.source} has no attribute "{name}".{_instead(name, described, known)}')
-        if isinstance(name, str) and not known[name].release:
+        if not known[name].release:
             remedy = "Set release = true there if it may be"
             raise UsageError(f'{described.source} says that "{name}" is not to be released. {remedy}.')
-    return [known[name] if isinstance(name, str) else name for name in said]
+        if isinstance(one, Attribute) and one != known[name]:
+            place = described.place(f"{TABLES}.{name}")
+            raise UsageError(f'{place} declares "{name}" otherwise. Ask for it by its name, or correct it there.')
+        asked[number] = known[name]
+    return asked
 
 
 def _instead(name: str, described: Description, known: Mapping[str, Attribute]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from libra._system.randomness import Randomness
 from libra.errors import UsageError
 from libra.eventlog.description import in_its_words
+from libra.eventlog.log import EventLog
 from libra.eventlog.notes import refuse_open
 from libra.eventlog.options import ReadOptions, stage
 from libra.keywords import ReadKeywords, described_by, described_parameters, read_options
@@ -65,6 +66,13 @@ def request_of(
     described = described_by(reading.get("description"))
     options = read_options(**cast("ReadKeywords", {**reading, "description": described}))
     made = make(mechanism, described_parameters(described, parameters, parameters_of(mechanism)))
+    if mechanism == SOUND and not options.attributes:  # a description declares those that are asked for, and others
+        options = replace(options, attributes=made.attributes)  # type: ignore[attr-defined]  # of libra
+    if isinstance(source, EventLog) and source.declared is not None and seed is None:
+        for one in (one for one in options.attributes if one not in source.declared):
+            why = "was not declared when the log was read, so that one case may have changed the values of others"
+            remedy = "Anonymize the file or frame itself, or read it with libra.read(..., description=...)"
+            raise UsageError(f'"{one.name}" {why}. {remedy}.')
     if getattr(made, "accepts_empty", False):
         options = replace(options, allow_empty=True)  # whether there is a release must not depend on a single case
     individuals = reading.get("individual") is not None or (described is not None and described.unit == "individual")

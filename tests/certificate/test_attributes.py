@@ -20,12 +20,13 @@ from libra.engines.attribute_tables import Interactions, PairCounts, ValueCounts
 from libra.errors import InputError
 from libra.eventlog.attributes import Attribute
 from libra.mechanisms.libra import Libra
-from libra.mechanisms.libra.releases import OF_ATTRIBUTES
+from libra.mechanisms.libra.releases import ATTRIBUTES, RELEASES
 from libra.mechanisms.release import counted
 from libra.privacy.gate import KEPT_VALUES
 from libra.privacy.ledger import Entry, Ledger
 
 Forge = Callable[[Entry], Entry | None]
+OF_ATTRIBUTES = {purpose for purpose, one in RELEASES.items() if one.topic == ATTRIBUTES}
 NOWHERE = Attribute("nowhere", "number", at="an activity that nobody has")
 NOTHING = Attribute("case:nothing", "category", values=("one", "other"))
 
@@ -149,14 +150,14 @@ def test_entries_about_attributes_that_no_run_makes_are_refused_with_the_reason(
 
 def test_less_or_more_noise_on_any_table_of_attributes_is_refused() -> None:
     for factor in (0.99, 1.01):
-        for purpose in {entry.purpose for entry in Ledger.from_dict(document("attributes")).entries} & set(OF_ATTRIBUTES):
+        for purpose in {entry.purpose for entry in Ledger.from_dict(document("attributes")).entries} & OF_ATTRIBUTES:
             found = _forged(lambda e, p=purpose, f=factor: replace(e, noise=e.noise * f) if e.purpose == p else e)  # type: ignore[misc]
             assert "ledger" in failed(found), purpose
 
 
 def test_attributes_that_a_ledger_does_not_count_are_seen_in_the_file() -> None:
     found = content(_forged(_without(*OF_ATTRIBUTES)), files("attributes")[1])
-    assert "it has attributes, and the ledger counts none" in found.found
+    assert "it has attributes of cases, and the ledger counts none" in found.found
 
 
 def test_releases_about_attributes_that_nobody_asked_for_are_refused() -> None:

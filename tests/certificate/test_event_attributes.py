@@ -24,6 +24,7 @@ from libra.eventlog.attributes import Attribute
 from libra.eventlog.names import LIFECYCLE, OTHER, RESOURCE
 from libra.example.simulate import simulate
 from libra.mechanisms.libra.model_file import write_model
+from libra.mechanisms.libra.releases import ATTRIBUTES, EVENT_ATTRIBUTES, RELEASES
 from libra.mechanisms.peers import EMPLOYEES
 from libra.release import Release
 
@@ -251,6 +252,16 @@ def test_an_empty_release_is_verified_and_says_nothing_of_events(tmp_path: Path)
     assert release.log.n_cases == 0
     release.write(tmp_path / "log.csv", certificate=tmp_path / "certificate.json")
     assert _refused(tmp_path / "certificate.json", tmp_path / "log.csv") == []
+
+
+@pytest.mark.parametrize("topic", [ATTRIBUTES, EVENT_ATTRIBUTES])
+def test_attributes_of_one_level_that_a_ledger_does_not_count_are_seen_beside_those_of_the_other(topic: str) -> None:
+    release = _released(False, (OF_CASES, URGENT), labels="public")
+    assert list(content_of_log(release.certificate(), release.log)) == []
+    assert release.ledger is not None
+    kept = tuple(entry for entry in release.ledger.entries if RELEASES[entry.purpose].topic != topic)
+    forged = replace(release, ledger=replace(release.ledger, entries=kept))
+    assert list(content_of_log(forged.certificate(), release.log)) == [f"it has {topic}, and the ledger counts none"]
 
 
 TRANSITION = Attribute(LIFECYCLE, "category", "event")

@@ -7,12 +7,14 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -24,7 +26,8 @@ from libra.errors import InputError, UsageError
 from libra.eventlog.attributes import Attribute, Kind, case_values, event_values, plain_values
 from libra.eventlog.description import Description
 from libra.eventlog.options import ReadOptions, RoleNames
-from libra.eventlog.read import read
+from libra.eventlog.read import batches_of, read
+from libra.keywords import read_options
 
 ODD = ("anon", "7.0", "1e400", "NaN", "-inf", "n/a", "n.v.", "x" * 5000, "1.000,5", "1,000.5", "'-7", "01", "2024-05-06T08:00")
 TEXT_POOLS = (
@@ -32,7 +35,20 @@ TEXT_POOLS = (
     ("2024-05-06T08:00:00Z", "2024-05-07T08:00:00+02:00"), ("2024-05-06 08:00:00", "2024-05-07 08:00:00"), ("2024-05-06",),
 )  # fmt: skip
 MOMENTS = (datetime(2024, 5, 6, 8, tzinfo=UTC), datetime(2024, 5, 7, 8, 0, 0, 5, tzinfo=UTC))
-OBJECT_POOLS = ((7, 8, 70), (7.0, 0.5), (True, False), ("7", "7.0"), ("a", "b"), MOMENTS, ("2024-05-06", "2024-05-07"))
+NUMPY = (
+    np.True_, np.False_, np.int8(7), np.float16(0.1), np.float32(0.1), np.float32(7), np.datetime64("2024-05-06"),
+    np.timedelta64(1, "D"),
+)  # fmt: skip
+PYTHON = (
+    date(2024, 5, 6), datetime(2024, 5, 6, 8), time(8, 30), time(8, 30, 0, 5), Decimal("7.10"), Decimal("0.1"), Decimal(2**70),
+)  # fmt: skip
+DURATIONS = (timedelta(days=1), timedelta(microseconds=3), timedelta(days=-900, microseconds=7))
+OBJECT_POOLS: tuple[tuple[Any, ...], ...] = (
+    (7, 8, 70), (7.0, 0.5), (True, False), ("7", "7.0"), ("a", "b"), MOMENTS, ("2024-05-06", "2024-05-07"), DURATIONS,
+    *(NUMPY[:2], NUMPY[4:6], NUMPY[6:7], NUMPY[7:], PYTHON[:1], PYTHON[1:2], PYTHON[:2], PYTHON[2:4], PYTHON[4:6], PYTHON[4:]),
+    *((True, np.True_), (Decimal("1e-20"), Decimal("2.5")), (date(2024, 5, 6), date(1, 1, 1)), (0.1, np.float32(0.1))),
+    (7, np.int8(7), Decimal(7)),
+)  # fmt: skip
 KINDS: tuple[Kind, ...] = ("boolean", "category", "number", "date")
 ROLES = RoleNames(("case",), ("activity",), "when")
 READ = ReadOptions(roles=ROLES, encoding="utf-8", delimiter=";", timestamp_format="iso", described="the description")
@@ -156,8 +172,24 @@ def test_xes(tmp_path: Path, kind: Kind, data: st.DataObject) -> None:
 @checked
 @given(data=st.data())
 def test_pandas(tmp_path: Path, kind: Kind, data: st.DataObject) -> None:
-    rows = data.draw(neighbours(kind, OBJECT_POOLS, (*OBJECTS, None, *ODD)))
+    rows = data.draw(neighbours(kind, OBJECT_POOLS, (*OBJECTS, *NUMPY, *PYTHON, *DURATIONS, None, *ODD)))
     assert_others_alike(*rows, lambda some: as_pandas(tmp_path, some), replace(READ, attributes=declared(kind), form="table"))
+
+
+@pytest.mark.parametrize("value", [*NUMPY, *PYTHON, *DURATIONS, *MOMENTS], ids=repr)
+@pytest.mark.parametrize("beside", ["unknown", "n/a", 7, 0.25, True, date(2024, 5, 7), Decimal("1e-20"), timedelta(1)], ids=repr)
+def test_an_object_of_another_kind_changes_no_category(value: Any, beside: Any, tmp_path: Path) -> None:
+    options = replace(READ, attributes=declared("category"), form="table")
+    rows = [("c0", value), ("c1", value)]
+    assert_others_alike(rows, [*rows, ("theirs", beside)], lambda some: as_pandas(tmp_path, some), options)
+
+
+def test_a_date_among_objects_is_the_same_date_beside_a_text(tmp_path: Path) -> None:
+    attribute = Attribute("x", "date", "event", missing=("2024-05-06", "n/a"))
+    options = replace(READ, attributes=(attribute,), form="table")
+    for more in ([], [("theirs", "n/a")]):
+        log = read(as_pandas(tmp_path, [("c0", date(2024, 5, 6)), *more]), options)
+        assert event_values(log, attribute).to_list()[0] == 1_714_953_600_000_000
 
 
 DESCRIPTION: dict[str, Any] = {
@@ -205,6 +237,16 @@ def test_categories_are_read_as_they_are_written(tmp_path: Path) -> None:
     attribute = Attribute("x", "category", "event")
     log = read_by(tmp_path, [("c0", "7.0"), ("c1", "7"), ("c2", "007")], attribute)
     assert event_values(log, attribute).to_list() == ["7.0", "7", "007"]
+
+
+@pytest.mark.parametrize(("written", "meant"), [("'-5", "-5"), ("''-5", "'-5"), ("'''=", "''="), (" '-5", "'-5"), ("'5", "'5")])
+def test_a_guarding_apostrophe_is_removed_once_in_memory_and_in_batches(written: str, meant: str, tmp_path: Path) -> None:
+    attributes = Attribute("x", "category", "event"), Attribute("case:y", "category")
+    options = read_options(description=Description(**DESCRIPTION, attributes=attributes))
+    file = as_csv(tmp_path, [("c0", written), ("c1", "a")])
+    assert list(values_of(file, options)["c0"]) == [meant, meant]
+    (batch,) = batches_of(file, options)
+    assert batch.row(0)[-2:] == (meant, meant)
 
 
 def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -366,6 +366,14 @@ def test_a_mistake_in_an_attribute_is_found_on_its_line(text: str, line: int, wo
     assert refused(tmp_path, f"{ABOVE}{TABLE}{text}\n").startswith(f"log.toml, line {line}: {words}")
 
 
+def test_an_attribute_called_like_the_individuals_of_the_log_is_found_on_its_line(tmp_path: Path) -> None:
+    whose = Description(**VISITS, individual="Patient", unit="individual").to_toml()
+    table = '\n[attributes."case:Patient"]\nkind = "category"\n'
+    what = '"case:Patient" and the column that says whose case it is have the same name in a log. Rename one of the columns'
+    assert refused(tmp_path, f"{whose}{table}").startswith(f"log.toml, line {LINE}: {what}")
+    assert Description.read(write(tmp_path, f"{whose}{table}release = false\n")).individual == "Patient"
+
+
 def test_an_attribute_says_no_more_than_it_has_to(tmp_path: Path) -> None:
     read = Description.read(write(tmp_path, f"{ABOVE}{TABLE}"))
     assert read.attributes == (Attribute("Age", "number"),)

@@ -76,6 +76,14 @@ def test_objects_of_different_kinds_become_text_and_containers_are_left_out() ->
     assert all(any(f'"{name}"' in note for note in log.notes) for name in ("mixed", "lists"))
 
 
+@pytest.mark.parametrize(
+    ("last", "read"), [("n/a", ["true", "true", "n/a"]), (False, [True, True, False]), (None, [True, True, None])]
+)
+def test_truths_of_numpy_and_of_python_are_of_one_kind(last: object, read: list[object]) -> None:
+    frame = pandas_frame(truth=pd.Series([np.True_, True, last], dtype=object))
+    assert from_frame(frame, ReadOptions()).events["truth"].to_list() == read
+
+
 def test_objects_in_different_zones_are_the_same_moments() -> None:
     moments = [NOON, NOON.astimezone(timezone(timedelta(hours=2))), NOON.astimezone(timezone(timedelta(hours=-5)))]
     frame = pandas_frame()

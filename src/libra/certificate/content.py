@@ -23,7 +23,7 @@ from libra.certificate.check import SHOWN, Check, judged
 from libra.certificate.document import data_files
 from libra.engines.control_flow_tables import PrefixLevel
 from libra.errors import InputError, LibraError
-from libra.eventlog.attributes import Attribute, plain_values
+from libra.eventlog.attributes import Attribute, by_level, plain_values
 from libra.eventlog.files import FileFormat, input_format, open_input
 from libra.eventlog.in_parts import part_schema
 from libra.eventlog.log import EventLog
@@ -50,7 +50,7 @@ from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_metadata, id_prefix, 
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.attributes.columns import schema_of
 from libra.mechanisms.libra.generate import first_cases
-from libra.mechanisms.libra.releases import OF_ATTRIBUTES, RELEASES, TIMES
+from libra.mechanisms.libra.releases import ATTRIBUTES, EVENT_ATTRIBUTES, RELEASES, TIMES
 from libra.mechanisms.mechanism import HOMES
 from libra.mechanisms.release import WITH_ATTRIBUTES, instances_in
 from libra.privacy.gate import VARIANT_COUNTS
@@ -132,12 +132,13 @@ def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
         if not np.array_equal(log.timestamps, placeholder_times(log.case_offsets)):
             yield "its timestamps are other than the placeholders that the certificate speaks of"
         return
-    timed = any(entry["purpose"] in RELEASES and RELEASES[entry["purpose"]].topic in TIMES for entry in ledger)
-    if ledger and log.n_events and not timed:
+    counted = {RELEASES[entry["purpose"]].topic for entry in ledger if entry["purpose"] in RELEASES}
+    if ledger and log.n_events and not counted & {*TIMES}:
         yield "it has times, and the ledger counts none"
     there = {*log.events.columns, *(CASE_PREFIX + name for name in log.cases.columns)} & set(_declared(document))
-    if there and not any(entry["purpose"] in OF_ATTRIBUTES for entry in ledger):
-        yield "it has attributes, and the ledger counts none"
+    for topic, asked in zip((ATTRIBUTES, EVENT_ATTRIBUTES), by_level(attributes_of(document)), strict=True):
+        if topic not in counted and there & {one.name for one in asked}:
+            yield f"it has {topic}, and the ledger counts none"
     for attribute in attributes_of(document):
         if attribute.name in there:
             yield from (f'its attribute "{attribute.name[:LONGEST]}" has {found}' for found in _undeclared(attribute, log))

@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 from libra.errors import UsageError, did_you_mean
 from libra.eventlog.attributes import MOST_DECIMALS, ROLES_THEY_PLAY, Attribute, Kind, Level
+from libra.eventlog.names import CASE_PREFIX
 from libra.eventlog.notes import listed
 
 TABLES = "attributes"
@@ -87,7 +88,9 @@ def clashes(attributes: Sequence[Attribute], roles: Mapping[str, Sequence[str]])
     """What is invalid about attributes beside each other, and beside the columns that play the roles."""
     names = [attribute.name for attribute in attributes]
     playing = {name: role for role, columns in roles.items() for name in columns}
-    for name in names:
+    whose = {CASE_PREFIX + name.removeprefix(CASE_PREFIX) for name in roles.get("individual", ())}  # as cases have it
+    for attribute in attributes:
+        name = attribute.name
         where, role = f"{TABLES}.{name}", playing.get(name)
         if names.count(name) > 1:
             yield MisfitError(where, f'the attribute "{name}" is described twice', "Leave one of them out")
@@ -97,6 +100,9 @@ def clashes(attributes: Sequence[Attribute], roles: Mapping[str, Sequence[str]])
             standard = ROLES_THEY_PLAY.get(role)
             remedy = f'Call it "{standard}" to release it' if standard else "Leave its table out"
             yield MisfitError(where, f'"{name}" is the column of {role}, and no attribute', remedy)
+        elif name in whose and attribute.release:
+            what = f'"{name}" and the column that says whose case it is have the same name in a log'
+            yield MisfitError(where, what, "Rename one of the columns, or set release = false")
 
 
 def lines_of(text: str) -> Iterator[tuple[str, int]]:

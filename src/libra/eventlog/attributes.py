@@ -136,9 +136,12 @@ class Attribute:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Attribute:
-        """An attribute from what `to_dict` gives."""
+        """An attribute from what `to_dict` gives; a `UsageError` for anything else."""
         said: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
-        return cls(**said)
+        try:
+            return cls(**said)
+        except TypeError as error:
+            raise UsageError(f"attributes has something that is no declaration: {dict(plain)!r}.") from error
 
 
 def by_level(attributes: Sequence[Attribute]) -> tuple[list[Attribute], list[Attribute]]:

@@ -39,6 +39,8 @@ from libra.eventlog.options import InstanceMode
 if TYPE_CHECKING:
     import pandas as pd
 
+    from libra.eventlog.attributes import Attribute
+
 Scalar = TypeVar("Scalar", bound=np.generic)
 UTC_MICROSECONDS = pl.Datetime("us", "UTC")
 HOUR = 3_600_000_000  # microseconds
@@ -151,6 +153,7 @@ class EventLog:
     has_zone: bool = True  # whether the source said which zone its times are in; if not, they are a clock on some wall
     instances: InstanceMode | None = None  # what a row is (`pairing.py`); None for events whose transition is not released
     pairing: Pairing | None = field(default=None, compare=False, repr=False)  # how events became instances, where they did
+    declared: tuple[Attribute, ...] | None = None  # the attributes it was read by; None where it was not read from anything
 
     def __post_init__(self) -> None:
         if self.instances == "pair" and START_TIMESTAMP not in self.events.columns:

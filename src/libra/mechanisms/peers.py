@@ -27,9 +27,10 @@ LABELS_PRIVATE = (
 )
 LABELS_LISTED = "The activity names come from a given list that was not made from this log; events with other names are left out."
 ATTRIBUTES_DECLARED = (
-    "What is declared of attributes is public: names, kinds and the activity they stand on, which may have been found in this "
-    "log and are no secret, and lists of values and bounds, which come from elsewhere. Values that are not declared were "
-    "selected privately; all others are grouped."
+    "What is declared of attributes is public: names, kinds, levels, decimals, counters and the activity they stand on, which "
+    "may have been found in this log and are no secret, and lists of values and bounds, which come from elsewhere. So are the "
+    "types of columns in Parquet files, data frames and logs in memory. Values that are not declared were selected privately; "
+    "all others are grouped."
 )
 EMPLOYEES = (
     "The guarantee is for cases, not for employees. What a resource does is counted over all its cases: somebody who works on "

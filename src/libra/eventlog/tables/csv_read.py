@@ -138,18 +138,12 @@ def read_csv(files: Sequence[Path], options: ReadOptions, source: str) -> EventL
     playing = {name for role in roles for name in role.columns}
     if decided(table.frame, roles, options)[0] == "pair":
         playing.add(INSTANCE)  # what has the same number is paired by the text that stands there
-    plain = [
-        from_text(unguarded(table.frame[one.name]), one, None, table.place).alias(one.name) for one in _among(table, options)
-    ]
+    described = {one.name: one for one in options.attributes if one.name in table.frame.columns}  # others are refused later
+    plain = [from_text(unguarded(table.frame[name]), one, None, table.place).alias(name) for name, one in described.items()]
     frame, more = infer_types(table.frame.with_columns(plain), table.text | playing, options.decimal, table.dialect.delimiter)
-    frame = frame.with_columns(_declared(table, frame, one, options) for one in _among(table, options))
-    frame = frame.with_columns(unguarded(values) for values in frame if values.dtype == pl.String)
+    others = [values for values in frame if values.name not in described and values.dtype == pl.String]
+    frame = frame.with_columns(*map(unguarded, others), *(_declared(table, frame, one, options) for one in described.values()))
     return from_flat(frame, options, place=table.place, source=source, roles=roles, notes=[*table.notes, *more])
-
-
-def _among(table: CsvFile, options: ReadOptions) -> list[Attribute]:
-    """The attributes of a description that a file has; what is lacking is refused later."""
-    return [one for one in options.attributes if one.name in table.frame.columns]
 
 
 def _declared(table: CsvFile, frame: pl.DataFrame, attribute: Attribute, options: ReadOptions) -> pl.Series:

@@ -274,7 +274,8 @@ def from_flat(
         said.append(starts_are_open(starts[0]))
     if starts_count and frame[starts[0]].null_count() < frame.height:
         said += zones_apart(starts[0], has_zone(said, options, starts[0]), columns["timestamp"][0], zoned)
-    return EventLog(events, cases, metadata or LogMetadata(), tuple(roles), tuple(said), individual, zoned)
+    found = tuple(roles), tuple(said), individual, zoned
+    return EventLog(events, cases, metadata or LogMetadata(), *found, declared=options.attributes)
 
 
 def _moments(frame: pl.DataFrame, columns: Columns, options: ReadOptions, place: Place, said: list[str]) -> pl.Series:

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 from queue import Empty, Full, Queue
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from libra.errors import InputError, MissingExtraError
+from libra.eventlog.attributes import ROLES_THEY_PLAY
 from libra.eventlog.files import input_format, parquet_files
 from libra.eventlog.in_parts import EventBatches, LogInParts
 from libra.eventlog.log import EventLog, FoundRole
@@ -36,7 +37,7 @@ from libra.eventlog.options import ANY, ISO, Place, Progress, ReadOptions, no_pr
 from libra.eventlog.tables.flat import from_flat
 from libra.eventlog.tables.in_batches import TableBatches
 from libra.eventlog.tables.roles import find_roles
-from libra.eventlog.tables.values import as_text
+from libra.eventlog.tables.values import as_attribute, as_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +144,7 @@ def intact(source: str) -> Iterator[None]:
 def from_frame(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: ReadOptions) -> EventLog:
     """Make a log of a data frame, one row an event; the index of a pandas frame does not count."""
     notes: list[str] = []
-    rows, memory = as_polars(frame, notes)
+    rows, memory = as_polars(frame, notes, {one.name for one in options.attributes} - {*ROLES_THEY_PLAY.values()})
     roles = find_roles(rows, options, FRAME)
     by_format = options.epoch_unit is not None or options.timestamp_format not in (None, ISO, ANY)
     if by_format and not isinstance(frame, pl.DataFrame | pl.LazyFrame):
@@ -166,15 +167,20 @@ def _refuse_mixed_times(frame: pd.DataFrame, roles: Sequence[FoundRole]) -> None
             raise InputError(f'"{name}" holds datetimes and values of other kinds', place=FRAME, remedy=remedy)
 
 
-def as_polars(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, notes: list[str]) -> tuple[pl.DataFrame, Remembered]:
-    """The rows of a data frame in Polars, and what it remembers of the log; what was left out goes to `notes`."""
+def as_polars(
+    frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, notes: list[str], declared: Collection[str] = ()
+) -> tuple[pl.DataFrame, Remembered]:
+    """The rows of a data frame in Polars, and what it remembers of the log; what was left out goes to `notes`.
+
+    Objects in the `declared` columns are read as attributes, those in all others as labels or ids.
+    """
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     if isinstance(frame, pl.DataFrame):
         return frame, Remembered()
     if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
         raise InputError(f"a {type(frame).__name__} is not a data frame", remedy="Give a pandas or Polars frame")
-    return _from_pandas(frame, notes), remembered(frame.attrs.get(KEY))
+    return _from_pandas(frame, notes, declared), remembered(frame.attrs.get(KEY))
 
 
 def to_pandas(log: EventLog) -> pd.DataFrame:
@@ -193,7 +199,7 @@ def to_pandas(log: EventLog) -> pd.DataFrame:
     return frame
 
 
-def _from_pandas(frame: pd.DataFrame, notes: list[str]) -> pl.DataFrame:
+def _from_pandas(frame: pd.DataFrame, notes: list[str], declared: Collection[str]) -> pl.DataFrame:
     names = [str(name) for name in frame.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -205,19 +211,20 @@ def _from_pandas(frame: pd.DataFrame, notes: list[str]) -> pl.DataFrame:
             typed = None if values.dtype == object else pl.from_pandas(values.rename(None), nan_to_null=True)
         except (TypeError, ValueError, NotImplementedError, pl.exceptions.PolarsError):  # pyarrow's words for a type it lacks
             typed = None
-        series = _from_objects(values.astype(object), name, notes) if typed is None else typed
+        series = _from_objects(values.astype(object), name, notes, declared=name in declared) if typed is None else typed
         if isinstance(series, pl.Series):
             columns[name] = series
     return pl.DataFrame(columns)
 
 
-def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series | None:
+def _from_objects(values: pd.Series, name: str, notes: list[str], *, declared: bool = False) -> pl.Series | None:
     """A column of Python objects: by the kind they share, as text where they differ, not at all where they are containers.
 
-    `as_text` of the column says the same of a value either way.
+    `as_text` of the column says the same of a value either way; of one that is declared, `as_text` of what `as_attribute` makes
+    of it.
     """
     missing = values.isna()
-    present = values[~missing].tolist()
+    present = [_plain(value, declared) for value in values[~missing].tolist()]
     if any(isinstance(value, list | tuple | dict | set | bytes) for value in present):
         notes.append(f'The column "{name}" holds objects no event log can hold and was left out.')
         return None
@@ -227,7 +234,8 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
     kinds = [zoned if kind == "datetime" and value.tzinfo else kind for kind, value in zip(kinds, present, strict=True)]
     if len(set(kinds)) <= 1:
         try:
-            series = pl.Series(values.where(~missing, None).tolist(), strict=True)
+            following = iter(present)
+            series = pl.Series([None if gone else next(following) for gone in missing.tolist()], strict=True)
             if series.dtype != pl.Object and series.null_count() == missing.sum():  # decimals that do not fit are null
                 return series
         except (TypeError, pl.exceptions.PolarsError, OverflowError):
@@ -238,28 +246,42 @@ def _from_objects(values: pd.Series, name: str, notes: list[str]) -> pl.Series |
     rows, held = np.flatnonzero(~missing), np.array(kinds)
     for kind in set(kinds):
         of_kind = np.flatnonzero(held == kind)
-        text[rows[of_kind]] = _texts([present[i] for i in of_kind], kind)
+        text[rows[of_kind]] = _texts([present[i] for i in of_kind], kind, declared)
     return pl.Series(text.tolist(), dtype=pl.String)
+
+
+def _plain(value: Any, declared: bool) -> Any:
+    """A value as Python itself has it; a declared attribute also as a log has it, where its neighbours might change that."""
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if declared and isinstance(value, Decimal | np.floating):
+        return float(value)
+    if declared and isinstance(value, np.timedelta64):
+        return int(value.astype("m8[us]").astype(np.int64)) / 1e6
+    return value // timedelta(microseconds=1) / 1e6 if declared and isinstance(value, timedelta) else value
 
 
 def _kind_of(of: type) -> str:
     """What values of a type have in common with others that Polars can hold in one column as they are."""
     kinds: dict[tuple[type, ...], str] = {
-        (str,): "text", (bool, np.bool_): "boolean", (int, np.integer): "integer", (float,): "float",
+        (str,): "text", (bool,): "boolean", (int, np.integer): "integer", (float,): "float",
         (np.floating,): f"float, {of.__name__}", (datetime,): "datetime", (date, time, Decimal): of.__name__,
     }  # fmt: skip
     return next((kind for types, kind in kinds.items() if issubclass(of, types)), f"a {of.__name__}")
 
 
-def _texts(values: list[object], kind: str) -> list[str | None]:
-    """Values of one kind as text, each as `as_text` would have it in a column of its own."""
-    if kind in ("text", "integer") or kind.startswith("a "):
+def _texts(values: list[object], kind: str, declared: bool) -> list[str | None]:
+    """Values of one kind as text, each as `as_text` would have it in a column of its own, or first `as_attribute`."""
+    of_numpy = declared and kind == "a datetime64"
+    if kind in ("text", "integer") or (kind.startswith("a ") and not of_numpy):
         return [str(value) for value in values]
     if kind == "Decimal":
         fixed = (f"{value:f}" for value in values)
         short = (text.rstrip("0").rstrip(".") if "." in text else text for text in fixed)
         return ["0" if text == "-0" else text for text in short]
-    return as_text(pl.Series(values, strict=True)).to_list()
+    series = pl.Series(np.array(values).astype("M8[us]") if of_numpy else values, strict=True)
+    typed = as_attribute(series, "")[0] if declared else series
+    return [None] * len(values) if typed is None else as_text(typed).to_list()
 
 
 def parquet_batches(source: str | Path, options: ReadOptions) -> EventBatches:

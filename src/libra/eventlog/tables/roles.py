@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import polars as pl
 
 from libra.errors import InputError, MissingColumnError
+from libra.eventlog.attribute_keys import clashes
 from libra.eventlog.log import FoundRole
 from libra.eventlog.names import CASE_PREFIX, ROLE_COLUMN, unnamed
 from libra.eventlog.notes import listed
@@ -130,6 +131,8 @@ def find_roles(frame: pl.DataFrame, options: ReadOptions, source: str) -> tuple[
     missing = [role for role in REQUIRED if role not in found]
     if missing:
         raise _unrecognized(frame, missing, free, options, source)
+    for misfit in clashes(options.attributes, {role: one.columns for role, one in found.items()}):  # a description has none
+        raise misfit
     return tuple(found[role] for role in FLAGS if role in found)
 
 

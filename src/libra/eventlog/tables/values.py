@@ -15,7 +15,6 @@ _CLOCK = "%H:%M:%S%.f"  # as many digits of the fraction as it needs, whatever t
 _INT128 = 2.0**127
 POWER = r"[eE][+-][0-9]+"  # without a sign or a decimal mark it may be a code, such as ward 3E2
 COMMA_NUMBER = rf"^-?(?:0|[1-9][0-9]*)(?:(?:{POWER})?|,[0-9]+(?:[eE][+-]?[0-9]+)?)$"
-_PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _FIRST_DAY, _LAST_DAY = ((date(*day) - date(1970, 1, 1)).days for day in ((1, 1, 1), (9999, 12, 31)))
 
 
@@ -85,7 +84,8 @@ def as_attribute(values: pl.Series, name: str) -> tuple[pl.Series | None, str | 
         lost = moments.null_count() > values.null_count()
         return moments, f'Some times in "{name}" are outside the years 1 to 9999 and were left out.' if lost else None
     if isinstance(dtype, pl.Duration):
-        return values.to_physical() / _PER_SECOND[dtype.time_unit], f'The durations in "{name}" are kept as seconds.'
+        counts = values.to_physical() // 1000 if dtype.time_unit == "ns" else values.to_physical()
+        return counts / (1e3 if dtype.time_unit == "ms" else 1e6), f'The durations in "{name}" are kept as seconds.'
     if isinstance(dtype, pl.Categorical | pl.Enum | pl.Time):
         return values.cast(pl.String), None
     if dtype == pl.Null:

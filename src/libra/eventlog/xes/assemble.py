@@ -399,7 +399,7 @@ def _standard(frames: XesFrames, metadata: LogMetadata) -> EventLog:
         events = events.with_columns(pl.Series(CASE_INDEX, row_of[events[CASE_INDEX].to_numpy()]))
         cases = cases.filter(used)
     cases = _unique_ids(cases, notes)
-    return EventLog(events, cases, metadata, roles, tuple(notes), has_zone=has_zone)
+    return EventLog(events, cases, metadata, roles, tuple(notes), has_zone=has_zone, declared=frames.options.attributes)
 
 
 def no_blank(text: pl.Series) -> pl.Series:

@@ -327,14 +327,12 @@ def checked_attributes(said: object) -> tuple[Attribute, ...]:
         raise UsageError(f"attributes has to be a list of names, not {said!r}.")
     found: list[Attribute] = []
     for one in said:
-        if isinstance(one, Mapping):
-            try:
-                one = Attribute.from_dict(one)
-            except TypeError as error:
-                raise UsageError(f"attributes has something that is no declaration: {dict(one)!r}.") from error
+        one = Attribute.from_dict(one) if isinstance(one, Mapping) else one
         if not isinstance(one, Attribute):
             remedy = "Describe the log with libra describe and pass the file as --description, or as description="
             raise UsageError(f"Nothing says what the attribute {one!r} is. {remedy}.")
+        if not one.release:
+            raise UsageError(f'"{one.name}" is declared with release = false. Leave it out, or declare otherwise.')
         if one.name in OF_EVERY_LOG:
             raise UsageError(f'"{one.name}" has a role in every log, and is no attribute. Leave it out.')
         found.append(one)

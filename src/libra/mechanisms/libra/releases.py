@@ -26,7 +26,6 @@ TIMES = (STARTS, DURATIONS, CLOCK)
 ATTRIBUTES, EVENT_ATTRIBUTES = "attributes of cases", "attributes of events"
 TABLES_OF_ATTRIBUTES = (attributes.ValueCounts, attributes.ValueGrains, attributes.PairCounts, attributes.Interactions)
 TABLES_OF_EVENTS = (events.EventFills, events.EventNorms, events.EventCounts, events.NextCounts, events.EventGrains)
-OF_ATTRIBUTES = (KEPT_VALUES, KEPT_EVENT_VALUES, *(table.purpose for table in (*TABLES_OF_ATTRIBUTES, *TABLES_OF_EVENTS)))
 TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
     (COUNTS, "kept", (control.VariantCounts,)),
     (COUNTS, "all", (control.NearestCounts,)),
