@@ -15,7 +15,7 @@ from libra._system.randomness import Randomness
 from libra.engines.attribute_tables import Coding, HasActivity, OfAttribute
 from libra.engines.polars import PolarsEngine, engine_of
 from libra.eventlog.attributes import Attribute
-from libra.eventlog.cases import Cases
+from libra.eventlog.cases import MISSING, Cases
 from libra.eventlog.log import EventLog
 from libra.mechanisms.libra.attributes.fit import NEVER, Model, dealt
 from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
@@ -87,3 +87,20 @@ def test_a_value_that_does_not_stand_out_is_dealt_to_nobody_however_unlikely_all
     found = dealt([model], cases, Randomness(seed=1)).attributes[0]
     assert set(found[codes == 0].tolist()) == {1, 2}
     assert set(found[codes == 1].tolist()) == {2}
+
+
+@pytest.mark.parametrize("groups", [[0, 1, 2, 3], [3, 0, 1, 2], [1, 0, 2, 2], [0, 0, 0, 0]])
+def test_values_have_their_shares_however_they_are_grouped(groups: list[int]) -> None:
+    """A group may be of one value or several, in any order; those of a group have their shares of it with every kind of case."""
+    counts, codes = np.array([1_000.0, 4_000.0, 2_000.0, 3_000.0]), np.repeat([0, 1], 5_000)
+    one = ReleasedAttribute(Attribute("case:x", "number"), Coding((1, 2, 3), None), (), counts, np.ones(4))
+    of_groups = np.array(groups)
+    weights = np.zeros((2, max(groups) + 1))
+    weights[1, of_groups[1]] = np.log(3.0)  # the first value, and whatever is in one group with it, is likelier with an activity
+    model = Model(0, one, np.log(counts / counts.sum()), of_groups, ((HasActivity(1), weights),), None)
+    cases = Cases(codes, np.zeros(10_000, np.int64), np.arange(10_001), np.zeros(10_000, np.int64), 2)
+    found = dealt([model], cases, Randomness(seed=1)).attributes[0]
+    for code in (0, 1):
+        chances = counts * np.where(of_groups == of_groups[1], 3.0**code, 1.0)
+        dealt_then = [np.count_nonzero(found[codes == code] == value) for value in (MISSING, 1, 2, 3)]
+        assert dealt_then == pytest.approx(5_000 * chances / chances.sum(), abs=40 if max(groups) < 3 else 2)

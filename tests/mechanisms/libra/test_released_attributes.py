@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 import libra
+from agreement import ReadPublic
 from attributed import (
     ATOM,
     ATOM_SHARE,
@@ -34,7 +35,7 @@ from attributed import (
     attributed,
     has_activity,
 )
-from libra.eventlog.attributes import Attribute
+from libra.eventlog.attributes import Attribute, case_values
 from libra.eventlog.in_parts import LogInParts
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
 from libra.eventlog.names import OTHER
@@ -351,3 +352,17 @@ def test_declared_values_that_the_log_hardly_has_are_named_in_a_note() -> None:
         asked = [Attribute("case:sex", "category", values=values)]
         notes = libra.anonymize(log, epsilon=6.0, delta=1e-3, seed=1, attributes=asked).notes
         assert ('Nearly all values of "case:sex" are "(other)": check the declared values and their spelling.' in notes) == told
+
+
+def test_the_form_of_a_hospital_comes_out_as_it_was_filled_in(read_public: ReadPublic) -> None:
+    """Of some twenty yes or no in 1,050 cases, nearly all of them never missing, each has the share that it had."""
+    log = read_public("sepsis")
+    named = [name for name, dtype in log.events.schema.items() if dtype == pl.Boolean]
+    asked = [Attribute(name, "boolean", at="ER Registration") for name in named]
+    found = libra.anonymize(log, epsilon=2.0, delta=1e-3, seed=1, attributes=asked).log
+    off = []
+    for attribute in asked:
+        before, after = (case_values(each, attribute).to_numpy() == 1 for each in (log, found))
+        off.append(abs(before.mean() - after.mean()))
+    assert len(off) > 15
+    assert np.mean(off) < 0.03

@@ -125,10 +125,9 @@ class _Known:
             logits += weights[cells[kinds.able]]
         logits -= logits.max(axis=1, keepdims=True)
         found = dealt_evenly(np.exp(logits, out=logits), (np.cumsum(kinds.able) - 1)[kinds.of_case[able]], random)
-        if n_groups < len(shares):
-            within = np.zeros((n_groups, len(shares)))
-            within[model.groups, np.arange(len(shares))] = shares
-            found = dealt_evenly(within, found, random)
+        within = np.zeros((n_groups, len(shares)))
+        within[model.groups, np.arange(len(shares))] = shares
+        found = dealt_evenly(within, found, random) if n_groups < len(shares) else np.argsort(model.groups)[found]
         cell = np.zeros(len(kinds.of_case), np.int64)
         cell[able] = found
         values, number = values_in(model.of, cell, random), model.number
