@@ -354,6 +354,30 @@ def test_declared_values_that_the_log_hardly_has_are_named_in_a_note() -> None:
         assert ('Nearly all values of "case:sex" are "(other)": check the declared values and their spelling.' in notes) == told
 
 
+def test_a_declared_list_that_is_long_for_the_noise_is_named_in_a_note() -> None:
+    log = simulate(cases=600)
+    codes = pl.Series("code", [f"K{i % 3}" for i in range(log.n_cases)])
+    log = replace(log, cases=log.cases.with_columns(codes))
+    for n, noted in ((3, False), (3_000, True)):
+        asked = Attribute("case:code", "category", values=tuple(f"K{i}" for i in range(n)))
+        notes = libra.anonymize(log, epsilon=0.3, delta=1e-3, seed=1, attributes=[asked]).notes
+        assert any(note.startswith('Many released values of "case:code" may be noise') for note in notes) is noted
+
+
+@pytest.mark.parametrize("bounds", [{}, {"lowest": 0}, {"lowest": 0, "highest": 100_000}, {"lowest": 1, "highest": 100_000}])
+def test_bounds_far_from_most_numbers_do_not_blur_them(bounds: dict[str, Any]) -> None:
+    """Costs of some tens, a few of them of thousands: declared bounds leave them where they are, and nobody pays nothing."""
+    log, random = simulate(cases=3_000), np.random.Generator(np.random.PCG64(6))
+    costs = np.round(np.where(random.random(log.n_cases) < 0.03, 4_000, 20) * np.exp(random.normal(0, 0.5, log.n_cases)) + 3, 2)
+    log = replace(log, cases=log.cases.with_columns(pl.Series("costs", costs)))
+    asked = Attribute("case:costs", "number", decimals=2, **bounds)
+    found = libra.anonymize(log, epsilon=2.0, delta=1e-4, seed=1, attributes=[asked]).log.cases["costs"].drop_nulls().to_numpy()
+    for part in (0.1, 0.5, 0.9):
+        assert 0.6 < np.quantile(found, part) / np.quantile(costs, part) < 1.7
+    assert np.mean(found == 0) < 0.01
+    assert max(np.unique(found, return_counts=True)[1]) < 0.05 * len(found)  # no number is that of many
+
+
 def test_the_form_of_a_hospital_comes_out_as_it_was_filled_in(read_public: ReadPublic) -> None:
     """Of some twenty yes or no in 1,050 cases, nearly all of them never missing, each has the share that it had."""
     log = read_public("sepsis")

@@ -53,6 +53,7 @@ from libra.privacy.ledger import Entry, Ledger
 MOST_CASES = 100_000_000
 MOST_SUBSAMPLES = 1_000
 NEARLY_ALL = 0.9  # of the values that are not among those declared: these may be written otherwise
+LONG = 20  # values in a declared list that may be too many
 MANY_WIDE = 0.3  # of the numbers of an attribute: of long-tailed ones, a few are always in wide intervals
 WOULD_HELP = f"More cases, a larger --epsilon or a larger --delta would help. {A_SECOND_RUN}"
 
@@ -260,13 +261,15 @@ def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
 def notes_on_attributes(runs: Sequence[Figures]) -> Iterator[str]:
     """Which attributes have no value in the release, or none but "(other)", and numbers of which little is known."""
     activities = {label.partition(SEPARATOR)[0] for run in runs for label in run.labels}
-    lost, wide, nowhere = list[str](), list[str](), dict[str, list[str]]()
+    lost, wide, noise, nowhere = list[str](), list[str](), list[str](), dict[str, list[str]]()
     for several in zip(*(each for run in runs if (each := run.each_attribute)), strict=True):
         attribute = several[0].attribute
         if attribute.at is not None and attribute.at not in activities:
             nowhere.setdefault(attribute.at, []).append(attribute.name)
         elif attribute.values is not None and _others(several) >= NEARLY_ALL:
             yield f'Nearly all values of "{attribute.name}" are "{OTHER}": check the declared values and their spelling.'
+        elif len(attribute.values or ()) >= LONG and _doubtful(several) >= MANY_WIDE:
+            noise.append(attribute.name)
         elif attribute.kind == "category" and not any(one.texts for one in several):
             lost.append(attribute.name)
         elif attribute.kind == "number" and _wide(several) >= MANY_WIDE:
@@ -277,6 +280,9 @@ def notes_on_attributes(runs: Sequence[Figures]) -> Iterator[str]:
         yield f'{listed(names)} {have} no value in the anonymized log: "{at}", {its} activity, is not in it.{hint}'
     if lost:
         yield f'No value of {listed(lost)} is frequent enough to be released: all are "{OTHER}". Declared values stay.'
+    if noise:
+        so_many = "The declared list is long for this noise: without one, the frequent values are found"
+        yield f"Many released values of {listed(noise)} may be noise, and be those of no case. {so_many}."
     if wide:
         remedy = "Declare lowest and highest in the description to keep them in range"
         yield f"Many released numbers of {listed(wide)} may be off by a factor of two or more. {remedy}."
@@ -286,6 +292,12 @@ def _others(runs: Sequence[ReleasedAttribute]) -> float:
     """The released share of "(other)" among all values of a category."""
     with_value = sum(float(one.counts[1:].sum()) for one in runs)
     return sum(float(one.counts[1 + len(one.texts) :].sum()) for one in runs) / max(with_value, 1e-9)
+
+
+def _doubtful(runs: Sequence[ReleasedAttribute]) -> float:
+    """The released share of values that do not stand out from the noise, among those of a declared list."""
+    counts, sds = (np.concatenate([getattr(one, name)[1 : 1 + len(one.texts)] for one in runs]) for name in ("counts", "sds"))
+    return float(counts[counts < plans.STANDS_OUT * sds].sum()) / max(float(counts.sum()), 1e-9)
 
 
 def _wide(runs: Sequence[ReleasedAttribute]) -> float:

@@ -89,9 +89,10 @@ NO_TIMES = Caution(
     "Each case begins with the year 2000 and goes on by the minute, whatever happened. Look at no duration and at no date.",
 )
 TIES = Caution(
-    "A missing association of attributes is no evidence",
+    "Neither a missing association of attributes nor an odd combination is evidence",
     "Only the strongest associations of attributes with each other, with activities and with durations were measured. Values "
-    "with few cases were counted in groups, and what sets a value apart from others of its group does not show.",
+    "with few cases were counted in groups, and what sets a value apart from others of its group does not show. So values may "
+    "stand together that never did, such as adults in a ward for children.",
 )
 BY_THEMSELVES = Caution(
     "Attributes of events were made one by one",
@@ -101,7 +102,7 @@ BY_THEMSELVES = Caution(
 NUMBERS = Caution(
     "Means and sums of numbers can be far off",
     "How large the largest numbers are is noise, so trust medians more than means, above all by activity or by group. Within an "
-    "interval, numbers are drawn evenly.",
+    "interval, numbers are drawn by rule.",
 )
 TAILS = {"model": MADE_UP, "nearest": NEAREST, "drop": LEFT_OUT}
 TRACES = {"travas": (LEFT_OUT, NOISE), "prefix-laplace": (PREFIXES,), "sacofa": (PREFIXES,), "pripel": (PREFIXES,)}

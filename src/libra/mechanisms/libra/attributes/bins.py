@@ -13,6 +13,7 @@ import numpy.typing as npt
 from libra.engines.attribute_tables import Coding
 from libra.eventlog.attributes import LARGEST, Attribute
 from libra.eventlog.cases import Floats, Integers
+from libra.privacy.noise import NoisyTable
 
 LINEAR = 12  # intervals between declared bounds, to begin with
 CUTS = (10, 5, 2)  # how many parts an interval may be cut into
@@ -21,19 +22,23 @@ STANDS_OUT, BESIDE = 4.0, 2.5  # standard deviations of an interval by itself, a
 
 
 def first_bounds(attribute: Attribute) -> tuple[int, ...]:
-    """Where the intervals begin that a number is counted in first.
+    """Where the intervals begin that a number is counted in first: powers of ten, and between declared bounds equal steps, too.
+
+    Equal steps alone would leave nothing to see of numbers of which most are far below the upper bound, such as costs.
 
     Example:
-        >>> first_bounds(Attribute("Age", "number", lowest=0, highest=120))[:3]
-        (10, 20, 30)
+        >>> first_bounds(Attribute("Age", "number", lowest=0, highest=120))[:4]
+        (1, 10, 20, 30)
     """
     low, high = _bounds(attribute)
-    if attribute.lowest is not None and attribute.highest is not None:
-        parts = min(LINEAR, high - low + 1)
-        return tuple(int(bound) for bound in np.unique(low + (high + 1 - low) * np.arange(1, parts) // parts))
     powers = [10**k for k in range(len(str(LARGEST)))]
     bounds = np.array([1 - power for power in reversed(powers)] + powers)  # zero is by itself
-    return tuple(bounds[(bounds > low) & (bounds <= high)].tolist())
+    bounds = bounds[(bounds > low) & (bounds <= high)]
+    if attribute.lowest is not None and attribute.highest is not None:
+        parts = min(LINEAR, high - low + 1)
+        steps = low + (high + 1 - low) * np.arange(1, parts) // parts
+        bounds = np.unique(np.concatenate((steps, bounds[np.abs(bounds) < (high + 1 - low) // parts])))
+    return tuple(bounds.tolist())
 
 
 def _bounds(attribute: Attribute) -> tuple[int, int]:
@@ -60,6 +65,14 @@ def believed(counts: Floats, sd: float, *, bounded: bool) -> npt.NDArray[np.bool
         if (grown == there).all():
             return there
         there = grown
+
+
+def grains_in(noisy: NoisyTable, total: float) -> tuple[float, ...]:
+    """Which share of some numbers is how round; what does not stand out is noise, and would be one and the same number."""
+    there = noisy.values > BESIDE * noisy.sd
+    there[0] = True
+    shares = on_simplex(noisy.values, max(total, 1.0), there)
+    return tuple((shares / shares.sum()).tolist())
 
 
 def finer(coding: Coding, counts: Floats, sd: float, attribute: Attribute) -> tuple[Coding, Integers]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -57,9 +58,10 @@ def fitted_events(one: ReleasedEvents, like: Cases, random: Randomness) -> Event
     there = np.bincount(one.groups, one.of.counts)[1:] > 0  # in groups of intervals that are not believed there is only noise
     by_row = _by_row(one, uses * (1 - without)) * (there | ~there.any())
     by_row /= by_row.sum(axis=1, keepdims=True)
-    within = []
-    for group in range(1, by_row.shape[1] + 1):
-        cells = np.flatnonzero(np.array(one.groups) == group)
+    within, order = [], np.argsort(one.groups, kind="stable")
+    ends = np.searchsorted(np.array(one.groups)[order], np.arange(1, by_row.shape[1] + 2))
+    for begin, end in pairwise(ends.tolist()):
+        cells = order[begin:end]
         counts = one.of.counts[cells]
         within.append((cells, counts if counts.sum() > 0 else np.ones(len(cells))))
     model = EventModel(one.of, rows, without, by_row, None, tuple(within))

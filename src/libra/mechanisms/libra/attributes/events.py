@@ -23,7 +23,7 @@ from libra.engines.event_tables import NOWHERE, OfEvents
 from libra.engines.sequences import starts_among
 from libra.eventlog.attributes import Attribute, by_level
 from libra.eventlog.cases import Cases, Floats, Integers
-from libra.mechanisms.libra.attributes.bins import believed, finer, first_bounds, on_simplex, refined
+from libra.mechanisms.libra.attributes.bins import believed, finer, first_bounds, grains_in, on_simplex, refined
 from libra.mechanisms.libra.attributes.pairs import grouped
 from libra.mechanisms.libra.attributes.release import RARE, ReleasedAttribute
 from libra.mechanisms.libra.attributes.shares import EVENT_CHOICE, EVENT_FILLS, EVENT_GRAINS, EVENT_NORMS, EVENT_NUMBERS
@@ -219,8 +219,7 @@ class _Asked:
         found, sds = refined(first, np.full(len(first), sd), np.where(there, second, 0.0), sd, parent)
         found = on_simplex(found, total, there) if there.any() else np.zeros(len(found))
         how_round = self.gate.release(round_ones, self.mu * math.sqrt(EVENT_GRAINS))
-        grains = on_simplex(how_round.values, max(float(found[1 + len(coding.atoms) :].sum()), 1.0))
-        return ReleasedAttribute(self.attribute, coding, (), found, sds, tuple((grains / grains.sum()).tolist()))
+        return ReleasedAttribute(self.attribute, coding, (), found, sds, grains_in(how_round, float(found[intervals].sum())))
 
     def groups(self, one: ReleasedAttribute, left: float) -> tuple[int, ...]:
         """The groups of the cells of a number: as many as stand out from the noise, each of about as many events."""

@@ -284,12 +284,16 @@ def _grains(one: ReleasedAttribute, n: int, random: Randomness) -> Integers:
 
 
 def _within(low: Integers, high: Integers, part: Floats, grain: Integers) -> Integers:
-    """A number from each interval, as round as it is to be if the interval has such a number."""
-    sizes = np.array([*GRAINS, 10 * GRAINS[-1]])
+    """A number from each interval, as round as it is to be if the interval has such a number; zero only where there is no other.
+
+    Of intervals that end far from where they begin, small numbers are likelier: as likely on a logarithmic scale.
+    """
+    sizes, part = np.array([*GRAINS, 10 * GRAINS[-1]]), _place_within(low, high, part)
     while True:
         size = sizes[grain]
         first, last = -(-low // size), (high - 1) // size
-        lacking = (first > last) & (grain > 0)
+        first, last = np.where((first == 0) & (last > 0), 1, first), np.where((last == 0) & (first < 0), -1, last)
+        lacking = (grain > 0) & ((first > last) | ((first == 0) & (last == 0)))
         if not lacking.any():
             break
         grain = grain - lacking
@@ -298,3 +302,13 @@ def _within(low: Integers, high: Integers, part: Floats, grain: Integers) -> Int
     step = np.where(rounder, np.where(step < last, step + 1, step - 1), step)
     numbers: Integers = step * size
     return numbers
+
+
+def _place_within(low: Integers, high: Integers, part: Floats) -> Floats:
+    """Which part of an interval is below a number, given which part of its numbers is."""
+    negative = high <= 0
+    near, far = (np.where(negative, one, other).astype(float) for one, other in ((1 - high, low), (1 - low, high)))
+    wide = (near > 0) & (far >= 2 * near)
+    ratio = np.where(wide, far / np.maximum(near, 1.0), 2.0)
+    found = np.where(wide, (ratio ** np.where(negative, 1 - part, part) - 1) / (ratio - 1), part)
+    return np.where(wide & negative, 1 - found, found)

@@ -17,7 +17,7 @@ from libra.engines import attribute_tables as tables
 from libra.engines.attribute_tables import Coding, DurationGroup, HasActivity, LengthGroup, OfAttribute, Pair, Side
 from libra.eventlog.attributes import Attribute
 from libra.eventlog.cases import Floats, Integers
-from libra.mechanisms.libra.attributes.bins import believed, finer, first_bounds, on_simplex, refined
+from libra.mechanisms.libra.attributes.bins import believed, finer, first_bounds, grains_in, on_simplex, refined
 from libra.mechanisms.libra.attributes.missing import believed_missing
 from libra.mechanisms.libra.attributes.shares import FIRST_LOOK, shares_of_each
 from libra.mechanisms.libra.looks import likeliest_counts
@@ -241,8 +241,7 @@ def _number(gate: Gate, number: int, attribute: Attribute, first: First, thresho
         counts, sds = refined(counts, sds, np.where(there, found, 0.0), sd, parent)
         counts = on_simplex(counts, n_cases, there)
     round_ones = gate.release(tables.ValueGrains(OfAttribute(number, coding)), mu * math.sqrt(GRAIN))
-    grains = on_simplex(round_ones.values, max(float(counts[intervals].sum()), 1.0))
-    released = ReleasedAttribute(attribute, coding, (), counts, sds, tuple((grains / grains.sum()).tolist()))
+    released = ReleasedAttribute(attribute, coding, (), counts, sds, grains_in(round_ones, float(counts[intervals].sum())))
     trust = sum(sd**-2 for _, sd in looks)
     return _Counted(released, sum(missing * sd**-2 for missing, sd in looks) / trust, trust**-0.5)
 
