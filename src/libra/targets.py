@@ -53,3 +53,12 @@ def check_writable(
     for name, other in (others or {}).items():
         if other is not None and path.resolve() == Path(other).resolve():
             raise UsageError(f"{path}: the {what} would replace the {name}. Name another file.")
+
+
+def check_inputs_stay(inputs: Mapping[str, object], outputs: Mapping[str, str | Path | None]) -> None:
+    """Refuse to write over a file that is read beside the log, such as its description; both by what they are."""
+    for what, target in outputs.items():
+        for name, source in inputs.items():
+            with contextlib.suppress(OSError, TypeError, ValueError):  # what is not there is not replaced
+                if Path(target).samefile(source):  # type: ignore[arg-type]  # None, or a key at hand, is a TypeError
+                    raise UsageError(f"{target}: the {what} would replace the {name}. Name another file.")

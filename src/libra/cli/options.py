@@ -25,6 +25,7 @@ from libra.cli.output import SHOWN_AS
 from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.eventlog.files import labels_in
 from libra.mechanisms import parameters
+from libra.targets import check_inputs_stay
 
 COLUMNS = "Columns (detected automatically unless given)"
 GUARANTEE, KEEP, MECHANISM, READING, ENGINE = "Guarantee", "What to keep", "Mechanism", "Reading", "Engine"
@@ -215,6 +216,9 @@ def _with_values(command: Command) -> Command:
     def wrapped(*args: Any, parameters: dict[str, Any], **given: Any) -> None:
         from libra.comparison.plan import parsed_parameters
 
+        inputs = {"description": given["options"].get("description"), "list of labels": parameters.get("labels")}
+        written = {name: given.get(name) for name in ("output", "certificate", "report", "model")}
+        check_inputs_stay(inputs | {"secret key": given.get("sign_key")}, written)
         if (said := parameters.get("subsamples", "")).isdecimal() and len(said) < LONG_NUMBER:
             parameters["subsamples"] = int(said)  # the mechanism refuses words other than paper
         if "labels" in parameters:
