@@ -193,6 +193,15 @@ def test_a_certificate_that_cannot_be_written_stops_before_the_log_is_written(tm
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder in which even the administrator cannot make files")
+@pytest.mark.parametrize("flag", ["--certificate", "--model"])
+def test_a_folder_in_which_no_file_can_be_made_stops_before_the_log_is_written(flag: str, tmp_path: Path, run: Run) -> None:
+    answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", flag, "/proc/x.json")
+    assert (answer.code, answer.out) == (3, "")
+    assert "/proc: " in answer.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def _interrupted(*_args: object, **_keywords: object) -> str:
     raise KeyboardInterrupt
 
