@@ -16,6 +16,7 @@ from libra.certificate.signing import Vouched
 from libra.engines.contract import CASE, Unit
 from libra.eventlog.names import RESOURCE
 from libra.mechanisms.libra.releases import RELEASES
+from libra.mechanisms.peers import LISTED_RESOURCES, resources_called
 from libra.privacy.guarantee import NAMES_PUBLIC, beliefs, odds, strength_of
 from libra.privacy.ledger import Group
 
@@ -163,7 +164,9 @@ def parameters_of(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     names = [attribute["name"] for attribute in parameters.get("attributes") or ()]
     open_ones = {name for name, value in parameters.items() if value in (None, [])}
     open_ones |= set() if RESOURCE in names else {"resource_names"}
-    return ((name.replace("_", " "), _value(value)) for name, value in parameters.items() if name not in open_ones)
+    listed = resources_called(parameters.get("attributes") or (), names=False) == LISTED_RESOURCES
+    said = {**parameters, "resource_names": "those on the declared list"} if listed else parameters
+    return ((name.replace("_", " "), _value(value)) for name, value in said.items() if name not in open_ones)
 
 
 def _value(value: Any) -> str:
