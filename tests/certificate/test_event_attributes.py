@@ -26,7 +26,7 @@ from libra.eventlog.names import LIFECYCLE, OTHER, RESOURCE
 from libra.example.simulate import simulate
 from libra.mechanisms.libra.model_file import write_model
 from libra.mechanisms.libra.releases import ATTRIBUTES, EVENT_ATTRIBUTES, RELEASES
-from libra.mechanisms.peers import EMPLOYEES
+from libra.mechanisms.peers import EMPLOYEES, EMPLOYEES_IN_VALUES
 from libra.release import Release
 
 FORMATS = ("log.xes", "log.xes.gz", "log.csv", "log.parquet")
@@ -149,6 +149,7 @@ def test_what_is_not_promised_of_employees_is_said_where_resources_are_released_
         assert (EMPLOYEES in release.certificate()["guarantee"]["assumptions"]) == said
         assert (EMPLOYEES in "\n".join(release.guarantee.assumptions)) == said
         assert ("resource" in release.report(public=True).html) == said
+        assert (EMPLOYEES_IN_VALUES in release.guarantee.assumptions) == (ROLE in attributes)
     plain = libra.anonymize(with_values(400), epsilon=6.0, delta=1e-3, resource_names=names)
     assert EMPLOYEES not in (*plain.notes, *plain.guarantee.assumptions)
 

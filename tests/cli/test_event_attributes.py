@@ -45,7 +45,7 @@ def test_all_attributes_are_released_but_for_resources(folder: Path, tmp_path: P
     assert {"insurance", "age"} <= {*found.cases.columns}
     assert RESOURCE not in found.events.columns
     assert EMPLOYEES not in answer.err
-    assert "Not in it: resources, start times and any other attribute or header of the original." in answer.out
+    assert "Not in it: the column of resources, start times and any other attribute or header of the original." in answer.out
     assert run("verify", tmp_path / "c.json", tmp_path / "out.csv").code == 0
     document = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
     assert RESOURCE not in {one["name"] for one in document["parameters"]["attributes"]}

@@ -220,7 +220,10 @@ def _in_it(release: Release) -> str:
         holds += f", generated values of {listed([name for name, found in valued.items() if found])}"
     absent = [name for name, found in valued.items() if not found]
     named = {*there, *(one.name for one in asked)}
-    absent += [] if RESOURCE in named else ["resources"]
+    resources = (
+        "the column of resources" if any(one.kind == "category" for one in asked) else "resources"
+    )  # others may name people
+    absent += [] if RESOURCE in named else [resources]
     absent += [] if LIFECYCLE in named or release.log.instances else ["start times"]
     absent.append(lacks.replace("no ", "any ", 1).replace(", no ", ", ").replace(" and no ", " or "))
     how = ""

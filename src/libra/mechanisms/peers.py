@@ -36,6 +36,7 @@ EMPLOYEES = (
     "The guarantee is for cases, not for employees. What a resource does is counted over all its cases: somebody who works on "
     "many can be recognized by it, whatever it is called."
 )
+EMPLOYEES_IN_VALUES = "If values of attributes name employees, this guarantee does not protect these employees."
 CALLED = "Resources are called {}."
 LISTED_RESOURCES, NAMED_RESOURCES, NUMBERED_RESOURCES = "by the names on the declared list", "by their names", "R1, R2 and so on"
 NOTHING_ELSE = (

@@ -38,6 +38,7 @@ from libra.mechanisms.peers import (
     ATTRIBUTES_DECLARED,
     CALLED,
     EMPLOYEES,
+    EMPLOYEES_IN_VALUES,
     LABELS_LISTED,
     LABELS_PRIVATE,
     LABELS_PUBLIC,
@@ -195,6 +196,8 @@ class Libra(CertifiedMechanism):
         """What is promised of a release."""
         labels = {PRIVATE: LABELS_PRIVATE, PUBLIC: LABELS_PUBLIC}.get(str(self.labels), LABELS_LISTED)
         released = [ATTRIBUTES_DECLARED] if self.plan.attributes else []
+        categories = any(one.kind == "category" and one.name != RESOURCE for one in self.plan.attributes)
+        released += [EMPLOYEES_IN_VALUES] if categories else []
         released += [EMPLOYEES, CALLED.format(self._called)] if self._called else []
         return proved(self.epsilon, self.delta, labels, seeded=seeded, most_cases=self.most_cases, released=released)
 
