@@ -121,6 +121,7 @@ TARGETS: list[tuple[Callable[[Path], Path], int, str]] = [
     (lambda table: table.parent / "out.docx", 2, "cannot tell the format to write"),
     (lambda table: table.parent / "nowhere" / "out.csv", 3, "there is no such folder"),
     (lambda table: table.parent, 2, "cannot tell the format to write"),
+    (lambda table: Path(), 2, " .: cannot tell the format to write"),
 ]
 
 
