@@ -158,7 +158,8 @@ def anonymize(
             into memory, else polars.
         master: Where a new Spark session computes, such as "local[2]"; a session that is open already is used as it is.
         **keywords: The other parameters of the mechanism and those of `read`. For libra: `tail`, `edges`, `budget`, `labels`,
-            `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases`, `attributes` (names in a `description`, or "all"),
+            `time_zone`, `gamma`, `subsamples`, `cases`, `most_cases`, `attributes` (names in a `description`, "all",
+            or ["all", "org:resource"]),
             `resource_names` (see `libra.mechanisms.libra.Libra`). `progress` is called with the parts done and the parts in all,
             of the reading and then of the anonymizing. A `description` also says `most_cases` and whether labels are private.
 

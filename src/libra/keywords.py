@@ -187,8 +187,8 @@ def asked_attributes(described: Description | None, said: str | Sequence[Any]) -
 
     A declaration may stand for its name; a log without a description is read by such declarations alone.
 
-    Resources are people, whom a guarantee for cases does not protect: they have to be named. Transitions that say what is an
-    instance, or which event is which, are released as that.
+    Resources are people, whom a guarantee for cases does not protect: they have to be named, also beside "all" in a list.
+    Transitions that say what is an instance, or which event is which, are released as that.
     """
     from libra.eventlog.attribute_keys import TABLES
     from libra.eventlog.attributes import Attribute
@@ -210,6 +210,9 @@ def asked_attributes(described: Description | None, said: str | Sequence[Any]) -
         if not released:
             raise UsageError(f"{described.source} has no attribute that may be released. Describe the log again, or correct it.")
         return released
+    if "all" in said and "all" not in known:
+        named = asked_attributes(described, [one for one in asked if one != "all"])
+        return [*(one for one in asked_attributes(described, "all") if one not in named), *named]
     for number, one in enumerate(asked):
         name = one.name if isinstance(one, Attribute) else one
         if not isinstance(name, str):

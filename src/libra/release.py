@@ -18,7 +18,7 @@ from libra.eventlog.read import read
 from libra.eventlog.write import write
 from libra.mechanisms import release as made
 from libra.mechanisms.mechanism import HOMES
-from libra.targets import check_target
+from libra.targets import after_writing, check_inputs_stay, check_target
 
 if TYPE_CHECKING:
     from libra.api import Source
@@ -99,6 +99,7 @@ class Release(made.Release):
             check_target(self.log, output)
         else:
             self.writer.check(output)
+        check_inputs_stay({"secret key": sign_key}, {"output": output, "certificate": certificate})
         key = None if sign_key is None else secret_key(sign_key)
         if certificate is not None:
             check_certificate(self.log, output, certificate, signed=key is not None)
@@ -110,5 +111,6 @@ class Release(made.Release):
                 raise InputError(what, place=str(certificate), remedy=remedy)
         notes = (self.writer or write)(self.log, output, progress)
         if certificate is not None:
-            write_certificate(self.certificate(), Path(output), Path(certificate), key)
+            with after_writing(output, "certificate"):
+                write_certificate(self.certificate(), Path(output), Path(certificate), key)
         return notes

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from libra._system.files import reason
 from libra.errors import InputError, UsageError
 
 
@@ -39,8 +41,8 @@ def check_writable(
         folder = path.resolve().parent
         folder_is_there = folder.is_dir()
     except (OSError, RuntimeError, ValueError) as error:  # a name that is too long, links in a circle, a null character
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"cannot be written ({reason})", place=str(path), remedy="Name another output file") from error
+        why = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError(f"cannot be written ({why})", place=str(path), remedy="Name another output file") from error
     with contextlib.suppress(OSError, ValueError):  # a source that cannot be looked at is the reader's to complain about
         if there and isinstance(source, str | Path) and os.path.samestat(Path(source).stat(), there):
             raise UsageError(f"{path}: the {what} would replace the input. Name another file for it.")
@@ -48,8 +50,32 @@ def check_writable(
         raise InputError("there is no such folder", place=str(path.parent), remedy="Create it first, or write elsewhere")
     if there and not stat.S_ISREG(there.st_mode):
         raise InputError("this is not a file that can be written", place=str(path), remedy="Name another output file")
-    if not os.access(folder, os.W_OK):
-        raise InputError("you may not write to this folder", place=str(path.parent), remedy="Write elsewhere")
+    try:
+        tempfile.TemporaryFile(prefix=".libra-", dir=folder).close()  # permissions do not say all: a disk may be full, or /proc
+    except OSError as error:
+        what = (
+            "you may not write to this folder" if isinstance(error, PermissionError) else f"cannot be written ({reason(error)})"
+        )
+        raise InputError(what, place=str(path.parent), remedy="Write elsewhere") from error
     for name, other in (others or {}).items():
         if other is not None and path.resolve() == Path(other).resolve():
             raise UsageError(f"{path}: the {what} would replace the {name}. Name another file.")
+
+
+def check_inputs_stay(inputs: Mapping[str, object], outputs: Mapping[str, str | Path | None]) -> None:
+    """Refuse to write over a file that is read beside the log, such as its description; both by what they are."""
+    for what, target in outputs.items():
+        for name, source in inputs.items():
+            with contextlib.suppress(OSError, TypeError, ValueError):  # what is not there is not replaced
+                if Path(target).samefile(source):  # type: ignore[arg-type]  # None, or a key at hand, is a TypeError
+                    raise UsageError(f"{target}: the {what} would replace the {name}. Name another file.")
+
+
+@contextlib.contextmanager
+def after_writing(output: str | Path, what: str, remedy: str = "Anonymize the log again") -> Iterator[None]:
+    """An error in this block says that the log is written already, and what is not."""
+    try:
+        yield
+    except InputError as error:
+        said = f"{output} is written, the {what} is not. {remedy}"
+        raise InputError(error.what.removesuffix(", nothing was written"), place=error.place, remedy=said) from error

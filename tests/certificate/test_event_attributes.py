@@ -18,6 +18,7 @@ from some_certificates import Document, changed, failed
 import libra
 from attributed_events import NAMES, OF_EVENTS, OWN_NAMES, ROLE, URGENT, WHO, with_values
 from libra.certificate.content import content, content_of_log
+from libra.certificate.page import html_of, page_of
 from libra.certificate.verify import verify
 from libra.errors import InputError
 from libra.eventlog.attributes import Attribute
@@ -25,7 +26,7 @@ from libra.eventlog.names import LIFECYCLE, OTHER, RESOURCE
 from libra.example.simulate import simulate
 from libra.mechanisms.libra.model_file import write_model
 from libra.mechanisms.libra.releases import ATTRIBUTES, EVENT_ATTRIBUTES, RELEASES
-from libra.mechanisms.peers import EMPLOYEES
+from libra.mechanisms.peers import EMPLOYEES, EMPLOYEES_IN_VALUES
 from libra.release import Release
 
 FORMATS = ("log.xes", "log.xes.gz", "log.csv", "log.parquet")
@@ -148,6 +149,7 @@ def test_what_is_not_promised_of_employees_is_said_where_resources_are_released_
         assert (EMPLOYEES in release.certificate()["guarantee"]["assumptions"]) == said
         assert (EMPLOYEES in "\n".join(release.guarantee.assumptions)) == said
         assert ("resource" in release.report(public=True).html) == said
+        assert (EMPLOYEES_IN_VALUES in release.guarantee.assumptions) == (ROLE in attributes)
     plain = libra.anonymize(with_values(400), epsilon=6.0, delta=1e-3, resource_names=names)
     assert EMPLOYEES not in (*plain.notes, *plain.guarantee.assumptions)
 
@@ -156,6 +158,22 @@ def test_a_list_of_resources_is_public_and_stays() -> None:
     listed = replace(WHO, values=(*NAMES[:2], "Hildebrand Never"))
     release = _released(False, (listed,))
     assert set(release.log.events[RESOURCE].drop_nulls()) <= {*NAMES[:2], "Hildebrand Never", OTHER}
+
+
+@pytest.mark.parametrize("names", [False, True])
+@pytest.mark.parametrize("listed", [False, True])
+def test_the_certificate_says_what_resources_are_called(names: bool, listed: bool, tmp_path: Path) -> None:
+    release = _released(names, (replace(WHO, values=NAMES[:2]) if listed else WHO,))
+    how, shown = ("R1, R2 and so on", "no") if not names else ("by their names", "yes")
+    how, shown = ("by the names on the declared list", "those on the declared list") if listed else (how, shown)
+    assert f"Resources are called {how}." in release.guarantee.assumptions
+    assert ("Resources are called by the names on the declared list. These names go out." in release.notes) == listed
+    release.write(tmp_path / "log.csv", certificate=tmp_path / "c.json")
+    document = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    page = html_of(page_of(document, [], "c.json"))
+    assert f"Resources are called {how}." in page
+    assert f"resource names {shown}" in page
+    assert _refused(tmp_path / "c.json", tmp_path / "log.csv") == []
 
 
 @cache
@@ -172,7 +190,7 @@ def test_names_are_refused_where_pseudonyms_are_promised(tmp_path_factory: pytes
     forged = changed(issued, ("parameters", "resource_names"), False)
     assert "it has names of resources, and the certificate promises R1, R2" in content(forged, log).found
     (tmp_path / "certificate.json").write_text(json.dumps(forged), encoding="utf-8")
-    assert _refused(tmp_path / "certificate.json", log) == ["content"]
+    assert _refused(tmp_path / "certificate.json", log) == ["words", "content"]
     assert not content(issued, log).found.startswith("The log in the file does not")
 
 

@@ -36,6 +36,35 @@ def test_every_sentence_and_the_fingerprint_are_on_the_page(name: str) -> None:
     assert page.signature.startswith("Not signed. Anyone could have written this certificate")
 
 
+def test_the_page_says_what_is_declared_of_every_attribute() -> None:
+    ward = {"name": "Ward", "kind": "category", "level": "event", "values": list("abcdef")}
+    declarations = [
+        ward,
+        {"name": "Ward <b>", "kind": "category", "values": ["one"], "at": "Entlassung"},
+        {"name": "group", "kind": "category"},
+        {"name": "urgent", "kind": "boolean"},
+        {"name": "age", "kind": "number", "lowest": 0, "highest": 120},
+        {"name": "cost", "kind": "number", "level": "event", "highest": 1234567.5, "counter": True},
+        {"name": "weight", "kind": "number"},
+        {"name": "due", "kind": "date", "lowest": -10},
+    ]
+    found = changed(document("libra"), ("parameters", "attributes"), declarations)
+    page = page_of(found, [], "certificate.json")
+    section = next(one for one in page.sections if one.title == "The attributes, as they were declared")
+    assert section.text == ("Lists of values and bounds must not come from the original.",)
+    assert section.table == (
+        ("Ward", "category, one per event, list of 6 values"),
+        ("Ward <b>", "category, one per case, on Entlassung, list of 1 value"),
+        ("group", "category, one per case, values selected privately"),
+        ("urgent", "boolean, one per case"),
+        ("age", "number, one per case, 0 to 120"),
+        ("cost", "number, one per event, up to 1234567.5, counter"),
+        ("weight", "number, one per case, no bounds"),
+        ("due", "date, one per case, from -10 days from the start"),
+    )
+    assert "<td>Ward &lt;b&gt;</td><td>category, one per case, on Entlassung, list of 1 value</td>" in html_of(page)
+
+
 def test_the_questions_come_in_their_order() -> None:
     assert [section.title for section in _page("libra").sections] == [
         "The promise, precisely",

@@ -14,6 +14,7 @@ import pytest
 
 import libra
 from libra import example
+from libra.errors import UsageError
 from libra.mechanisms.mechanism import HOMES
 
 from .conftest import LIBRA2022, TABLE, Run
@@ -120,6 +121,7 @@ TARGETS: list[tuple[Callable[[Path], Path], int, str]] = [
     (lambda table: table.parent / "out.docx", 2, "cannot tell the format to write"),
     (lambda table: table.parent / "nowhere" / "out.csv", 3, "there is no such folder"),
     (lambda table: table.parent, 2, "cannot tell the format to write"),
+    (lambda table: Path(), 2, " .: cannot tell the format to write"),
 ]
 
 
@@ -157,10 +159,47 @@ def test_the_certificate_must_not_replace_the_log_or_its_copy(
     assert not Path("out.csv").exists()
 
 
+@pytest.mark.parametrize("flag", ["--certificate", "--model", "--report", "-o"])
+@pytest.mark.parametrize(("read", "what"), [("--description", "description"), ("--labels", "list of labels")])
+def test_no_output_replaces_what_is_read_beside_the_log(
+    flag: str, read: str, what: str, table: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(table.parent)
+    Path("beside.csv").write_text("register", encoding="utf-8")
+    Path("link.csv").symlink_to("beside.csv")
+    for name in ("beside.csv", "./link.csv"):
+        output = () if flag == "-o" else ("-o", "out.csv")
+        answer = run("anonymize", table, read, "beside.csv", *output, flag, name)
+        assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+        assert f"would replace the {what}. Name another file." in answer.err
+    assert Path("beside.csv").read_text(encoding="utf-8") == "register"
+    assert not Path("out.csv").exists()
+
+
+def test_no_output_replaces_the_secret_key(table: Path, run: Run) -> None:
+    key = table.parent / "hospital"
+    key.write_text("secret", encoding="utf-8")
+    answer = run("anonymize", table, "-o", table.parent / "o.csv", "--certificate", key, "--sign-key", key)
+    assert (answer.code, answer.out) == (2, "")
+    assert "the certificate would replace the secret key" in answer.err
+    with pytest.raises(UsageError, match="the certificate would replace the secret key"):
+        libra.anonymize(table).write(table.parent / "o.csv", certificate=key, sign_key=key)
+    assert key.read_text(encoding="utf-8") == "secret"
+
+
 def test_a_certificate_that_cannot_be_written_stops_before_the_log_is_written(tmp_path: Path, run: Run) -> None:
     words = ("--certificate", tmp_path / "nowhere" / "c.json")
     answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", *LIBRA2022, *words)
     assert answer.code == 3
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder in which even the administrator cannot make files")
+@pytest.mark.parametrize("flag", ["--certificate", "--model"])
+def test_a_folder_in_which_no_file_can_be_made_stops_before_the_log_is_written(flag: str, tmp_path: Path, run: Run) -> None:
+    answer = run("anonymize", example.path(), "-o", tmp_path / "out.csv", flag, "/proc/x.json")
+    assert (answer.code, answer.out) == (3, "")
+    assert "/proc: " in answer.err
     assert list(tmp_path.iterdir()) == []
 
 

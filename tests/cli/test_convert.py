@@ -68,7 +68,11 @@ def test_a_target_that_cannot_be_written_is_refused_before_reading(
     (table.parent / "folder.csv").mkdir()
     missing = table.parent / "missing.csv"
     assert "folder.csv: this is not a file" in run("convert", missing, table.parent / "folder.csv").err
-    monkeypatch.setattr("libra.targets.os.access", lambda *_: False)
+
+    def refused(**_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("libra.targets.tempfile.TemporaryFile", refused)
     assert "you may not write to this folder" in run("convert", missing, table.parent / "out.csv").err
 
 

@@ -45,11 +45,27 @@ def test_all_attributes_are_released_but_for_resources(folder: Path, tmp_path: P
     assert {"insurance", "age"} <= {*found.cases.columns}
     assert RESOURCE not in found.events.columns
     assert EMPLOYEES not in answer.err
-    assert "Not in it: resources, start times and any other attribute or header of the original." in answer.out
+    assert "Not in it: the column of resources, start times and any other attribute or header of the original." in answer.out
     assert run("verify", tmp_path / "c.json", tmp_path / "out.csv").code == 0
     document = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
     assert RESOURCE not in {one["name"] for one in document["parameters"]["attributes"]}
     assert EMPLOYEES not in document["guarantee"]["assumptions"]
+
+
+def test_all_attributes_and_resources_are_released_where_both_are_asked_for(folder: Path, tmp_path: Path, run: Run) -> None:
+    words = ("--all-attributes", "--attribute", "urgent", "--attribute", RESOURCE, "--certificate", tmp_path / "c.json")
+    answer = _anonymized(run, folder, tmp_path / "out.csv", *words)
+    assert answer.code == 0, answer.err
+    document = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    asked = [one["name"] for one in document["parameters"]["attributes"]]
+    assert {"urgent", "paid", "cost", "case:age", RESOURCE} <= {*asked}
+    assert asked.count("urgent") == 1
+
+    said: dict[str, Any] = {"epsilon": 5.0, "seed": 1, "description": folder / "log.toml"}
+    release = libra.anonymize(folder / "log.csv", attributes=["all", "urgent", RESOURCE], **said)
+    assert [one["name"] for one in release.parameters["attributes"]] == asked
+    refused = _anonymized(run, folder, tmp_path / "no.csv", "--all-attributes", "--attribute", "org:role")
+    assert 'says that "org:role" is not to be released' in refused.err
 
 
 @pytest.mark.parametrize("engine", ["polars", "polars-streaming"])

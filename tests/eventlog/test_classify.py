@@ -10,6 +10,7 @@ import pytest
 
 from agreement import ReadPublic
 from libra.eventlog.classify import FoundAttribute, classified
+from libra.eventlog.doubts import doubt_about_people
 from libra.eventlog.log import EventLog, FoundRole
 
 CASES, STEPS = 200, ("register", "test", "test", "leave")
@@ -172,6 +173,21 @@ def test_one_value_on_any_events_is_of_the_case_and_written_on_all() -> None:
     assert made(x=[[letter] * 4 for letter in LETTERS])["x"].reason == "one value per case"
     some = [[letter] * 4 if case % 3 else [None] * 4 for case, letter in enumerate(LETTERS)]
     assert made(x=some)["x"].reason == "one value per case", "on every event of the cases that have one"
+
+
+GERMAN = """Oberarzt Hausarzt Fachärztin Fachaerztin Arzt Ärztin Einweiser Kürzel Kuerzel PersonalNr Personalnummer Personal-Nr.
+    Krankenschwester Pfleger Pflegerin Krankenpfleger Personalkürzel OberarztID Physiotherapeutin Einweisender_Arzt Arzt-Kürzel
+    """
+NOBODY = (
+    "Arztbrief Arztbriefdatum Arztkosten Pflegegrad Pflegestufe Länderkürzel Kürzel_Land Produkt_Kürzel Schwesternzimmer Station"
+)
+
+
+def test_german_words_for_people_are_known_by_their_ends() -> None:
+    assert [name for name in GERMAN.split() if not doubt_about_people(name, of_numbers=False)] == []
+    assert [name for name in NOBODY.split() if doubt_about_people(name, of_numbers=False)] == []
+    numbers = ("Personalnummer", "PersonalNr", "Oberarzt", "Anzahl_Oberarzt")
+    assert [bool(doubt_about_people(name, of_numbers=True)) for name in numbers] == [True, True, True, False]
 
 
 def test_names_of_people_are_not_proposed() -> None:

@@ -329,12 +329,14 @@ LINE = ABOVE.count("\n") + 2  # of the table
         ("release = 'no'", LINE + 2, "release of \"Age\" is true or false, not 'no'."),
         ("at = 1", LINE + 2, 'at of "Age" is text, not 1.'),
         ("level = 'trace'", LINE + 2, 'level of "Age" is one of "case", "event", not \'trace\'.'),
+        ("lowest = 3\nhighest = 1", LINE, 'The lowest of "Age" (3) has to be below its highest (1).'),
+        ("values = ['a']", LINE, '"Age" is a number: a list of values is for categories.'),
+        ('[attributes."B"]\nkind = "category"\nvalues = []', LINE + 2, 'The list of values of "B" is empty. Remove it if'),
         (
-            "lowest = 3\nhighest = 1",
-            LINE,
-            'The bounds of "Age" are for numbers and dates, and the lowest has to be below the highest.',
+            '[attributes."B"]\nkind = "category"\nlowest = 1',
+            LINE + 2,
+            '"B" is a category: bounds (lowest, highest) are for numbers and dates.',
         ),
-        ("values = ['a']", LINE, 'The list of values of "Age" is for categories, and cannot be empty.'),
         (
             "values = ['a']\nvalues = ['b']",
             LINE + 3,

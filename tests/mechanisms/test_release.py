@@ -88,6 +88,21 @@ def test_nothing_is_written_where_the_certificate_could_not_be(release: Release,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_where_the_certificate_fails_at_the_end_the_error_says_that_the_log_is_written(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise InputError("the disk is full, nothing was written", place="log.json", remedy="Free some space")
+
+    monkeypatch.setattr("libra.release.write_certificate", full)
+    with pytest.raises(
+        InputError, match=r"full\. .*log\.csv is written, the certificate is not\. Anonymize the log again\.$"
+    ) as said:
+        release.write(tmp_path / "log.csv", certificate=tmp_path / "log.json")
+    assert "nothing was written" not in str(said.value)
+    assert [file.name for file in tmp_path.iterdir()] == ["log.csv"]
+
+
 def test_a_release_without_a_claim_says_so() -> None:
     made = Release(log_of(COUNTS), "libra", {"epsilon": 1.0}, Guarantee("proved", "s", "us", 1.0, 1e-5), seeded=False)
     assert made.certificate()["claimed"] is None

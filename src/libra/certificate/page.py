@@ -16,6 +16,7 @@ from libra.certificate.signing import Vouched
 from libra.engines.contract import CASE, Unit
 from libra.eventlog.names import RESOURCE
 from libra.mechanisms.libra.releases import RELEASES
+from libra.mechanisms.peers import LISTED_RESOURCES, resources_called
 from libra.privacy.guarantee import NAMES_PUBLIC, beliefs, odds, strength_of
 from libra.privacy.ledger import Group
 
@@ -49,6 +50,8 @@ WHO_WROTE_IT = (
 NOT_CHECKED = "This certificate cannot be checked here. Do not rely on it."
 UNSIGNED = Vouched()
 INDIVIDUAL = Unit(most_cases=1)  # how many of their cases counted makes no difference to these words
+ELSEWHERE = "Lists of values and bounds must not come from the original."
+LONGEST = 60  # characters of a name
 OTHER, SPENT = "other releases", "How the budget was spent"
 
 
@@ -120,8 +123,32 @@ def _sections(document: Mapping[str, Any], certificate: str, signature: Vouched)
         ("randomness", document["randomness"]),
     )
     yield Section("The file", table=facts)
+    if attributes := document["parameters"].get("attributes"):
+        rows = tuple((one["name"][:LONGEST], declared(one)) for one in attributes)
+        yield Section("The attributes, as they were declared", (ELSEWHERE,), table=rows)
     command = f"libra verify {shlex.join((certificate, output['file']))}{' --key KEY.pub' if signature.key_id else ''}"
     yield Section("How to check it", (RECOMPUTED if proved else COMPARED, WHO_WROTE_IT), command=command)
+
+
+def declared(attribute: Mapping[str, Any]) -> str:
+    """What is declared of an attribute, on one line.
+
+    Example:
+        >>> declared({"name": "Age", "kind": "number", "at": "ER Registration", "lowest": 0, "highest": 120.0})
+        'number, one per case, on ER Registration, 0 to 120'
+    """
+    kind, values, low, high = (attribute.get(key) for key in ("kind", "values", "lowest", "highest"))
+    said = [str(kind), "one per event" if attribute.get("level") == "event" else "one per case"]
+    said += [f"on {attribute['at'][:LONGEST]}"] if "at" in attribute else []
+    if kind == "category":
+        said.append(
+            f"list of {len(values)} {'value' if len(values) == 1 else 'values'}" if values else "values selected privately"
+        )
+    elif kind in ("number", "date"):
+        ends = f"{low:.12g} to {high:.12g}" if None not in (low, high) else ""
+        ends = ends or (f"from {low:.12g}" if low is not None else f"up to {high:.12g}" if high is not None else "")
+        said.append(f"{ends}{' days from the start' if kind == 'date' else ''}" if ends else "no bounds")
+    return ", ".join([*said, *(["counter"] if attribute.get("counter") else [])])
 
 
 def protected(guarantee: Mapping[str, Any]) -> str:
@@ -163,7 +190,9 @@ def parameters_of(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     names = [attribute["name"] for attribute in parameters.get("attributes") or ()]
     open_ones = {name for name, value in parameters.items() if value in (None, [])}
     open_ones |= set() if RESOURCE in names else {"resource_names"}
-    return ((name.replace("_", " "), _value(value)) for name, value in parameters.items() if name not in open_ones)
+    listed = resources_called(parameters.get("attributes") or (), names=False) == LISTED_RESOURCES
+    said = {**parameters, "resource_names": "those on the declared list"} if listed else parameters
+    return ((name.replace("_", " "), _value(value)) for name, value in said.items() if name not in open_ones)
 
 
 def _value(value: Any) -> str:

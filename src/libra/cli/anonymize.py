@@ -11,7 +11,7 @@ from libra.cli.certificates import opened
 from libra.cli.measure import told
 from libra.cli.options import ENGINE, GUARANTEE, Json, LogPath, MechanismName, Quiet, command, option, output_option, switch
 from libra.cli.output import Stages, columns_taken, print_json, print_notes, say
-from libra.errors import EmptyReleaseError, InputError, UsageError
+from libra.errors import EmptyReleaseError, UsageError
 from libra.keywords import OtherParameters, ReadKeywords
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def anonymize(
     from libra.certificate.signing import signature_of
     from libra.eventlog.log import role_columns
     from libra.releasing import released, request_of
-    from libra.targets import check_target, check_writable
+    from libra.targets import after_writing, check_target, check_writable
 
     stages = Stages(quiet=quiet)
     asked, reading = {**parameters, "epsilon": epsilon, "delta": delta}, {**options, "progress": stages}
@@ -133,15 +133,12 @@ def anonymize(
             if model is not None:
                 from libra.mechanisms.libra.model_file import write_model
 
-                write_model(release, model)
+                with after_writing(output, "model"):
+                    write_model(release, model)
             if draft is not None and report is not None:
                 page = draft.report({"file": output.name} | fingerprint(output))
-                try:
+                with after_writing(output, "page", "Write it from the logs with libra report"):
                     page.save(report)
-                except InputError as error:
-                    what = error.what.removesuffix(", nothing was written")
-                    remedy = f"{output} is written, the page is not: libra report writes it from the logs"
-                    raise InputError(what, place=str(report), remedy=remedy) from error
     notes = (*release.reading, *release.notes, *left_out)
     print_notes((*(() if as_json else columns_taken(release.roles, options)), *notes), quiet=quiet)
     if as_json:
@@ -223,7 +220,10 @@ def _in_it(release: Release) -> str:
         holds += f", generated values of {listed([name for name, found in valued.items() if found])}"
     absent = [name for name, found in valued.items() if not found]
     named = {*there, *(one.name for one in asked)}
-    absent += [] if RESOURCE in named else ["resources"]
+    resources = (
+        "the column of resources" if any(one.kind == "category" for one in asked) else "resources"
+    )  # others may name people
+    absent += [] if RESOURCE in named else [resources]
     absent += [] if LIFECYCLE in named or release.log.instances else ["start times"]
     absent.append(lacks.replace("no ", "any ", 1).replace(", no ", ", ").replace(" and no ", " or "))
     how = ""

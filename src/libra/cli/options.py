@@ -25,6 +25,7 @@ from libra.cli.output import SHOWN_AS
 from libra.errors import EmptyReleaseError, InputError, UsageError
 from libra.eventlog.files import labels_in
 from libra.mechanisms import parameters
+from libra.targets import check_inputs_stay
 
 COLUMNS = "Columns (detected automatically unless given)"
 GUARANTEE, KEEP, MECHANISM, READING, ENGINE = "Guarantee", "What to keep", "Mechanism", "Reading", "Engine"
@@ -131,6 +132,7 @@ LABELS = (
     "names are dropped. Default: names are selected privately."
 )
 ATTRIBUTE = f"{parameters.ATTRIBUTES} One of them; may be repeated. Default: none."
+ALL_ATTRIBUTES = "Release all attributes that the description allows, except resources; add these with --attribute org:resource."
 SHARES = (
     "Default: control=0.55,times=0.45; attributes, where asked for, get 0.2 of it for cases, more than ten of them 0.3, "
     "and 0.1 for each attribute of events, at most 0.5 together."
@@ -142,9 +144,7 @@ def mechanism_flags(
     tail: Annotated[str | None, option(f"{parameters.TAIL} Default: model.", "HOW", KEEP)] = None,
     edges: Annotated[str | None, option(f"{parameters.EDGES} Default: certain.", "WHICH", KEEP)] = None,
     attribute: Annotated[list[str] | None, option(ATTRIBUTE, "NAME", KEEP)] = None,
-    all_attributes: Annotated[
-        bool | None, switch("--all-attributes", "Release all attributes that the description allows, except resources.", KEEP)
-    ] = None,
+    all_attributes: Annotated[bool | None, switch("--all-attributes", ALL_ATTRIBUTES, KEEP)] = None,
     resource_names: Annotated[bool | None, switch("--resource-names", f"{parameters.RESOURCE_NAMES}", KEEP)] = None,
     budget: Annotated[str | None, option(f"{parameters.BUDGET} {SHARES}", "SHARES", KEEP)] = None,
     labels: Annotated[Path | None, option(LABELS, "FILE", KEEP)] = None,
@@ -215,6 +215,9 @@ def _with_values(command: Command) -> Command:
     def wrapped(*args: Any, parameters: dict[str, Any], **given: Any) -> None:
         from libra.comparison.plan import parsed_parameters
 
+        inputs = {"description": given["options"].get("description"), "list of labels": parameters.get("labels")}
+        written = {name: given.get(name) for name in ("output", "certificate", "report", "model")}
+        check_inputs_stay(inputs | {"secret key": given.get("sign_key")}, written)
         if (said := parameters.get("subsamples", "")).isdecimal() and len(said) < LONG_NUMBER:
             parameters["subsamples"] = int(said)  # the mechanism refuses words other than paper
         if "labels" in parameters:
@@ -225,9 +228,7 @@ def _with_values(command: Command) -> Command:
             parameters["labels"] = "public"
         named = parameters.pop("attribute", None)
         if parameters.pop("all_attributes", None):
-            if named:
-                raise UsageError("--attribute and --all-attributes contradict each other. Remove one of them.")
-            parameters["attributes"] = "all"
+            parameters["attributes"] = ["all", *named] if named else "all"
         elif named:
             parameters["attributes"] = named
         others = parsed_parameters(parameters.pop("others", ()))

@@ -69,10 +69,10 @@ class Attribute:
             raise UsageError(f'The attribute "{self.name}" is of no known kind or level: {self.kind!r}, {self.level!r}.')
         if (self.lowest, self.highest) != (None, None):
             low, high = (-math.inf if self.lowest is None else self.lowest), (math.inf if self.highest is None else self.highest)
-            if self.kind not in ("number", "date") or not low < high:
-                raise UsageError(
-                    f'The bounds of "{self.name}" are for numbers and dates, and the lowest has to be below the highest.'
-                )
+            if self.kind not in ("number", "date"):
+                raise UsageError(f'"{self.name}" is a {self.kind}: bounds (lowest, highest) are for numbers and dates.')
+            if not low < high:
+                raise UsageError(f'The lowest of "{self.name}" ({low:.12g}) has to be below its highest ({high:.12g}).')
         if not 0 <= self.decimals <= MOST_DECIMALS:
             raise UsageError(f'"{self.name}" can have from 0 to {MOST_DECIMALS} decimals, not {self.decimals}.')
         if self.kind == "date" and self.unit not in ("", DAYS):
@@ -93,8 +93,10 @@ class Attribute:
     def _refuse_texts(self) -> None:
         """Refuse lists of texts that no value of a log can be, or that contradict each other."""
         values = self.values or ()
-        if self.values is not None and (self.kind != "category" or not values):
-            raise UsageError(f'The list of values of "{self.name}" is for categories, and cannot be empty.')
+        if self.values is not None and self.kind != "category":
+            raise UsageError(f'"{self.name}" is a {self.kind}: a list of values is for categories.')
+        if self.values is not None and not values:
+            raise UsageError(f'The list of values of "{self.name}" is empty. Remove it if the values are private.')
         if len(set(values)) < len(values):
             twice = next(value for value in values if values.count(value) > 1)
             raise UsageError(f'The list of values of "{self.name}" has "{twice}" twice.')

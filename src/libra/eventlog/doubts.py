@@ -24,7 +24,8 @@ YEARS, CODE_DIGITS = (1800, 2200), range(4, 16)  # numbers that may be codes: no
 FEW_VALUES = 12  # of digits as text: up to so many are codes, more are numbers; and as many are listed
 HALF, MOSTLY = 0.5, 0.9  # shares of the values
 MORE_PEOPLE = """clerk owner author creator approver reviewer supervisor therapist caseworker arztin email emailaddress
-    emailadresse firstname lastname surname fullname vorname nachname familienname voornaam achternaam prenom"""
+    emailadresse firstname lastname surname fullname vorname nachname familienname voornaam achternaam prenom
+    einweiser einweiserin zuweiser zuweiserin personalnr personalnummer personalid personalkurzel personalkuerzel"""
 PEOPLE = {*MORE_PEOPLE.split(), *(name for tier in TIERS for name in tier["resource"])}
 MORE_SUBJECTS = """patient customer client applicant borrower insured policyholder student citizen taxpayer passenger tenant
     kunde kunden kundin patienten klient klientin patientin antragsteller antragstellerin versicherter versicherte studentin klant
@@ -32,7 +33,10 @@ MORE_SUBJECTS = """patient customer client applicant borrower insured policyhold
 SUBJECTS = {normal(name) for name in MORE_SUBJECTS.split()}
 WHO = f"{CHECK}may name people, whom a guarantee for cases does not protect; write release = true if they may be released"
 WHOSE = f"{CHECK}may say whose case it is; name it as individual to protect people with several cases, or write release = true"
-OF_A_PERSON = {"id", "nr", "no", "number", "nummer", "code", "key", "login", "name"}  # behind a word for people
+INITIALS = {"kurzel", "kuerzel"}
+OF_A_PERSON = {"id", "nr", "no", "number", "nummer", "code", "key", "login", "name", *INITIALS}  # behind a word for people
+# How words for people end: Oberarzt, Fachaerztin, Krankenschwester
+ENDINGS = ("arzt", "arztin", "aerztin", "pfleger", "pflegerin", "schwester", "therapeut", "therapeutin", "chirurg", "chirurgin")
 PREFIXES = {"event", "case", "org"}
 
 
@@ -45,13 +49,14 @@ def doubt_about_people(name: str, *, of_numbers: bool) -> str:
         [True, True, False, False, True, False]
     """
     words = [normal(word) for word in re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))]
-    if words == ["name"] or (len(words) > 1 and words[-1] == "by"):
+    if words == ["name"] or (len(words) == 1 and words[0] in INITIALS) or (len(words) > 1 and words[-1] == "by"):
         return WHO
     while len(words) > 1 and words[0] in PREFIXES:
         del words[0]
     ends = [words, words[:-1]] if words and words[-1] in OF_A_PERSON else [words]
     told = {"".join(end[at:]) for end in ends for at in range(1 if of_numbers else len(end))}
-    return WHO if told & PEOPLE else WHOSE if told & SUBJECTS else ""
+    last = {end[-1] for end in ends if end and (len(end) == 1 or not of_numbers)}
+    return WHO if told & PEOPLE or any(word.endswith(ENDINGS) for word in last) else WHOSE if told & SUBJECTS else ""
 
 
 def doubt_about_numbers(numbers: npt.NDArray[np.float64]) -> str:

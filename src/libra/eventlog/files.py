@@ -64,7 +64,7 @@ def output_format(path: Path) -> FileFormat:
     """The format to write, from the file name; an error that lists the choices where it says none."""
     found = format_of_name(path)
     if found is None or (found.kind == "parquet" and found.compression != "none"):
-        raise UsageError(f"{path.name}: cannot tell the format to write from this name. End it in {KNOWN}.")
+        raise UsageError(f"{path.name or path}: cannot tell the format to write from this name. End it in {KNOWN}.")
     return found
 
 

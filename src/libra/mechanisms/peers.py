@@ -34,8 +34,11 @@ ATTRIBUTES_DECLARED = (
 )
 EMPLOYEES = (
     "The guarantee is for cases, not for employees. What a resource does is counted over all its cases: somebody who works on "
-    "many can be recognized by it, under a name or as R1, R2 and so on."
+    "many can be recognized by it, whatever it is called."
 )
+EMPLOYEES_IN_VALUES = "If values of attributes name employees, this guarantee does not protect these employees."
+CALLED = "Resources are called {}."
+LISTED_RESOURCES, NAMED_RESOURCES, NUMBERED_RESOURCES = "by the names on the declared list", "by their names", "R1, R2 and so on"
 NOTHING_ELSE = (
     "The parameters, the time zone and the code are public. They were not selected by looking at results on this log, "
     "nor was this release from among several. Nothing else about the log is public, neither its size nor its time range."
@@ -57,6 +60,14 @@ PERSONS_NOTE = "{} protects cases, not persons: the column of the individual is 
 MILLISECOND = 1000  # microseconds
 EARLIEST = np.datetime64(f"{FIRST_YEAR}-01-01", "ms").astype(np.int64)
 LATEST = np.datetime64(f"{LAST_YEAR + 1}-01-01", "ms").astype(np.int64) - 1
+
+
+def resources_called(attributes: Sequence[Mapping[str, Any]], *, names: bool) -> str:
+    """What resources are called, from attributes as a certificate has them; empty where no resources are released."""
+    for one in attributes:
+        if one["name"] == RESOURCE:
+            return LISTED_RESOURCES if one.get("values") else NAMED_RESOURCES if names else NUMBERED_RESOURCES
+    return ""
 
 
 class Claim(ABC):
@@ -112,15 +123,14 @@ def counted_cases(most_cases: int | None) -> str:
 
 
 def proved(
-    epsilon: float, delta: float, labels: str, *, seeded: bool, most_cases: int | None, attributes: Sequence[str] = ()
+    epsilon: float, delta: float, labels: str, *, seeded: bool, most_cases: int | None, released: Sequence[str] = ()
 ) -> Guarantee:
     """A proved guarantee for one case, or for individuals of whom so many counted.
 
-    `labels` says which of them are public; `attributes` are those that are released.
+    `labels` says which of them are public; `released` is what has to be said of attributes.
     """
-    further = (*((ATTRIBUTES_DECLARED,) if attributes else ()), *((EMPLOYEES,) if RESOURCE in attributes else ()))
     whose = () if most_cases is None else (INDIVIDUALS.format(counted_cases(most_cases)),)
-    assumed = (labels, *further, NOTHING_ELSE, AS_READ, *whose)
+    assumed = (labels, *released, NOTHING_ELSE, AS_READ, *whose)
     return Guarantee.proved(epsilon, delta, Unit(most_cases), assumed, seeded=seeded)
 
 

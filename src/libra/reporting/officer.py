@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from libra.certificate.content import attributes_of
 from libra.certificate.page import TRUSTED
 from libra.engines.contract import CASE
 from libra.eventlog.names import RESOURCE
+from libra.mechanisms.peers import CALLED, NAMED_RESOURCES, resources_called
 from libra.mechanisms.release import GENERATED
 from libra.privacy.guarantee import certainty, doubt_left, factor
 from libra.reporting.commands import Names
@@ -82,9 +82,9 @@ def _called(facts: Facts, document: Mapping[str, Any] | None) -> str:
     """What resources are called, where they go out and it is known."""
     if RESOURCE not in facts.released or document is None:
         return ""
-    unlisted = any(one.name == RESOURCE and one.values is None for one in attributes_of(document))
-    pseudonyms = unlisted and not document["parameters"].get("resource_names")
-    return f". Resources are called {'R1, R2 and so on' if pseudonyms else 'by their names'}"
+    said = document["parameters"]
+    called = resources_called(said.get("attributes") or (), names=said.get("resource_names", False)) or NAMED_RESOURCES
+    return f". {CALLED.format(called).removesuffix('.')}"
 
 
 def _stays(facts: Facts) -> Iterator[str]:

@@ -140,8 +140,10 @@ def test_the_summary_names_analyses_and_what_cannot_be_studied() -> None:
     ]
     assert summary_of(analyses, (*LACKS, Absent("attributes", ("age",)))) == (
         "Good for arrivals and lengths. Roughly right: process maps. Misleading: variants. "
-        "Cannot be studied: service times, waiting times, resources and 1 attribute."
+        "Cannot be studied: service times, waiting times, resources and 1 attribute (age)."
     )
+    seven = Absent("attributes", tuple("abcdefg"))
+    assert summary_of(analyses, (seven,)).endswith("Cannot be studied: 7 attributes (a, b, c, d, e and 2 more).")
     assert summary_of([]) == summary_of([], LACKS) == ""
 
 

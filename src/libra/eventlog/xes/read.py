@@ -121,7 +121,7 @@ class Document:
 
     def notes(self) -> list[str]:
         """What could not be kept, as sentences; complete after the last piece."""
-        junk = ["What stands behind the end of the log was ignored."] if self.junk_after_log else []
+        junk = ["Content after the end of the log (</log>) was ignored."] if self.junk_after_log else []
         return [*junk, *self.parser.notes()]
 
     def content(self, pieces: Iterable[assembly.Piece]) -> assembly.Content:

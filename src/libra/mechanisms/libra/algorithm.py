@@ -35,13 +35,18 @@ from libra.mechanisms.libra.plan import DEFAULT_BUDGET, ONE_IN, PRIVATE, PUBLIC,
 from libra.mechanisms.libra.release_run import STAGES, release_run
 from libra.mechanisms.libra.releases import departures_from_plan
 from libra.mechanisms.peers import (
+    ATTRIBUTES_DECLARED,
+    CALLED,
     EMPLOYEES,
+    EMPLOYEES_IN_VALUES,
     LABELS_LISTED,
     LABELS_PRIVATE,
     LABELS_PUBLIC,
+    LISTED_RESOURCES,
     CertifiedMechanism,
     counted_cases,
     proved,
+    resources_called,
 )
 from libra.mechanisms.release import Release, contents_of
 from libra.privacy.accounting import delta_of_ledger
@@ -191,8 +196,16 @@ class Libra(CertifiedMechanism):
     def guarantee(self, *, seeded: bool) -> Guarantee:
         """What is promised of a release."""
         labels = {PRIVATE: LABELS_PRIVATE, PUBLIC: LABELS_PUBLIC}.get(str(self.labels), LABELS_LISTED)
-        attributes = [attribute.name for attribute in self.plan.attributes]
-        return proved(self.epsilon, self.delta, labels, seeded=seeded, most_cases=self.most_cases, attributes=attributes)
+        released = [ATTRIBUTES_DECLARED] if self.plan.attributes else []
+        categories = any(one.kind == "category" and one.name != RESOURCE for one in self.plan.attributes)
+        released += [EMPLOYEES_IN_VALUES] if categories else []
+        released += [EMPLOYEES, CALLED.format(self._called)] if self._called else []
+        return proved(self.epsilon, self.delta, labels, seeded=seeded, most_cases=self.most_cases, released=released)
+
+    @property
+    def _called(self) -> str:
+        """What resources are called; empty where none are released."""
+        return resources_called([one.to_dict() for one in self.plan.attributes], names=self.resource_names)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters, JSON-ready, as a certificate has them."""
@@ -234,8 +247,10 @@ class Libra(CertifiedMechanism):
                 "--most-cases says how many, and each takes more noise. The release is about as large as what counted: --cases "
                 "makes it larger."
             )
-        if any(attribute.name == RESOURCE for attribute in self.plan.attributes):
+        if self._called:
             yield EMPLOYEES
+            if self._called == LISTED_RESOURCES:
+                yield f"{CALLED.format(LISTED_RESOURCES)} These names go out."
         elif self.resource_names:
             yield f"No resources were asked for, so --resource-names did not count. --attribute {RESOURCE} releases them."
         if bounded := [one.name for one in self.plan.attributes if (one.lowest, one.highest) != (None, None)]:

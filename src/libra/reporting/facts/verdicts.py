@@ -114,6 +114,9 @@ class Missing:
         return distinct > BOUNDS[1][1] >= max(self.events_gone, self.steps_gone, self.steps_false)
 
 
+MOST_NAMED = 5  # attributes, in a sentence
+
+
 @dataclass(frozen=True)
 class Absent:
     """Attributes of one kind (a key of `ABSENT`) that the original has and the anonymized log does not."""
@@ -134,8 +137,10 @@ class Absent:
 
     @property
     def studied(self) -> str:
-        """What cannot be studied without them."""
-        return ABSENT[self.kind][1] or self.named
+        """What cannot be studied without them; attributes by their names."""
+        first, more = [shown(name, 24) for name in self.names[:MOST_NAMED]], len(self.names) - MOST_NAMED
+        names = listed([*first, *([f"{count(more)} more"] if more > 0 else [])])
+        return ABSENT[self.kind][1] or f"{self.named} ({names})"
 
     @property
     def named(self) -> str:
