@@ -71,8 +71,11 @@ def check_inputs_stay(inputs: Mapping[str, object], outputs: Mapping[str, str | 
                     raise UsageError(f"{target}: the {what} would replace the {name}. Name another file.")
 
 
+AGAIN = "Delete the log and anonymize again: two releases of one log add up"
+
+
 @contextlib.contextmanager
-def after_writing(output: str | Path, what: str, remedy: str = "Anonymize the log again") -> Iterator[None]:
+def after_writing(output: str | Path, what: str, remedy: str = AGAIN) -> Iterator[None]:
     """An error in this block says that the log is written already, and what is not."""
     try:
         yield

@@ -96,7 +96,7 @@ def test_where_the_certificate_fails_at_the_end_the_error_says_that_the_log_is_w
 
     monkeypatch.setattr("libra.release.write_certificate", full)
     with pytest.raises(
-        InputError, match=r"full\. .*log\.csv is written, the certificate is not\. Anonymize the log again\.$"
+        InputError, match=r"full\. .*log\.csv is written, the certificate is not\. Delete the log and anonymize again"
     ) as said:
         release.write(tmp_path / "log.csv", certificate=tmp_path / "log.json")
     assert "nothing was written" not in str(said.value)

@@ -102,7 +102,7 @@ BY_THEMSELVES = Caution(
 NUMBERS = Caution(
     "Means and sums of numbers can be far off",
     "How large the largest numbers are is noise, so trust medians more than means, above all by activity or by group. Within an "
-    "interval, numbers are drawn by rule.",
+    "interval, numbers are made up.",
 )
 TAILS = {"model": MADE_UP, "nearest": NEAREST, "drop": LEFT_OUT}
 TRACES = {"travas": (LEFT_OUT, NOISE), "prefix-laplace": (PREFIXES,), "sacofa": (PREFIXES,), "pripel": (PREFIXES,)}
