@@ -148,6 +148,37 @@ def test_a_signal_that_meets_polars_within_python_code_ends_the_process_as_any_o
     assert (done.returncode, done.stdout, done.stderr) == (143, "", "")
 
 
+LOSES = """
+import os, signal, sys, time
+import libra.api
+from libra.cli import main
+
+def read(*_args, **_keywords):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        signal.pause()
+    except SystemExit:
+        pass  # as if it had been raised where nobody passes it on
+    try:
+        while True:
+            time.sleep(0.01)
+    finally:
+        time.sleep(3 * libra.cli.LOST_AFTER)  # cleaning up takes its time
+        print("cleaned up")
+
+libra.api.read = read
+sys.exit(main(["inspect", sys.argv[1]]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers on this system")
+def test_a_signal_whose_exception_is_lost_ends_the_process_all_the_same_and_cleaning_up_is_not_cut_short(table: Path) -> None:
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_IGN:
+        pytest.skip("SIGTERM is ignored here, and a process that is started inherits that")
+    done = subprocess.run([sys.executable, "-c", LOSES, str(table)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "cleaned up\n", "")
+
+
 def test_signals_that_are_ignored_stay_ignored_and_others_are_put_back(
     table: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

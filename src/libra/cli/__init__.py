@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, BROKEN_PIPE = 3, 70, 130, 141
 STDERR = 2
+LOST_AFTER = 0.5  # seconds, from one look at whether a process that was ended is about to end to the next
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,6 +48,10 @@ def _ended_in_order() -> Iterator[list[int]]:
     in_main = threading.current_thread() is threading.main_thread()
     ours = [end for end in ends if in_main and signal.getsignal(end) is signal.SIG_DFL]
 
+    def again(_number: int, _frame: FrameType | None) -> None:
+        if sys.exc_info()[1] is None:  # nothing is being cleaned up: who was called lost the exception, as Polars may
+            raise SystemExit(ended[0])
+
     def stop(number: int, _frame: FrameType | None) -> NoReturn:
         for end in ours:
             signal.signal(end, signal.SIG_IGN)  # a second one must not cut the cleaning short
@@ -57,6 +62,9 @@ def _ended_in_order() -> Iterator[list[int]]:
                 nothing = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(nothing, STDERR)
                 os.close(nothing)
+        if hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, again)
+            signal.setitimer(signal.ITIMER_REAL, LOST_AFTER, LOST_AFTER)
         raise SystemExit(128 + number)
 
     for end in ours:
@@ -64,6 +72,9 @@ def _ended_in_order() -> Iterator[list[int]]:
     try:
         yield ended
     finally:
+        if ended and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
         for before in silenced:
             os.dup2(before, STDERR)
             os.close(before)
