@@ -41,7 +41,7 @@ STANDS_OUT = 3.0  # standard deviations of a count that is not mistaken for nois
 ONE_IN = f"1 in {1 / FALSE_SHARE:.0f}"  # of the edges that are taken may be false, where they have to be certain
 PRIVATE, PUBLIC = "private", "public"
 WAYS = "Say it as control=0.55,times=0.45, or with attributes as control=0.46,times=0.34,attributes=0.2"
-# What times get beside attributes, of what they would: errors of counts grow with the noise, those of durations half as fast.
+# What times get beside attributes, of what they would: errors of counts grow with the noise, those of durations less.
 BESIDE_ATTRIBUTES = 17 / 18
 MOST_ATTRIBUTES = 200
 OF_EVERY_LOG = (CASE_ID, CASE_INDEX, ACTIVITY, TIMESTAMP, START_TIMESTAMP)
