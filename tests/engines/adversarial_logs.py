@@ -119,13 +119,39 @@ def digits(base: int, length: int) -> st.SearchStrategy[tuple[int, ...]]:
     return st.integers(0, base**length - 1).map(lambda number: tuple(number // base**place % base for place in range(length)))
 
 
+parts = digits(7, times.TOTAL_BINS - 2).map(lambda some: (0, 0, *some))
+
+
 @st.composite
 def edge_cells(draw: st.DrawFn, released: Released) -> times.EdgeCells:
-    """Some edges without start and end; duration bins in groups, finer for some edges than for others."""
-    chosen = draw(cells(released.n_labels**2))
-    new_group = [0, *draw(digits(2, times.DURATION_BINS - 1))]
-    rows = len(chosen) + 1
-    return times.EdgeCells(tuple(chosen.tolist()), released.n_labels, tuple(accumulate(new_group)), draw(digits(7, rows)))
+    """Some edges without start and end, and some of the labels that others lead to; groups of fine bins, cut in parts."""
+    chosen, targets = draw(cells(released.n_labels**2)), draw(cells(released.n_labels, 3))
+    ends = (1, 2, *draw(st.sets(st.integers(3, times.FINE_BINS), min_size=1, max_size=8).map(sorted)))
+    rows = len(chosen) + len(targets) + 1
+    weights = tuple(1 + digit for digit in draw(digits(times.WEIGHT, rows)))
+    powers = np.floor(np.log2(np.diff(ends, prepend=0))).astype(int).tolist() * rows
+    cut = tuple(min(some) for some in zip(draw(digits(7, len(powers))), powers, strict=True))
+    return times.EdgeCells(released.n_labels, tuple(chosen.tolist()), tuple(targets.tolist()), weights, ends, cut)
+
+
+@st.composite
+def slow_pairs(draw: st.DrawFn, released: Released) -> times.SlowPairs:
+    """Some pairs of edges, with any share of slow steps."""
+    of = draw(edge_cells(released))
+    rows = len(of.weights)
+    slow = tuple(of.ends[digit] for digit in draw(digits(len(of.ends), rows)))
+    shares = draw(digits(times.WEIGHT + 1, rows))
+    pairs = draw(cells(released.n_labels**3))
+    return times.SlowPairs(draw(clips | st.floats(0.01, 1)), of, slow, shares, tuple(pairs.tolist()))
+
+
+@st.composite
+def grouped_totals(draw: st.DrawFn, released: Released) -> times.GroupedTotals:
+    """Some of the kept variants, and lengths of others."""
+    cut, kept = draw(parts), list(dict.fromkeys(released.kept))
+    lengths = tuple(sorted(draw(st.sets(st.integers(1, 9), max_size=4))))
+    new_group = (0, *draw(digits(2, times.CaseDurationParts(cut).shape[0] - 1)))
+    return times.GroupedTotals(traces_of(kept), lengths, cut, tuple(accumulate(new_group)))
 
 
 @st.composite
@@ -138,7 +164,6 @@ def prefix_levels(draw: st.DrawFn, released: Released) -> flow.PrefixLevel:
     return flow.PrefixLevel(prefixes, released.n_labels)
 
 
-parts = digits(7, times.TOTAL_BINS - 2).map(lambda some: (0, 0, *some))
 years = st.sets(st.integers(0, times.YEARS - 1) | st.sampled_from((0, 54, 55, 130)), max_size=6).map(
     lambda some: tuple(sorted(some))
 )
@@ -149,6 +174,19 @@ def known_labels(released: Released) -> st.SearchStrategy[Integers]:
     """Labels that may be known already."""
     labels = st.sets(st.integers(0, max(released.n_labels - 1, 0))) if released.n_labels else st.just(set[int]())
     return labels.map(lambda codes: np.array(sorted(codes), np.int64))
+
+
+def usual(released: Released) -> st.SearchStrategy[dict[int, int]]:
+    """Labels, and what is usual of each."""
+    if not released.n_labels:
+        return st.just({})
+    return st.dictionaries(st.integers(0, released.n_labels - 1), st.integers(0, flow.PARTS))
+
+
+def together(n_labels: int, of: dict[int, int], clip: float, halvings: int) -> flow.Together:
+    """Products of deviations, with a clip that may be far below 1."""
+    labels, shares = (np.array(some, np.int64) for some in (sorted(of), [of[label] for label in sorted(of)]))
+    return flow.Together(n_labels, labels, shares, clip / 2**halvings)
 
 
 REQUESTS: dict[type, Callable[[Released], Request]] = {
@@ -163,7 +201,10 @@ REQUESTS: dict[type, Callable[[Released], Request]] = {
     flow.DoubtfulEdges: lambda released: st.builds(flow.DoubtfulEdges, st.just(released.n_labels), edges(released)),
     flow.ExcessEdges: lambda released: st.builds(flow.ExcessEdges, st.just(released.n_labels), clips, edges(released)),
     flow.Contexts: lambda released: st.builds(flow.Contexts, st.just(released.n_labels), edges(released), clips),
+    flow.Occurring: lambda released: st.builds(flow.Occurring, st.just(released.n_labels), known_labels(released), clips),
+    flow.Together: lambda released: st.builds(together, st.just(released.n_labels), usual(released), clips, st.integers(0, 9)),
     flow.CaseNumber: lambda _: st.builds(flow.CaseNumber),
+    flow.RareCases: lambda _: st.builds(flow.RareCases, st.integers(1, 8)),
     flow.CaseLengths: lambda _: st.builds(flow.CaseLengths),
     flow.PrefixLevel: prefix_levels,
     times.StartYears: lambda _: st.builds(times.StartYears, zones),
@@ -172,11 +213,11 @@ REQUESTS: dict[type, Callable[[Released], Request]] = {
     times.StartDays: lambda _: st.builds(times.StartDays, zones),
     times.CaseDurations: lambda _: st.builds(times.CaseDurations),
     times.CaseDurationParts: lambda _: st.builds(times.CaseDurationParts, parts),
-    times.LongestSteps: lambda _: st.builds(times.LongestSteps),
+    times.GroupedTotals: grouped_totals,
     times.Granularity: lambda _: st.builds(times.Granularity, zones),
     times.StepDurations: lambda _: st.builds(times.StepDurations, clips),
     times.EdgeDurations: lambda released: st.builds(times.EdgeDurations, clips, edge_cells(released)),
-    times.LongestEdges: lambda released: st.builds(times.LongestEdges, edge_cells(released)),
+    times.SlowPairs: slow_pairs,
     times.ActivityHours: lambda released: st.builds(
         times.ActivityHours, clips, st.just(released.n_labels), st.sampled_from((0, 1, times.HOUR, 30 * times.DAY)), zones
     ),

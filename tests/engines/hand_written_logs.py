@@ -10,11 +10,16 @@ from some_engines import START, control_flow_tables
 
 from libra.engines import time_tables as tables
 from libra.engines.contract import Table
-from libra.engines.control_flow_tables import CaseLengths, CaseNumber, PrefixLevel
+from libra.engines.control_flow_tables import CaseLengths, CaseNumber, PrefixLevel, RareCases
+from libra.eventlog.cases import traces_of
 
 LABELS = 4
 ZONES = ("UTC", "Europe/Amsterdam", "Asia/Kathmandu")
-CELLS = tables.EdgeCells((0, 1, 4, 6), LABELS, tuple(min(i // 3, 31) for i in range(tables.DURATION_BINS)), (0, 1, 3, 0, 2))
+ENDS = (1, 2, 20, 300, 550, tables.FINE_BINS)
+CELLS = tables.EdgeCells(
+    LABELS, (0, 1, 4, 6), (2, 3), (64, 7, 1, 30, 64, 5, 2), ENDS, tuple((0, 0, 4, 6, 1, 2)[i % 6] for i in range(42))
+)
+SLOW, SHARES = (2, 20, 300, 1, 550, 20, 2), (32, 1, 60, 0, 64, 20, 5)
 PARTS = (0, 0, *(i % 7 for i in range(tables.TOTAL_BINS - 2)))
 KEPT = [(0, 1), (0,), (0, 1, 2, 3)]
 
@@ -26,16 +31,19 @@ TIME_TABLES: list[Table] = [
     *(tables.Granularity(zone) for zone in ZONES),
     tables.CaseDurations(),
     tables.CaseDurationParts(PARTS),
-    tables.LongestSteps(),
-    tables.LongestEdges(CELLS),
+    tables.GroupedTotals(
+        traces_of(KEPT), (3, 700), PARTS, tuple(i // 9 for i in range(tables.CaseDurationParts(PARTS).shape[0]))
+    ),
     *(tables.StepDurations(clip) for clip in (1.0, 3**0.5, 2.7, 50.0)),
     *(tables.EdgeDurations(clip, CELLS) for clip in (1.0, 2**0.5, 3.3)),
+    *(tables.SlowPairs(clip, CELLS, SLOW, SHARES, tuple(range(0, LABELS**3, 3))) for clip in (0.1, 1.0, 3.3)),
     *(tables.ActivityHours(1.0, LABELS, tables.HOUR, zone) for zone in ZONES),
 ]
 ALL_TABLES: list[Any] = [  # each of them is a Table
     *TIME_TABLES,
     CaseNumber(),
     CaseLengths(),
+    *map(RareCases, (1, 2, 25, 50, 1_000)),
     *(
         PrefixLevel(np.array(prefixes, np.int64).reshape(len(prefixes), -1), LABELS)
         for prefixes in ([()], [(0,), (3,)], [(0, 0), (0, 1)], [(0,) * 20_000], [(0, 1) * 500, (0, 1, 2, 3) * 250])

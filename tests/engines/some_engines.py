@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from libra.engines.contract import Integers, Table
 from libra.engines.control_flow_tables import (
     LENGTH_BINS,
     NORM_BINS,
+    PARTS,
     BaseEdges,
     BaseNorms,
     Contexts,
@@ -26,7 +27,9 @@ from libra.engines.control_flow_tables import (
     LabelWeights,
     Lengths,
     NearestCounts,
+    Occurring,
     Size,
+    Together,
     VariantCounts,
 )
 from libra.engines.polars import PolarsEngine, engine_of
@@ -140,6 +143,8 @@ def control_flow_tables(
         DoubtfulEdges(n_labels, edges),
         ExcessEdges(n_labels, clip, edges),
         Contexts(n_labels, contexts, clip),
+        Occurring(n_labels, np.arange(0, n_labels, 2), clip),
+        Together(n_labels, np.arange(n_labels), (5 * np.arange(n_labels) + 3) % (PARTS + 1), clip / 8),
     ]
 
 
@@ -170,7 +175,7 @@ def contexts_plainly(trace: Trace, contexts: Sequence[int], n_labels: int) -> Co
     return found
 
 
-def counted_plainly(table: Any, trace: Trace, n_labels: int) -> dict[int, int]:
+def counted_plainly(table: Any, trace: Trace, n_labels: int) -> Mapping[int, int | Fraction]:
     """What one case counts in a table, before clipping; not for the nearest variant."""
     edges = edges_plainly(trace, n_labels)
     base = {edge: min(times, 2) for edge, times in edges.items()}
@@ -197,6 +202,13 @@ def counted_plainly(table: Any, trace: Trace, n_labels: int) -> dict[int, int]:
         case Contexts():
             found = contexts_plainly(trace, table.contexts.tolist(), n_labels)
             return {cell: min(times, 2) for cell, times in found.items()}
+        case Occurring():
+            return {place: 1 for place, label in enumerate(table.labels.tolist()) if label in trace}
+        case Together():
+            shares = zip(table.labels.tolist(), table.usual.tolist(), strict=True)
+            deviations = [(label in trace) - Fraction(usual, PARTS) for label, usual in shares]
+            products = (one * other for one, other in combinations(deviations, 2))
+            return {place: product for place, product in enumerate(products) if product}
         case _:
             raise AssertionError(type(table))
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from some_engines import Scene, counted_plainly, edges_plainly, engine_from, scenes
 
-from libra.engines.control_flow_tables import BaseEdges, DoubtfulEdges, NearestCounts, VariantCounts
+from libra.engines.control_flow_tables import BaseEdges, DoubtfulEdges, NearestCounts, Together, VariantCounts, label_sets
 from libra.eventlog.cases import traces_of
 
 
@@ -30,8 +30,8 @@ def test_a_case_counts_where_a_plain_count_puts_it(scene: Scene) -> None:
         assert {cell for cell, count in cells.items() if count} <= set(plain)
         for cell, times in plain.items():
             if beyond:
-                ideal = times * table.scale * table.clip / math.sqrt(square)
-                assert ideal - 1.001 < cells[cell] <= ideal, table.purpose
+                ideal = abs(times) * table.scale * table.clip / math.sqrt(square)
+                assert ideal - 1.001 < math.copysign(cells[cell], times * cells[cell]) <= ideal, table.purpose
             else:
                 assert cells[cell] == times * table.scale, table.purpose
 
@@ -73,6 +73,34 @@ def test_nearest_counts_are_the_same_in_chunks(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(control_flow, "CHUNK", 7)
     assert engine_from(traces, 4).count(table).tolist() == whole.tolist()
     assert whole.sum() == len(traces)
+
+
+def test_products_are_the_same_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from libra.engines.counting import control_flow
+
+    traces = [(a, b, c) for a in range(4) for b in range(4) for c in range(4)] * 2
+    table = Together(4, np.arange(4), np.array([3, 8, 16, 0]), 0.5)
+    whole = engine_from(traces, 4).count(table)
+    monkeypatch.setattr(control_flow, "CHUNK", 7)
+    assert engine_from(traces, 4).count(table).tolist() == whole.tolist()
+    assert whole.any()
+
+
+def test_sets_of_labels_are_told_apart_by_every_label_however_many_there_are() -> None:
+    for n_labels in (1, 63, 64, 65, 130):
+        traces = traces_of([(label,) for label in range(n_labels)] + [tuple(range(n_labels))] * 2 + [(0, 0)])
+        sets, kind = label_sets(traces, np.arange(n_labels), n_labels)
+        assert sets[kind].tolist() == [[int(label in trace) for label in range(n_labels)] for trace in traces.to_lists()]
+        assert len(sets) == len({tuple(row) for row in sets.tolist()})
+
+
+def test_where_labels_are_independent_products_add_up_to_nothing_and_where_one_entails_the_other_to_a_lot() -> None:
+    """Half of the cases have 0, half have 1, and so on: what is usual is 8 of 16 parts."""
+    table = Together(3, np.arange(3), np.full(3, 8), 5.0)
+    independent = [trace for trace in ((2,), (0, 2), (1, 2), (0, 1, 2)) for _ in range(10)]
+    assert (engine_from(independent, 3).count(table) / table.scale).tolist() == [0.0, 0.0, 0.0]
+    entailing = [trace for trace in ((2,), (0, 1, 2)) for _ in range(20)]
+    assert (engine_from(entailing, 3).count(table) / table.scale).tolist() == [10.0, 0.0, 0.0]
 
 
 def test_variants_that_no_case_follows_count_nothing_even_where_there_is_no_case() -> None:

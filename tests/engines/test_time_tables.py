@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from adversarial_logs import BOUNDS, FIRST, LAST
-from hand_written_logs import CELLS, LABELS, PARTS, ZONES
+from hand_written_logs import LABELS, PARTS, ZONES
 from hand_written_logs import TIME_TABLES as REQUESTS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ from libra.engines import time_tables as tables
 from libra.engines.contract import FINE, Integers, Table
 from libra.engines.counting.clipping import add_clipped
 from libra.engines.counting.count import TABLES, count, needs_cases
-from libra.eventlog.cases import Cases, to_local, to_utc
+from libra.eventlog.cases import Cases, to_local, to_utc, traces_of
 
 Events = list[tuple[int, int]]
 
@@ -101,7 +101,6 @@ def test_a_case_starts_with_its_earliest_event_and_lasts_until_its_latest() -> N
 def test_negative_steps_count_as_no_time() -> None:
     unordered = engine([at("2024-05-06T10:00:00", "2024-05-04T09:00:00")])
     assert unordered.count(tables.StepDurations(1.0))[0] == FINE
-    assert unordered.count(tables.LongestSteps())[0] == 1
 
 
 def test_hours_and_days_are_those_of_the_zone() -> None:
@@ -122,19 +121,47 @@ def test_starts_in_other_years_count_nowhere() -> None:
     assert engine([at("2024-05-06T10:00:00")]).count(tables.StartWeeks((0, 130))).sum() == 0
 
 
-def test_edges_without_cells_count_in_the_last_row() -> None:
-    some = engine([at("2024-05-06T10:00:00", "2024-05-06T10:00:01", "2024-05-06T10:00:01")])  # edges 1 and 6
-    others = tables.EdgeCells((6,), LABELS, CELLS.groups, (0, 0))
-    counts = some.count(tables.EdgeDurations(2.0, others)) // FINE
-    assert np.flatnonzero(counts).tolist() == [0, int(others.first_cells[1]) + others.groups[2]]
+SECOND, MINUTE = tables.SECOND, tables.MINUTE
+PLAIN = tables.EdgeCells(LABELS, (6,), (1,), (32, 64, 1), (1, 2, 82, tables.FINE_BINS), (0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
 
-def test_the_longest_step_is_the_only_one_of_its_case_that_counts() -> None:
-    some = engine([at("2024-05-06T10:00:00", "2024-05-06T10:00:01", "2024-05-06T11:00:00", "2024-05-06T11:00:02")])
-    counts = some.count(tables.LongestEdges(CELLS))
-    row = int(np.searchsorted(CELLS.first_cells, np.flatnonzero(counts)[0], side="right")) - 1
-    assert counts.sum() == 1
-    assert CELLS.edges[row] == 1 * LABELS + 2
+def test_an_edge_counts_in_its_row_or_in_that_of_its_target_or_in_the_last_each_with_its_weight() -> None:
+    some = engine([at("2024-05-06T10:00:00", "2024-05-06T10:00:01", "2024-05-06T10:00:08", "2024-05-06T10:00:08")])
+    counts = some.count(tables.EdgeDurations(2.0, PLAIN))  # edges 1, 6 and 11
+    first = PLAIN.first_cells.reshape(-1)[:-1].reshape(3, 4)
+    assert first[:, 3].tolist() == [4, 8, 12]
+    found = {int(cell): int(counts[cell]) for cell in np.flatnonzero(counts)}
+    assert found == {int(first[0, 2]) + 1: FINE // 2, int(first[1, 2]): FINE, int(first[2, 0]): FINE // 64}
+
+
+def test_groups_are_cut_evenly_and_what_is_longer_than_all_counts_in_the_last_part() -> None:
+    cells = tables.EdgeCells(1, (0,), (), (64, 64), (1, 2, 10, 12), (0, 0, 2, 1, 0, 0, 0, 0))
+    in_first_row = cells.cell_of[: tables.FINE_BINS]
+    assert in_first_row[:13].tolist() == [0, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 7]
+    assert set(in_first_row[12:].tolist()) == {7}
+
+
+def test_slow_steps_after_slow_ones_add_up_and_a_fast_one_between_takes_away() -> None:
+    slow_from = int(tables.fine_bins(np.array([MINUTE]))[0])
+    cells = tables.EdgeCells(2, (), (), (64,), (1, 2, tables.FINE_BINS), (0, 0, 0))
+    pairs = tables.SlowPairs(9.0, cells, (slow_from,), (16,), (1 * 2 + 0, 2 * 2 + 1))  # 0, 1, 0 and 1, 0, 1
+
+    def sums(*waits: int) -> list[int]:
+        times = np.cumsum((0, *waits)).tolist()
+        found: list[int] = engine([[(i % 2, time) for i, time in enumerate(times)]]).count(pairs).tolist()
+        return found
+
+    assert sums(MINUTE, MINUTE) == [48 * 48, 0]
+    assert sums(MINUTE, SECOND) == [-48 * 16, 0]
+    assert sums(SECOND, SECOND, SECOND, SECOND) == [2 * 16 * 16, 16 * 16]
+    assert sums(MINUTE) == [0, 0]
+
+
+def test_totals_count_by_variant_and_otherwise_by_length() -> None:
+    groups = tuple(int(i > 30) for i in range(tables.CaseDurationParts(PARTS).shape[0]))
+    table = tables.GroupedTotals(traces_of([[0, 1], [2]]), (2, 4), PARTS, groups)
+    cases = [[(0, 0), (1, 5)], [(2, 0)], [(3, 0)], [(1, 0), (0, tables.DAY)], [(0, 0)] * 4, []]
+    assert engine(cases).count(table).tolist() == [[1, 0], [1, 0], [1, 0], [0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +181,7 @@ def test_granularity_is_that_of_the_finest_time_of_a_case(times: tuple[str, ...]
     assert counts.sum() == 1
 
 
-@pytest.mark.parametrize("request_", REQUESTS, ids=repr)
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda table: type(table).__name__)
 def test_cases_without_events_count_nowhere(request_: Table) -> None:
     assert not engine([[], []]).count(request_).any()
     alone, among = (
@@ -170,12 +197,15 @@ durations = st.integers(0, 10**18) | st.sampled_from(BOUNDS).flatmap(lambda boun
 @given(durations)
 def test_a_duration_lies_within_the_bounds_of_its_bin(micros: int) -> None:
     bounds = tables.duration_bounds().tolist()
-    found = int(tables.duration_bins(np.array([micros]))[0])
+    found = int(tables.duration_bins(tables.fine_bins(np.array([micros])))[0])
+    fine, fine_bounds = int(tables.fine_bins(np.array([micros]))[0]), tables.fine_bounds().tolist()
     if micros:
         assert bounds[found] <= micros
         assert found == tables.DURATION_BINS - 1 or micros < bounds[found + 1]
+        assert fine_bounds[fine] <= micros
+        assert fine == tables.FINE_BINS - 1 or micros < fine_bounds[fine + 1]
     else:
-        assert found == 0
+        assert found == fine == 0
 
 
 @given(durations)

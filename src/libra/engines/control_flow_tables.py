@@ -19,6 +19,7 @@ LENGTH_BINS = np.unique(np.append(np.arange(21), np.geomspace(21, LONGEST, 22).r
 MOST_LABELS = 64  # of a case, that it gives weight to
 NORM_BINS = np.concatenate(([0.0], 2.0 ** (np.arange(50) / 2)))  # left ends, of the squared norm
 CAP = 2  # base edges count a case's first two uses of an edge, excess edges all others
+PARTS = 16  # in which the share of cases with a label is given, so that cases deviate from it by whole numbers of them
 CASE_LENGTH_BINS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 58, 70, 84, 100])  # left ends
 
 
@@ -43,6 +44,19 @@ class CaseNumber(OneCell):
 
     purpose: ClassVar[str] = "number of cases"
     shape: ClassVar[tuple[int, ...]] = (1,)
+
+
+@dataclass(frozen=True)
+class RareCases(OneCell):
+    """How many cases have a variant that no more than `most` follow, about.
+
+    Of a variant of more, the fewer count the more follow it, from twice as many on none. So this is no sum over cases; but one
+    more of a variant adds 1, takes 1 away or changes nothing. It is about whole traces.
+    """
+
+    purpose: ClassVar[str] = "cases of rare variants"
+    shape: ClassVar[tuple[int, ...]] = (1,)
+    most: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +202,42 @@ class Contexts:
 
 
 @dataclass(frozen=True, eq=False)
+class Occurring:
+    """How many cases have each of these labels."""
+
+    purpose: ClassVar[str] = "activities of rare cases"
+    scale: ClassVar[int] = FINE
+    n_labels: int
+    labels: Integers  # in ascending order
+    clip: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.labels),)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """How labels go together: for every pair of them, the products of how far cases deviate from what is usual in having each.
+
+    A case with a label deviates by 1 - usual / PARTS, one without by -usual / PARTS. Most cases deviate little, so that the
+    products can be clipped to a far smaller norm than the pairs of labels that a case has. What is usual is where products are
+    counted from; wherever that is, they say how often two labels occur together.
+    """
+
+    purpose: ClassVar[str] = "which activities occur together in rare cases"
+    scale: ClassVar[int] = FINE
+    n_labels: int
+    labels: Integers  # in ascending order
+    usual: Integers  # the share of cases that have each of them, in `PARTS`
+    clip: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.labels) * (len(self.labels) - 1) // 2,)  # in the order of `np.triu_indices`
+
+
+@dataclass(frozen=True, eq=False)
 class PrefixLevel(OneCell):
     """How cases go on that begin with one of these prefixes: rows of codes, all different and equally long."""
 
@@ -267,6 +317,27 @@ def context_uses(traces: Traces, contexts: Integers, n_labels: int) -> Uses:
     goes_on = (row[:-1] == row[1:]) & (place[edge[:-1]] >= 0)
     cell = place[edge[:-1][goes_on]] * (n_labels + 1) + edge[1:][goes_on] % (n_labels + 1)
     return _counted(row[:-1][goes_on], cell, len(contexts) * (n_labels + 1))
+
+
+def label_sets(traces: Traces, labels: Integers, n_labels: int) -> tuple[Integers, Integers]:
+    """The distinct sets of these labels that traces have, as rows of ones and zeros, and the number of that of each trace.
+
+    Example:
+        >>> from libra.eventlog.cases import traces_of
+        >>> sets, kind = label_sets(traces_of([[2, 0], [1], [0, 2, 2]]), np.array([0, 2]), n_labels=3)
+        >>> sets[kind].tolist(), len(sets)
+        ([[1, 1], [0, 0], [1, 1]], 2)
+    """
+    column = np.full(n_labels, -1)
+    column[labels] = np.arange(len(labels))
+    column = column[traces.codes]
+    there = column >= 0
+    has = np.zeros((len(traces), 64 * (len(labels) // 64 + 1)), bool)  # words of 64 labels
+    has[traces.rows[there], column[there]] = True
+    words = np.packbits(has, axis=1).view(np.uint64)
+    alike = words[:, 0] if words.shape[1] == 1 else words
+    rows, kind = np.unique(alike, axis=0, return_index=True, return_inverse=True)[1:]
+    return has[rows, : len(labels)].astype(np.int64), kind.ravel()
 
 
 def _ends(traces: Traces, n_labels: int) -> tuple[Integers, Integers]:

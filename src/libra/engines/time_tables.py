@@ -10,7 +10,7 @@ The calendar is the local one of `time_zone` and begins on Monday 1970-01-05, in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import ClassVar
 
@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from libra.engines.contract import FINE, Integers
 from libra.engines.control_flow_tables import OneCell
+from libra.eventlog.cases import Traces
 
 SECOND = 1_000_000  # microseconds
 MINUTE, HOUR = 60 * SECOND, 3600 * SECOND
@@ -30,6 +31,10 @@ HOUR_CELLS = 48  # 24 hours of Monday to Friday, then 24 of Saturday and Sunday
 A_DECADE = 10  # duration bins from a second to ten, to a hundred, and so on up to 12 years
 DURATION_BINS = 2 + 86  # no time at all; less than a second; from a second on, the last without an end
 TOTAL_BINS = 2 + 86 // 2  # those from a second on two by two
+FINER = 8  # of the bins from a second on
+FINE_BINS = 2 + 86 * FINER
+
+WEIGHT = 64  # parts of a count, in which weights of steps and shares of slow ones are whole numbers
 
 LEADING_BITS = 6
 LARGEST = 2**63 - 1  # microseconds: more than any duration
@@ -37,14 +42,20 @@ LARGEST = 2**63 - 1  # microseconds: more than any duration
 GRAINS = (DAY, HOUR, MINUTE, SECOND, 1000, 1)  # what all times of a case may be whole multiples of
 
 
+def fine_bounds() -> npt.NDArray[np.float64]:
+    """Where the fine bins begin and end, in microseconds: one bound more than bins."""
+    return np.concatenate(([0.0, 0.0], 10 ** (np.arange(FINE_BINS - 1) / (FINER * A_DECADE)) * SECOND))
+
+
 def duration_bounds() -> npt.NDArray[np.float64]:
-    """Where the duration bins begin and end, in microseconds: one bound more than bins.
+    """Where the duration bins begin and end, in microseconds.
 
     Example:
         >>> duration_bounds()[[0, 1, 2, 12]].tolist()
         [0.0, 0.0, 1000000.0, 10000000.0]
     """
-    return np.concatenate(([0.0, 0.0], 10 ** (np.arange(DURATION_BINS - 1) / A_DECADE) * SECOND))
+    fine = fine_bounds()
+    return np.concatenate((fine[:2], fine[2::FINER]))
 
 
 def total_bounds() -> npt.NDArray[np.float64]:
@@ -60,11 +71,21 @@ def part_bounds(parts: tuple[int, ...]) -> npt.NDArray[np.float64]:
     return np.concatenate(([0.0, 0.0], from_a_second))
 
 
-def duration_bins(micros: Integers) -> Integers:
-    """The bin of every duration."""
+def fine_bins(micros: Integers) -> Integers:
+    """The fine bin of every duration."""
     reached, below_next, smallest = _bins_by_leading_bits()
     cell = _leading_bits(micros) - smallest
     return reached.take(cell) + (micros > below_next.take(cell))
+
+
+def duration_bins(fine: Integers) -> Integers:
+    """The duration bins that fine bins lie in.
+
+    Example:
+        >>> duration_bins(fine_bins(np.array([0, 1, SECOND, 10 * SECOND]))).tolist()
+        [0, 1, 2, 12]
+    """
+    return np.concatenate(([0, 1], np.repeat(np.arange(2, DURATION_BINS), FINER))).take(fine)
 
 
 def total_bins(bins: Integers) -> Integers:
@@ -101,9 +122,9 @@ def _leading_bits(micros: Integers) -> Integers:
 def _bins_by_leading_bits() -> tuple[Integers, Integers, int]:
     """For numbers of the same leading bits how many bounds all have reached, and the last number below the next; the first bits.
 
-    Bins of durations are wider than what shares its leading bits, so there is no second bound that only some have reached.
+    Fine bins are wider than what shares its leading bits, so there is no second bound that only some have reached.
     """
-    bounds, (smallest, largest) = _first_micros(duration_bounds()), _leading_bits(np.array([0, LARGEST])).tolist()
+    bounds, (smallest, largest) = _first_micros(fine_bounds()), _leading_bits(np.array([0, LARGEST])).tolist()
     first = np.ceil((np.arange(smallest, largest + 1) << (52 - LEADING_BITS)).view(np.float64)) - 1
     reached = np.searchsorted(bounds, first, side="right")
     return reached, np.append(bounds - 1, LARGEST).take(reached), smallest
@@ -175,12 +196,29 @@ class CaseDurationParts(OneCell):
         return (int(self.first_cells[-1]),)
 
 
-@dataclass(frozen=True)
-class LongestSteps(OneCell):
-    """How many cases have a longest step that takes so long."""
+@dataclass(frozen=True, eq=False)
+class GroupedTotals(OneCell):
+    """How long cases last that follow each of some variants, and those of other traces, by length, in groups of parts of bins."""
 
-    purpose: ClassVar[str] = "duration of the longest step of each case"
-    shape: ClassVar[tuple[int, ...]] = (TOTAL_BINS,)
+    purpose: ClassVar[str] = "durations of cases, by variant and length"
+    variants: Traces  # all different
+    lengths: tuple[int, ...]  # ascending: traces of so many events, and longer ones, are in the next group
+    parts: tuple[int, ...]  # as for `CaseDurationParts`
+    groups: tuple[int, ...]  # of every part, ascending from 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.variants) + len(self.lengths) + 1, self.groups[-1] + 1)
+
+    def rows_of(self, traces: Traces) -> Integers:
+        """The row that each trace counts in. It follows from the trace alone, even if two should have the same fingerprint."""
+        others = len(self.variants) + np.searchsorted(np.array(self.lengths, np.int64), traces.lengths, side="right")
+        if not len(self.variants):
+            return others
+        known, prints = self.variants.fingerprints(), traces.fingerprints()
+        order = np.argsort(known)
+        place = order[np.minimum(np.searchsorted(known[order], prints), len(known) - 1)]
+        return np.where(known[place] == prints, place, others)
 
 
 @dataclass(frozen=True)
@@ -204,17 +242,48 @@ class StepDurations:
 
 @dataclass(frozen=True)
 class EdgeCells:
-    """Cells for the durations of edges: groups of duration bins, finer for some edges than for others."""
+    """Cells for the durations of edges, in rows: one for each of some edges, of some targets of others, and a last one.
 
-    edges: tuple[int, ...]  # source code times `n_labels` plus target code, ascending; all others count together, in a last row
+    Each row has the same groups of fine bins, and each of its groups is cut evenly in parts. Longer durations than those of the
+    last group count as the longest of it.
+    """
+
     n_labels: int
-    groups: tuple[int, ...]  # of every duration bin, ascending from 0
-    merged: tuple[int, ...]  # for every row, as a power of two, how many groups in a line it counts as one
+    edges: tuple[int, ...]  # source code times `n_labels` plus target code, ascending
+    targets: tuple[int, ...]  # ascending
+    weights: tuple[int, ...]  # what a step of every row counts, in parts of `WEIGHT`
+    ends: tuple[int, ...]  # the fine bin with which each group ends
+    parts: tuple[int, ...]  # of every group of every row, one row after the other, as powers of two
+
+    def __getstate__(self) -> dict[str, object]:
+        """The fields alone: what is computed from them can be large, and need not travel."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @cached_property
+    def row_of(self) -> Integers:
+        """The row of every edge."""
+        of_target = np.full(self.n_labels, len(self.weights) - 1)
+        of_target[list(self.targets)] = len(self.edges) + np.arange(len(self.targets))
+        rows = np.tile(of_target, self.n_labels)
+        rows[list(self.edges)] = np.arange(len(self.edges))
+        return rows
 
     @cached_property
     def first_cells(self) -> Integers:
-        """Where each row begins, and where the last one ends."""
-        return np.concatenate(([0], np.cumsum((self.groups[-1] >> np.array(self.merged, np.int64)) + 1)))
+        """Where each group of each row begins, and where the last one ends."""
+        return np.concatenate(([0], np.cumsum(np.left_shift(1, np.array(self.parts, np.int64)))))
+
+    @cached_property
+    def cell_of(self) -> Integers:
+        """The cell of every fine bin in every row, one row after the other."""
+        ends = np.array(self.ends, np.int64)
+        fine = np.minimum(np.arange(FINE_BINS), ends[-1] - 1)
+        group = np.searchsorted(ends, fine, side="right")
+        sizes = np.diff(ends, prepend=0)
+        inside = fine - (ends - sizes)[group]
+        parts, first = (cells.reshape(-1, len(ends)) for cells in (np.array(self.parts, np.int64), self.first_cells[:-1]))
+        cells: Integers = first[:, group] + (inside << parts[:, group]) // sizes[group]
+        return cells.ravel()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -224,7 +293,7 @@ class EdgeCells:
 
 @dataclass(frozen=True)
 class EdgeDurations:
-    """How many steps of each edge take how long."""
+    """How many steps of each edge take how long; steps of frequent edges weigh less."""
 
     purpose: ClassVar[str] = "durations of the steps of each edge"
     scale: ClassVar[int] = FINE
@@ -237,15 +306,23 @@ class EdgeDurations:
 
 
 @dataclass(frozen=True)
-class LongestEdges(OneCell):
-    """Of which edge the longest step of a case is, and how long it takes."""
+class SlowPairs:
+    """How often a slow step follows a slow one, and a fast step a fast one, beyond what would be expected: a sum for each pair.
 
-    purpose: ClassVar[str] = "edge and duration of the longest step of each case"
-    cells: EdgeCells
+    Each two consecutive steps add the product of h - p of both, where h is 1 for a slow step and p the share of slow ones.
+    """
+
+    purpose: ClassVar[str] = "slow steps that follow slow ones"
+    scale: ClassVar[int] = WEIGHT**2
+    clip: float
+    cells: EdgeCells  # of which the rows count
+    slow: tuple[int, ...]  # of every row, the fine bin from which a step is slow
+    shares: tuple[int, ...]  # of every row, the share of slow steps that is expected, in parts of `WEIGHT`
+    pairs: tuple[int, ...]  # the first edge times `n_labels` plus the target of the second, ascending
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.cells.shape
+        return (len(self.pairs),)
 
 
 @dataclass(frozen=True)

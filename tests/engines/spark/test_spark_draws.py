@@ -21,7 +21,7 @@ from libra.engines.time_tables import StepDurations
 from libra.errors import InputError
 from libra.eventlog.options import ReadOptions, RoleNames
 from libra.eventlog.read import read
-from libra.mechanisms.libra.plan import make_plan
+from libra.mechanisms.libra.plan import Budget, make_plan
 from libra.mechanisms.libra.release_run import release_run
 from libra.privacy.gate import Gate
 from libra.privacy.selection import GaussianRule
@@ -143,12 +143,13 @@ def test_a_subsample_has_its_rate_and_is_the_same_whenever_it_is_computed(engine
     assert not engine.subsampled(0.0, Randomness()).count_all([Size()])[0][0]
 
 
-def test_released_figures_are_the_same_after_tasks_failed(tmp_path: Path, spark: Spark) -> None:
+@pytest.mark.parametrize("control", [0.55, 0.95])
+def test_released_figures_are_the_same_after_tasks_failed(control: float, tmp_path: Path, spark: Spark) -> None:
     """A whole run with a seed: tasks that read times fail once, and so do those that draw."""
     (tmp_path / "log.csv").write_text(
         "case,activity,time\n" + "".join(f"{i // 3},{'abc'[i % 3]},2024-05-{i % 28 + 1:02}T0{i % 9}:00:00Z\n" for i in range(900))
     )
-    engine, plan = both.on_spark(str(tmp_path / "log.csv")), make_plan(2.0, 1e-3, tail="drop")
+    engine, plan = both.on_spark(str(tmp_path / "log.csv")), make_plan(2.0, 1e-3, Budget(control, 1 - control), tail="drop")
 
     def figures(engine: SparkEngine) -> dict[str, Any]:
         gate = Gate(engine, Randomness(seed=4))

@@ -1,8 +1,9 @@
 """Blocks: the pieces in which an engine holds what it counts, whole cases or distinct traces.
 
-Every table is a sum over cases. Those about times are counted from blocks of `Cases`; those about control flow from blocks of
-distinct traces, of which no two blocks of an engine have one in common as long as all labels are there (with fewer labels they
-may: no table relies on it). What a block adds are whole numbers, so the sum is the same however cases are divided into blocks.
+Every table is a sum over cases, but for `RareCases`, a sum over variants. Those about times are counted from blocks of `Cases`;
+those about control flow from blocks of distinct traces, of which no two blocks of an engine have one in common as long as all
+labels are there. With fewer labels they may: then `RareCases` is not asked. What a block adds are whole numbers, so the sum is
+the same however cases are divided into blocks.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from libra._system.ordering import stable_order
+
 Integers = npt.NDArray[np.int64]
 SAFE = 1 - 1e-12  # more than all the rounding errors of a product of a few floats
 EXACT = 2**53  # up to here floats hold every whole number
@@ -30,7 +32,8 @@ def add_clipped(
     """Sum what all cases count, each case clipped to the L2 norm `clip`, times `scale`, rounded toward zero.
 
     `case` and `cell` are those of every occurrence, both from 0; there are so many `cells`. `weights` says how many equal cases
-    each case stands for. Every occurrence counts 1, or what `amounts` says, where every pair of case and cell is given once.
+    each case stands for. Every occurrence counts 1, or what `amounts` says, where every pair of case and cell is given once;
+    amounts may be negative.
 
     Example:
         >>> case, cell = np.array([0, 0, 0, 1]), np.array([1, 1, 0, 0])
@@ -46,19 +49,25 @@ def add_clipped(
     factors = np.full(len(squares), float(scale))
     beyond = squares > limit
     factors[beyond] = scale * clip / np.sqrt(squares[beyond]) * SAFE
-    contributions = np.floor(amounts * factors.take(case)).astype(np.int64)
+    contributions = np.trunc(amounts * factors.take(case)).astype(np.int64)
     if weights is not None:
         contributions = contributions * weights[case]
-    if float(contributions.sum(dtype=np.float64)) < EXACT:
+    if float(np.abs(contributions).sum(dtype=np.float64)) < EXACT:
         return np.bincount(cell, contributions, minlength=cells).astype(np.int64)
     total = np.zeros(cells, np.int64)
     np.add.at(total, cell, contributions)
     return total
 
 
-def counted(case: Integers, cell: Integers, cells: int) -> tuple[Integers, Integers, Integers]:
-    """Every pair of case and cell once, and how often it occurs."""
+def counted(case: Integers, cell: Integers, cells: int, amounts: Integers | None = None) -> tuple[Integers, Integers, Integers]:
+    """Every pair of case and cell once, and how often it occurs, or the sum of its amounts."""
     keys = case * np.int64(cells) + cell
+    if amounts is not None:
+        order = stable_order(keys)
+        keys = keys[order]
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        case = keys[first] // cells
+        return case, keys[first] - case * cells, np.add.reduceat(amounts[order], first) if len(first) else amounts
     if (int(case.max()) + 1) * cells <= 2**32:
         keys = keys.astype(np.uint32)  # half the bytes to sort
     keys.sort()

@@ -9,12 +9,12 @@ import numpy as np
 
 from libra.engines import control_flow_tables as tables
 from libra.engines.contract import Integers, Table
-from libra.engines.control_flow_tables import Uses, context_uses, edge_uses
+from libra.engines.control_flow_tables import PARTS, Uses, context_uses, edge_uses, label_sets
 from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.clipping import add_clipped
 from libra.eventlog.cases import Traces
 
-CHUNK = 1_000_000  # products of traces and kept variants that are held at once
+CHUNK = 1_000_000  # products of traces and kept variants, or of labels in traces, that are held at once
 
 
 def _nearest(block: VariantBlock, table: tables.NearestCounts) -> Integers:
@@ -114,9 +114,37 @@ def _base(block: VariantBlock, table: tables.BaseEdges) -> Integers:
     return _clipped(block, block.edge_uses.base(), table)
 
 
+def _occurring(block: VariantBlock, table: tables.Occurring) -> Integers:
+    """The sets of labels that traces have, each with the cases of all of its traces; so for the products."""
+    sets, cases = _sets(block, table)
+    row, cell = np.nonzero(sets)
+    return add_clipped(row, cell, len(table.labels), table.clip, table.scale, weights=cases)
+
+
+def _together(block: VariantBlock, table: tables.Together) -> Integers:
+    """Products of parts are whole numbers, `PARTS` squared to the unit."""
+    sets, cases = _sets(block, table)
+    one, other = np.triu_indices(len(table.labels), 1)
+    unit, total = PARTS**2, np.zeros(len(one), np.int64)
+    most_rows = max(1, CHUNK // max(len(one), 1))
+    for begin in range(0, len(sets), most_rows):
+        some = PARTS * sets[begin : begin + most_rows].astype(np.int64) - table.usual
+        products = some[:, one] * some[:, other]
+        row, cell = np.nonzero(products)
+        weights, amounts = cases[begin : begin + most_rows], products[row, cell]
+        total += add_clipped(row, cell, len(one), table.clip * unit, table.scale // unit, weights=weights, amounts=amounts)
+    return total
+
+
+def _sets(block: VariantBlock, table: tables.Occurring | tables.Together) -> tuple[Integers, Integers]:
+    sets, kind = label_sets(block.traces, table.labels, table.n_labels)
+    return sets, np.bincount(kind, block.counts, minlength=len(sets)).astype(np.int64)
+
+
 COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
     tables.Size: lambda block, table: block.counts.sum(),
     tables.CaseNumber: lambda block, table: block.counts.sum(),
+    tables.RareCases: lambda block, table: np.minimum(block.counts, np.maximum(2 * table.most - block.counts, 0)).sum(),
     tables.VariantCounts: lambda block, table: np.append(block.counts, 0)[block.rows_of(table.variants)],  # 0 where no case is
     tables.NearestCounts: _nearest,
     tables.LabelWeights: _label_weights,
@@ -132,5 +160,7 @@ COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {
     tables.Contexts: lambda block, table: _clipped(
         block, context_uses(block.traces, table.contexts, table.n_labels).base(), table
     ),
+    tables.Occurring: _occurring,
+    tables.Together: _together,
     tables.PrefixLevel: lambda block, table: continuations(block.traces, block.counts, table.prefixes, table.n_labels),
 }

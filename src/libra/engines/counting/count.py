@@ -10,7 +10,7 @@ from libra.engines.counting.blocks import VariantBlock
 from libra.engines.counting.clipping import add_clipped
 from libra.eventlog.cases import Cases
 
-OF_CASES = {**attributes.COUNTERS, **events.COUNTERS}
+OF_CASES = {**times.COUNTERS, **attributes.COUNTERS, **events.COUNTERS}
 OCCURRENCES = {**times.OCCURRENCES, **events.OCCURRENCES}
 TABLES = frozenset((*control_flow.COUNTERS, *times.CELLS, *OCCURRENCES, *OF_CASES))
 

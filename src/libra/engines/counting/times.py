@@ -10,11 +10,12 @@ import numpy as np
 
 from libra.engines import time_tables as tables
 from libra.engines.contract import Integers
-from libra.eventlog.cases import Cases, to_local
+from libra.engines.counting.clipping import add_clipped, counted
+from libra.eventlog.cases import Cases, Traces, to_local
 
 
 class Steps(NamedTuple):
-    """Of every event that is not the first of its case: position, case, the time since the event before and its duration bin."""
+    """Of every event that is not the first of its case: position, case, the time since the event before and its fine bin."""
 
     position: Integers
     case: Integers
@@ -46,32 +47,42 @@ def _steps(cases: Cases) -> Steps:
     gaps = np.diff(cases.micros, prepend=0)
     micros = np.maximum(gaps[following], 0)
     case = np.repeat(np.arange(len(cases)), np.maximum(cases.lengths - 1, 0))
-    return Steps(np.flatnonzero(following), case, micros, tables.duration_bins(micros))
+    return Steps(np.flatnonzero(following), case, micros, tables.fine_bins(micros))
 
 
-@_once
-def _longest(cases: Cases) -> Steps:
-    """Of every case with a step, the longest, and the first of these."""
-    steps = _steps(cases)
-    if not len(steps.case):
-        return steps
-    n_steps = np.maximum(cases.lengths - 1, 0)
-    n_steps = n_steps[n_steps > 0]
-    longest = np.repeat(np.maximum.reduceat(steps.micros, np.cumsum(n_steps) - n_steps), n_steps)
-    reached = np.flatnonzero(steps.micros == longest)
-    chosen = reached[np.diff(steps.case[reached], prepend=-1) != 0]
-    return Steps(*(part[chosen] for part in steps))
-
-
-def _edge_cells(cases: Cases, steps: Steps, cells: tables.EdgeCells) -> Integers:
-    """The cell of every step."""
-    row_of = np.full(cells.n_labels**2, len(cells.edges))
-    row_of[list(cells.edges)] = np.arange(len(cells.edges))
-    merged = np.array(cells.merged, np.int64)[:, None]
-    cell_of = cells.first_cells[:-1, None] + (np.array(cells.groups, np.int64) >> merged)
+def _step_rows(cases: Cases, cells: tables.EdgeCells) -> Integers:
+    """The row of every step."""
     edge = cases.codes[:-1] * cells.n_labels + cases.codes[1:]
-    row = row_of.take(edge.take(steps.position - 1))
-    return cell_of.ravel().take(row * tables.DURATION_BINS + steps.bins)
+    return cells.row_of.take(edge.take(_steps(cases).position - 1))
+
+
+def _edge_durations(cases: Cases, table: tables.EdgeDurations) -> Integers:
+    """A step counts the weight of its row."""
+    steps, row, cells = _steps(cases), _step_rows(cases, table.cells), table.shape[0]
+    if not len(row):
+        return np.zeros(cells, np.int64)
+    cell = table.cells.cell_of.take(row * tables.FINE_BINS + steps.bins)
+    case, cell, times = counted(steps.case, cell, cells)
+    weights = np.repeat(table.cells.weights, len(table.cells.ends)).repeat(np.diff(table.cells.first_cells))
+    amounts = times * weights.take(cell)
+    return add_clipped(case, cell, cells, table.clip * tables.WEIGHT, table.scale // tables.WEIGHT, amounts=amounts)
+
+
+def _slow_pairs(cases: Cases, table: tables.SlowPairs) -> Integers:
+    steps, row, cells = _steps(cases), _step_rows(cases, table.cells), len(table.pairs)
+    if not cells or len(row) < 2:
+        return np.zeros(cells, np.int64)
+    first = np.flatnonzero(np.diff(steps.case) == 0)
+    position, n_labels = steps.position[first], table.cells.n_labels
+    pair = (cases.codes[position - 1] * n_labels + cases.codes[position]) * n_labels + cases.codes[position + 1]
+    pairs = np.array(table.pairs, np.int64)
+    place = np.minimum(np.searchsorted(pairs, pair), cells - 1)
+    found = np.flatnonzero(pairs[place] == pair)
+    slow, share = (np.array(figures, np.int64).take(row) for figures in (table.slow, table.shares))
+    beyond = tables.WEIGHT * (steps.bins >= slow) - share
+    first = first[found]
+    case, cell, amounts = counted(steps.case[first], place[found], cells, beyond[first] * beyond[first + 1])
+    return add_clipped(case, cell, cells, table.clip * table.scale, 1, amounts=amounts)
 
 
 def _weeks(local: Integers) -> Integers:
@@ -94,6 +105,12 @@ def _starts(cases: Cases, table: tables.StartYears | tables.StartWeeks | tables.
 def _durations(cases: Cases) -> Integers:
     earliest, latest = cases.spans
     return latest - earliest
+
+
+def _grouped_totals(cases: Cases, table: tables.GroupedTotals) -> Integers:
+    row = table.rows_of(Traces(cases.codes, cases.offsets))[cases.lengths > 0]
+    group = np.array(table.groups, np.int64).take(tables.part_bins(_durations(cases), table.parts))
+    return row * table.shape[1] + group
 
 
 def _start_weeks(cases: Cases, table: tables.StartWeeks) -> Integers:
@@ -127,14 +144,13 @@ CELLS: dict[type, Callable[[Any, Any], Integers]] = {  # of the cases that count
     tables.StartWeeks: _start_weeks,
     tables.StartHours: lambda cases, table: _hour_cells(_starts(cases, table)),
     tables.StartDays: lambda cases, table: _days(_starts(cases, table)),
-    tables.CaseDurations: lambda cases, table: tables.total_bins(tables.duration_bins(_durations(cases))),
+    tables.CaseDurations: lambda cases, table: tables.total_bins(tables.duration_bins(tables.fine_bins(_durations(cases)))),
     tables.CaseDurationParts: lambda cases, table: tables.part_bins(_durations(cases), table.parts),
     tables.Granularity: _granularity,
-    tables.LongestSteps: lambda cases, table: tables.total_bins(_longest(cases).bins),
-    tables.LongestEdges: lambda cases, table: _edge_cells(cases, _longest(cases), table.cells),
+    tables.GroupedTotals: _grouped_totals,
 }
 OCCURRENCES: dict[type, Callable[[Any, Any], tuple[Integers, Integers]]] = {  # the case and the cell of every step that counts
-    tables.StepDurations: lambda cases, table: (_steps(cases).case, _steps(cases).bins),
-    tables.EdgeDurations: lambda cases, table: (_steps(cases).case, _edge_cells(cases, _steps(cases), table.cells)),
+    tables.StepDurations: lambda cases, table: (_steps(cases).case, tables.duration_bins(_steps(cases).bins)),
     tables.ActivityHours: _activity_hours,
 }
+COUNTERS: dict[type, Callable[[Any, Any], Integers]] = {tables.EdgeDurations: _edge_durations, tables.SlowPairs: _slow_pairs}
