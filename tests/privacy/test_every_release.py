@@ -13,7 +13,7 @@ from attributed import EVERY, attributed
 from libra.engines import attribute_tables, control_flow_tables, event_tables, time_tables
 from libra.engines.counting.count import TABLES as COUNTED
 from libra.example.simulate import simulate
-from libra.privacy.gate import KEPT_EVENT_VALUES, KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
+from libra.privacy.gate import KEPT_EVENT_VALUES, KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS, VARIANT_COUNTS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guarantees.md"
 TABLES = {
@@ -35,7 +35,7 @@ def _told() -> dict[str, str]:
 
 
 def test_every_purpose_in_the_code_is_in_the_table_of_the_page_and_no_other() -> None:
-    assert set(_told()) == {*TABLES, KEPT_VARIANTS, KEPT_LABELS, KEPT_VALUES, KEPT_EVENT_VALUES}
+    assert set(_told()) == {*TABLES, KEPT_VARIANTS, VARIANT_COUNTS, KEPT_LABELS, KEPT_VALUES, KEPT_EVENT_VALUES}
 
 
 def test_every_table_that_an_engine_counts_has_a_purpose_of_its_own() -> None:
@@ -57,7 +57,16 @@ def test_the_page_says_which_tables_are_clipped() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"tail": "nearest"}, {"tail": "drop"}, {"labels": "public"}, {"gamma": 0.5, "subsamples": 2}]
+    "options",
+    [
+        {},
+        {"tail": "nearest"},
+        {"tail": "drop"},
+        {"labels": "public"},
+        {"gamma": 0.5, "subsamples": 2},
+        {"budget": "control=0.95"},
+        {"budget": "control=0.95", "tail": "drop"},
+    ],
 )
 def test_every_entry_of_a_ledger_is_in_the_table_with_its_sensitivity(options: dict[str, Any]) -> None:
     told = _told()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,18 +18,20 @@ from libra._system.arguments import checked, checked_delta, checked_times
 from libra.errors import UsageError
 from libra.eventlog.cases import Floats
 from libra.privacy.calibration import selections_delta
-from libra.privacy.gaussian import LARGEST_EPSILON, SMALLEST_EPSILON, checked_epsilon, delta_of, least, most, mu_of
+from libra.privacy.gaussian import LARGEST_EPSILON, SMALLEST_EPSILON, checked_epsilon, delta_of, least, most, mu_of, upper_tails
 from libra.privacy.ledger import (
     DISCRETE_LAPLACE,
     GAUSSIAN,
     LABEL_SELECTION,
     LAPLACE,
+    ROUNDED_GAUSSIAN,
     TRUNCATED_GEOMETRIC,
     VALUE_SELECTION,
     VARIANT_SELECTION,
     Entry,
     Ledger,
 )
+from libra.privacy.noise import table_distance
 
 MOST_VALUES = 2_000
 SAME = 1e-13  # losses that are as near as that, relative to the largest, are taken for the largest of them
@@ -44,6 +46,7 @@ SELECTIONS = (VARIANT_SELECTION, LABEL_SELECTION, VALUE_SELECTION)
 LARGEST = 1000.0  # epsilons are looked for up to here
 INTERVAL = 1e-4  # of the grid for privacy losses
 LARGEST_EXPONENT = 700.0  # e^epsilon in floats; by then tables are off by more than any delta
+FARTHEST, INTERVALS = 8.5, 200  # standard deviations of a loss, and the intervals that they are divided into
 LOST = 1e-12  # of a distribution's mass, to the library's floats
 
 
@@ -200,9 +203,10 @@ def epsilon_of_ledger(ledger: Ledger, delta: float) -> float:
 
 def _curve(ledger: Ledger) -> Curve:
     """Delta as a function of epsilon."""
-    for entry in ledger.entries:
+    entries = [*ledger.entries, *(entry for each in ledger.otherwise for entry in each)]
+    for entry in entries:
         _refuse_unknown(entry)
-    if ledger.most_cases > 1 and any(entry.mechanism not in GAUSSIAN for entry in ledger.entries):
+    if ledger.most_cases > 1 and any(entry.mechanism not in GAUSSIAN for entry in entries):
         raise UnknownReleaseError("Other than Gaussian noise is counted for one case alone; here somebody has several.")
     return repeated(subsampled(_one_run(ledger), ledger.rate), ledger.times)
 
@@ -217,6 +221,8 @@ def _refuse_unknown(entry: Entry) -> None:
 
 
 def _one_run(ledger: Ledger) -> Curve:
+    if ledger.otherwise:
+        return _after_a_look(ledger)
     others = [entry for entry in ledger.entries if entry.mechanism not in GAUSSIAN]
     selections = [entry for entry in ledger.entries if entry.mechanism in SELECTIONS]
     mu = ledger.most_cases * ledger.mu
@@ -227,6 +233,41 @@ def _one_run(ledger: Ledger) -> Curve:
         without = Ledger(tuple(entry for entry in ledger.entries if entry is not selections[0])).mu
         return lambda epsilon: max(delta_of(mu, epsilon), selections_delta(without, shows, epsilon))
     return lambda epsilon: selections_delta(mu, shows, epsilon)
+
+
+def _after_a_look(ledger: Ledger) -> Curve:
+    """The curve where the first release, a Gaussian one, decides which of several sets of releases follows.
+
+    Its loss is normal, and given that what follows costs at most the dearest of them. The sum over intervals of the loss takes
+    the largest in each, so it is never below the integral.
+    """
+    if not ledger.entries:
+        raise UnknownReleaseError("There is no release that decides what follows.")
+    look, *taken = ledger.entries
+    if look.mechanism != ROUNDED_GAUSSIAN or look.group != "all" or ledger.most_cases > 1 or not look.mu:
+        raise UnknownReleaseError(f'"{look.purpose}" is not a look at all cases that may decide what follows.')
+    mu, parts = look.mu, (tuple(taken), *ledger.otherwise)
+    curves = [_one_run(replace(ledger, entries=part, otherwise=())) for part in parts]
+    points = np.linspace(-FARTHEST, FARTHEST, INTERVALS + 1)
+    tails = upper_tails(points)
+    masses = np.append(1.0, tails[1:-1]) - tails[1:]  # the first interval begins at minus infinity
+    losses = mu**2 / 2 + mu * points[1:]
+
+    distance = max(
+        sum(_table_distance(entry) for entry in part if entry.mechanism in (DISCRETE_LAPLACE, TRUNCATED_GEOMETRIC))
+        for part in parts
+    )
+
+    def dearest(epsilon: float) -> float:
+        return max(curve(epsilon) for curve in curves)
+
+    def whole(epsilon: float) -> float:
+        each = np.array([dearest(epsilon - loss) for loss in losses.tolist()])
+        summed = float(masses @ each) * ROUNDING + float(tails[-1]) + MASS_ROUNDING
+        rising = (1 + math.exp(min(epsilon, LARGEST_EXPONENT))) * distance  # what of the curves does not fall as the loss falls
+        return min(1.0, max(dearest(epsilon), summed + rising))
+
+    return whole
 
 
 def _variants_first(selections: list[Entry]) -> bool:
@@ -290,5 +331,4 @@ def _table_distance(entry: Entry) -> float:
     """How far the table that noise is drawn from is from its distribution; the one count that a case moves is drawn from it."""
     if entry.mechanism == LAPLACE:
         return 0.0
-    cells = 2 * (entry.bound or math.ceil(45 * entry.noise)) + 3
-    return cells * 2.0**-64
+    return table_distance(entry.bound or math.ceil(45 * entry.noise))

@@ -16,12 +16,20 @@ from typing import NamedTuple
 from libra._system.arguments import checked, checked_delta
 from libra.engines.contract import FINE
 from libra.engines.control_flow_tables import MOST_LABELS
+from libra.errors import UsageError
 from libra.privacy.gaussian import LARGEST_MU, checked_epsilon, delta_of, most, mu_of
+from libra.privacy.noise import bound_of_geometric, table_distance
 from libra.privacy.selection import labels_show, variant_shows
 
 SLACK = 1 - 1e-10  # of mu, for the rounding of shares that are added up again
 SHOWS_PART = 0.2  # of delta, for what shows that nobody else has, where an individual has several cases
 LABELS_PART = 0.25  # of what may show, for each round in which labels are chosen; the rest is for variants
+LABELS_SHOW = 0.2  # of delta, for labels that nobody else has, where variants are counted with truncated geometric noise
+ROOM = 0.999  # of delta: the rest is for tables of noise, which are not quite the distributions that they stand for
+EPSILONS = 400  # parts of epsilon, for truncated geometric noise, of which the best is taken
+LEAST_LEFT, LEAST_END = 0.01, 1e-17  # of delta, and by itself, for the end of truncated geometric noise
+FARTHEST = 42.0  # of epsilon times the bound: with more, its end would be less than a table holds
+NEARLY = 1.05  # times the smallest bound that noise may have: a little more of it leaves more epsilon
 VALUES_PART = 0.3  # of what may show, for all choices of values of attributes, in even parts
 
 
@@ -30,6 +38,13 @@ class Choice(NamedTuple):
 
     mu: float
     threshold: int
+
+
+class Geometric(NamedTuple):
+    """Truncated geometric noise: the epsilon of what is within its bound, and the bound."""
+
+    epsilon: float
+    bound: int
 
 
 class Share(NamedTuple):
@@ -46,7 +61,7 @@ class Calibration:
     epsilon: float  # what is promised
     delta: float  # likewise
     mu: float  # of everything together, for a case that shares its variant with others
-    mu_variants: float  # of the first look at the variants
+    mu_variants: float  # of the first look at the variants; 0 where that has other noise
     mu_rest: float  # of everything after that, the choice of labels included
     variant_threshold: int  # variants are kept whose noisy counts, times `scale`, reach it
     label_rounds: tuple[Choice, ...] = ()  # how labels are chosen, round by round; none where they are public
@@ -54,6 +69,7 @@ class Calibration:
     several: tuple[bool, ...] = ()  # for each of these, whether a case may have several values
     cases: int = 1  # how many cases of whom is protected count at most. Every mu here is that of one of them
     scale: int = FINE  # what counts are multiplied with before noise
+    geometric: Geometric | None = None  # the noise of the first look at the variants, where it is not Gaussian
 
     @property
     def variant_shows(self) -> float:
@@ -114,6 +130,47 @@ def calibrate(
     chosen = tuple(value_choice(math.sqrt(share.square) * mu, share.several) for share in values)
     several = tuple(share.several for share in values)
     return Calibration(epsilon, delta, mu, mu_variants, mu_rest, variant_threshold, rounds, chosen, several, cases)
+
+
+def calibrate_geometric(epsilon: float, delta: float, rest: float, labels: Sequence[float] = ()) -> Calibration:
+    """The noise for a guarantee where variants are counted once, with truncated geometric noise; `rest` is a share of mu^2.
+
+    That of Gaussian releases after it. `labels` are shares of mu^2 within the rest, one a round.
+    """
+    epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
+    checked("the share of the labels", sum(labels), lambda share: 0 <= share < rest, "that leaves something for the rest")
+    mu = mu_of(epsilon, delta) * SLACK
+    mu_rest = math.sqrt(rest) * mu
+    may_show = LABELS_SHOW * delta / max(len(labels), 1) * SLACK
+
+    def label_round(mu: float) -> Choice:
+        return Choice(mu, _least_threshold(lambda at: labels_show(mu, at, FINE, MOST_LABELS) <= may_show))
+
+    rounds = tuple(label_round(math.sqrt(share) * mu) for share in labels)
+    hidden = math.fsum(math.log1p(-labels_show(*each, FINE, MOST_LABELS)) for each in rounds)
+    geometric = least_noise(epsilon + hidden, (delta + math.expm1(hidden)) * ROOM, mu_rest)
+    at = (geometric.bound + 1) * FINE
+    return Calibration(epsilon, delta, mu, 0.0, mu_rest, at, rounds, geometric=geometric)
+
+
+def least_noise(epsilon: float, delta: float, mu: float) -> Geometric:
+    """Truncated geometric noise that stays, together with Gaussian releases that are mu-GDP, within (epsilon, delta).
+
+    Of what does, that with nearly the smallest bound, and then with the largest epsilon.
+    """
+    found = []
+    for step in range(1, EPSILONS):
+        of_noise = epsilon * step / EPSILONS
+        odds = 1 / (1 + math.exp(-of_noise))
+        left = delta - odds * delta_of(mu, epsilon - of_noise) - (1 - odds) * delta_of(mu, epsilon + of_noise)
+        if left > max(LEAST_LEFT * delta, LEAST_END):
+            one = Geometric(of_noise, bound_of_geometric(of_noise, left))
+            if of_noise * one.bound < FARTHEST and math.exp(epsilon) * table_distance(one.bound) < (1 - ROOM) * delta:
+                found.append(one)
+    if not found:
+        raise UsageError("So small a share of the budget, or so large an epsilon, leaves no truncated geometric noise.")
+    least_bound = min(one.bound for one in found)
+    return max(one for one in found if one.bound <= math.floor(NEARLY * least_bound))
 
 
 def values_show(mu: float, threshold: int, cases: int, *, several: bool) -> float:

@@ -6,7 +6,6 @@ The promise: nothing leaves but with noise on it or through a private selection,
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,7 +33,7 @@ from libra.privacy.ledger import (
     Group,
     Ledger,
 )
-from libra.privacy.noise import NoiseTable, NoisyTable, discrete_laplace, rounded_gaussian, truncated_geometric
+from libra.privacy.noise import NoisyTable, discrete_laplace, geometric_sd, geometric_within, rounded_gaussian
 from libra.privacy.selection import BoundedRule, GaussianRule, highest_first, labels_passing, labels_show, variant_shows
 
 VARIANT_COUNTS = "which variants are kept, and how many cases follow each"
@@ -111,7 +110,7 @@ class Gate:
         with self.seconds.of("privatize"):
             noise = discrete_laplace(scale)
             self._write(Entry(table.purpose, DISCRETE_LAPLACE, table.clip, scale, group or self.group))
-            sd = 1 / (math.sqrt(2) * math.sinh(1 / (2 * scale)))
+            sd = geometric_sd(1 / scale)
             return NoisyTable(counts + noise.draw(counts.size, self._random).reshape(counts.shape), table.scale, sd)
 
     def look_ahead(self, *tables: Table) -> None:
@@ -215,13 +214,13 @@ class Gate:
         with_starts = np.union1d(codes, np.flatnonzero(np.isin(completion, codes)))
         return tuple(labels[code] for code in with_starts)
 
-    def thresholded_counts(self, epsilon: float, delta: float) -> tuple[Traces, Integers]:
-        """The variants whose counts, with truncated geometric noise, are above its bound, and these noisy counts."""
-        noise = truncated_geometric(epsilon, delta)
+    def count_variants(self, epsilon: float, bound: int) -> tuple[Traces, NoisyTable]:
+        """The variants whose counts, with truncated geometric noise, are above its bound, and these counts, the highest first."""
         with self.seconds.of("aggregate"):
-            kept = self._engine.select_variants(BoundedRule(noise), self._random)
-        self._write(geometric_entry(epsilon, noise))
-        return kept
+            rule = BoundedRule(geometric_within(epsilon, bound))
+            kept, noisy = highest_first(*self._engine.select_variants(rule, self._random))
+        self._write(geometric_entry(epsilon, bound))
+        return kept, NoisyTable(noisy, 1, geometric_sd(epsilon))
 
     def tail(self, kept: Traces) -> Gate:
         """The gate to the cases whose trace is none of the kept ones."""
@@ -249,6 +248,6 @@ class Gate:
         self._entries.append(entry)
 
 
-def geometric_entry(epsilon: float, noise: NoiseTable) -> Entry:
+def geometric_entry(epsilon: float, bound: int) -> Entry:
     """What stands in the ledger for variant counts with this truncated geometric noise."""
-    return Entry(VARIANT_COUNTS, TRUNCATED_GEOMETRIC, 1.0, 1 / epsilon, bound=-noise.first)
+    return Entry(VARIANT_COUNTS, TRUNCATED_GEOMETRIC, 1.0, 1 / epsilon, bound=bound)

@@ -25,7 +25,8 @@ ADDING_UP = (
     "Shares are of the square of the mu asked for, and add up: first within each group, then all plus the larger of kept and "
     "tail. A case counts either among the kept variants or in the tail, so only the more expensive of these two groups counts. "
     "With subsamples, mu and shares are those of one run, before subsampling; epsilon is that of the whole. Where the promise is "
-    "for individuals, mu is that of one case; somebody with several has so many times as much, and epsilon counts all of them."
+    "for individuals, mu is that of one case; somebody with several has so many times as much, and epsilon counts all of them. "
+    "Noise that is not Gaussian has no share. Where a first release decides what follows, epsilon counts all that might have."
 )
 
 
@@ -56,6 +57,7 @@ class Ledger:
     times: int = 1  # how often the whole was done, each time on a subsample of its own
     most_cases: int = 1  # how many cases of whom is protected count at most; all figures of the ledger are about one of them
     asked: float | None = None  # the mu that could have been spent, whose square shares are of; None: of what was spent
+    otherwise: tuple[tuple[Entry, ...], ...] = ()  # all that might have followed the first release, had it come out otherwise
 
     @property
     def mu(self) -> float:

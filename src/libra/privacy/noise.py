@@ -139,21 +139,43 @@ def truncated_geometric(epsilon: float, delta: float) -> NoiseTable:
 
     One more or less of a count changes no probability by more than e^epsilon, but for one end of weight delta.
     """
+    return geometric_within(epsilon, bound_of_geometric(epsilon, delta))
+
+
+def bound_of_geometric(epsilon: float, delta: float) -> int:
+    """The smallest k such that two-sided geometric noise on [-k, k] is k with probability `delta` at most."""
     epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
+    k = max(1, math.ceil(math.log((math.expm1(epsilon) + 2 * delta) / ((math.exp(epsilon) + 1) * delta)) / epsilon) - 1)
+    if k > LARGEST_BOUND:
+        raise UsageError(f"Truncated geometric noise for epsilon {epsilon:g} and delta {delta:g} needs too large a table.")
     with localcontext(Context(prec=DIGITS)):
         ratio = (-Decimal(epsilon)).exp()
-        k = max(1, math.ceil(math.log((math.expm1(epsilon) + 2 * delta) / ((math.exp(epsilon) + 1) * delta)) / epsilon) - 1)
-        if k > LARGEST_BOUND:
-            raise UsageError(f"Truncated geometric noise for epsilon {epsilon:g} and delta {delta:g} needs too large a table.")
         while (1 - ratio) * ratio**k > Decimal(delta) * (1 + ratio - 2 * ratio ** (k + 1)):
             k += 1
+    return k
+
+
+def table_distance(bound: int) -> float:
+    """How far a table of numbers up to `bound` may be from its distribution, in total variation, and more."""
+    return (2 * bound + 3) / WORD
+
+
+def geometric_within(epsilon: float, k: int) -> NoiseTable:
+    """Two-sided geometric noise on [-k, k], P(z) proportional to e^(-epsilon |z|)."""
+    with localcontext(Context(prec=DIGITS)):
+        ratio = (-Decimal(epsilon)).exp()
         peak = (1 - ratio) / (1 + ratio - 2 * ratio ** (k + 1))
         if peak * ratio**k * WORD < 1:
             raise UsageError(
-                f"Truncated geometric noise for epsilon {epsilon:g} and delta {delta:g} has probabilities below 2^-64, which are "
-                "too small for a table. Ask for a smaller epsilon or a larger delta."
+                f"Truncated geometric noise for epsilon {epsilon:g}, up to {k:,}, has probabilities below 2^-64, which are too "
+                "small for a table. Ask for a smaller epsilon or a larger delta."
             )
         return _table(ratio, peak, k)
+
+
+def geometric_sd(epsilon: float) -> float:
+    """The standard deviation of two-sided geometric noise without bounds, P(z) proportional to e^(-epsilon |z|)."""
+    return 1 / (math.sqrt(2) * math.sinh(epsilon / 2))
 
 
 def discrete_laplace(scale: float) -> NoiseTable:
