@@ -13,7 +13,19 @@ from libra._system.ordering import Ladder, ranks, stable_order
 from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
 from libra.eventlog.cases import Floats, Integers, Traces
-from libra.mechanisms.libra.times.histogram import KNOWN, TINY, UNKNOWN, Level, busy_spans, combined, denoise, tree, up_to
+from libra.eventlog.instances import Flags
+from libra.mechanisms.libra.times.histogram import (
+    ADDED_UP,
+    KNOWN,
+    TINY,
+    UNKNOWN,
+    Level,
+    busy_spans,
+    combined,
+    denoise,
+    tree,
+    up_to,
+)
 from libra.mechanisms.libra.times.release import TimeFigures
 from libra.privacy.noise import NoisyTable
 
@@ -46,10 +58,41 @@ def _week_shares(figures: TimeFigures) -> Floats:
     levels = up_to(levels)
     root = levels[0]
     shares = denoise(levels, real.ravel(), np.maximum(root.values, np.sqrt(root.variances))[:, 0])
-    busy = busy_spans(figures.years, together.values / np.sqrt(together.variances))
+    score = together.values / np.sqrt(together.variances)
     starting = shares.reshape(real.shape)[:n_years, :BLOCKS]
-    within = starting * busy[:, :, None]
-    return np.asarray(within if within.any() else starting).ravel()
+    within = starting * busy_spans(figures.years, score)[:, :, None]
+    within = within if within.any() else starting
+    seen = within * _calendar_years(figures.years, score)
+    if not seen.any():
+        return within.ravel()
+    left = seen.sum(2, keepdims=True)  # of a block at the turn of the year, the weeks that stay have all of its cases
+    return np.asarray(np.divide(seen * within.sum(2, keepdims=True), left, out=seen, where=left > 0)).ravel()
+
+
+def _calendar_years(years: tuple[int, ...], score: Floats) -> npt.NDArray[np.bool_]:
+    """Which weeks of the active years are in calendar years that cases start in: a row a year, and blocks of weeks.
+
+    Active years have 52 weeks and begin at any time of a calendar year. So the first of some that follow each other may have all
+    of its cases in its second calendar year, and the last one in its first. What lies beyond has to be more than noise, seen from
+    the turn of the year; of a single year, the likelier part may as well be beyond. `score` has the counts of blocks in standard
+    deviations.
+    """
+    week = np.array(years)[:, None] * tables.WEEKS_A_YEAR + np.arange(tables.WEEKS_A_YEAR)
+    middle = (tables.FIRST_MONDAY + week * tables.WEEK + tables.WEEK // 2).astype("datetime64[us]")
+    calendar = middle.astype("datetime64[Y]").reshape(len(years), BLOCKS, tables.WEEKS_A_BLOCK)
+    begins = calendar == calendar[:, :1, :1]  # the weeks before the turn of the year
+    seen = np.ones(calendar.shape, np.bool_)
+    for rows in np.split(np.arange(len(years)), np.flatnonzero(np.diff(years) > 1) + 1):
+        for row, outer, backwards in ((rows[0], begins[rows[0]], True), (rows[-1], ~begins[rows[-1]], False)):
+            out = outer[:, tables.WEEKS_A_BLOCK // 2]
+            far, near = score[row, out], score[row, ~out]
+            if not len(far) or not len(near):
+                continue
+            drawn_out = np.cumsum(far[::-1] if backwards else far) / np.sqrt(np.arange(1, len(far) + 1))
+            likely = [max(float(part.sum()), 0.0) ** 2 / (2 * len(part)) + math.log(len(part)) for part in (far, near)]
+            if drawn_out.max() < ADDED_UP and (len(rows) > 1 or likely[0] < likely[1]):
+                seen[row] &= ~outer
+    return seen
 
 
 def _laid_out(values: Floats, sd: float, real: Floats) -> Level:
@@ -159,14 +202,14 @@ class Waits(NamedTuple):
 
 
 def nudge(
-    starts: Integers, gaps: Integers, traces: Traces, grain: Integers, shares: Floats, waited: int, random: Randomness
+    starts: Integers, gaps: Integers, traces: Traces, grain: Integers, shares: Floats, waits: Flags, random: Randomness
 ) -> Integers:
     """The gaps before every event (0 before the first of a case), changed so that events fall into the hours of their activity.
 
     `starts` and `grain` (what the times of a case are multiples of) are per case, `shares` has a row of 48 per activity code.
-    Only events that come after a gap of at least `waited` microseconds are moved.
+    Only events that `waits` says are waited for are moved.
     """
-    week, moved = Week(shares), np.flatnonzero(gaps >= waited)
+    week, moved = Week(shares), np.flatnonzero(waits)
     code = traces.codes[moved]
     usual = week.excess.totals[code] > 0
     moved, code = moved[usual], code[usual]

@@ -1,13 +1,14 @@
 """Times for every event of a control flow, from released figures alone; they never decrease within a case.
 
-Durations are drawn from the noisy cells of an edge; within a cell it follows all steps together. The noise of many empty cells
-adds up, so those that come out empty are taken out and the rest is looked at once more.
+The steps of an edge get its durations, evenly spread. Then durations change hands between steps of one edge: slow ones follow
+slow ones as often as they did, and cases last as long as those did that took the same path. What is still missing is stretched.
 """
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,17 +17,17 @@ from libra._system.randomness import Randomness
 from libra.engines import time_tables as tables
 from libra.eventlog.cases import Floats, Integers, Traces, to_utc
 from libra.eventlog.instances import Flags
-from libra.mechanisms.libra.times import release
+from libra.mechanisms.libra.times import durations, release, ties
 from libra.mechanisms.libra.times.calendar import draw_starts, hour_shares, nudge
-from libra.mechanisms.libra.times.histogram import KNOWN, TINY, Level, combined, denoise, last_clear, tree, unknown
-from libra.mechanisms.libra.times.release import DEPTH, WAITED, Histogram, Overall, Steps, TimeFigures, last_total, overall_steps
+from libra.mechanisms.libra.times.durations import Steps
+from libra.mechanisms.libra.times.histogram import TINY
+from libra.mechanisms.libra.times.release import WAITED, Histogram, TimeFigures, last_total
 from libra.privacy.noise import NoisyTable
 
-FINEST = 1 << DEPTH  # groups of duration bins
-EMPTY = 0.25  # standard deviations: a cell with less, at the first look, is taken out
-SURE = 0.1  # how far, relatively, the control flow may be off about the count of an edge
 LARGE = 0.1  # of a case's duration: a step that is stretched or shortened when the case is
 MOST_STRETCH = 4.0
+SWAPS = 2  # times that durations change hands, so that cases last as long as they should
+FOLLOWS = 2.0  # how much more than its share of the case a step follows it, up to all the way
 A_SECOND = 1_000_000  # microseconds
 WORKING = 0.5  # of the steps of an edge: from there on its durations are times of work
 BELIEVED = 3.0  # standard deviations of a granularity that is generated
@@ -41,18 +42,25 @@ def generate_times(
     """
     if not len(traces.codes) or not figures.noisy:
         return np.zeros(len(traces.codes), np.int64)
-    steps = release.steps_of(traces, n_labels)
+    steps = durations.steps_of(traces, n_labels)
     believed = _believed(figures.noisy["granularity"])
     which = Ladder((np.cumsum(believed) / believed.sum())[:-1]).places(random.uniform(len(traces)))
-    grain = np.array(tables.GRAINS)[which]  # what the times of each case are whole multiples of
+    grain = np.array(tables.GRAINS)[which]  # what the times of each case are multiples of
     starts = draw_starts(figures, len(traces), random) // grain * grain
     gaps = np.zeros(len(traces.codes), np.int64)
     if len(steps.position):
         (longest, totals, hours), unit = _known(figures), grain[steps.row]
-        drawn = draw_steps(figures, steps, n_labels, random, None if within is None else within[steps.position])
-        drawn, wanted = fit_totals(totals, drawn, steps.row, len(traces), random)
+        found = draw_steps(figures, steps, random, None if within is None else within[steps.position])
+        lasts: Floats = np.bincount(steps.row, found.micros, minlength=len(traces)).astype(np.float64)
+        wanted = wanted_totals(figures, totals, lasts, traces, random)
+        drawn = exchanged(found, steps.row, wanted)
+        begin, end = found.timers
+        timed = (drawn >= begin[found.edge]) & (drawn < end[found.edge])
+        drawn = stretched(drawn, steps.row, wanted, timed)
         gaps[steps.position] = shorten(np.rint(drawn / unit).astype(np.int64) * unit, steps.row, grain, longest, wanted)
-        gaps = nudge(starts, gaps, traces, grain, hours, WAITED, random)
+        waits = gaps >= WAITED
+        waits[steps.position[timed]] = False
+        gaps = nudge(starts, gaps, traces, grain, hours, waits, random)
         gaps[steps.position] = shorten(gaps[steps.position], steps.row, grain, longest, wanted)
     return in_utc(_times(starts, gaps, traces), traces, time_zone)
 
@@ -108,138 +116,110 @@ def _known(figures: TimeFigures) -> tuple[int, Histogram, Floats]:
     return int(tables.total_bounds()[last + 1]), totals, hours
 
 
-def edge_shares(figures: TimeFigures, counts: Integers, working: Flags | None = None) -> Floats:
-    """For every edge with cells of its own, and for all others together, the share of its steps in each duration bin.
+class Drawn(NamedTuple):
+    """Durations of steps."""
 
-    `counts` says how many steps of the control flow each row has. How many of them were counted follows from what the noisy cells
-    say, and what the control flow does, in proportion. Of rows that are `working` time, nothing is believed beyond the last cell
-    that stands out: a few steps that seem to last for days would be most of all hours that are worked.
-    """
-    overall = overall_steps(figures.noisy["steps"], figures.noisy["longest"], last_total(figures.noisy, figures.parts))
-    groups = np.array(figures.cells.groups)
-    expected = np.bincount(groups, overall.shares, minlength=FINEST).astype(np.float64)
-    working = np.zeros(len(counts), bool) if working is None else working
-    levels = _levels(figures, overall, expected, None, working)
-    kept: Floats = counts.astype(np.float64) * (max(float(levels[0].values.sum()), 1.0) / max(int(counts.sum()), 1))
-    guess = Level(kept[:, None], (SURE * kept[:, None] + 1) ** 2)
-    totals = np.maximum(combined(levels[0], guess).values[:, 0], 1.0)
-    first_look = denoise(levels, expected, totals) * totals[:, None]
-    shares = denoise(_levels(figures, overall, expected, first_look, working), expected, totals)
-    within = np.divide(overall.shares, expected[groups], out=np.zeros(len(groups)), where=expected[groups] > 0)
-    return np.asarray(shares[:, groups] * within)
+    micros: Floats  # of every step
+    edge: Integers  # the row of its edge
+    ascending: Floats  # all durations, row after row, ascending in each
+    timers: tuple[Floats, Floats]  # where those of each row begin and end that are over when a time is up
 
 
-def _levels(figures: TimeFigures, overall: Overall, expected: Floats, first_look: Floats | None, working: Flags) -> list[Level]:
-    """The noisy cells of every row as a tree; below what a row was counted in, nothing is known.
-
-    Rows with equally many cells are treated together. `first_look` has the counts that a first look gave each finest group.
-    """
-    steps, longest = figures.noisy["edges"], figures.noisy["longest_edges"]
-    longest_mass = np.bincount(np.array(figures.cells.groups), overall.shares * overall.longest, minlength=FINEST)
-    merged, last_group = np.array(figures.cells.merged), figures.cells.groups[-1]
-    levels = unknown(len(merged), DEPTH)
-    for power in np.unique(merged).tolist():
-        rows, size, present = np.flatnonzero(merged == power), FINEST >> power, (last_group >> power) + 1
-        part = longest_mass.reshape(size, -1).sum(1) / np.maximum(expected.reshape(size, -1).sum(1), TINY)
-        cells = figures.cells.first_cells[rows][:, None] + np.arange(present)
-        seen = Level(steps.values[cells], np.full(cells.shape, steps.sd**2))
-        better = release.with_longest(seen, longest.values[cells], longest.sd**2, part[:present])
-        values, variances = np.zeros((len(rows), size)), np.full((len(rows), size), KNOWN)
-        values[:, :present], variances[:, :present] = better
-        for row in np.flatnonzero(working[rows]):
-            last = last_clear(values[row, :present] / np.sqrt(variances[row, :present]))
-            if last >= 0:
-                values[row, last + 1 :], variances[row, last + 1 :] = 0.0, KNOWN
-        if first_look is not None:
-            empty = first_look[rows].reshape(len(rows), size, -1).sum(2) < EMPTY * np.sqrt(variances)
-            values[empty], variances[empty] = 0.0, KNOWN
-        for level, own in zip(levels, tree(values, variances), strict=False):
-            level.values[rows], level.variances[rows] = own
-    return levels
-
-
-def draw_steps(figures: TimeFigures, steps: Steps, n_labels: int, random: Randomness, within: Flags | None = None) -> Floats:
-    """A duration for every step, in microseconds; `within` says in which of them an activity is being worked on."""
-    row_of = np.full(n_labels**2, len(figures.cells.edges))
-    row_of[list(figures.cells.edges)] = np.arange(len(figures.cells.edges))
-    row = row_of[steps.edge]
-    counts = np.bincount(row, minlength=len(figures.cells.edges) + 1)
+def draw_steps(figures: TimeFigures, steps: Steps, random: Randomness, within: Flags | None = None) -> Drawn:
+    """A duration for every step; `within` says in which an activity is being worked on."""
+    first, again = figures.cells
+    row = first.row_of[steps.edge]
+    counts = np.bincount(row, minlength=len(first.weights))
     working = np.zeros(len(counts), bool)
     if within is not None:
         working[:-1] = np.bincount(row, within, minlength=len(counts))[:-1] > WORKING * counts[:-1]
-    ordered = spread(edge_shares(figures, counts, working), counts, tables.duration_bounds(), random)
-    order = stable_order((row.astype(np.uint64) << np.uint64(48)) + (random.words(len(row)) >> np.uint64(16)))
-    drawn = np.empty(len(row))
-    drawn[order] = ordered
-    return drawn
+    overall = durations.overall_steps(figures.noisy["steps"], last_total(figures.noisy, figures.parts))
+    looks = figures.noisy["edges"], figures.noisy["again"]
+    shares = durations.edge_shares(looks, (first, again), overall, counts, working)
+    tie = None if figures.pairs is None else (figures.noisy["pairs"], figures.pairs, figures.uses)
+    place = ties.places(tie, shares, steps, row, random)
+    ascending, drawn = spread(shares.cells, counts, shares.bounds, random), np.empty(len(row))
+    drawn[stable_order(row + np.minimum(place, 1 - 1e-9))] = ascending
+    return Drawn(drawn, row, ascending, shares.timers)
 
 
-def spread(shares: Floats, counts: Integers, bounds: Floats, random: Randomness) -> Floats:
-    """So many values of every row's histogram, row after row, ascending within a row: evenly spread, with a random start."""
+def spread(shares: Floats, counts: Integers, bounds: tuple[Floats, Floats], random: Randomness) -> Floats:
+    """So many values of every row's histogram, row after row, ascending within a row: evenly spread, with a random start.
+
+    `bounds` are where cells begin and where they end; values are spread evenly on a logarithmic scale, from 0 on evenly.
+    """
     cumulative = np.cumsum(shares, axis=1)
     cumulative /= np.maximum(cumulative[:, -1:], TINY)
     ends = np.floor(cumulative * counts[:, None] + random.uniform(len(counts))[:, None]).astype(np.int64)
     ends[:, -1] = counts
     cells = np.diff(np.minimum(ends, counts[:, None]), axis=1, prepend=0).ravel()
-    n_bins = shares.shape[1]
     filled = np.flatnonzero(cells)
-    sizes = cells[filled]
+    sizes, of = cells[filled], filled % shares.shape[1]
     quantile = np.arange(cells.sum(), dtype=np.float64)
     quantile -= np.repeat((np.cumsum(sizes) - sizes).astype(np.float64), sizes)
     quantile += random.uniform(len(quantile))
     quantile /= np.repeat(sizes.astype(np.float64), sizes)
-    low, high = bounds[:-1], bounds[1:]
-    width = np.log(np.divide(high, low, out=np.ones(n_bins), where=low > 0))
-    place = _sloped(quantile, np.repeat(_slopes(shares, width).ravel()[filled], sizes))
-    bins = filled % n_bins
-    values = np.exp(place * np.repeat(width[bins], sizes))
-    values *= np.repeat(low[bins], sizes)
-    linear = low[bins] <= 0
+    low, high = (ends[of] for ends in bounds)
+    linear = low <= 0
+    values = np.exp(quantile * np.repeat(np.log(np.divide(high, low, out=np.ones(len(of)), where=~linear)), sizes))
+    values *= np.repeat(low, sizes)
     if linear.any():
         where = np.flatnonzero(np.repeat(linear, sizes))
-        values[where] = np.repeat(high[bins[linear]], sizes[linear]) * place[where]
+        values[where] = np.repeat(high[linear], sizes[linear]) * quantile[where]
     return np.asarray(values)
 
 
-def _slopes(shares: Floats, width: Floats) -> Floats:
-    """How much denser, relatively, a cell is at its upper end than in its middle, between -1 and 1, going by both neighbours.
+def wanted_totals(figures: TimeFigures, totals: Histogram, lasts: Floats, traces: Traces, random: Randomness) -> Floats:
+    """How long each case should last: those that take the same path as long as these did, in the order of what they last now."""
+    row, shares = np.zeros(len(traces), np.int64), totals.shares[None, :]
+    if figures.grouped is not None:
+        row = figures.grouped.rows_of(traces)
+        drawn = tables.part_bins(lasts.astype(np.int64), figures.parts)
+        shares = ties.row_shares(figures.noisy["grouped"], row, drawn, figures.grouped, totals.shares)
+    wanted = np.empty(len(traces))
+    counts = np.bincount(row, minlength=len(shares))
+    order = stable_order(lasts)
+    order = order[stable_order(row[order])]
+    wanted[order] = spread(shares, counts, (totals.bounds[:-1], totals.bounds[1:]), random)
+    return wanted
 
-    Where one neighbour is denser and the other one is not, the nearer of the two counts; at a peak or in a valley, neither.
-    Cells without width on a logarithmic scale have no slope.
+
+def exchanged(drawn: Drawn, case: Integers, wanted: Floats) -> Floats:
+    """The durations, exchanged between steps of one row so that cases last more nearly as long as they should.
+
+    Each step asks for a longer or shorter duration, as far as it is to blame for its case; those of a row are dealt by that.
     """
-    density = np.divide(shares, width, out=np.zeros_like(shares), where=width > 0)
-    step = np.diff(density, axis=1)
-    before, after = np.pad(step, ((0, 0), (1, 0))), np.pad(step, ((0, 0), (0, 1)))
-    nearer = np.where(before * after > 0, np.where(np.abs(before) < np.abs(after), before, after), 0.0)
-    return np.asarray(np.clip(nearer / np.maximum(2 * density, TINY), -1, 1))
+    if not len(case):
+        return drawn.micros
+    n_steps, target = np.bincount(case, minlength=len(wanted)) * A_SECOND, _decades(wanted)
+    ascending, micros = _decades(drawn.ascending), drawn.micros
+    size = _decades(micros)
+    line = drawn.edge.astype(np.float64) * (float(target.max()) + float(ascending.max()) + 1.0)  # each row by itself
+    for _ in range(SWAPS):
+        lasts = np.bincount(case, micros, minlength=len(wanted)).astype(np.float64)
+        lacking = target - _decades(lasts)
+        blame = np.minimum((micros + A_SECOND) * (FOLLOWS / np.maximum(lasts + n_steps, 1))[case], 1.0)
+        order = stable_order(np.asarray(line + np.maximum(size + lacking[case] * blame, 0.0), np.float64))
+        micros, size = np.empty(len(case)), np.empty(len(case))
+        micros[order], size[order] = drawn.ascending, ascending
+    return micros
 
 
-def _sloped(quantile: Floats, slope: Floats) -> Floats:
-    """Where in a cell a quantile lies if its density grows evenly, from 1 - slope to 1 + slope."""
-    begin = 1 - slope
-    root = 4 * slope
-    root *= quantile
-    root += begin * begin
-    np.sqrt(root, out=root)
-    root += begin
-    return np.asarray(np.divide(2 * quantile, root, out=root))
+def _decades(micros: Floats) -> Floats:
+    """Durations on the scale log10(1 + seconds)."""
+    return np.asarray(np.log10(1 + micros / A_SECOND))
 
 
-def fit_totals(totals: Histogram, drawn: Floats, case: Integers, n_cases: int, random: Randomness) -> tuple[Floats, Floats]:
-    """Stretch and shorten the large steps of each case so that cases last as long as released.
-
-    `drawn` has a duration for every step and `case` its case. Gives the new durations of steps, and what each case should last.
-    """
-    lasts = np.bincount(case, drawn, minlength=n_cases)
-    large = np.flatnonzero(drawn >= (LARGE * lasts)[case])
-    stretched = np.bincount(case[large], drawn[large], minlength=n_cases)
-    wanted = np.empty(n_cases)
-    wanted[stable_order(lasts)] = spread(totals.shares[None, :], np.array([n_cases]), totals.bounds, random)
-    factor = np.clip((wanted - (lasts - stretched)) / np.maximum(stretched, 1), 1 / MOST_STRETCH, MOST_STRETCH)
+def stretched(drawn: Floats, case: Integers, wanted: Floats, timed: Flags) -> Floats:
+    """The durations, of which the large ones of each case, but no timers, are changed so that it lasts as long as it should."""
+    lasts = np.bincount(case, drawn, minlength=len(wanted))
+    large = np.flatnonzero((drawn >= (LARGE * lasts)[case]) & ~timed)
+    sums = np.bincount(case[large], drawn[large], minlength=len(wanted))
+    factor = np.clip((wanted - (lasts - sums)) / np.maximum(sums, 1), 1 / MOST_STRETCH, MOST_STRETCH)
     factor[(lasts <= 0) | (wanted <= 0)] = 1.0
     fitted = drawn.copy()
     fitted[large] *= factor[case[large]]
-    return fitted, wanted
+    return fitted
 
 
 def shorten(gaps: Integers, case: Integers, grain: Integers, longest: int, wanted: Floats) -> Integers:

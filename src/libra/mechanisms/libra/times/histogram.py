@@ -9,13 +9,13 @@ maximisation) from all nodes of a level together.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from libra.eventlog.cases import Floats
+from libra.privacy.gaussian import upper_quantiles
 from libra.privacy.noise import NoisyTable
 
 CONCENTRATIONS = (1.0, 4.0, 16.0, 64.0, 256.0)
@@ -28,11 +28,17 @@ UNKNOWN = 1e30  # the variance of a count that was never released
 LEAST = 1e-6  # a count that is worth splitting
 KNOWN = 1e-9  # the variance of a cell that is not there
 TINY = 1e-300  # keeps a division by nothing finite
-CERTAIN, NEIGHBOUR, POOLED = 4.5, 3.0, 4.0  # standard deviations: of a year by itself; of one beside it; of the best window
+AT_ONCE = 20_000  # nodes, to bound memory
+STIRLING = 5  # from here on its series is exact enough: to eight digits
+# How probable it may be that any year is taken in which no case starts: for being high by itself; for being high beside a year
+# that is taken; because a window of years is high where no year is by itself; for being the highest of a window with cases in
+# other years. Together they are below 1 in 1,000.
+BY_ITSELF, BESIDE, IN_WINDOW, HIGHEST = 2e-4, 5e-4, 1e-4, 2e-4
+AS_LIKELY = 2.0  # how much the logarithm of the likelihood of a window may be below that of the likeliest
 ADDED_UP = 2.0  # standard deviations of everything from the last clear bin up to some later one
 YEAR_2000 = 30  # of 52 weeks each, since 1970
 LAST_RESORT = 37  # bins of totals, up to 116 days: none longer is believed where nothing stands out
-WINDOW = 5  # bins at most that are looked at together
+WINDOW, FURTHER = 5, 10  # bins at most that are looked at together; and right after those that stand out
 CLEAR, LITTLE, STILL = 4.0, 2.0, 3.0  # standard deviations of a window, of its last bin, and of a window right after
 
 
@@ -75,16 +81,16 @@ def combined(one: Level, other: Level) -> Level:
 def denoise(levels: list[Level], expected: Floats, totals: Floats) -> Floats:
     """Shares of the cells, never negative, that sum to 1 in every row; `totals` is the count of each row, as far as is known.
 
-    `levels` come root first, each with twice the nodes of the one before. `expected` is the share expected of each cell, the same
-    for all rows; cells of which none is expected stay without.
+    `levels` come root first, each with twice the nodes of the one before. `expected` is the share expected of each cell, of every
+    row or the same for all; cells of which none is expected stay without.
     """
-    expected_levels = [np.asarray(expected, np.float64)]
-    while len(expected_levels[0]) > 1:
-        expected_levels.insert(0, expected_levels[0].reshape(-1, 2).sum(1))
+    expected_levels = [np.atleast_2d(np.asarray(expected, np.float64))]
+    while expected_levels[0].shape[1] > 1:
+        expected_levels.insert(0, expected_levels[0][:, 0::2] + expected_levels[0][:, 1::2])
     shares = np.ones((len(totals), 1))
     weights = np.ones(len(CONCENTRATIONS) + 3)
     for level, nodes in zip(levels[1:], expected_levels[1:], strict=True):
-        left_expected = nodes[0::2] / np.maximum(nodes[0::2] + nodes[1::2], TINY)
+        left_expected = nodes[:, 0::2] / np.maximum(nodes[:, 0::2] + nodes[:, 1::2], TINY)
         left, weights = _split(level, left_expected, shares * totals[:, None], weights / weights.sum())
         shares = np.stack((shares * left, shares * (1 - left)), axis=2).reshape(len(totals), -1)
     return shares
@@ -93,16 +99,17 @@ def denoise(levels: list[Level], expected: Floats, totals: Floats) -> Floats:
 def _split(level: Level, expected: Floats, counts: Floats, hint: Floats) -> tuple[Floats, Floats]:
     """The share of the left half at every node, and the weights of the prior that were learned.
 
-    `expected` is a share per node, the same for all rows; `counts` is what a node has to split, `hint` the weights learned above.
+    `expected` is a share per node, of every row or the same for all; `counts` is what a node has to split, `hint` the weights
+    learned above.
     """
     left, right = level.values[:, 0::2], level.values[:, 1::2]
     left_variance, right_variance = level.variances[:, 0::2], level.variances[:, 1::2]
     result = np.broadcast_to(expected, counts.shape).copy()
-    open_node = (counts > LEAST) & (expected > 0) & (expected < 1) & (left_variance < UNKNOWN) & (right_variance < UNKNOWN)
+    open_node = (counts > LEAST) & (result > 0) & (result < 1) & (left_variance < UNKNOWN) & (right_variance < UNKNOWN)
     if not open_node.any():
         return result, hint
     row, node = np.nonzero(open_node)
-    count, centre = counts[row, node], expected[node]
+    count, centre = counts[row, node], result[row, node]
     precision = count**2 * (1 / left_variance[row, node] + 1 / right_variance[row, node])
     by_halves = left[row, node] / left_variance[row, node] + (count - right[row, node]) / right_variance[row, node]
     best = count * by_halves / precision
@@ -114,34 +121,43 @@ def _split(level: Level, expected: Floats, counts: Floats, hint: Floats) -> tupl
     points = np.stack((np.zeros(len(centre)), centre, np.ones(len(centre))), axis=1)
     point_fit = -0.5 * ((points - best[:, None]) / spread[:, None]) ** 2
     highest = np.maximum(fit.max(1), point_fit.max(1))[:, None]
-    fit, point_fit = np.exp(fit - highest), np.exp(point_fit - highest)
-    prior = _beta_densities(grid, node, expected) * masses[:, None, :]
-    joint = prior * fit[:, None, :]
-    evidence = np.concatenate((joint.sum(2), point_fit), axis=1) + TINY
+    fit, point_fit = masses * np.exp(fit - highest), np.exp(point_fit - highest)
+    evidence, moment = np.empty((len(centre), len(CONCENTRATIONS) + 3)), np.empty((len(centre), len(CONCENTRATIONS) + 3))
+    for begin in range(0, len(centre), AT_ONCE):
+        some = slice(begin, begin + AT_ONCE)
+        joint = _beta_densities(grid[some], centre[some]) * fit[some, None, :]
+        evidence[some, :-3], moment[some, :-3] = joint.sum(2), np.einsum("ncg,ng->nc", joint, grid[some])
+    evidence[:, -3:], moment[:, -3:] = point_fit, points * point_fit
+    evidence += TINY
     weights = _learned(evidence, hint)
-    density = np.einsum("ncg,c->ng", joint, weights[: len(CONCENTRATIONS)])
-    atoms = point_fit * weights[len(CONCENTRATIONS) :]
-    moment = (grid * density).sum(1) + (points * atoms).sum(1)
-    result[row, node] = moment / (density.sum(1) + atoms.sum(1))
+    result[row, node] = (moment @ weights) / (evidence @ weights)
     return result, weights
 
 
-def _beta_densities(grid: Floats, node: npt.NDArray[np.intp], expected: Floats) -> Floats:
-    """The Beta densities around the expected share, one axis for the concentrations."""
+def _beta_densities(grid: Floats, expected: Floats) -> Floats:
+    """The Beta densities around the share expected of each row, one axis for the concentrations."""
     inside = np.clip(grid, 1e-12, 1 - 1e-12)
     log_left, log_right = np.log(inside), np.log1p(-inside)
     alphas, betas = np.outer(expected, CONCENTRATIONS), np.outer(1 - expected, CONCENTRATIONS)
-    norms = np.array(list(map(_log_norm, alphas.ravel().tolist(), betas.ravel().tolist()))).reshape(alphas.shape)
-    exponent = norms[node][:, :, None] + (alphas[node] - 1)[:, :, None] * log_left[:, None, :]
-    exponent += (betas[node] - 1)[:, :, None] * log_right[:, None, :]
+    norms = log_gamma(alphas + betas) - log_gamma(alphas) - log_gamma(betas)
+    exponent = norms[:, :, None] + (alphas - 1)[:, :, None] * log_left[:, None, :]
+    exponent += (betas - 1)[:, :, None] * log_right[:, None, :]
     np.minimum(exponent, 700, out=exponent)
     return np.asarray(np.exp(exponent, out=exponent))
 
 
-@lru_cache(maxsize=100_000)
-def _log_norm(alpha: float, beta: float) -> float:
-    """The logarithm of what makes a Beta density sum to 1."""
-    return math.lgamma(alpha + beta) - math.lgamma(alpha) - math.lgamma(beta) if alpha > 0 and beta > 0 else 0.0
+def log_gamma(values: Floats) -> Floats:
+    """The logarithm of the gamma function of positive numbers, by Stirling's series; SciPy takes long to load.
+
+    Example:
+        >>> log_gamma(np.array([0.5, 5.0])).round(6).tolist()
+        [0.572365, 3.178054]
+    """
+    product, large = np.ones_like(values), values + STIRLING
+    for step in range(STIRLING):
+        product *= values + step
+    series = 1 / (12 * large) - 1 / (360 * large**3) + 1 / (1260 * large**5) + math.log(2 * math.pi) / 2
+    return np.asarray((large - 0.5) * np.log(large) - large + series - np.log(product))
 
 
 def _learned(evidence: Floats, hint: Floats) -> Floats:
@@ -155,28 +171,47 @@ def _learned(evidence: Floats, hint: Floats) -> Floats:
 
 
 def active_years(years: NoisyTable) -> tuple[int, ...]:
-    """The years that stand out and the neighbours that go with them.
+    """The years that cases start in: those that stand out or, where none does, a public one, in which 2000 begins."""
+    return years_standing_out(years) or (min(YEAR_2000, years.counts.size - 1),)
 
-    Where none does, the best window of up to five years, if that stands out; otherwise a public one, in which 2000 begins.
+
+def years_standing_out(years: NoisyTable) -> tuple[int, ...]:
+    """The years that stand out by themselves, and the neighbours that go with them.
+
+    Where none does, but a window of up to five years, it is the highest year of that window. Less than 1 in 1,000 releases takes
+    any year in which no case starts: noise is independent from year to year, so whether a false year is taken does not depend on
+    the noise of the true ones.
     """
     score = years.values / years.sd
-    active = score >= CERTAIN
+    active = score >= _needed(BY_ITSELF, len(score))
     if not active.any():
         begin, end, best = _best_window(score)
-        return tuple(range(begin, end)) if best >= POOLED else (min(YEAR_2000, len(score) - 1),)
+        highest = begin + int(np.argmax(score[begin:end]))
+        if best < _needed(IN_WINDOW, WINDOW * len(score)) or score[highest] < _needed(HIGHEST, WINDOW - 1):
+            return ()
+        active[highest] = True
+    ends = 2 * int(np.count_nonzero(np.diff(active, prepend=False) & active))  # of runs of years, where one more is tested
+    needed = _needed(BESIDE, ends)
     while True:
         beside = np.convolve(active, [1, 0, 1])[1:-1] > 0
-        grown = active | (beside & (score >= NEIGHBOUR))
+        grown = active | (beside & (score >= needed))
         if (grown == active).all():
             return tuple(np.flatnonzero(active).tolist())
         active = grown
 
 
+def _needed(probability: float, tests: int) -> float:
+    """The standard deviations that noise reaches in any of so many tests with this probability at most."""
+    tail = np.array([probability / max(tests, 1)])
+    return float(upper_quantiles(tail, 0.5 - tail)[0])
+
+
 def busy_spans(years: tuple[int, ...], score: Floats) -> npt.NDArray[np.bool_]:
     """Which spans of the active years cases may start in: none before the first or after the last that stands out.
 
-    `score` has counts in standard deviations, a row a year. Years that follow each other are looked at together; where nothing
-    stands out in them, all their spans are kept, and so is what is more than noise when it is added up from there on.
+    `score` has counts in standard deviations, a row a year. Years that follow each other are looked at together. What is more
+    than noise when it is added up from there on stays as well. Where no few spans stand out, a window of any width that is
+    likely to hold all of them counts.
     """
     busy = np.ones(score.shape, np.bool_)
     for rows in np.split(np.arange(len(years)), np.flatnonzero(np.diff(years) > 1) + 1):
@@ -184,26 +219,28 @@ def busy_spans(years: tuple[int, ...], score: Floats) -> npt.NDArray[np.bool_]:
         last = last_clear(line)
         if last >= 0:
             first, last = len(line) - 1 - _drawn_out(line[::-1], last_clear(line[::-1])), _drawn_out(line, last)
-            place = np.arange(len(line))
-            busy[rows] = ((place >= first) & (place <= last)).reshape(len(rows), -1)
+        else:
+            first, last = _widest_likely(line)
+        place = np.arange(len(line))
+        busy[rows] = ((place >= first) & (place <= last)).reshape(len(rows), -1)
     return busy
+
+
+def _widest_likely(score: Floats) -> tuple[int, int]:
+    """The first and the last bin of the widest window that is about as likely as any to hold evenly all that there is."""
+    sums = np.concatenate(([0.0], np.cumsum(score)))
+    windows = [(sums[width:] - sums[:-width]) / np.sqrt(width) for width in range(1, len(score) + 1)]
+    most = max(float(window.max()) for window in windows)
+    least = np.sqrt(max(most**2 - 2 * AS_LIKELY, 0.0))
+    width = max(width for width, window in enumerate(windows, 1) if window.max() >= least)
+    first = int(np.argmax(windows[width - 1]))
+    return first, first + width - 1
 
 
 def _drawn_out(score: Floats, last: int) -> int:
     """The last bin, or the one after it up to which all together stand out most, if they do."""
     after = np.cumsum(score[last + 1 :]) / np.sqrt(np.arange(1, len(score) - last))
     return last + 1 + int(np.argmax(after)) if len(after) and after.max() >= ADDED_UP else last
-
-
-def last_believed(totals: Level, longest: NoisyTable) -> int:
-    """The last bin of totals that can be believed, by the durations of cases alone or together with their longest steps.
-
-    Where cases last long because of one long step, both tables show it, each with noise of its own.
-    """
-    sd = np.sqrt(totals.variances[0])
-    score, other = totals.values[0] / sd, longest.values / longest.sd
-    together = (score / sd + other / longest.sd) / np.hypot(1 / sd, 1 / longest.sd)
-    return max(last_bin(score), last_bin(together))
 
 
 def last_bin(score: Floats) -> int:
@@ -224,7 +261,7 @@ def last_clear(score: Floats) -> int:
         ends = np.flatnonzero((window >= CLEAR) & (score[width - 1 :] >= LITTLE)) + width - 1
         last = max(last, int(ends[-1]) if len(ends) else -1)
     while last >= 0:
-        ends = np.arange(last + 1, min(last + WINDOW + 1, len(score)))
+        ends = np.arange(last + 1, min(last + FURTHER + 1, len(score)))
         after = (sums[ends + 1] - sums[last + 1]) / np.sqrt(ends - last)
         more = ends[(after >= STILL) & (score[ends] > 0)]
         if not len(more):
