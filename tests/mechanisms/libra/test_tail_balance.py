@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import approx_fprime, minimize, rosen, rosen_der
 
 from libra.mechanisms.libra.tail import edges as balancing
-from libra.mechanisms.libra.tail.edges import TAU, Figures, balance, minimum
+from libra.mechanisms.libra.tail.edges import TAU, Figures, Products, balance, minimum
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +44,23 @@ def dense(tables: list[Figures], candidates: int) -> tuple[Floats, Floats]:
     return np.vstack(blocks), np.concatenate(targets)
 
 
+def with_products(seed: int, candidates: int = 12) -> tuple[list[Figures | Products], list[Figures], Floats]:
+    """The same problem with a table of products, and with that table as one of plain figures."""
+    plain, prior = a_problem(seed, candidates)
+    random = np.random.Generator(np.random.PCG64(seed))
+    sets, kind = random.integers(0, 2, (5, 4)), random.integers(0, 5, candidates)
+    usual, factor, target = random.random(4), random.random(5), random.normal(0, 40, 6)
+    one, other = np.triu_indices(4, 1)
+    columns = (sets - usual)[kind]
+    amounts = columns[:, one] * columns[:, other] * factor[kind][:, None]
+    row, cell = (some.ravel() for some in np.indices(amounts.shape))
+    return (
+        [*plain, Products(target, 6.0, kind, sets, usual, factor)],
+        [*plain, Figures(target, 6.0, row, cell, amounts.ravel())],
+        prior,
+    )
+
+
 def objective(weights: Floats, matrix: Floats, target: Floats, prior: Floats) -> float:
     divergence = (weights * np.log(weights / prior) - weights + prior).sum()
     return float(TAU * divergence + ((matrix @ weights - target) ** 2).sum() / 2)
@@ -73,6 +90,12 @@ def test_where_it_has_run_to_the_end_the_weights_are_the_same() -> None:
     assert np.abs(stationary).max() < 1e-3
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_products_are_balanced_like_any_other_figures(seed: int) -> None:
+    products, plain, prior = with_products(seed)
+    assert balance([*products], prior, (3000, 1e-13)) == pytest.approx(balance([*plain], prior, (3000, 1e-13)), rel=1e-3)
+
+
 def test_what_is_minimised_has_the_gradient_that_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     duals = []
 
@@ -81,7 +104,7 @@ def test_what_is_minimised_has_the_gradient_that_is_given(monkeypatch: pytest.Mo
         return start
 
     monkeypatch.setattr(balancing, "minimum", heard)
-    tables, prior = a_problem(2)
+    tables, _, prior = with_products(2)
     balance(tables, prior)
     at = np.random.Generator(np.random.PCG64(1)).normal(0, 0.3, sum(len(table.target) for table in tables))
     _, gradient = duals[0](at)

@@ -21,7 +21,9 @@ from libra.engines.control_flow_tables import (
     ExcessEdges,
     ExcessNorms,
     Lengths,
+    Occurring,
     Size,
+    Together,
     edge_uses,
 )
 from libra.engines.polars import engine_of
@@ -29,11 +31,12 @@ from libra.eventlog.cases import traces_of
 from libra.eventlog.log import EventLog
 from libra.measures.edges import pair_edges
 from libra.measures.utility import dfg_l1
+from libra.measures.within_cases import cooccurrence_slope
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.figures import ControlFigures
 from libra.mechanisms.libra.plan import Edges
 from libra.mechanisms.libra.tail import generate
-from libra.mechanisms.libra.tail.edges import Figures, weak_edges
+from libra.mechanisms.libra.tail.edges import Figures, Products, weak_edges
 from libra.mechanisms.libra.tail.generate import candidates, weighted_traces
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.privacy.noise import NoisyTable
@@ -101,12 +104,13 @@ def test_a_tail_that_is_lost_in_noise_seldom_gives_anything_and_never_much() -> 
 
 def test_candidates_are_described_exactly_as_cases_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Capped and clipped the same way: a log of the candidates counts in every table what balancing takes them to count."""
-    words = ["abcd" * (i % 7) + "a" * (i % 11) + word for i, word in enumerate(all_different(2000, "abcd"))]
+    words = ["abcd" * (i % 7 * (i % 2)) + "a" * (i % 11) + word for i, word in enumerate(all_different(2000, "abcd"))]
     control = released(log_from(words), epsilon=20.0)
     tail, heard = control.tail, []
     assert tail is not None
+    assert tail.together is not None
 
-    def balance(tables: list[Figures], prior: Floats, patience: tuple[int, float]) -> Floats:
+    def balance(tables: list[Figures | Products], prior: Floats, patience: tuple[int, float]) -> Floats:
         heard.extend(tables)
         return prior
 
@@ -119,15 +123,23 @@ def test_candidates_are_described_exactly_as_cases_are_counted(monkeypatch: pyte
         *(() if tail.second is None else (DoubtfulEdges(4, np.array(tail.doubtful)),)),
         ExcessNorms(edges, 4),
         *(ExcessEdges(4, tail.excess_clip, edges), Contexts(4, contexts, tail.clip)),
+        Occurring(4, np.arange(4), tail.occurring_clip),
+        Together(4, np.arange(4), np.array(tail.usual), tail.together_clip),
     ]
     assert engine.labels == ("a", "b", "c", "d")
     assert len(heard) == len(asked)
     for table, figures in zip(asked, heard, strict=True):
         counted = engine.count(table).ravel() / table.scale
-        described = np.bincount(figures.cell, figures.amount)
         lost = len(traces) / FINE if table.scale == FINE else 0.0  # contributions are rounded toward zero
+        if isinstance(figures, Products):
+            columns = (figures.sets - figures.usual)[figures.kind]
+            sums = columns.T @ (columns * figures.factor[figures.kind][:, None])
+            assert sums[np.triu_indices(4, 1)] == pytest.approx(counted, abs=lost + 1e-6), table.purpose
+            continue
+        described = np.bincount(figures.cell, figures.amount)
         assert described == pytest.approx(counted[counted > 0], abs=lost + 1e-6), table.purpose
-    for table, figures in ((asked[3], heard[3]), (asked[-2], heard[-2])):
+    for table, figures in ((asked[3], heard[3]), (asked[-4], heard[-4])):
+        assert isinstance(figures, Figures)
         norms = np.sqrt(np.bincount(figures.candidate, figures.amount**2))
         assert norms.max() == pytest.approx(table.clip)
         uncapped = np.sqrt(edge_uses(traces, 4).base().square_norms(len(traces)))
@@ -168,6 +180,16 @@ def test_where_nothing_is_known_of_how_cases_go_on_they_go_on_as_from_anywhere_e
         shares.append(sum(part for trace, part in zip(traces.to_lists(), share, strict=True) if trace == [0, 1, 2]))
     assert shares[0] == pytest.approx(0.7, abs=0.03)
     assert shares[1] < 0.02
+
+
+def test_an_early_choice_still_decides_a_late_step() -> None:
+    """What lies between is the same after either choice and longer than two steps, so edges and contexts know nothing of it."""
+    random = np.random.Generator(np.random.PCG64(1))
+    between = ["".join(random.permutation(list("bcde"))) + "f" * int(random.integers(1, 9)) for _ in range(4000)]
+    log = log_from([start + some + end for some, (start, end) in zip(between, (("a", "x"), ("z", "y")) * 2000, strict=False)])
+    kept = cooccurrence_slope(log, Libra(epsilon=2.0, delta=1e-4).anonymize(log, Randomness(seed=1)).log)
+    assert kept is not None
+    assert kept > 0.8
 
 
 def test_loops_last_as_long_as_they_did() -> None:

@@ -13,10 +13,10 @@ import numpy as np
 
 from libra._system.ordering import Ladder, stable_order
 from libra._system.randomness import Randomness
-from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, Uses, context_uses, edge_uses
+from libra.engines.control_flow_tables import LENGTH_BINS, NORM_BINS, PARTS, Uses, context_uses, edge_uses, label_sets
 from libra.eventlog.cases import Floats, Integers, Traces, concatenated
-from libra.mechanisms.libra.tail.edges import HASTY, PATIENT, Figures, balance, believed, weak_edges
-from libra.mechanisms.libra.tail.release import TailFigures
+from libra.mechanisms.libra.tail.edges import HASTY, PATIENT, Figures, Products, balance, believed, weak_edges
+from libra.mechanisms.libra.tail.release import TailFigures, no_starts
 from libra.mechanisms.libra.tail.well_formed import (
     Open,
     Rules,
@@ -33,6 +33,8 @@ CANDIDATES = 10_000  # half or twice as many move the mean error on the eight pu
 REPEATING = ((1.0, 0.5), (0.2, 0.2), (5.0, 0.3))
 LEAST, CLEAR = 0.5, 2.0  # standard deviations: what an edge that stands out counts at least; what is clearly there
 SHRINKAGE = 2.0  # standard deviations of cases, spread over a context's row as the order-1 chain would
+# The noise of a correlation that is taken for granted at least: with hardly any, edges would take more steps to be matched, too.
+EXACT = 0.05
 WITHIN = 3.0  # standard deviations: how far the balanced number of cases may be above the released one
 
 
@@ -152,25 +154,26 @@ def weighted_traces(
     if not len(traces):
         return nothing
 
-    def balanced() -> Floats:
-        return balance(_described(figures, base, traces, n_labels), cases * shares, PATIENT if figures.certain else HASTY)
+    def balanced(patience: tuple[int, float]) -> Floats:
+        return balance(_described(figures, base, traces, n_labels, completion), cases * shares, patience)
 
-    weights = balanced()
-    if completion is not None and figures.certain:
-        supported = with_supported_steps(traces, weights, kept, base, edges, completion)
+    if completion is not None and figures.certain:  # weighted twice: roughly, to see what stands out, and then well
+        supported = with_supported_steps(traces, balanced(HASTY), kept, base, edges, completion)
         if 0 < len(supported) < len(traces):  # where nothing stands out, all is as likely
             traces, shares = traces.take(supported), shares[supported] / shares[supported].sum()
-            weights = balanced()
+    weights = balanced(PATIENT if figures.certain else HASTY)
     total = float(weights.sum())
     return traces, weights * min(1.0, (cases + WITHIN * sd) / total) if total else weights
 
 
-def _described(figures: TailFigures, edges: NoisyTable, traces: Traces, n_labels: int) -> list[Figures]:
+def _described(
+    figures: TailFigures, edges: NoisyTable, traces: Traces, n_labels: int, completion: Integers | None
+) -> list[Figures | Products]:
     """Every released table of the tail, with what the candidates count in it."""
     n, cells = len(traces), (n_labels + 1) ** 2
     uses = edge_uses(traces, n_labels)
     base = uses.base()
-    described = [
+    described: list[Figures | Products] = [
         Figures(figures.size.values, figures.size.sd, np.arange(n), np.zeros(n, np.int64), np.ones(n)),
         _binned(figures.lengths, LENGTH_BINS, traces.lengths),
         _binned(figures.norms, NORM_BINS, base.square_norms(n)),
@@ -186,6 +189,12 @@ def _described(figures: TailFigures, edges: NoisyTable, traces: Traces, n_labels
     if figures.continuations is not None:
         further = context_uses(traces, np.array(figures.contexts, np.int64), n_labels).base()
         described.append(_clipped(figures.continuations, further, figures.clip, n))
+    if figures.occurring is not None:
+        sets, kind = label_sets(traces, no_starts(n_labels, completion), n_labels)
+        row, label = np.nonzero(sets[kind])
+        described.append(_clipped(figures.occurring, Uses(row, label, np.ones(len(row), np.int64)), figures.occurring_clip, n))
+        if figures.together is not None:
+            described += _together(figures, figures.together, sets, kind)
     return described
 
 
@@ -199,6 +208,20 @@ def _clipped(table: NoisyTable, uses: Uses, clip: float, n: int) -> Figures:
     norms = np.sqrt(uses.square_norms(n))
     factors = np.minimum(1.0, clip / np.maximum(norms, clip))
     return _only_used(table, uses.row, uses.cell, factors[uses.row] * uses.times)
+
+
+def _together(figures: TailFigures, table: NoisyTable, sets: Integers, kind: Integers) -> list[Products]:
+    """Products of deviations in labels, for the labels in which some candidate deviates; `sets` has a row a kind of candidate."""
+    usual = np.array(figures.usual) / PARTS
+    squares = (sets - usual) ** 2
+    norms = np.sqrt((squares.sum(axis=1) ** 2 - (squares**2).sum(axis=1)).clip(min=0.0) / 2)
+    deviates = squares.max(axis=0, initial=0.0) > 0
+    one, other = np.triu_indices(len(usual), 1)
+    target = table.values[deviates[one] & deviates[other]]
+    factor = np.minimum(1.0, figures.together_clip / np.maximum(norms, figures.together_clip))
+    spread = np.clip(usual, 1 / PARTS, 1 - 1 / PARTS)
+    sd = max(table.sd, EXACT * figures.cases[0] * float((spread * (1 - spread)).mean()))
+    return [Products(target, sd, kind, sets[:, deviates], usual[deviates], factor)] if len(target) else []
 
 
 def _only_used(table: NoisyTable, candidate: Integers, cell: Integers, amount: Floats) -> Figures:

@@ -1,5 +1,8 @@
 """What is asked about the tail: histograms of lengths and norms, which set the clips, then edges and contexts.
 
+Where the tail is large, it is also asked which activities occur together: edges and contexts know two steps back, and an early
+choice may decide a late step.
+
 A bin in which there is only noise would make traces of thousands of events, or a clip that drowns everything in noise. So a
 histogram ends at the last window of bins that stands out, and nothing is believed beyond.
 """
@@ -14,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from libra.engines import control_flow_tables as tables
-from libra.engines.control_flow_tables import LENGTH_BINS, LONGEST, NORM_BINS, edge_uses
-from libra.eventlog.cases import Floats, Traces
+from libra.engines.control_flow_tables import LENGTH_BINS, LONGEST, NORM_BINS, PARTS, edge_uses
+from libra.eventlog.cases import Floats, Integers, Traces
 from libra.mechanisms.libra.tail.certain import certain_edges, doubtful_edges
 from libra.mechanisms.libra.tail.edges import significant_edges
 from libra.privacy.gate import Gate
@@ -29,13 +32,21 @@ SMALLEST_CLIP = 2.0
 # again moves the mean error of the edges by 3 % at most (epsilon 1).
 SIZE, LENGTHS, NORMS, EXCESS_NORMS = 0.04, 0.12, 0.03, 0.03
 SECOND_LOOK = 0.2  # at doubtful edges, where only those are taken that are almost certain
+# What ties a case together, where the tail is large. Half or three times as much for pairs changes little on the public logs.
+OCCURRING, TOGETHER = 0.01, 0.02
+LARGE, VERY_LARGE = 30.0, 100.0  # standard deviations of the number of cases
 EXCESS, CONTEXTS = 0.28, 0.12  # of what those leave; the edges get the rest
+# Where the tail is very large, few edges are in doubt, and it is worth more to know what comes after two steps.
+SECOND_LOOK_AT_MANY, CONTEXTS_OF_MANY = 0.12, 0.3
 MANY_LABELS = 100  # with more of them the contexts are too thin to tell anything from noise
 EDGES_A_LABEL, MOST_EDGES = 4, 100  # how many edges the noise is expected to count on, before any is known
 REPEATED_SHARE = 1 / 4  # of the edges, those that a case repeats often
 # How much it weighs that large cases are scaled down: balancing makes up for much of it. 0.75 was taken after eight seeds in
 # which it looked better than 1; on twenty others no public log moves beyond the noise.
 CUT_OFF, CUT_OFF_REPEATED = 0.75, 2.0
+MOST_OCCURRING = 16  # activities of a case that has this many or fewer count in full
+USUAL_NORM = 0.75  # of what products of activities that were independent would have as their norm, for cases to be clipped to
+NOISE_OF_CORRELATIONS = 0.3  # at most, one standard deviation; with more, most of what is asked for would be noise
 CERTAIN = 3.0  # standard deviations, for an edge to be a context
 PRESENT = 2.0  # standard deviations, for a tail to be there
 
@@ -97,6 +108,11 @@ class TailFigures:
     excess: NoisyTable | None = None  # edges, all further uses in a case; None where hardly any case has some
     contexts: tuple[int, ...] = ()  # the edges whose continuations were counted, in ascending order
     continuations: NoisyTable | None = None  # where cases go on from there
+    occurring: NoisyTable | None = None  # how many cases have each label that is no start; None where the tail is not large
+    occurring_clip: float = 1.0  # the norm that those were clipped to
+    usual: tuple[int, ...] = ()  # for each of these labels the share of cases with it, in parts, that products are counted from
+    together: NoisyTable | None = None  # sums of products for every pair of these labels; None where hardly any label varies
+    together_clip: float = 1.0  # the norm that those were clipped to
 
     @property
     def cases(self) -> tuple[float, float]:
@@ -132,14 +148,21 @@ class TailFigures:
 READ: dict[type, Callable[[Any], Any]] = {dict: NoisyTable.from_dict, list: tuple}  # what JSON has in place of other types
 
 
-def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float, *, certain: bool = True) -> TailFigures:
-    """Ask the gate to the tail for everything about it; if it is lost in noise, for number, lengths and sizes of cases only."""
+def release_tail(
+    gate: Gate, kept: Traces, n_labels: int, mu: float, *, certain: bool = True, completion: Integers | None = None
+) -> TailFigures:
+    """Ask the gate to the tail for everything about it; if it is lost in noise, for number, lengths and sizes of cases only.
+
+    `completion` has for the label of a start the code of its activity's label, -1 for others; None where there are no starts.
+    """
 
     def ask(table: Any, share: float) -> NoisyTable:
         return gate.release(table, mu * math.sqrt(share))
 
     size, lengths, base_norms = tables.Size(), tables.Lengths(), tables.BaseNorms()
-    gate.look_ahead(size, lengths, base_norms)
+    labels = no_starts(n_labels, completion)
+    occurring = tables.Occurring(n_labels, labels, math.sqrt(max(1, min(len(labels), MOST_OCCURRING))))
+    gate.look_ahead(size, lengths, base_norms, *([occurring] if certain and n_labels <= MANY_LABELS else []))
     known: dict[str, Any] = {"size": ask(size, SIZE), "lengths": ask(lengths, LENGTHS), "norms": ask(base_norms, NORMS)}
     first = TailFigures(**known)
     cases, sd = first.cases
@@ -153,17 +176,31 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float, *, certain:
     if certain:
         last = _further(first.lengths, last, cases, sd)
     longest = int(LENGTH_BINS[last + 1]) - 1 if last + 1 < len(LENGTH_BINS) else LONGEST
-    rest = 1 - SIZE - LENGTHS - NORMS - EXCESS_NORMS - (SECOND_LOOK if certain else 0.0)
-    context_share, excess_share = CONTEXTS * rest if n_labels <= MANY_LABELS else 0.0, EXCESS * rest
+    many = certain and cases > VERY_LARGE * sd
+    second_share = 0.0 if not certain else SECOND_LOOK_AT_MANY if many else SECOND_LOOK
+    rest = 1 - SIZE - LENGTHS - NORMS - EXCESS_NORMS - second_share
+    together = None
+    if certain and n_labels <= MANY_LABELS and cases > LARGE * sd:
+        rest -= OCCURRING
+        known |= {"occurring": (shares := ask(occurring, OCCURRING)), "occurring_clip": occurring.clip}
+        together = _together(n_labels, labels, shares.values / cases, cases * mu * math.sqrt(TOGETHER))
+        rest -= 0.0 if together is None else TOGETHER
+    context_share = 0.0 if n_labels > MANY_LABELS else rest * (CONTEXTS_OF_MANY if many else CONTEXTS)
+    excess_share = EXCESS * rest
     base_share = rest - context_share - excess_share
     clip = _base_clip(first.norms, cases, n_labels, mu * math.sqrt(base_share))
-    base = ask(tables.BaseEdges(n_labels, clip, direct=certain), base_share)
+    base_edges = tables.BaseEdges(n_labels, clip, direct=certain)
+    if together is not None:
+        gate.look_ahead(together, base_edges)
+        usual = tuple(together.usual.tolist())
+        known |= {"usual": usual, "together": ask(together, TOGETHER), "together_clip": together.clip}
+    base = ask(base_edges, base_share)
     on_kept = np.unique(edge_uses(kept, n_labels).cell)
     if certain:
         doubtful = doubtful_edges(base, on_kept)
-        second = ask(tables.DoubtfulEdges(n_labels, doubtful), SECOND_LOOK) if len(doubtful) else None
+        second = ask(tables.DoubtfulEdges(n_labels, doubtful), second_share) if len(doubtful) else None
         edges = certain_edges(base, on_kept, doubtful, second)
-        excess_share += SECOND_LOOK if second is None else 0.0
+        excess_share += second_share if second is None else 0.0
         known |= {"certain": True, "doubtful": tuple(doubtful.tolist()), "second": second}
     else:
         edges = significant_edges(base, on_kept)
@@ -185,6 +222,26 @@ def release_tail(gate: Gate, kept: Traces, n_labels: int, mu: float, *, certain:
     if continuations is not None:
         known |= {"contexts": tuple(contexts.tolist()), "continuations": ask(continuations, context_share)}
     return TailFigures(**known)
+
+
+def no_starts(n_labels: int, completion: Integers | None) -> Integers:
+    """The codes of all labels that are no starts: a start says no more about a case than its completion does."""
+    return np.arange(n_labels) if completion is None else np.flatnonzero(completion < 0)
+
+
+def _together(n_labels: int, labels: Integers, shares: Floats, trust: float) -> tables.Together | None:
+    """How these labels go together, of which such shares of the cases have each; None if that cannot be told from noise.
+
+    The clip is near the norm that cases have: those of independent labels deviate by p (1 - p) in the square, and so do products.
+    `trust` is the number of cases, in standard deviations of the noise with a clip of 1.
+    """
+    usual = np.rint(PARTS * shares.clip(0.0, 1.0)).astype(np.int64)
+    held = shares.clip(1 / PARTS, 1 - 1 / PARTS)
+    spread = held * (1 - held)
+    clip = USUAL_NORM * math.sqrt((spread.sum() ** 2 - (spread**2).sum()) / 2)
+    if ((usual > 0) & (usual < PARTS)).sum() < 2 or clip > NOISE_OF_CORRELATIONS * trust * spread.mean():
+        return None
+    return tables.Together(n_labels, labels, usual, clip)
 
 
 def _further(lengths: NoisyTable, last: int, cases: float, sd: float) -> int:
