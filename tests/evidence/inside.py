@@ -20,7 +20,7 @@ import pytest
 
 from libra._system.randomness import Randomness
 from libra.engines.contract import Table
-from libra.engines.control_flow_tables import LabelWeights
+from libra.engines.control_flow_tables import LabelWeights, RareCases
 from libra.engines.polars import PolarsEngine, engine_of
 from libra.eventlog.cases import Traces, traces_of
 from libra.eventlog.log import UTC_MICROSECONDS, EventLog
@@ -109,6 +109,23 @@ class Adversary:
                 hidden = [1.0 if count == 0 else 1 - upper_tail((threshold - 0.5 - scale * count) / sd) for count in counts]
                 self.evidence[i] += math.log(max(hidden[1], 1e-300) / max(hidden[0], 1e-300))
 
+    def sees_counted(self, kept: Traces, counts: NoisyTable, epsilon: float, bound: int) -> None:
+        """Weigh which variants were counted with truncated geometric noise, and how many cases each seems to have."""
+        self.kept = kept
+        shown = dict(zip(map(tuple, kept.to_lists()), counts.counts.tolist(), strict=True))
+        weights = np.exp(-epsilon * np.abs(np.arange(-bound, bound + 1)))
+
+        def chance(noisy: int | None, cases: int) -> float:
+            """Of this noisy count, or of none that is high enough."""
+            if noisy is None:
+                return float(weights[: max(2 * bound + 1 - cases, 0)].sum() / weights.sum()) if cases else 1.0
+            return float(weights[noisy - cases + bound] / weights.sum()) if abs(noisy - cases) <= bound and cases else 0.0
+
+        for i, (canary, _) in enumerate(self.canaries):
+            same, noisy = self.others.cases_of(canary.codes), shown.get(canary.codes)
+            without, with_canary = (max(chance(noisy, cases), 1e-300) for cases in (same, same + 1))
+            self.evidence[i] += min(CERTAIN, math.log(with_canary / without))
+
     def sees_labels(self, known: tuple[str, ...], chosen: tuple[str, ...], mu: float, threshold: int, scale: int) -> None:
         """Weigh which labels were kept."""
         table = LabelWeights(len(LABELS), np.array([LABELS.index(label) for label in known], np.int64))
@@ -131,6 +148,9 @@ class Adversary:
         off = noisy.counts.ravel() - self.others.count(table, tail_of, labels).ravel()
         for i, (_, canary) in enumerate(self.canaries):
             more = canary.count(table, tail_of, labels).ravel().astype(np.float64)
+            if isinstance(table, RareCases):  # how much a case counts there depends on others
+                same = self.others.cases_of(self.canaries[i][0].codes)
+                more = np.diff([max(0.0, min(cases, 2 * table.most - cases)) for cases in (same, same + 1)])
             self.evidence[i] += float(off @ more - more @ more / 2) / (noisy.sd * noisy.scale) ** 2
         self.tables += 1
         self.zeros += int(of_tail and not noisy.counts.any())
@@ -147,7 +167,7 @@ def observed(others: list[Case], canaries: list[Case], run: Run, plan: Plan, run
     """
     known, random = Known(others), Randomness(seed=seed)
     candidates = [(canary, Known([canary])) for canary in canaries]
-    release, select, select_labels = Gate.release, Gate.select_variants, Gate.select_labels
+    release, select, select_labels, count = Gate.release, Gate.select_variants, Gate.select_labels, Gate.count_variants
     adversary = Adversary(known, candidates)
 
     def heard_release(self: Gate, table: Table, mu: float, group: Any = None) -> NoisyTable:
@@ -160,6 +180,11 @@ def observed(others: list[Case], canaries: list[Case], run: Run, plan: Plan, run
         adversary.sees_kept(kept, first, mu, threshold, scale)
         return kept, first
 
+    def heard_count(self: Gate, epsilon: float, bound: int) -> tuple[Traces, NoisyTable]:
+        kept, counts = count(self, epsilon, bound)
+        adversary.sees_counted(kept, counts, epsilon, bound)
+        return kept, counts
+
     def heard_labels(self: Gate, known: tuple[str, ...], mu: float, threshold: int, most: int | None = None) -> tuple[str, ...]:
         chosen = select_labels(self, known, mu, threshold, most)
         adversary.sees_labels(known, chosen, mu, threshold, LabelWeights.scale)
@@ -169,6 +194,7 @@ def observed(others: list[Case], canaries: list[Case], run: Run, plan: Plan, run
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Gate, "release", heard_release)
         patch.setattr(Gate, "select_variants", heard_select)
+        patch.setattr(Gate, "count_variants", heard_count)
         patch.setattr(Gate, "select_labels", heard_labels)
         for engine, weighed in (*((engine_with([*others, one[0]]), [one]) for one in candidates), (known.engine, candidates)):
             rows = []
@@ -207,7 +233,7 @@ def audited_clip(runs: int, seed: int) -> tuple[float, float]:
     The tail has many traces that repeat themselves: only then are repetitions asked for, where a clip matters.
     """
     epsilon, delta = 3.0, 0.01
-    plan = make_plan(epsilon, delta, Budget(0.999, 0.001))
+    plan = make_plan(epsilon, delta, Budget(0.899, 0.101))
     rare = ["".join(word) for word in product("ab", repeat=8)][::2]
     others = [Case(word, MONDAY + day * DAY) for day, word in enumerate(["ab"] * 40 + rare)]
     (sides,) = observed(others, [Case("a" + "b" * 800)], _counts, plan, runs, seed)

@@ -70,7 +70,7 @@ def test_a_table_without_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(Gate, "release", exact(EventCounts))
     found = audited([VALUE], WARD)
     assert found.refuted
-    assert found.findings[0].event == "events and cases with the value C: at least 1"
+    assert found.findings[0].event.startswith("events and cases with the value C: at least ")
 
 
 @pytest.mark.slow

@@ -18,12 +18,14 @@ from libra.mechanisms.libra.release_run import _release_control
 from libra.mechanisms.libra.times.release import release_times
 from libra.privacy.gate import Gate
 from libra.privacy.gaussian import epsilon_of, mu_of
-from libra.privacy.noise import NoisyTable, rounded_gaussian
+from libra.privacy.noise import NoiseTable, NoisyTable, geometric_within, rounded_gaussian
 
 EPSILON, DELTA = 3.0, 1e-2
 N_LABELS = len(LABELS)
-CONTROL = make_plan(EPSILON, DELTA, Budget(0.999, 0.001))  # all but nothing is left for times, which are not released
-PUBLIC = make_plan(EPSILON, DELTA, Budget(0.999, 0.001), labels="public")
+CONTROL = make_plan(EPSILON, DELTA, Budget(0.899, 0.101))  # little is left for times, which are not released
+PUBLIC = make_plan(EPSILON, DELTA, Budget(0.899, 0.101), labels="public")
+COUNTED = make_plan(EPSILON, DELTA, Budget(0.999, 0.001))  # nothing is: with a look that decides whether there is a tail
+DROPPED = make_plan(EPSILON, DELTA, Budget(0.999, 0.001), tail="drop")  # and without, all being for geometric noise
 NEAREST = make_plan(EPSILON, DELTA, Budget(0.999, 0.001), tail="nearest")
 TIMES = make_plan(EPSILON, DELTA, Budget(0.001, 0.999))
 BOTH = make_plan(EPSILON, DELTA)
@@ -81,6 +83,38 @@ def test_control_flow_stays_within_the_claim() -> None:
 
 def test_control_flow_with_public_labels_stays_within_the_claim() -> None:
     within_the_claim(_some("joins one that is kept half of the time", "has a variant of its own"), control, PUBLIC, 400, seed=6)
+
+
+def test_control_flow_after_a_look_stays_within_the_claim() -> None:
+    assert len(COUNTED.instead) == 1
+    within_the_claim(CANARIES, control, COUNTED, 300, seed=11)
+
+
+def test_control_flow_where_a_look_finds_hardly_any_rare_cases_stays_within_the_claim() -> None:
+    """Each canary beside so many rare cases that the look decides either way."""
+    assert COUNTED.look is not None
+    some = round(COUNTED.look.limits[0])
+    others = [Case("ab", MONDAY + day * DAY) for day in range(60)] + [Case("ba" * (i + 1), MONDAY) for i in range(some)]
+    found = audited(others, [Case("ab"), Case("cba"), Case("azb")], control, COUNTED, 400, seed=12)
+    assert max(found) <= EPSILON
+
+
+def test_variants_counted_once_stay_within_the_claim_and_near_it() -> None:
+    """A case of a variant that is kept half of the time: noise that is a third too small would show."""
+    bound = DROPPED.calibration.geometric.bound if DROPPED.calibration.geometric else 0
+    others = [Case("ab", MONDAY + day * DAY) for day in range(60)] + [Case("ac", MONDAY)] * bound
+    some = [Case("ab"), Case("ac"), Case("cba")]
+    found = audited(others, some, control, DROPPED, 3_000, seed=13)
+    assert 2 / 3 * EPSILON < max(found) <= EPSILON
+
+
+def test_counts_with_less_noise_than_the_ledger_says_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_less(epsilon: float, bound: int) -> NoiseTable:
+        return geometric_within(2 * epsilon, bound)
+
+    monkeypatch.setattr("libra.privacy.gate.geometric_within", with_less)
+    (found,) = audited([Case("ab")] * 60, [Case("ab")], control, DROPPED, 3_000, seed=14)
+    assert found > EPSILON
 
 
 def test_counting_to_the_nearest_variant_stays_within_the_claim() -> None:

@@ -165,6 +165,10 @@ class CertifiedMechanism(ABC):
         """The ledger of a run, without entries: how cases are drawn, and what may be spent. Here all take part once."""
         return Ledger()
 
+    def complete(self, ledger: Ledger) -> Ledger:
+        """A ledger that a run has written, with what would have been released instead, if a release decided that."""
+        return ledger
+
     @classmethod
     def from_certificate(cls, parameters: Mapping[str, Any]) -> Self:
         """The mechanism that a certificate with these parameters speaks of."""

@@ -71,7 +71,8 @@ class Travas(VariantQuery):
         return True
 
     def _answer(self, engine: PolarsEngine, gate: Gate, random: Randomness) -> Counted:
-        return _averaged([gate.thresholded_counts(*self._one_query) for _ in range(self.repeats)])
+        parts = (gate.count_variants(self._one_query[0], -self.noise.first) for _ in range(self.repeats))
+        return _averaged([(kept, noisy.counts) for kept, noisy in parts])
 
     @property
     def _one_query(self) -> tuple[float, float]:
@@ -91,7 +92,7 @@ class Travas(VariantQuery):
 
     def entries(self) -> list[Entry]:
         """What the query writes into the ledger."""
-        return [geometric_entry(self._one_query[0], self.noise)] * self.repeats
+        return [geometric_entry(self._one_query[0], -self.noise.first)] * self.repeats
 
     def _other_query(self, entries: Sequence[Entry]) -> Iterator[str]:
         if list(entries) != self.entries():

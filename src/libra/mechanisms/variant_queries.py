@@ -25,7 +25,8 @@ from libra.eventlog.log import EventLog
 from libra.eventlog.options import Progress, no_progress
 from libra.mechanisms.fresh_log import PLACEHOLDERS, fresh_log, log_of, placeholder_times
 from libra.mechanisms.libra.algorithm import notes_on_delta, notes_on_zone
-from libra.mechanisms.libra.plan import DEFAULT_BUDGET, SMALLEST_MU, Budget, checked_budget, checked_time_zone
+from libra.mechanisms.libra.dividing import SMALLEST_MU
+from libra.mechanisms.libra.plan import DEFAULT_BUDGET, Budget, checked_budget, checked_time_zone
 from libra.mechanisms.libra.releases import CLOSE, RELEASES, TIMES, of_topics
 from libra.mechanisms.libra.times.generate import generate_times
 from libra.mechanisms.libra.times.release import release_times

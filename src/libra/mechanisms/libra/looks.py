@@ -36,6 +36,19 @@ def likeliest_counts(first: NoisyTable, second: NoisyTable, threshold: float) ->
     return np.maximum(count, 0.0)
 
 
+def expected_counts(first: NoisyTable, second: NoisyTable, decay: float, bound: int) -> Floats:
+    """The mean of all counts from 1 on, each weighted with how likely it makes both looks.
+
+    The noise of the first is geometric, P(z) proportional to e^(-decay |z|), and at most `bound`.
+    """
+    noise = np.arange(-bound, bound + 1)
+    counts = first.values[:, None] - noise
+    likely = -decay * np.abs(noise) - (second.values[:, None] - counts) ** 2 / (2 * second.sd**2)
+    likely = np.where(counts >= 1, likely, -np.inf)
+    weights = np.exp(likely - likely.max(axis=1, keepdims=True))
+    return np.asarray((weights * counts).sum(axis=1) / weights.sum(axis=1))
+
+
 def _hazard(scores: Floats) -> Floats:
     """The normal density over its upper tail."""
     far = np.maximum(scores, FAR)

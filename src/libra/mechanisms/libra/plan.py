@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from libra._system.arguments import checked
@@ -18,25 +18,28 @@ from libra.eventlog.instances import SEPARATOR
 from libra.eventlog.names import ACTIVITY, CASE_ID, CASE_INDEX, START_TIMESTAMP, TIMESTAMP
 from libra.eventlog.notes import listed
 from libra.mechanisms.libra.attributes.shares import of_levels, private_values, usual_share
+from libra.mechanisms.libra.dividing import Divided, Look, divided
 from libra.mechanisms.libra.tail.certain import FALSE_SHARE
 from libra.mechanisms.libra.tail.release import LENGTHS, SIZE
 from libra.privacy.accounting import before_subsampling, delta_of_ledger
-from libra.privacy.calibration import Calibration, Choice, calibrate
+from libra.privacy.calibration import Calibration, Choice
+from libra.privacy.gate import geometric_entry
 from libra.privacy.guarantee import NAMES_PUBLIC, RELEASE_ONCE, suited
-from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VALUE_SELECTION, VARIANT_SELECTION, Entry, Ledger
+from libra.privacy.ledger import (
+    LABEL_SELECTION,
+    ROUNDED_GAUSSIAN,
+    TRUNCATED_GEOMETRIC,
+    VALUE_SELECTION,
+    VARIANT_SELECTION,
+    Entry,
+    Ledger,
+)
 
 Tail: TypeAlias = Literal["model", "nearest", "drop"]
 Edges: TypeAlias = Literal["certain", "all"]
 Labels: TypeAlias = Literal["private", "public", "listed"]
 TAILS: tuple[Tail, ...] = ("model", "nearest", "drop")
 EDGES: tuple[Edges, ...] = ("certain", "all")
-# Of control flow, for the choice of variants. With a model of the tail, 0.1 and 0.35 are as good on the eight public logs (within
-# 5 %); without one, what the choice leaves is for the counts of kept variants alone, and a lower threshold is worth more.
-FIRST_LOOK = {"model": 0.2, "nearest": 0.6, "drop": 0.6}
-SMALLEST_MU = 1e-5  # of a stage: with less, noise would outgrow what can be drawn exactly, and any log
-# Of everything, for the choice of labels, in rounds: the first finds those that most cases have, so that in the second a case
-# gives its weight to the few that are left. Chosen on the public logs among some ten splits, most of them within the noise.
-LABELS = (0.02, 0.06)
 STANDS_OUT = 3.0  # standard deviations of a count that is not mistaken for noise
 ONE_IN = f"1 in {1 / FALSE_SHARE:.0f}"  # of the edges that are taken may be false, where they have to be certain
 PRIVATE, PUBLIC = "private", "public"
@@ -87,6 +90,8 @@ class Plan:
     labels: Labels = "private"  # which may be released: those chosen privately, all ("public"), or those of a list
     attributes: tuple[Attribute, ...] = ()  # which are released
     mu_attributes: float = 0.0  # for these
+    look: Look | None = None  # at the number of rare cases, where there is one
+    instead: tuple[tuple[float, Plan], ...] = ()  # what is done if it finds at most so many, in ascending order
 
     @property
     def choices(self) -> dict[int, Choice]:
@@ -111,10 +116,15 @@ class Plan:
     def spent(self) -> Ledger:
         """The ledger of a run that spends all it may, for the accountant."""
         noise = self.calibration
-        entries = [Entry("variants", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows)]
+        entries = [] if self.look is None else [Entry("rare cases", ROUNDED_GAUSSIAN, self.look.mu, 1.0)]
+        if noise.geometric is None:
+            entries.append(Entry("variants", VARIANT_SELECTION, noise.mu_variants, 1.0, shows=noise.variant_shows))
+        else:
+            entries.append(geometric_entry(*noise.geometric))
         for number, each in enumerate(noise.label_rounds):
             entries.append(Entry("labels", LABEL_SELECTION, each.mu, 1.0, "tail", noise.labels_show(number)))
-        entries.append(Entry("counts", ROUNDED_GAUSSIAN, self.mu_second, 1.0, "all" if self.tail == "nearest" else "kept"))
+        if self.mu_second:
+            entries.append(Entry("counts", ROUNDED_GAUSSIAN, self.mu_second, 1.0, "all" if self.tail == "nearest" else "kept"))
         if self.tail == "model":
             entries.append(Entry("tail", ROUNDED_GAUSSIAN, self.mu_tail, 1.0, "tail"))
         entries.append(Entry("times", ROUNDED_GAUSSIAN, self.mu_times, 1.0))
@@ -123,20 +133,60 @@ class Plan:
         if self.attributes:
             chosen = math.hypot(*(choice.mu for choice in noise.value_choices))
             entries.append(Entry("attributes", ROUNDED_GAUSSIAN, math.sqrt(self.mu_attributes**2 - chosen**2), 1.0))
-        return Ledger(tuple(entries), self.rate, self.runs, noise.cases)
+        otherwise = tuple(plan.spent().entries for _, plan in self.instead)
+        return Ledger(tuple(entries), self.rate, self.runs, noise.cases, otherwise=otherwise)
+
+    def after(self, rare: float) -> Plan:
+        """What is done after a look that found so many rare cases."""
+        return next((plan for limit, plan in self.instead if rare <= limit), self)
+
+    def taken(self, entries: Sequence[Entry]) -> tuple[Plan, tuple[tuple[Entry, ...], ...]]:
+        """Which plan wrote these entries after a look, and all that the others would have released."""
+        courses = [(self, self.spent().entries[1:]), *((plan, plan.spent().entries) for _, plan in self.instead)]
+        told = _told_apart(entries)
+        number = next((number for number, (_, spent) in enumerate(courses) if _told_apart(spent) == told), 0)
+        return courses[number][0], tuple(spent for other, (_, spent) in enumerate(courses) if other != number and self.instead)
+
+    @property
+    def noise_of_counts(self) -> float:
+        """The standard deviation of the counts of kept variants in a run, from all looks at them."""
+        if self.tail == "nearest":
+            return 1 / self.mu_second
+        return Divided(self.calibration, self.mu_second, self.mu_times).noise_of_counts
+
+    def of_counts(self) -> tuple[str, str]:
+        """How many cases a variant needs to be kept, and the noise of the counts of those that are."""
+        in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
+        needed = _cases(f"{self.calibration.least_count / self.rate:,.0f}")
+        return needed, _cases(_rounded(self.noise_of_counts * in_log))
 
     def survives(self) -> str:
         """What a variant needs to be kept, in a sentence."""
-        return f"A variant needs about {_cases(f'{self.calibration.least_count / self.rate:,.0f}')} to be kept."
+        return f"A variant needs about {self.of_counts()[0]} to be kept."
 
     def explain(self) -> Iterator[str]:
         """What will be released, with what noise, and what survives it, in sentences."""
         noise = self.calibration
+        in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
         yield f"Everything together is ({self.epsilon:g}, {self.delta:g})-differentially private for {self.unit.statement()}."
         if self.rate < 1 or self.runs > 1:
             runs = "One run" if self.runs == 1 else f"{self.runs:,} runs, each"
             cases = f"a subsample with {100 * self.rate:.3g} % of the cases" if self.rate < 1 else "all cases"
             yield f"{runs} on {cases}; a run by itself is ({noise.epsilon:.3g}, {noise.delta:.2g})-differentially private."
+        if self.look is not None:
+            of_plans = [(limit, *plan.of_counts()) for limit, plan in self.instead]
+            few, enough, noise_of_few = of_plans[0]
+            yield (
+                f"First, a noisy count tells how many cases have variants of fewer than about {enough}. If these are at most "
+                f"{_cases(f'{few / self.rate:,.0f}')}, {enough} are enough for a variant, counts have noise of {noise_of_few}, "
+                "and all other cases are left out."
+            )
+            for some, enough, noise_of_some in of_plans[1:]:
+                yield (
+                    f"If they are at most {_cases(f'{some / self.rate:,.0f}')}, {enough} are enough, counts have noise of "
+                    f"{noise_of_some}, and the other cases are modelled with more noise."
+                )
+            yield "If they are more:"
         yield self.survives()
         if noise.label_rounds:
             needed = noise.label_rounds[-1].threshold / noise.scale / self.rate
@@ -150,9 +200,7 @@ class Plan:
             yield f"{NAMES_PUBLIC} The guarantee is about everything else."
         else:
             yield "Activity names are those of the list that was given. Events with other names are left out."
-        in_log = 1 / (self.rate * math.sqrt(self.runs))  # from the noise of a run to that of the log
-        kept = in_log / (self.mu_second if self.tail == "nearest" else math.hypot(self.mu_second, noise.mu_variants))
-        yield f"Counts of kept variants have noise of about {_cases(_rounded(kept))} (one standard deviation)."
+        yield f"Counts of kept variants have noise of about {self.of_counts()[1]} (one standard deviation)."
         if self.tail == "model":
             size, length = (1 / (self.mu_tail * math.sqrt(share)) for share in (SIZE, LENGTHS))
             yield (
@@ -163,6 +211,7 @@ class Plan:
             )
             if self.edges == "certain":
                 yield f"Edges are taken only if they stand out from the noise: about {ONE_IN} of them may be false."
+                yield "If rare cases are many, it is also counted which activities occur together in them."
             else:
                 yield "Edges are taken even if they hardly stand out from the noise: some of the rare ones are false."
         elif self.tail == "nearest":
@@ -170,8 +219,8 @@ class Plan:
         else:
             yield "All other cases are left out."
         yield (
-            f"Times get {100 * self.mu_times**2 / noise.mu**2:.0f} % of the budget: starts by year, block of four weeks and "
-            "week, hours and days of the week, durations of cases and of steps."
+            f"Times get {_rounded(100 * self.mu_times**2 / noise.mu**2)} % of the budget: starts by year, block of four weeks "
+            "and week, hours and days of the week, durations of cases and of steps."
         )
         if self.attributes:
             names = (", ".join(f'"{attribute.name}"' for attribute in level) for level in by_level(self.attributes))
@@ -204,32 +253,30 @@ def make_plan(
     attributes: Sequence[Attribute] = (),
 ) -> Plan:
     """The plan for a guarantee."""
-    rounds = LABELS if labels == "private" and tail == "model" else ()  # without a model those of kept variants are
-    budget = budget.with_attributes(usual_share(attributes))
-    control, times, rest = (share * (1 - sum(rounds)) for share in (budget.control, budget.times, budget.attributes))
-    values = [share._replace(square=share.square * rest) for share in private_values(attributes).values()]
-    first = FIRST_LOOK[tail] * control
+    budget, asked = budget.with_attributes(usual_share(attributes)), tuple(attributes)
     aimed = delta
     while True:
-        noise = calibrate(
-            *before_subsampling(epsilon, aimed, rate, runs),
-            variants=first,
-            labels=rounds,
-            cases=unit.most_cases or 1,
-            values=values,
-        )
-        whole = noise.mu_rest / math.sqrt(1 - first)
-        mu_second, mu_times, mu_attributes = (whole * math.sqrt(share) for share in (control - first + sum(rounds), times, rest))
-        asked = tuple(attributes)
-        plan = Plan(epsilon, delta, rate, runs, noise, mu_second, mu_times, tail, unit, edges, labels, asked, mu_attributes)
-        chosen = [each.mu for each in (*noise.label_rounds, *noise.value_choices)]
-        if min(plan.mu_second, plan.mu_times, noise.mu_variants, *chosen, *([mu_attributes] if asked else [])) < SMALLEST_MU:
-            raise UsageError(
-                "So small an epsilon, delta or share of the budget would drown every log in noise. Ask for a larger one."
-            )
-        if delta_of_ledger(plan.spent(), epsilon) <= delta:
+        inside = before_subsampling(epsilon, aimed, rate, runs)
+        found, look = divided(*inside, budget, tail, labels, unit, runs, asked)
+
+        def plan_of(found: Divided, tail: Tail, look: Look | None = None) -> Plan:
+            of = Plan(epsilon, delta, rate, runs, *found[:3], tail, unit, edges, labels, asked, found.mu_attributes)
+            if look is None:
+                return of
+            some = () if look.some is None else ((look.limits[1], plan_of(look.some, tail)),)
+            return replace(of, look=look, instead=((look.limits[0], plan_of(look.simple, "drop")), *some))
+
+        plan = plan_of(found, tail, look)
+        spent = delta_of_ledger(plan.spent(), epsilon)
+        if spent <= delta:
             return plan
-        aimed *= 0.99  # floats, where several runs are composed
+        aimed *= min(0.99, delta / spent)  # floats, where several runs are composed, and what it costs that a look decides
+
+
+def _told_apart(entries: Sequence[Entry]) -> tuple[list[int | None], bool]:
+    """What tells one course of events from another: counts with geometric noise, and whether there is a tail."""
+    bounds = [entry.bound for entry in entries if entry.mechanism == TRUNCATED_GEOMETRIC]
+    return bounds, any(entry.group == "tail" for entry in entries)
 
 
 def _rounded(figure: float) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from libra._system.randomness import Randomness
-from libra.engines.control_flow_tables import NearestCounts, VariantCounts
+from libra.engines.control_flow_tables import NearestCounts, RareCases, VariantCounts
 from libra.errors import UsageError
 from libra.eventlog.attributes import by_level
 from libra.eventlog.instances import SEPARATOR
@@ -66,19 +66,27 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
     Variants are chosen first, of whole traces, and a case belongs to a kept one or to the tail by its whole trace. Labels that
     kept variants have are out with them. What else is asked about traces is asked without the events of labels that are not.
     """
+    rare_cases = None
+    if plan.look is not None:
+        rare_cases = gate.release(RareCases(plan.look.most), plan.look.mu)
+        plan = plan.after(float(rare_cases.values[0]))
     noise = plan.calibration
     if public is not None and len(public) > MOST_LABELS:  # before any noise is drawn: a refusal after that would be a release
         forms = ", starts and transitions included" if any(SEPARATOR in label for label in public) else ""
         why = f"There are more than {MOST_LABELS:,} activity labels{forms}, too many for a figure for every pair of them."
         raise UsageError(f"{why} Group them into fewer labels, or leave labels private, which keeps frequent ones alone.")
-    kept, first = gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)
+    if noise.geometric is None:
+        kept, first = gate.select_variants(noise.mu_variants, noise.variant_threshold, noise.scale)
+    else:
+        kept, first = gate.count_variants(*noise.geometric)
     labels = gate.labels_of(kept) if public is None else public
-    tail = None
+    tail, second = None, None
     if plan.tail == "nearest":
         released = gate.recoded(kept, labels)
         second = gate.with_labels(labels).release(NearestCounts(released, len(labels)), plan.mu_second)
     else:
-        second = gate.release(VariantCounts(kept), plan.mu_second, group="kept")
+        if plan.mu_second:
+            second = gate.release(VariantCounts(kept), plan.mu_second, group="kept")
         rare = gate.tail(kept) if plan.tail == "model" else None
         if rare is not None:
             for each in noise.label_rounds:
@@ -86,6 +94,9 @@ def _release_control(gate: Gate, plan: Plan, public: tuple[str, ...] | None) -> 
         released = gate.recoded(kept, labels)
         if rare is not None and len(labels) <= MOST_LABELS:
             certain = plan.edges == "certain"
-            tail = release_tail(rare.with_labels(labels), released, len(labels), plan.mu_tail, certain=certain)
+            rare, starts = rare.with_labels(labels), completion_of(labels)
+            tail = release_tail(rare, released, len(labels), plan.mu_tail, certain=certain, completion=starts)
     nearest, completion = plan.tail == "nearest", completion_of(labels)
-    return labels, ControlFigures(len(labels), released, first, second, noise.least_count, tail, nearest, completion)
+    decay = None if noise.geometric is None else noise.geometric.epsilon
+    found = ControlFigures(len(labels), released, first, second, noise.least_count, tail, nearest, completion, decay, rare_cases)
+    return labels, found

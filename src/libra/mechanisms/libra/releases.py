@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from libra.engines import attribute_tables as attributes
@@ -14,11 +14,21 @@ from libra.engines import time_tables as times
 from libra.eventlog.attributes import by_level
 from libra.mechanisms.libra.attributes.shares import VALUES
 from libra.mechanisms.libra.plan import Plan
-from libra.privacy.gate import KEPT_EVENT_VALUES, KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
-from libra.privacy.ledger import LABEL_SELECTION, ROUNDED_GAUSSIAN, VALUE_SELECTION, VARIANT_SELECTION, Entry, Group, Ledger
+from libra.privacy.gate import KEPT_EVENT_VALUES, KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS, VARIANT_COUNTS, geometric_entry
+from libra.privacy.ledger import (
+    LABEL_SELECTION,
+    ROUNDED_GAUSSIAN,
+    TRUNCATED_GEOMETRIC,
+    VALUE_SELECTION,
+    VARIANT_SELECTION,
+    Entry,
+    Group,
+    Ledger,
+)
 
 CLOSE = 1e-9  # relative: other machines round the last digits otherwise
 ALWAYS_OF_TAIL = (control.Size.purpose, control.Lengths.purpose, control.BaseNorms.purpose)
+OF_CERTAIN_EDGES = (control.Occurring.purpose, control.Together.purpose)
 CHOICE, NAMES = "choice of what is shown", "choice of activity names"
 COUNTS, TAIL = "counts of kept variants", "model of rare cases"
 STARTS, DURATIONS, CLOCK = "when cases start", "how long cases and steps take", "hours and precision of times"
@@ -27,13 +37,15 @@ ATTRIBUTES, EVENT_ATTRIBUTES = "attributes of cases", "attributes of events"
 TABLES_OF_ATTRIBUTES = (attributes.ValueCounts, attributes.ValueGrains, attributes.PairCounts, attributes.Interactions)
 TABLES_OF_EVENTS = (events.EventFills, events.EventNorms, events.EventCounts, events.NextCounts, events.EventGrains)
 TABLES: tuple[tuple[str, Group, tuple[Any, ...]], ...] = (
+    (CHOICE, "all", (control.RareCases,)),
     (COUNTS, "kept", (control.VariantCounts,)),
     (COUNTS, "all", (control.NearestCounts,)),
     (TAIL, "tail", (control.Size, control.Lengths, control.BaseNorms, control.ExcessNorms)),
     (TAIL, "tail", (control.BaseEdges, control.DoubtfulEdges, control.ExcessEdges, control.Contexts)),
+    (TAIL, "tail", (control.Occurring, control.Together)),
     (STARTS, "all", (times.StartYears, times.StartWeeks, times.StartHours, times.StartDays)),
-    (DURATIONS, "all", (times.CaseDurations, times.CaseDurationParts, times.LongestSteps)),
-    (DURATIONS, "all", (times.StepDurations, times.EdgeDurations, times.LongestEdges)),
+    (DURATIONS, "all", (times.CaseDurations, times.CaseDurationParts, times.GroupedTotals)),
+    (DURATIONS, "all", (times.StepDurations, times.EdgeDurations, times.SlowPairs)),
     (CLOCK, "all", (times.Granularity, times.ActivityHours)),
     (ATTRIBUTES, "all", TABLES_OF_ATTRIBUTES),
     (EVENT_ATTRIBUTES, "all", TABLES_OF_EVENTS),
@@ -57,7 +69,8 @@ class Released:
             yield f'it counts for the group "{entry.group}", and belongs to "{self.group}"'
         if self.one_cell and entry.sensitivity != 1:
             yield f"its sensitivity is {entry.sensitivity:g}, and one case moves it by 1"
-        if (entry.shows and self.mechanism == ROUNDED_GAUSSIAN) or entry.bound is not None:
+        bounded = self.mechanism == TRUNCATED_GEOMETRIC
+        if (entry.shows and (bounded or self.mechanism == ROUNDED_GAUSSIAN)) or (entry.bound is not None) != bounded:
             yield "it has figures that this noise does not have"
 
 
@@ -66,6 +79,7 @@ RELEASES: dict[str, Released] = {
     KEPT_VALUES: Released(ATTRIBUTES, VALUE_SELECTION, "all", one_cell=True),
     KEPT_EVENT_VALUES: Released(EVENT_ATTRIBUTES, VALUE_SELECTION, "all", one_cell=True),
     KEPT_VARIANTS: Released(CHOICE, VARIANT_SELECTION, "all", one_cell=True),
+    VARIANT_COUNTS: Released(CHOICE, TRUNCATED_GEOMETRIC, "all", one_cell=True),
     **{
         table.purpose: Released(topic, ROUNDED_GAUSSIAN, group, issubclass(table, (control.OneCell, control.DoubtfulEdges)))
         for topic, group, tables in TABLES
@@ -82,14 +96,32 @@ def departures_from_plan(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
             continue
         for departure in RELEASES[entry.purpose].departures(entry):
             yield f'ledger[{number}], "{entry.purpose}": {departure}'
+    look = [] if plan.look is None else [(plan.look.mu, 0.0)]
+    if plan.look is not None and [entry.purpose for entry in entries[:1]] != [control.RareCases.purpose]:
+        yield f'"{control.RareCases.purpose}" does not come first, and decides what else is released'
+    plan, _ = plan.taken(entries)
     noise, tail = plan.calibration, plan.tail
     second = control.NearestCounts.purpose if tail == "nearest" else control.VariantCounts.purpose
     fixed = {
-        KEPT_VARIANTS: [(noise.mu_variants, noise.variant_shows)],
+        control.RareCases.purpose: look,
+        KEPT_VARIANTS: [] if noise.geometric else [(noise.mu_variants, noise.variant_shows)],
         KEPT_LABELS: [(each.mu, noise.labels_show(number)) for number, each in enumerate(noise.label_rounds)],
-        second: [(plan.mu_second, 0.0)],
+        second: [(plan.mu_second, 0.0)] if plan.mu_second else [],
     }
-    for purpose in (KEPT_LABELS, KEPT_VARIANTS, control.NearestCounts.purpose, control.VariantCounts.purpose):
+    counted = [geometric_entry(*noise.geometric)] if noise.geometric else []
+    found = _of_purpose(entries, VARIANT_COUNTS)
+    alike = (
+        _close(one.noise, two.noise) and replace(one, noise=two.noise) == two for one, two in zip(found, counted, strict=False)
+    )
+    if len(found) != len(counted) or not all(alike):
+        yield f'"{VARIANT_COUNTS}" does not have the noise that these parameters give it, or stands there too often or not at all'
+    for purpose in (
+        control.RareCases.purpose,
+        KEPT_LABELS,
+        KEPT_VARIANTS,
+        control.NearestCounts.purpose,
+        control.VariantCounts.purpose,
+    ):
         there, planned = [entry for entry in entries if entry.purpose == purpose], fixed.get(purpose, [])
         if len(there) != len(planned):
             yield f'"{purpose}" stands there {len(there)} times, and with these parameters it is released {len(planned)}'
@@ -101,6 +133,8 @@ def departures_from_plan(entries: Sequence[Entry], plan: Plan) -> Iterator[str]:
         yield f'there are releases about rare cases, and with tail "{tail}" there are none'
     if plan.edges == "all" and any(entry.purpose == control.DoubtfulEdges.purpose for entry in of_tail):
         yield 'there is a second look at edges, and with edges "all" there is none'
+    if plan.edges == "all" and any(entry.purpose in OF_CERTAIN_EDGES for entry in of_tail):
+        yield 'there are releases about which activities rare cases have, and with edges "all" there are none'
     if tail == "model" and not set(ALWAYS_OF_TAIL) <= {entry.purpose for entry in of_tail}:
         yield "releases about rare cases are missing that every run makes"
     if Ledger(tuple(of_tail)).mu > plan.mu_tail * (1 + CLOSE):
