@@ -39,6 +39,8 @@ def measure(
     logs, except for columns that the anonymized log does not have (it often has other names) and, unless it is a CSV file from
     another tool, those about text; `utility.notes` says so.
 
+    `utility.sample` has what a fresh sample of the original scores in what ties cases together, and where time goes.
+
     With `risk=True` also what an attacker gets from the anonymized log, as `utility.risk`: confidential. For an attack on
     membership it takes the certificate of the release, a file or what `release.certificate()` gives, to run the mechanism again;
     `progress` is then called with the rounds of the attack as well.
@@ -51,6 +53,7 @@ def measure(
     """
     from libra.measures import measure as compare
     from libra.measures.risk import certified, risk_of_release
+    from libra.reporting.facts.yardsticks import fresh_sample_of
 
     refuse_other_than_bool(risk=risk)
     if certificate is not None and not risk:
@@ -61,6 +64,7 @@ def measure(
     notes = tuple(f"{name}: {note}" if name else note for name, log in pair for note in log.notes)
     described = described_by(keywords.get("description"))
     utility = replace(compare(first, second, described.attributes if described else ()), notes=notes)
+    utility = replace(utility, sample=fresh_sample_of(first, second.n_cases or first.n_cases))
     if not risk:
         return utility
     file = Path(anonymized) if isinstance(anonymized, str | Path) else None

@@ -32,12 +32,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "individuals": {"individual": "case:concept:name"},
     "attributes": {"attributes": EVERY},
     "attributes of lists": {"attributes": (WARD, SCANNED), "tail": "drop", "most_cases": 2, "individual": "case:concept:name"},
+    "after a look": {"budget": "control=0.95"},
+    "counted once": {"budget": "control=0.95", "tail": "drop"},
     "seeded": {"seed": 1},
     "libra2022": {"mechanism": "libra2022"},
     "paper": {"mechanism": "libra2022", "subsamples": "paper"},
     "no trace noise": {"mechanism": "libra2022", "trace_noise": False},
 }
-PROVED, CLAIMED = tuple(OPTIONS)[:9], tuple(OPTIONS)[10:]
+PROVED, CLAIMED = tuple(OPTIONS)[:11], tuple(OPTIONS)[12:]
 OF_OTHERS: dict[str, dict[str, Any]] = {
     "travas": {"mechanism": "travas", "epsilon": 4.0, "delta": 1e-3},
     "travas with times": {"mechanism": "travas", "epsilon": 4.0, "delta": 1e-3, "times": "model", "repeats": 2},

@@ -13,13 +13,13 @@ from some_certificates import Document, all_checks, changed, document, failed, w
 import libra
 from libra.certificate.check import Check
 from libra.engines.attribute_tables import Interactions, PairCounts, ValueCounts
-from libra.engines.control_flow_tables import CaseLengths, CaseNumber, DoubtfulEdges, PrefixLevel
+from libra.engines.control_flow_tables import CaseLengths, CaseNumber, DoubtfulEdges, PrefixLevel, RareCases
 from libra.engines.counting.count import TABLES
 from libra.example.simulate import simulate
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.releases import RELEASES
 from libra.mechanisms.release import counted
-from libra.privacy.gate import KEPT_EVENT_VALUES, KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS
+from libra.privacy.gate import KEPT_EVENT_VALUES, KEPT_LABELS, KEPT_VALUES, KEPT_VARIANTS, VARIANT_COUNTS
 from libra.privacy.guarantee import in_plain_words
 from libra.privacy.ledger import LAPLACE, Entry, Ledger
 
@@ -31,7 +31,8 @@ def _forged(name: str, forge: Forge) -> Document:
     issued = document(name)
     ledger = Ledger.from_dict(issued)
     entries = tuple(other for other in map(forge, ledger.entries) if other is not None)
-    return with_checksum(issued | counted(replace(ledger, entries=entries), issued["guarantee"]["delta"]))
+    forged = Libra(**issued["parameters"]).complete(replace(ledger, entries=entries))
+    return with_checksum(issued | counted(forged, issued["guarantee"]["delta"]))
 
 
 def _of(found: Document, name: str) -> Check:
@@ -120,13 +121,14 @@ def _problems(forge: Forge) -> list[str]:
     return list(Libra(**found["parameters"]).departures(Ledger.from_dict(found).entries))
 
 
-def test_a_second_look_at_edges_does_not_go_with_all_of_them() -> None:
+def test_what_is_asked_for_certain_edges_does_not_go_with_all_of_them() -> None:
     entries = Ledger.from_dict(document("libra")).entries
     assert any(entry.purpose == DoubtfulEdges.purpose for entry in entries)
     asked = document("libra")["parameters"]
     assert list(Libra(**asked).departures(entries)) == []
     assert list(Libra(**asked | {"edges": "all"}).departures(entries)) == [
-        'there is a second look at edges, and with edges "all" there is none'
+        'there is a second look at edges, and with edges "all" there is none',
+        'there are releases about which activities rare cases have, and with edges "all" there are none',
     ]
 
 
@@ -159,10 +161,44 @@ def test_every_table_that_an_engine_counts_is_known_here_with_its_sensitivity() 
     tables: dict[str, Any] = {table.purpose: table for table in TABLES}  # type: ignore[attr-defined]  # of the protocol `Table`
     of_prefixes = {table.purpose: table for table in (CaseNumber, CaseLengths, PrefixLevel)}
     tables = {purpose: table for purpose, table in tables.items() if purpose not in of_prefixes}  # which libra never asks for
-    assert set(RELEASES) == {*tables, KEPT_LABELS, KEPT_VALUES, KEPT_EVENT_VALUES, KEPT_VARIANTS}
+    assert set(RELEASES) == {*tables, KEPT_LABELS, KEPT_VALUES, KEPT_EVENT_VALUES, KEPT_VARIANTS, VARIANT_COUNTS}
     for purpose, table in tables.items():
         varies = "clip" in getattr(table, "__dataclass_fields__", {}) or table in (ValueCounts, PairCounts, Interactions)
         assert RELEASES[purpose].one_cell == (not varies), purpose
+
+
+@pytest.mark.parametrize(
+    ("forge", "told"),
+    [
+        (lambda e: None if e.purpose == RareCases.purpose else e, '"cases of rare variants" does not come first'),
+        (
+            lambda e: replace(e, noise=2 * e.noise) if e.purpose == RareCases.purpose else e,
+            '"cases of rare variants" does not have',
+        ),
+        (lambda e: replace(e, group="tail") if e.purpose == RareCases.purpose else e, 'belongs to "all"'),
+        (lambda e: replace(e, bound=e.bound + 1) if e.bound else e, "does not have the noise that these parameters give it"),
+        (lambda e: replace(e, bound=None) if e.bound else e, "it has figures that this noise does not have"),
+        (lambda e: replace(e, noise=1.5 * e.noise) if e.bound else e, "does not have the noise that these parameters give it"),
+        (lambda e: None if e.bound else e, "these parameters"),  # as if the look had come out otherwise
+    ],
+)
+@pytest.mark.parametrize("name", ["after a look", "counted once"])
+def test_a_look_and_counts_after_it_are_those_of_the_plan(name: str, forge: Forge, told: str) -> None:
+    issued = Ledger.from_dict(document(name)).entries
+    entries = tuple(other for other in map(forge, issued) if other is not None)
+    if entries != issued:
+        assert told in " ".join(Libra(**document(name)["parameters"]).departures(entries))
+        assert "ledger" in failed(with_checksum(document(name) | {"ledger": Ledger(entries).to_dict()["ledger"]}))
+
+
+def test_the_total_counts_what_would_have_been_released_had_the_look_come_out_otherwise() -> None:
+    issued = document("after a look")
+    ledger, delta = Ledger.from_dict(issued), issued["guarantee"]["delta"]
+    whole = Libra(**issued["parameters"]).complete(ledger)
+    assert whole.otherwise
+    assert not ledger.otherwise
+    assert issued["spent"]["epsilon"] == counted(whole, delta)["spent"]["epsilon"] > counted(ledger, delta)["spent"]["epsilon"]
+    assert issued["spent"]["epsilon"] <= issued["guarantee"]["epsilon"]
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 8.0])
@@ -171,7 +207,9 @@ def test_real_ledgers_pass_whatever_was_released(epsilon: float, cases: int) -> 
     """Small logs and small budgets leave out some releases; none of them may be mistaken for a forgery."""
     for tail in ("model", "nearest", "drop"):
         for labels in ("private", "public"):
-            asked: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-4, "tail": tail, "labels": labels}
-            ledger = libra.anonymize(simulate(cases=cases), seed=2, **asked).ledger
-            assert ledger is not None
-            assert list(Libra(**asked).departures(ledger.entries)) == []
+            for control in (0.55, 0.95):
+                asked: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-4, "tail": tail, "labels": labels}
+                asked["budget"] = {"control": control}
+                ledger = libra.anonymize(simulate(cases=cases), seed=2, **asked).ledger
+                assert ledger is not None
+                assert list(Libra(**asked).departures(ledger.entries)) == []

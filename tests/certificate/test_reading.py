@@ -141,7 +141,7 @@ def test_every_object_in_the_schema_says_what_else_may_be_there() -> None:
 def test_a_field_more_or_less_departs_from_the_schema(name: str) -> None:
     issued = document(name)
     assert why_invalid(issued) is None
-    for field in issued:
+    for field in issued.keys() - {"expected"}:  # earlier versions did not say it
         assert why_invalid({key: value for key, value in issued.items() if key != field}), field
     assert why_invalid(issued | {"note": "trust me"}) == 'it has a field "note", which no certificate has there'
     assert json.loads(json.dumps(schema())) == schema()

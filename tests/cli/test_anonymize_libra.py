@@ -16,6 +16,7 @@ import libra
 from libra import example
 from libra._system.shell import libra_command
 from libra.mechanisms.libra import Libra
+from libra.mechanisms.libra.expected import Expected
 from libra.privacy.accounting import epsilon_of_ledger
 from libra.privacy.ledger import Ledger
 
@@ -143,11 +144,11 @@ def test_people_see_sizes_the_promise_and_what_it_does_not_cover(tmp_path: Path,
     assert run(*shlex.split(check.removeprefix(libra_command()))).code == 0
 
 
-def test_five_lines_say_what_there_is_what_is_promised_what_is_not_in_it_what_to_ask_and_how_to_check(
+def test_six_lines_say_what_there_is_what_is_promised_what_is_not_in_it_how_far_it_is_off_what_to_ask_and_how_to_check(
     tmp_path: Path, run: Run
 ) -> None:
     out, certificate = tmp_path / "out.csv", tmp_path / "c.json"
-    wrote, promised, lacks, asked, check = run(
+    wrote, promised, lacks, off, asked, check = run(
         "anonymize", example.path(), "-o", out, "--certificate", certificate
     ).out.splitlines()
     assert wrote.startswith(f"Wrote {out} and {certificate}: ")
@@ -156,19 +157,25 @@ def test_five_lines_say_what_there_is_what_is_promised_what_is_not_in_it_what_to
     how = " To release attributes, declare them with libra describe and name them with --attribute."
     absent = "resources, start times and any attribute or header of the original"
     assert lacks == f"In it: case ids made anew, activities, timestamps. Not in it: {absent}.{how}"
+    assert off == _sentence(certificate)
+    assert off.startswith("Expected error, from released figures alone: directly-follows counts about ")
     assert asked.startswith(
         "Before it goes out: Is one person one case? Two cases together are (2, 3.72e-05)-differentially private."
     )
     assert check.startswith("Anyone can check this: ")
     plain = run("anonymize", example.path(), "-o", out).out.splitlines()
-    assert (len(plain), plain[2:4]) == (5, [lacks, asked])
-    assert "--certificate FILE" in plain[4]
+    assert (len(plain), plain[2], plain[4]) == (6, lacks, asked)
+    assert "--certificate FILE" in plain[5]
+
+
+def _sentence(certificate: Path) -> str:
+    return Expected.from_dict(json.loads(certificate.read_text(encoding="utf-8"))["expected"]).sentence
 
 
 def test_individuals_are_not_asked_about(crowd: Path, run: Run) -> None:
     lines = run("anonymize", crowd, "-o", crowd.parent / "out.csv", "--individual", "case").out.splitlines()
     assert "-differential privacy for one individual. There is a limit" in lines[1]
-    assert "one person one case" not in lines[3]
+    assert "one person one case" not in lines[4]
 
 
 def test_explain_without_an_output_reads_and_writes_nothing(tmp_path: Path, run: Run) -> None:
@@ -293,10 +300,10 @@ def test_the_certificate_holds_the_promise_the_assumptions_and_the_ledger(tmp_pa
     certificate = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
     assert certificate.keys() == {
         *("document", "format", "version", "issued", "in_plain_words", "mechanism", "parameters", "contents", "guarantee"),
-        *("cases", "claimed", "ledger", "subsampling", "spent", "randomness", "output", "checksum"),
+        *("cases", "claimed", "ledger", "subsampling", "spent", "expected", "randomness", "output", "checksum"),
     }
     assert certificate["document"] == "Libra certificate"
-    for shared in ("version", "mechanism", "parameters", "guarantee", "ledger", "subsampling", "spent"):
+    for shared in ("version", "mechanism", "parameters", "guarantee", "ledger", "subsampling", "spent", "expected"):
         assert certificate[shared] == document[shared]
     assert [entry["purpose"] for entry in certificate["ledger"]].count("which labels are kept") == 2
     assert any("selected privately" in fact for fact in certificate["guarantee"]["assumptions"])
@@ -335,8 +342,9 @@ def test_a_hopeless_log_gives_an_empty_one_and_a_note_that_follows_from_the_para
     assert document["shortfall"] is None
     assert document["confidential"] == {}
     assert [note for note in document["notes"] if "empty" in note] == [
-        "The anonymized log is empty: nothing in this log stood out from the noise. A variant needs about 54 cases to be kept. "
-        "More cases, a larger --epsilon or a larger --delta would help. A second run counts as well: epsilons and deltas add up."
+        "The anonymized log is empty: too little in this log stood out from the noise to make traces of. A variant "
+        "needs about 54 cases to be kept. "
+        "More cases or a larger --epsilon would help. A second run counts as well: epsilons and deltas add up."
     ]
     assert libra.read(tmp_path / "out.csv", allow_empty=True).n_cases == 0
     assert (tmp_path / "c.json").exists()

@@ -65,8 +65,24 @@ def test_people_see_figures_that_each_log_has_by_itself(table: Path, run: Run) -
     assert document["path_duration_eta2"] == {"original": None, "anonymized": None}
     assert document["pair_duration_correlation"] == {"original": pytest.approx(1), "anonymized": pytest.approx(1)}
     text = " ".join(run("measure", table, table).out.split())
-    assert "variants explain, difference (- in the original, - here)" in text
-    assert "consecutive steps, difference (1 in the original, 1 here)" in text
+    assert "variants explain, difference (- in the original, - here, - in a fresh sample)" in text
+    assert "consecutive steps, difference (1 in the original, 1 here" in text
+
+
+def test_what_ties_a_case_together_stands_beside_a_fresh_sample_that_is_always_the_same(tmp_path: Path, run: Run) -> None:
+    log = tmp_path / "log.csv"
+    run("simulate", "--cases", "300", "-o", log)
+    once, again = (json.loads(run("measure", log, log, "--json").out)["sample"] for _ in range(2))
+    assert once == again
+    assert once.keys() == {
+        *("edge_time_share_l1", "edge_duration_p90_log", "path_duration_eta2", "cooccurrence_slope"),
+        "pair_duration_correlation",
+    }
+    assert 0 < once["edge_time_share_l1"] < 0.5
+    assert 0.8 < once["cooccurrence_slope"] < 1.2
+    text = " ".join(run("measure", log, log).out.split())
+    assert text.count("in a fresh sample)") == 5
+    assert f"(0 equal, 2 disjoint) ({once['edge_time_share_l1']:.4g} in a fresh sample)" in text
 
 
 def test_every_figure_has_a_meaning_and_a_definition() -> None:

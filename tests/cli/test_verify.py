@@ -28,7 +28,19 @@ def test_what_holds_is_told_line_by_line_and_exits_0(released: tuple[Path, Path]
     *lines, verdict = answer.out.splitlines()
     assert {line.split()[0] for line in lines} == {"ok"}
     assert [line.split()[1] for line in lines] == [
-        *("structure", "checksum", "parameters", "ledger", "figures", "total", "words", "randomness", "file", "content"),
+        *(
+            "structure",
+            "checksum",
+            "expected",
+            "parameters",
+            "ledger",
+            "figures",
+            "total",
+            "words",
+            "randomness",
+            "file",
+            "content",
+        ),
     ]
     assert verdict.startswith("Consistent, not signed: ")
     assert "Anyone could have written this certificate" in verdict
@@ -222,7 +234,7 @@ def test_a_command_to_copy_is_never_broken(tmp_path: Path, run: Run) -> None:
 def test_elsewhere_than_on_a_terminal_a_paragraph_is_a_line(released: tuple[Path, Path], run: Run) -> None:
     certificate, log = released
     log.write_bytes(b"")
-    assert len(run("verify", certificate, log).out.splitlines()) == 10
+    assert len(run("verify", certificate, log).out.splitlines()) == 11
 
 
 def test_what_is_no_certificate_is_told_without_a_word_on_other_arguments(released: tuple[Path, Path], run: Run) -> None:

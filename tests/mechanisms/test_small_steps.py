@@ -13,11 +13,10 @@ from libra.mechanisms.libra.algorithm import left_out, noise_on_edges, notes_on_
 from libra.mechanisms.libra.generate import first_cases
 from libra.mechanisms.libra.plan import checked_labels, checked_rate_of
 from libra.mechanisms.libra.tail.release import TailFigures
-from libra.mechanisms.libra.times import calendar
-from libra.mechanisms.libra.times import release as steps
-from libra.mechanisms.libra.times.generate import _sloped, finest_grain
-from libra.mechanisms.libra.times.histogram import Level, last_believed, tree
-from libra.mechanisms.libra.times.release import TimeFigures
+from libra.mechanisms.libra.times import calendar, durations
+from libra.mechanisms.libra.times.generate import finest_grain
+from libra.mechanisms.libra.times.histogram import tree
+from libra.mechanisms.libra.times.release import TimeFigures, counted_twice
 from libra.mechanisms.peers import at_relative_times
 from libra.mechanisms.prefix_tree import enough_to_prune
 from libra.mechanisms.pripel.values import bounded_laplace
@@ -27,31 +26,37 @@ from libra.privacy.gate import geometric_entry
 from libra.privacy.gaussian import upper_tail
 from libra.privacy.guarantee import certainty, doubt_left
 from libra.privacy.ledger import ROUNDED_GAUSSIAN, TRUNCATED_GEOMETRIC, Entry, Ledger
-from libra.privacy.noise import NoisyTable, truncated_geometric
+from libra.privacy.noise import NoisyTable, bound_of_geometric, truncated_geometric
 from libra.privacy.selection import BoundedRule
 
 
-def test_steps_know_their_edge_and_are_clipped_to_the_median_norm() -> None:
-    assert steps.steps_of(traces_of([[0, 1, 1, 1], [2]]), 3).edge.tolist() == [1, 4, 4]
-    some = steps.steps_of(traces_of([[0, 1, 1, 1, 1], [0, 1], [0, 2]]), 3)
-    assert steps.clip_of(some, 3) == pytest.approx((1.0, 0.5441518440112253))
-    assert steps.clip_of(some, 3, np.array([9, 1, 1])).norm == pytest.approx(10**0.5)
+def test_steps_know_their_edge_and_cases_their_norm() -> None:
+    assert durations.steps_of(traces_of([[0, 1, 1, 1], [2]]), 3).edge.tolist() == [1, 4, 4]
+    some = durations.steps_of(traces_of([[0, 1, 1, 1, 1], [0, 1], [0, 2], [2]]), 3)
+    norms = durations.norms_of(some, np.array([9, 1, 0, 7]), np.ones(9))
+    assert norms.norms.tolist() == pytest.approx([10**0.5, 1.0])
+    assert norms.quantile(0.9) == pytest.approx(10**0.5)
+    assert norms.quantile(0.05) == 1.0
+    assert norms.lost(1.0) == pytest.approx(36 * (1 - 10**-0.5) / 37)
 
 
 def test_two_looks_at_the_same_counts_are_one_better_look() -> None:
     once, again = NoisyTable(np.array([9, 1]), 1, 2.0), NoisyTable(np.array([5, 1, 2]), 1, 2.0)
-    both = steps.counted_twice(once, again, (0, 1))
+    both = counted_twice(once, again, (0, 1))
     assert both.values.round(2).tolist() == [[7.0, 1.67]]
     assert both.variances.round(2).tolist() == [[2.0, 2.67]]
-    noisy = Level(np.array([[900.0, 30.0]]), np.array([[100.0**2, 100.0**2]]))
-    better = steps.with_longest(noisy, np.array([[10.0, 20.0]]), 1.0, np.array([[0.0, 0.5]]))
-    assert better.values.round(0).tolist() == [[900.0, 39.0]]
 
 
-def test_bins_of_durations_are_grouped_more_coarsely_for_rare_edges() -> None:
-    groups = steps.duration_groups(np.full(tables.DURATION_BINS, 1 / tables.DURATION_BINS))
-    assert (groups[0], groups[-1], len(set(groups))) == (0, 31, 32)
-    assert steps.merged_groups(np.array([9.0, 50.0, 1000.0]), sd=20.0) == ((1, 2), (3, 0, 3))
+def test_groups_of_durations_have_about_the_same_mass_hours_and_width() -> None:
+    ends = durations.groups_of(np.full(tables.DURATION_BINS, 1 / tables.DURATION_BINS))
+    assert (ends[:2], len(ends), ends[-1]) == ((1, 2), 10, tables.FINE_BINS)
+    assert durations.groups_of(np.eye(1, tables.DURATION_BINS)[0]) == (1, 2, 10)
+
+
+def test_groups_are_cut_as_far_as_the_first_look_fills_them() -> None:
+    cells = tables.EdgeCells(1, (0,), (), (64, 32), (1, 2, 10, 690), (0,) * 8)
+    first = NoisyTable(np.array([9e3, 9e3, 9e3, 90.0, 0, 0, 20.0, 15.0]).astype(np.int64), 1, 10.0)
+    assert durations.parts_of_groups(first, cells).tolist() == [[0, 0, 3, 2], [0, 0, 0, 0]]
 
 
 def test_a_tree_adds_up_pairs_to_its_root() -> None:
@@ -59,20 +64,11 @@ def test_a_tree_adds_up_pairs_to_its_root() -> None:
     assert [level.values.tolist() for level in levels] == [[[10.0]], [[3.0, 7.0]], [[1.0, 2.0, 3.0, 4.0]]]
 
 
-def test_longest_steps_help_to_believe_how_long_cases_last() -> None:
-    longest, totals = np.zeros(20, np.int64), np.zeros(20, np.int64)
-    longest[:8], totals[:8] = 30, [90, 90, 90, 90, 90, 28, 28, 28]
-    counted = Level(totals[None, :].astype(np.float64), np.full((1, 20), 15.0**2))
-    assert last_believed(counted, NoisyTable(longest, 1, 15.0)) == 7
-
-
 def test_hours_and_durations_follow_their_shares() -> None:
     counts = np.zeros(48, np.int64)
     counts[9:17] = 5000
     assert calendar.hour_shares(NoisyTable(counts, 1, 3.0))[0, 8:11].round(1).tolist() == [0.0, 0.1, 0.1]
-    sloped = _sloped(np.array([0.5, 0.5, 0.25]), np.array([0.0, 1.0, -1.0]))
-    assert sloped.round(3).tolist() == [0.5, 0.707, 0.134]
-    assert finest_grain(TimeFigures({}, (), (), tables.EdgeCells((), 2, (), ()))) == 1_000_000
+    assert finest_grain(TimeFigures({}, (), (), ())) == 1_000_000
 
 
 def test_the_size_of_the_tail_comes_from_all_its_tables() -> None:
@@ -133,7 +129,7 @@ def test_times_may_spend_all_that_a_query_leaves() -> None:
 
 
 def test_bounded_noise_never_shows_what_nobody_follows() -> None:
-    assert geometric_entry(1.0, truncated_geometric(1.0, 1e-4)).bound == 9
+    assert geometric_entry(1.0, bound_of_geometric(1.0, 1e-4)).bound == 9
     rows, noisy = BoundedRule(truncated_geometric(1.0, 1e-9)).passing(np.array([900, 1]), Randomness())
     assert rows.tolist() == [0]
     assert abs(noisy[0] - 900) < 30

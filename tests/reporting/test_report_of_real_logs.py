@@ -26,15 +26,16 @@ def flat(utility: Utility) -> dict[str, float | None]:
     return document | {f"{outer}.{name}": value for outer, inner in nested.items() for name, value in inner.items()}
 
 
-def check_report_of(source: Path, folder: Path) -> None:
+def check_report_of(source: Path, folder: Path, delta: float = 1e-7) -> None:
     released, certificate = folder / "released.xes.gz", folder / "certificate.json"
-    release = libra.anonymize(source, epsilon=1.0, delta=1e-7)
+    release = libra.anonymize(source, epsilon=1.0, delta=delta)
     release.write(released, certificate=certificate)
     made = libra.report(source, released, certificate=certificate)
     page = check_policy(made.html)
     figures = page.figures
     expected = flat(libra.measure(source, released))
     assert [expected.pop(name) for name in (*OF_INSTANCES, "overlaps")] == [None] * 4  # none of these logs has starts
+    assert expected.pop("sample")  # reports have a sample of their own beside every figure
     assert not expected.pop("attributes")
     assert not expected.pop("associations")
     assert {expected.pop(name) for name in OF_ATTRIBUTES} == {None}
@@ -57,4 +58,4 @@ def test_every_figure_of_the_bundled_log_is_that_of_measure(tmp_path: Path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("log", LOGS)
 def test_every_figure_of_a_public_log_is_that_of_measure(log: str, shared_logs: Path, tmp_path: Path) -> None:
-    check_report_of(shared_logs / f"{log}.xes.gz", tmp_path)
+    check_report_of(shared_logs / f"{log}.xes.gz", tmp_path, 1e-5 if log == "hospital" else 1e-7)  # with less, it comes out empty

@@ -137,7 +137,7 @@ def test_no_raw_case_goes_into_a_pickled_release() -> None:
 
 def test_an_empty_release_says_so(release: Release) -> None:
     original = simulate(cases=400)
-    page = check_policy(replace(release, log=empty_log(release.log), original=original).report().html)
+    page = check_policy(replace(release, log=empty_log(release.log), original=original, expected=None).report().html)
     assert "nothing came out, the log is empty" in page.section("answers")
     assert "A variant needs about" in page.section("answers")
     assert "The anonymized log is empty" in page.section("warnings")
@@ -198,3 +198,12 @@ def test_logs_that_need_care() -> None:
 
 def test_the_bundled_log_makes_a_page_of_usual_size() -> None:
     assert len(libra.anonymize(example.path()).report().html) < 700_000
+
+
+def test_both_pages_say_what_error_to_expect(release: Release) -> None:
+    assert release.expected is not None
+    for public in (False, True):
+        assert release.expected.sentence in check_policy(release.report(public=public).html).section("answers")
+    hopeless = replace(release.expected.dfg_l1, likely=1.3, highest=2.0)
+    worse = replace(release, expected=replace(release.expected, dfg_l1=hopeless)).report(public=True)
+    assert "probably no better than an empty log" in check_policy(worse.html).section("answers")

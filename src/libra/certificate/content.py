@@ -123,7 +123,7 @@ def content_of_log(document: Mapping[str, Any], log: EventLog) -> Iterator[str]:
         yield f"it has {log.n_cases:,} cases, and the certificate says {document['cases']:,}"
     ledger = document.get("ledger", ())
     bounds = [entry["bound"] for entry in ledger if entry["purpose"] == VARIANT_COUNTS and "bound" in entry]
-    if len(bounds) == 1 and log.n_cases and log.variants.counts.min() <= bounds[0]:
+    if document["mechanism"] != Libra.name and len(bounds) == 1 and log.n_cases and log.variants.counts.min() <= bounds[0]:
         yield f"it has a variant of {bounds[0]} cases or fewer, and with this noise none is released"
     levels = sum(entry["purpose"] == PrefixLevel.purpose for entry in ledger)
     if levels and log.n_cases and np.diff(log.case_offsets).max() >= levels:

@@ -15,6 +15,7 @@ from libra.certificate.check import MECHANISM, Check
 from libra.certificate.signing import Vouched
 from libra.engines.contract import CASE, Unit
 from libra.eventlog.names import RESOURCE
+from libra.mechanisms.libra.expected import Expected
 from libra.mechanisms.libra.releases import RELEASES
 from libra.mechanisms.peers import LISTED_RESOURCES, resources_called
 from libra.privacy.guarantee import NAMES_PUBLIC, beliefs, odds, strength_of
@@ -115,12 +116,14 @@ def _sections(document: Mapping[str, Any], certificate: str, signature: Vouched)
     yield Section("What is not promised", points=tuple(guarantee["caveats"]))
     yield _spent(document) if proved else Section(SPENT, (NO_LEDGER,))
     cases = f", {document['cases']:,} cases" if proved else ""
+    expected = Expected.from_dict(document["expected"]) if "expected" in document and document["cases"] else None
     facts = (
         ("file", f"{output['file']}, {output['bytes']:,} bytes{cases}"),
         ("SHA-256", output["sha256"]),
         ("holds", document["contents"]),
         ("made with", "; ".join(" ".join(named) for named in parameters_of(document["parameters"]))),
         ("randomness", document["randomness"]),
+        *([] if expected is None else [("expected error", f"{expected.sentence} {expected.warning}".strip())]),
     )
     yield Section("The file", table=facts)
     if attributes := document["parameters"].get("attributes"):

@@ -21,6 +21,7 @@ from libra.certificate.minisign import PublicKey
 from libra.certificate.signing import Vouched, vouched
 from libra.errors import LibraError
 from libra.eventlog.options import Progress, no_progress
+from libra.mechanisms.libra.expected import Expected
 from libra.mechanisms.mechanism import HOMES, of_certificate
 from libra.mechanisms.peers import CertifiedMechanism
 from libra.mechanisms.release import SYSTEM, counted
@@ -29,6 +30,7 @@ from libra.privacy.guarantee import NAMES_NOT_PROTECTED, NAMES_PUBLIC, TOO_WEAK,
 from libra.privacy.ledger import Ledger
 
 STRUCTURE = "structure"
+LARGEST_ERROR = 1e6  # of any figure
 MISCOUNTED = "Somebody miscounted, or changed a figure."
 NAMED = "Name the file that --certificate wrote, and the released log after it"
 CLAIMED = (
@@ -72,12 +74,33 @@ def self_checks(document: dict[str, Any]) -> Iterator[Check]:
     holds, fails = "Nothing in it was changed since the checksum was computed.", "It does not agree with the content"
     meaning = "Something in it was changed after it was written. Ask for the certificate again."
     yield judged("checksum", problems, holds, fails, meaning)
+    if "expected" in document:
+        yield _expected(document)
     yield from map(_of_other_version(document["version"]), _of_mechanism(document))
     if not document["guarantee"]["seeded"] and document["randomness"] == SYSTEM:
         yield Check(RANDOMNESS, True, "The noise came from the operating system, not from a seed.")
     else:
         meaning = "Whoever knows or guesses the seed can undo the noise. It is for tests, and must not be released."
         yield Check(RANDOMNESS, False, f"The release is {SEEDED}.", meaning)
+
+
+def _expected(document: dict[str, Any]) -> Check:
+    """Whether the expected error can be one. Nobody can compute it anew: the noisy figures are not in a certificate."""
+    said = document["expected"]
+    estimates = {name: said[name] for name in ("dfg_l1", "kept_variants", "edge_duration_w1_log") if said[name] is not None}
+    problems = [
+        f"{name} is not between its bounds, or larger than an error can be"
+        for name, one in estimates.items()
+        if not one["lowest"] <= one["likely"] <= one["highest"] <= LARGEST_ERROR
+    ]
+    if said["drowned"] and said["dfg_l1"]["highest"] < 1:
+        problems.append("little is known of dfg_l1, and its bound is below 1")
+    if Expected.from_dict(said).hopeless != said["worse_than_empty"]:
+        problems.append("worse_than_empty is not what the figures say")
+    if not document.get("cases") and said["dfg_l1"] != {"likely": 1, "lowest": 1, "highest": 1}:
+        problems.append("the log is empty, and dfg_l1 is not 1")
+    holds, fails = "The expected error is well formed. It is not part of the promise, and cannot be recomputed.", "It cannot be"
+    return judged("expected", problems, holds, fails, MISCOUNTED)
 
 
 def _of_mechanism(document: dict[str, Any]) -> Iterator[Check]:
@@ -148,7 +171,7 @@ def _counted(document: dict[str, Any], made: CertifiedMechanism) -> Iterator[Che
                 raise UnknownReleaseError(f"The ledger has noise that {made.name} does not draw with these parameters.")
             if other_runs:
                 raise UnknownReleaseError(f"The ledger is of other subsamples than {made.name} draws with these parameters.")
-        expected = counted(replace(ledger, asked=planned.asked), promised["delta"])
+        expected = counted(replace(made.complete(ledger), asked=planned.asked), promised["delta"])
     except UnknownReleaseError as error:
         yield Check("total", False, str(error), "Its total proves nothing.")
         return

@@ -168,7 +168,7 @@ def _show_explained(explained: list[str], *, as_json: bool) -> None:
 def show_release(
     release: Release, output: Path, certificate: Path | None, sign_key: Path | None = None, *, explain: bool = False
 ) -> None:
-    """Five lines: what was written, what is promised of it, what is not in it, what to ask, how to check; more to `explain`."""
+    """Some lines: what was written, promised, what is in it, how far it is off, what to ask, how to check; more to `explain`."""
     from libra.mechanisms.mechanism import HOMES
 
     beside = f" and {certificate}{', signed,' if sign_key else ''}" if certificate else ""
@@ -177,7 +177,13 @@ def show_release(
         return
     sizes = release.to_dict()["released"].items()
     counted = ", ".join(f"{size:,} {things.removesuffix('s') if size == 1 else things}" for things, size in sizes)
-    lines = [f"Wrote {output}{beside}: {counted}", _promised(release), _in_it(release), *_explained(release, full=explain)]
+    lines = [
+        f"Wrote {output}{beside}: {counted}",
+        _promised(release),
+        _in_it(release),
+        *_expected(release),
+        *_explained(release, full=explain),
+    ]
     if certificate and not release.seeded and release.mechanism in HOMES:
         words = [str(certificate), str(output), *(["--key", f"{sign_key}.pub"] if sign_key else [])]
         lines.append(f"Anyone can check this: {libra_command()} verify {shlex.join(words)}")
@@ -230,6 +236,11 @@ def _in_it(release: Release) -> str:
     if release.mechanism == "libra" and not asked:
         how = " To release attributes, declare them with libra describe and name them with --attribute."
     return f"In it: {holds}. Not in it: {listed(absent)}.{how}"
+
+
+def _expected(release: Release) -> list[str]:
+    """How far the log is likely off, where its mechanism knows."""
+    return [release.expected.sentence] if release.expected is not None and release.log.n_cases else []
 
 
 def _explained(release: Release, *, full: bool) -> list[str]:

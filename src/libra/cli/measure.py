@@ -56,6 +56,7 @@ MEANINGS = {
 }
 
 MOST_ATTRIBUTES = 20  # shown one by one
+SAMPLED = ("edge_time_share_l1", "edge_duration_p90_log", "cooccurrence_slope")  # beside which a fresh sample stands
 
 
 @command(
@@ -92,7 +93,7 @@ def measure(
 
 
 def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
-    """One line a figure: what it is, its value, and what an empty log would score."""
+    """One line a figure: what it is, its value, and what a fresh sample and an empty log would score."""
     from libra.measures.utility import OF_ATTRIBUTES, OF_INSTANCES
 
     figures = utility.to_dict()
@@ -102,8 +103,13 @@ def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
     if utility.overlaps is not None:
         shown["overlap_share"] += _in_both(percent(utility.overlaps.original), percent(utility.overlaps.anonymized))
     eta2, correlation = utility.path_duration_eta2, utility.pair_duration_correlation
-    shown["path_eta2_difference"] += _in_both(figure(eta2.original), figure(eta2.anonymized))
-    shown["pair_correlation_difference"] += _in_both(figure(correlation.original), figure(correlation.anonymized))
+    of_sample = ("", "")
+    if (sample := utility.sample) is not None:
+        of_sample = figure(sample.path_duration_eta2), figure(sample.pair_duration_correlation)
+    shown["path_eta2_difference"] += _in_both(figure(eta2.original), figure(eta2.anonymized), of_sample[0])
+    shown["pair_correlation_difference"] += _in_both(figure(correlation.original), figure(correlation.anonymized), of_sample[1])
+    for name in SAMPLED if utility.sample is not None else ():
+        shown[name] += f" ({figure(figures['sample'][name])} in a fresh sample)"
     rows = [(name, figure(figures[name]), figure(empty[name]) if name in empty else "", text) for name, text in shown.items()]
     title = f"{anonymized.name} against {original.name}: 0 is equal, lower is closer, if not stated otherwise"
     table(title, ("figure", "value", "empty log", "meaning"), rows, right=(1, 2))
@@ -118,8 +124,8 @@ def show_utility(original: Path, anonymized: Path, utility: Utility) -> None:
         _show_release_risk(anonymized, utility.risk)
 
 
-def _in_both(original: str, anonymized: str) -> str:
-    return f" ({original} in the original, {anonymized} here)"
+def _in_both(original: str, anonymized: str, sample: str = "") -> str:
+    return f" ({original} in the original, {anonymized} here{f', {sample} in a fresh sample' if sample else ''})"
 
 
 def show_log_risk(risk: LogRisk) -> None:

@@ -34,6 +34,17 @@ class Baseline:
 
 
 @dataclass(frozen=True)
+class FreshSample:
+    """What a fresh sample of the original scores, which is like it but for chance; None where not defined."""
+
+    edge_time_share_l1: float | None
+    edge_duration_p90_log: float | None
+    path_duration_eta2: float | None
+    cooccurrence_slope: float | None
+    pair_duration_correlation: float | None
+
+
+@dataclass(frozen=True)
 class Utility:
     """How far an anonymized log is from its original. None means: not defined here.
 
@@ -79,19 +90,23 @@ class Utility:
     handover_tv: float | None = None  # of value and next value in a case, the mean over those of them that are categories
     attributes: tuple[AttributeFigures, ...] = ()  # each attribute by itself
     associations: tuple[Association, ...] = ()  # of attributes of cases, the strongest of the original
+    sample: FreshSample | None = None  # what a fresh sample scores; None where none was drawn
     risk: ReleaseRisk | None = None  # what an attacker gets from the anonymized log; None where it was not asked for
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)  # on how the logs were read and attacked
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as `libra measure --json` prints them: no NaN, no infinity, None where not defined; `risk` if asked."""
+        """The figures as `libra measure --json` prints them: no NaN, no infinity, None if undefined; sample, risk if asked."""
         figures = {name: value for name, value in asdict(self).items() if name != "notes"}
         figures |= {name: list(figures[name]) for name in LISTED}
-        return {name: value for name, value in figures.items() if name != "risk" or value is not None}
+        return {name: value for name, value in figures.items() if name not in IF_ASKED or value is not None}
 
 
 LISTED = ("attributes", "associations")
+IF_ASKED = ("sample", "risk")
 IN_BOTH = ("path_duration_eta2", "pair_duration_correlation")  # a value for each log
-FIGURES = tuple(one.name for one in fields(Utility) if one.name not in (*LISTED, *IN_BOTH, "empty", "overlaps", "risk", "notes"))
+FIGURES = tuple(
+    one.name for one in fields(Utility) if one.name not in (*LISTED, *IN_BOTH, *IF_ASKED, "empty", "overlaps", "notes")
+)
 SHARES_KEPT = ("edge_precision", "edge_recall", "edge_recall_weighted")  # of which 1 is best
 WITHIN_CASES = tuple(one.name for one in fields(WithinCases))  # defined if cases differ enough
 OF_INSTANCES = ("service_time_w1_log", "waiting_time_w1_log", "overlap_share")  # defined if the original has starts

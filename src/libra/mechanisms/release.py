@@ -19,6 +19,7 @@ from libra.privacy.guarantee import in_plain_words
 if TYPE_CHECKING:
     from libra.eventlog.log import EventLog
     from libra.eventlog.options import InstanceMode
+    from libra.mechanisms.libra.expected import Expected
     from libra.mechanisms.libra.figures import Figures
     from libra.mechanisms.peers import Claim
     from libra.privacy.guarantee import Guarantee
@@ -67,6 +68,7 @@ class Release:
         confidential: Figures of the original that explain the result.
         ledger: Every release that was counted, of a mechanism with a proved guarantee.
         figures: The released figures that the log was generated from, of a mechanism that has them.
+        expected: How far the log is likely off, from those figures alone.
         seconds: How long the stages took. Confidential: running times may depend on the original.
         contents: What the log holds, and what it does not.
         has_times: Whether its timestamps say anything; otherwise they are placeholders.
@@ -89,6 +91,7 @@ class Release:
     confidential: Mapping[str, float] = field(default_factory=dict, repr=False)
     ledger: Ledger | None = field(default=None, repr=False)
     figures: tuple[Figures, ...] = field(default=(), repr=False)
+    expected: Expected | None = field(default=None, repr=False)
     seconds: Mapping[str, float] = field(default_factory=dict, repr=False)
     contents: str = field(default=CONTENTS, repr=False)
     has_times: bool = True
@@ -106,6 +109,7 @@ class Release:
             "guarantee": self.guarantee.to_dict() | {"seeded": self.seeded},
             "claimed": None if self.claimed is None else self.claimed.published(),
             **self._counted,
+            **({} if self.expected is None else {"expected": self.expected.to_dict()}),
             "randomness": SEEDED if self.seeded else SYSTEM,
         }
 

@@ -16,6 +16,7 @@ from libra.errors import LibraError
 from libra.measures.risk.words import KNOWN, whose_variant
 from libra.mechanisms.libra import Libra
 from libra.mechanisms.libra.algorithm import WOULD_HELP, noise_on_edges
+from libra.mechanisms.libra.expected import Expected
 from libra.privacy.guarantee import NOT_COVERED, RELEASE_ONCE, several_cases
 from libra.reporting import charts
 from libra.reporting.commands import Names, commands_of
@@ -73,6 +74,7 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
         "caveats": [] if document is None else _caveats(document["guarantee"], public=facts.public),
         "protected": protected(document["guarantee"]) if document is not None and promise.holds else "",
         "release_once": RELEASE_ONCE,
+        "expected": _expected(document),
         "sizes": {
             name: Figure(f"sizes.anonymized.{name}", size := getattr(facts.anonymized, name), count(size), "") for name in SIZES
         },
@@ -94,6 +96,14 @@ def said_of(facts: Facts, promise: Promise, document: Mapping[str, Any] | None, 
         "parameter_rows": [] if document is None else _parameters(document),
         "commands": {name: escape(line) for name, line in commands_of(document, names, public=facts.public).items()},
     }
+
+
+def _expected(document: Mapping[str, Any] | None) -> str:
+    """How far the log is likely off, where its certificate says so."""
+    if document is None or "expected" not in document or not document["cases"]:
+        return ""
+    found = Expected.from_dict(document["expected"])
+    return f"{found.sentence} {found.warning}".strip()
 
 
 def _caveats(guarantee: Mapping[str, Any], *, public: bool) -> list[str]:

@@ -48,6 +48,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"subsamples": 3, "gamma": 0.6, "epsilon": 4.0},
     {"labels": "public", "cases": 321},
     {"labels": "public", "subsamples": 2, "epsilon": 6.0},
+    {"budget": "control=0.95", "epsilon": 5.0},
 ]
 
 

@@ -29,11 +29,13 @@ from libra.mechanisms.libra import plan as plans
 from libra.mechanisms.libra.attributes.bins import ends_of
 from libra.mechanisms.libra.attributes.release import ReleasedAttribute
 from libra.mechanisms.libra.attributes.shares import usual_share
+from libra.mechanisms.libra.expected import expected_of
 from libra.mechanisms.libra.figures import Figures, with_pseudonyms
 from libra.mechanisms.libra.generate import planned, sharing_cases
 from libra.mechanisms.libra.plan import DEFAULT_BUDGET, ONE_IN, PRIVATE, PUBLIC, Budget, Edges, Labels, Plan, Tail, make_plan
 from libra.mechanisms.libra.release_run import STAGES, release_run
 from libra.mechanisms.libra.releases import departures_from_plan
+from libra.mechanisms.libra.times.histogram import years_standing_out
 from libra.mechanisms.peers import (
     ATTRIBUTES_DECLARED,
     CALLED,
@@ -60,7 +62,7 @@ MOST_SUBSAMPLES = 1_000
 NEARLY_ALL = 0.9  # of the values that are not among those declared: these may be written otherwise
 LONG = 20  # values in a declared list that may be too many
 MANY_WIDE = 0.3  # of the numbers of an attribute: of long-tailed ones, a few are always in wide intervals
-WOULD_HELP = f"More cases, a larger --epsilon or a larger --delta would help. {A_SECOND_RUN}"
+WOULD_HELP = f"More cases or a larger --epsilon would help. {A_SECOND_RUN}"
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,8 @@ class Libra(CertifiedMechanism):
             run, flow = release_run(gates[-1], plan, public, time_zone, draw, stage_done)
             runs.append(run)
             flows.append(flow)
-        ledger = max((gate.ledger(plan.runs, asked=plan.calibration.mu) for gate in gates), key=made._delta_of_a_run)
+        ledgers = [made.complete(gate.ledger(plan.runs, asked=plan.calibration.mu)) for gate in gates]
+        ledger = max(ledgers, key=made._delta_of_a_run)
         if delta_of_ledger(ledger, self.epsilon) > self.delta:
             raise AssertionError("more was released than the guarantee allows; nothing is given out")
         runs = runs if self.resource_names else with_pseudonyms(runs)
@@ -166,8 +169,14 @@ class Libra(CertifiedMechanism):
         privatize = sum(gate.seconds.privatize for gate in gates)
         generate = perf_counter() - begin - aggregate - privatize
         tail = figures[0].control.tail
-        notes = [*made._notes(released, random.seeded), *notes_on_zone(self.time_zone, has_zone=origin.has_zone)]
-        notes += notes_on_attributes(figures) if released.n_cases else ()
+        expected = expected_of(figures, [flow[:2] for flow in flows], plan.rate)
+        notes = [
+            *made._notes(released, random.seeded, plan.taken(ledger.entries)[0]),
+            *notes_on_zone(self.time_zone, has_zone=origin.has_zone),
+        ]
+        if released.n_cases:
+            notes += [expected.warning] if expected.warning else []
+            notes += (*notes_on_years(figures), *notes_on_attributes(figures))
         if released.n_cases and tail is not None and tail.base is not None:
             notes.append(noise_on_edges(tail.base.sd * figures[0].weight, certain=tail.certain))
             if tail.certain:
@@ -181,6 +190,7 @@ class Libra(CertifiedMechanism):
             notes=tuple(notes),
             ledger=ledger,
             figures=tuple(figures),
+            expected=expected,
             contents=contents_of(released.instances, attributes=bool(plan.attributes)),
             seconds={"aggregate": aggregate, "privatize": privatize, "generate": generate},
         )
@@ -227,11 +237,15 @@ class Libra(CertifiedMechanism):
         """The ledger of a run, without entries: how cases are drawn, and what may be spent."""
         return Ledger((), self.plan.rate, self.plan.runs, self.most_cases or 1, self.plan.calibration.mu)
 
+    def complete(self, ledger: Ledger) -> Ledger:
+        """A ledger that a run has written, with what would have been released, had the look at rare cases come out otherwise."""
+        return replace(ledger, otherwise=self.plan.taken(ledger.entries)[1])
+
     def departures(self, entries: Sequence[Entry]) -> Iterator[str]:
         """How the entries of a ledger differ from what a run with these parameters writes."""
         return departures_from_plan(entries, self.plan)
 
-    def _notes(self, released: EventLog, seeded: bool) -> Iterator[str]:
+    def _notes(self, released: EventLog, seeded: bool, plan: Plan) -> Iterator[str]:
         if seeded:
             yield SEED_NOTE
         if self.epsilon > MODERATE[0]:
@@ -244,7 +258,7 @@ class Libra(CertifiedMechanism):
         if self.most_cases is not None:
             yield (
                 f"The promise is for individuals as a whole. Of each, {counted_cases(self.most_cases)} counted, drawn at random; "
-                "--most-cases says how many, and each takes more noise. The release is about as large as what counted: --cases "
+                "--most-cases counts more, with more noise. The release is about as large as what counted: --cases "
                 "makes it larger."
             )
         if self._called:
@@ -255,9 +269,11 @@ class Libra(CertifiedMechanism):
             yield f"No resources were asked for, so --resource-names did not count. --attribute {RESOURCE} releases them."
         if bounded := [one.name for one in self.plan.attributes if (one.lowest, one.highest) != (None, None)]:
             yield f"Values of {listed(bounded)} beyond the declared bounds count as the bound."
+        if self.cases is not None and released.n_cases:
+            yield f"The expected error is that of the log before it was brought to {self.cases:,} cases."
         if not released.n_cases:
-            said = "The anonymized log is empty: nothing in this log stood out from the noise."
-            yield f"{said} {self.plan.survives()} {WOULD_HELP}"
+            said = "The anonymized log is empty: too little in this log stood out from the noise to make traces of."
+            yield f"{said} {plan.survives()} {WOULD_HELP}"
 
 
 def notes_on_delta(promised: Guarantee, released_cases: int) -> Iterator[str]:
@@ -271,6 +287,12 @@ def notes_on_zone(time_zone: str, *, has_zone: bool) -> Iterator[str]:
     """That a zone did not count, where the times of the log have none."""
     if not has_zone and time_zone != "UTC":
         yield "The times of this log are in no zone, so their hours and days are kept as they stand; --time-zone did not count."
+
+
+def notes_on_years(runs: Sequence[Figures]) -> Iterator[str]:
+    """That no year stood out, where cases start in one that was not chosen from the log."""
+    if any(run.times.noisy and not years_standing_out(run.times.noisy["years"]) for run in runs):
+        yield "No year stood out from the noise, so cases start in 2000, which says nothing of when they did."
 
 
 def notes_on_attributes(runs: Sequence[Figures]) -> Iterator[str]:

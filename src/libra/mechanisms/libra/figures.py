@@ -6,6 +6,7 @@ same log.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,8 @@ from libra.eventlog.instances import SEPARATOR, split_label
 from libra.eventlog.names import RESOURCE
 from libra.mechanisms.libra.attributes.events import ReleasedEvents
 from libra.mechanisms.libra.attributes.release import AttributeFigures, ReleasedAttribute
-from libra.mechanisms.libra.looks import likeliest_counts
+from libra.mechanisms.libra.expected import tail_steps
+from libra.mechanisms.libra.looks import expected_counts, likeliest_counts
 from libra.mechanisms.libra.tail.generate import weighted_traces
 from libra.mechanisms.libra.tail.release import TailFigures
 from libra.mechanisms.libra.tail.well_formed import without_open
@@ -28,6 +30,13 @@ from libra.mechanisms.libra.times.release import TimeFigures
 from libra.privacy.noise import NoisyTable
 
 THERE = 1.0  # standard deviations: from here on the noisy number of rare cases is nearer to the truth than none
+# Of the steps that rare cases take by their lengths, what their traces have to take at least: where there is nothing else in the
+# log, and beside kept variants. On public and simulated logs, releases with less hardly differ from an empty log in the first
+# case, and are as good without such traces in the second.
+LEAST_ALONE, LEAST_BESIDE = 1 / 3, 1 / 10
+# What kept variants stand for at most, in times their own cases: a few cases say nothing of thousands. Up to there, public logs
+# come out better than without the others; beyond, logs of many unlike variants come out worse than empty.
+MOST_TIMES = 4.0
 PLAIN = ("time_zone", "weight", "cases", "draw")  # fields of `Figures` that JSON has as they are
 
 
@@ -38,11 +47,36 @@ class ControlFigures:
     n_labels: int  # how many labels there are
     kept: Traces  # the kept variants
     first: NoisyTable  # their noisy counts in the first look, which had to pass the threshold
-    second: NoisyTable  # their noisy counts in the second look; with rare cases counted to the nearest, where that was asked for
+    second: NoisyTable | None  # the same in the second look; with rare cases counted to the nearest, where that was asked for
     threshold: float  # of the first look
     tail: TailFigures | None  # what was released about all other cases; None where they are not modelled
     nearest: bool  # whether the second look counts every case
     completion: Integers | None = None  # of a start's label that of its activity, -1 for others; None where there are no starts
+    decay: float | None = None  # the epsilon of the geometric noise of the first look; None where that is Gaussian
+    rare_cases: NoisyTable | None = None  # how many cases rare variants have, where that decided what else was asked
+
+    @property
+    def counts(self) -> Floats:
+        """How many cases follow each kept variant, by all looks at them."""
+        if self.second is None:
+            return self.first.values
+        if self.nearest:
+            return np.maximum(self.second.values, 0.0)
+        if self.decay is None:
+            return likeliest_counts(self.first, self.second, self.threshold)
+        return expected_counts(self.first, self.second, self.decay, int(self.threshold) - 1)
+
+    @property
+    def counts_sd(self) -> float:
+        """The noise of these counts."""
+        if self.second is None:
+            return self.first.sd
+        return self.second.sd if self.nearest else 1 / math.hypot(1 / self.first.sd, 1 / self.second.sd)
+
+    @property
+    def own_cases(self) -> Floats:
+        """How many cases follow each kept variant, without those that are only like it."""
+        return np.maximum(self.first.values, 0.0) if self.nearest else self.counts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,7 +100,9 @@ class Figures:
             "labels": list(map(_plain_label, self.labels)),
             "kept": control.kept.to_lists(),
             "first": control.first.to_dict(),
-            "second": control.second.to_dict(),
+            "second": None if control.second is None else control.second.to_dict(),
+            "decay": control.decay,
+            "rare_cases": None if control.rare_cases is None else control.rare_cases.to_dict(),
             "threshold": control.threshold,
             "nearest": control.nearest,
             "tail": None if control.tail is None else control.tail.to_dict(),
@@ -83,11 +119,13 @@ class Figures:
             n_labels=len(labels),
             kept=traces_of(plain["kept"]),
             first=NoisyTable.from_dict(plain["first"]),
-            second=NoisyTable.from_dict(plain["second"]),
+            second=None if plain["second"] is None else NoisyTable.from_dict(plain["second"]),
             threshold=plain["threshold"],
             tail=None if plain["tail"] is None else TailFigures.from_dict(plain["tail"]),
             nearest=plain["nearest"],
             completion=completion_of(labels),
+            decay=plain.get("decay"),
+            rare_cases=None if plain.get("rare_cases") is None else NoisyTable.from_dict(plain["rare_cases"]),
         )
         times = TimeFigures.from_dict(plain["times"])
         attributes = None if plain["attributes"] is None else AttributeFigures.from_dict(plain["attributes"])
@@ -145,13 +183,15 @@ def _plain_label(label: str) -> str | list[str]:
 
 def weighted(figures: ControlFigures, random: Randomness) -> tuple[Traces, Floats]:
     """Kept variants and candidates for the tail, and how many cases each stands for."""
-    traces, first, second = figures.kept, figures.first, figures.second
-    weights = np.maximum(second.values, 0.0) if figures.nearest else likeliest_counts(first, second, figures.threshold)
+    traces, weights = figures.kept, figures.counts
     if figures.tail is not None:
         rare, rare_weights = weighted_traces(figures.tail, figures.kept, figures.n_labels, random, figures.completion)
         (cases, sd), kept = figures.tail.cases, weights.sum()
+        least = (LEAST_BESIDE if kept > 0 else LEAST_ALONE) * tail_steps(figures.tail)[0]
+        if rare_weights @ np.maximum(rare.lengths - 1, 0) < least:  # little more is known of rare cases than their number
+            rare, rare_weights = rare.take(np.zeros(0, np.int64)), np.zeros(0)
         if kept > 0 and cases > THERE * sd:  # kept variants stand for the rare cases that have no traces
-            weights = weights * (1 + max(cases - rare_weights.sum(), 0.0) / kept)
+            weights = weights * min(1 + max(cases - rare_weights.sum(), 0.0) / kept, MOST_TIMES)
         traces, weights = concatenated([traces, rare]), np.concatenate((weights, rare_weights))
     if figures.completion is not None:
         traces = without_open(traces, figures.completion)

@@ -7,6 +7,7 @@ that is made from it keeps that promise, whatever its size.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,16 +19,19 @@ from libra._system.arguments import checked, checked_whole
 from libra._system.files import atomic_output
 from libra._system.randomness import LARGEST_SEED, Randomness, derived_seed
 from libra._version import __version__
+from libra.engines.time_tables import FINE_BINS, WEIGHT, YEARS
 from libra.errors import InputError, UsageError
 from libra.eventlog.files import open_input
 from libra.eventlog.instances import STARTED
+from libra.mechanisms.libra.dividing import MOST_BOUND
 from libra.mechanisms.libra.figures import Figures, weighted
 from libra.mechanisms.libra.generate import Flow, PlannedLog, planned, sharing_cases
 from libra.mechanisms.libra.plan import checked_time_zone
+from libra.mechanisms.libra.times.release import FINEST, TimeFigures
 from libra.mechanisms.release import Release
 
 DOCUMENT = "Libra model"
-FORMAT = 1
+FORMAT = 2
 LARGEST = 1_000_000_000  # bytes
 TRIED = 20  # cases that are generated to see whether a model is one
 REMEDY = "Name the file that libra anonymize --model wrote"
@@ -85,7 +89,11 @@ def read_model(path: Path) -> Model:
         raise InputError("this is JSON, but no Libra model", place=str(path), remedy=REMEDY)
     if document.get("format") != FORMAT:
         what = f"this model is of format {json.dumps(document.get('format'))[:40]}, and this version of Libra knows {FORMAT}"
-        raise InputError(what, place=str(path), remedy="Use the version of Libra that wrote it, or a later one")
+        raise InputError(
+            what,
+            place=str(path),
+            remedy="Use the version of Libra that wrote it, or write the model again with libra anonymize --model",
+        )
     try:
         statement, seeded = document["statement"], document["seeded"]
         if not isinstance(statement, str) or not isinstance(seeded, bool):
@@ -129,8 +137,37 @@ def _checked(run: Figures) -> Figures:
         raise ValueError("what can be started can be completed")
     if ((codes < 0) | (codes >= len(run.labels))).any():
         raise ValueError("every code stands for a label")
-    if not len(control.kept) == control.first.counts.size == control.second.counts.size:
-        raise ValueError("every kept variant has two counts")
+    looks = [look for look in (control.first, control.second) if look is not None]
+    if any(len(control.kept) != look.counts.size for look in looks):
+        raise ValueError("every kept variant has a count in each look")
+    if control.decay is not None:
+        checked("decay", control.decay, lambda decay: decay > 0, "above 0")
+        if (control.first.values < control.threshold).any():
+            raise ValueError("every kept variant has a count above the largest noise")
+        checked("threshold", control.threshold, lambda at: 1 < at <= MOST_BOUND + 1, f"above 1 (up to {MOST_BOUND + 1:,})")
     if len(codes) and not run.times.noisy:
         raise ValueError("where there are events there are times")
+    _check_times(run.times, len(run.labels))
     return run
+
+
+def _check_times(times: TimeFigures, n_labels: int) -> None:
+    """Refuse what would take gigabytes, or make no sense."""
+    if any(not (table.scale >= 1 and 0 < table.sd < math.inf) for table in times.noisy.values()):
+        raise ValueError("noise has a scale and a deviation")
+    if not all(0 <= part <= FINEST for part in times.parts) or not all(0 <= year < YEARS for year in times.years):
+        raise ValueError("parts and years are within their bounds")
+    for cells in times.cells:
+        rows = len(cells.weights)
+        if cells.n_labels != n_labels or rows != len(cells.edges) + len(cells.targets) + 1:
+            raise ValueError("rows are those of edges and of targets, and one more")
+        if not all(1 <= weight <= WEIGHT for weight in cells.weights) or not all(0 <= part <= FINEST for part in cells.parts):
+            raise ValueError("weights and parts are within their bounds")
+        if len(cells.parts) != rows * len(cells.ends) or list(cells.ends) != sorted(set(cells.ends)):
+            raise ValueError("every group of every row has parts, and groups follow each other")
+        if not cells.ends or cells.ends[0] < 1 or cells.ends[-1] > FINE_BINS:
+            raise ValueError("groups are made of fine bins")
+    if times.pairs is not None and (len(times.uses) != len(times.pairs.pairs) or min(times.uses, default=0) < 0):
+        raise ValueError("every pair has a number of uses")
+    if times.grouped is not None and not set(np.diff(times.grouped.groups, prepend=0).tolist()) <= {0, 1}:
+        raise ValueError("groups of totals follow each other")

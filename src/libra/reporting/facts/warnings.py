@@ -55,8 +55,9 @@ COUNTS = {
 MADE_UP = Caution(
     "Rare traces are made up",
     "Cases with a rare trace are not shown. New ones take their place, drawn from a model of how such cases go on. Most likely "
-    "nobody followed exactly that trace: count frequent variants and frequent steps, and never look up a rare one. What ties "
-    "steps together over more than two of them is lost in such traces.",
+    "nobody followed exactly that trace: count frequent variants and frequent steps, and never look up a rare one. "
+    "Dependencies between steps that are more than two apart are mostly lost in such traces; at best it is kept which "
+    "activities occur together.",
 )
 NEAREST = Caution(
     "Rare traces are counted for others",
@@ -73,8 +74,9 @@ PREFIXES = Caution(
 DRAWN_ANEW = Caution(
     "Times are drawn anew",
     "Starts follow the calendar by the week, steps their usual durations. Cases may begin before the first of the original or "
-    "end after its last. How long the longest durations are is noise, so trust medians more than means. Bursts within a week are "
-    "lost, and so is whether slow cases take another path.",
+    "end after its last. How long the longest durations are is noise, so trust medians more than means. In small logs a "
+    "few invented long steps can make a false bottleneck. Bursts within a week are lost. Whether slow cases take another path is "
+    "kept for frequent variants and by length.",
 )
 NEW_IDS = Caution(
     "Case ids are new", "They lead to no person and to no row of another table. Nothing can be joined with this log."

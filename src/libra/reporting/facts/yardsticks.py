@@ -7,7 +7,7 @@ what the same process might have written, had nothing been anonymized.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from statistics import median
 from typing import Any
 
@@ -20,7 +20,8 @@ from libra.eventlog.log import EventLog, empty_log
 from libra.eventlog.names import ACTIVITY, CASE_INDEX, CASE_NAME, START_TIMESTAMP, TIMESTAMP
 from libra.measures.distances import total_variation
 from libra.measures.edges import pair_edges
-from libra.measures.utility import FIGURES, IN_BOTH, Utility, measure
+from libra.measures.utility import FIGURES, IN_BOTH, FreshSample, Utility, edge_time_share_l1, measure, step_durations
+from libra.measures.within_cases import cooccurrence_slope, pair_duration_correlation, path_duration_eta2
 from libra.mechanisms.fresh_log import log_of
 from libra.reporting.facts.pair import SECOND
 from libra.reporting.facts.tables import middles_of
@@ -72,9 +73,7 @@ class Yardsticks:
 def yardsticks_of(original: EventLog, anonymized: EventLog, declared: Sequence[Attribute] = ()) -> Yardsticks:
     """Measure the anonymized log, samples of the original and nothing; what is `declared` of attributes counts."""
     cases, nothing = anonymized.n_cases or original.n_cases, empty_log(original)
-    samples = [
-        sample_of(original, cases, seed, like=anonymized) for seed in range(SEED, SEED + (DRAWS if cases <= MANY_CASES else 1))
-    ]
+    samples = [sample_of(original, cases, seed, like=anonymized) for seed in range(SEED, SEED + _draws(cases))]
     found = [measure(original, sample, declared) for sample in samples]
     middle: dict[str, Any] = {name: _middle(getattr(one, name) for one in found) for name in FIGURES}
     for name in IN_BOTH:
@@ -90,6 +89,34 @@ def yardsticks_of(original: EventLog, anonymized: EventLog, declared: Sequence[A
         samples=tuple(compared(original, sample) for sample in samples),
         empty_arrival_days=float(np.abs(starts - starts[len(starts) // 2]).mean()) / DAY if len(starts) else None,
     )
+
+
+def fresh_sample_of(original: EventLog, cases: int) -> FreshSample:
+    """What ties cases together, and where time goes, in fresh samples of so many cases: the median of some, always the same.
+
+    Example:
+        >>> from libra.example.simulate import simulate
+        >>> fresh_sample_of(simulate(cases=200), 200) == fresh_sample_of(simulate(cases=200), 200)
+        True
+    """
+    samples = (sample_of(original, cases, seed) for seed in range(SEED, SEED + _draws(cases)))
+    found = [_of_sample(original, sample) for sample in samples]
+    return FreshSample(*(_middle(getattr(one, field.name) for one in found) for field in fields(FreshSample)))
+
+
+def _of_sample(original: EventLog, sample: EventLog) -> FreshSample:
+    edges = pair_edges(original, sample)
+    return FreshSample(
+        edge_time_share_l1(edges),
+        step_durations(edges)[3],
+        path_duration_eta2(sample),
+        cooccurrence_slope(original, sample),
+        pair_duration_correlation(sample),
+    )
+
+
+def _draws(cases: int) -> int:
+    return DRAWS if cases <= MANY_CASES else 1
 
 
 def _middle(values: Iterable[float | None]) -> float | None:
