@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -48,7 +49,7 @@ def test_a_run_measures_what_the_same_seed_releases_here(log: EventLog) -> None:
     (outcome,) = found.outcomes
     release = libra.anonymize(log, epsilon=1.0, delta=1e-4, seed=7)
     assert outcome.result is not None
-    assert outcome.result.utility == libra.measure(log, release.log)
+    assert outcome.result.utility == replace(libra.measure(log, release.log), sample=None)
     assert outcome.result.cases == release.log.n_cases
     assert outcome.result.statement == release.guarantee.statement
     assert outcome.result.seconds > 0
