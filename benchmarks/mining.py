@@ -1,10 +1,14 @@
-"""What process mining finds in a release, beside what it finds in a fresh sample of the original.
+"""What process mining finds in a release, beside what it finds in samples of the original: `make bench-mining`.
 
-For each public log, a few releases at epsilon 1 and delta 1e-4, with a seed each; the figures are means over them. Beside each
-stands a fresh sample: as many cases as the original, drawn from it with replacement. The columns are
+    python -m benchmarks.mining                               releases of libra
+    python -m benchmarks.mining --all > table.md              all mechanisms, one seed each: docs/mining.md
+
+For each public log, a few releases at epsilon 1 and delta 1e-4, with a seed each; the figures are means over them. Beside them
+stand a fresh sample, as many cases as the original, drawn from it with replacement, and a half of the cases. The columns are
 
 - the figures of `libra measure` on what ties a case together, and on where time goes; for figures that have a value for each log,
   that of the copy, which is to be read beside that of the original;
+- `variants`: how many of the ten most frequent variants of the original are among those of the copy;
 - `top ten`: how many of the ten edges that take most time in the original are among those of the copy;
 - `mean durations`: Spearman's rank correlation of the mean durations of edges, for edges that the copy has and that have 20
   steps or more in the original;
@@ -14,73 +18,123 @@ stands a fresh sample: as many cases as the original, drawn from it with replace
   and tried likewise. The mean absolute error, divided by that of the half that was copied: 1 is as good, higher is worse.
 
 After what was never seen, a model says what it learnt of the last activity alone, or of all. Use public logs: nothing here is
-private.
+private. The table is Markdown and goes to stdout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from operator import attrgetter
 from statistics import fmean
 
 import numpy as np
 import polars as pl
-from rich.console import Console
-from rich.table import Table
 from scipy.stats import spearmanr
 
 import libra
 from benchmarks.measured import logs, tell
 from libra import example
+from libra._system.randomness import Randomness
+from libra.comparison.plan import asked, settings_of
 from libra.eventlog.cases import cases_of
 from libra.eventlog.log import EventLog
 from libra.eventlog.names import ACTIVITY, CASE_INDEX
+from libra.eventlog.options import no_progress
 from libra.measures import measure
 from libra.measures.edges import PairedEdges, pair_edges
+from libra.measures.utility import paired_variants
 from libra.mechanisms.fresh_log import log_of
+from libra.mechanisms.mechanism import Mechanism, mechanism
 from libra.reporting.facts.yardsticks import sample_of
 
 NAMES = ("urineweginfectie", "sepsis", "bpic13", "bpic20", "bpic12", "hospital", "bpic14f", "roadtraffic")
+PEERS = "libra2022,travas:times=model,sacofa,prefix-laplace,pripel,amun"
 SEEDS = range(3)
 EPSILON, DELTA = 1.0, 1e-4
+SECONDS = 60  # for a copy of a peer and all of its figures
 MOST, FEWEST_STEPS = 10, 20
 OF_COPY = (
     *("edge_time_share_l1", "edge_duration_p90_log", "path_duration_eta2.anonymized", "cooccurrence_slope"),
     "pair_duration_correlation.anonymized",
 )
 HEADINGS = (
-    *("time share", "p90 log", "path eta2", "cooccurrence", "pair correlation", "top ten", "mean durations"),
-    *("next activity", "remaining time"),
+    *("log", "", "time share", "p90 log", "path eta2", "cooccurrence", "pair correlation", "variants", "top ten"),
+    *("mean durations", "next activity", "remaining time"),
 )
 END = ""  # after the last activity of a case
 HOUR = 3_600_000_000
 Figures = Sequence[float | None]
+Copy = Callable[[EventLog, int], EventLog]
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the table."""
-    table = Table("log", "", title=f"what process mining finds (mean of {len(SEEDS)} releases)")
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mining", description="What process mining finds in releases.")
+    parser.add_argument("--all", action="store_true", help="the other mechanisms as well")
+    said = parser.parse_args(words)
+    for cells in rows(PEERS if said.all else ""):
+        sys.stdout.write(f"| {' | '.join(cells)} |\n")
+        sys.stdout.flush()
+
+
+def rows(peers: str) -> Iterator[Sequence[str]]:
+    """Heading, rule, and for each log a row for each copy."""
+    yield HEADINGS
+    yield ("---", "---") + ("---:",) * (len(HEADINGS) - 2)
+    settings = settings_of(peers) if peers else ()
     for path in dict.fromkeys((example.path(), *logs(*NAMES))):
         name, log = path.name.partition(".")[0], libra.read(path)
         drawn = np.random.Generator(np.random.PCG64(0)).permutation(log.n_cases)
-        learnt, tried = (of_rows(log, np.sort(rows)) for rows in np.split(drawn, [log.n_cases // 2]))
-        copies: dict[str, Callable[[EventLog, int], EventLog]] = {
-            "original": lambda some, _: some,
-            "fresh sample": lambda some, seed: sample_of(some, some.n_cases, seed),
-            "release": lambda some, seed: libra.anonymize(some, epsilon=EPSILON, delta=DELTA, seed=seed).log,
+        learnt, tried = (of_rows(log, np.sort(half)) for half in np.split(drawn, [log.n_cases // 2]))
+        least = answers(states_of(tried), states_of(learnt))
+
+        def figures(copy: Copy, seed: int, halves: tuple[EventLog, EventLog] = (learnt, tried)) -> Figures:
+            found = answers(states_of(halves[1]), states_of(copy(halves[0], seed)))
+            return (*of_edges_and_cases(log, copy(log, seed)), *relative(found, least))  # noqa: B023  # used at once
+
+        copies: dict[str, tuple[Copy, range]] = {
+            "original": (lambda some, _: some, SEEDS[:1]),
+            "fresh sample": (lambda some, seed: sample_of(some, some.n_cases, seed), SEEDS),
+            "half": (half_of, SEEDS),
+            "`libra`": (lambda some, seed: libra.anonymize(some, epsilon=EPSILON, delta=DELTA, seed=seed).log, SEEDS),
         }
-        states = states_of(tried)
-        least = answers(states, states_of(learnt))
-        for what, copy in copies.items():
-            found = [
-                (*of_edges_and_cases(log, copy(log, seed)), *relative(answers(states, states_of(copy(learnt, seed))), least))
-                for seed in (SEEDS[:1] if what == "original" else SEEDS)
-            ]
-            table.add_row(name if what == "original" else "", what, *map(cell, zip(*found, strict=True)))
+        for what, (copy, seeds) in copies.items():
+            yield name if what == "original" else "", what, *map(cell, zip(*(figures(copy, seed) for seed in seeds), strict=True))
+        for setting in settings:
+            copy = peer_copy(mechanism(setting.mechanism, asked(setting, EPSILON, DELTA)))
+            yield "", f"`{setting.label}`", *peer_cells(partial(figures, copy, 0))
         tell(f"{name}: measured")
-    Console(width=170).print(table)
+
+
+def peer_copy(made: Mechanism) -> Copy:
+    """How a mechanism copies a log."""
+    return lambda some, seed: made.anonymize(some, Randomness(seed), no_progress).log
+
+
+def peer_cells(figures: Callable[[], Figures]) -> Sequence[str]:
+    """The figures; dashes where a mechanism refuses, and where it takes too long."""
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(SECONDS)
+    try:
+        return [cell([value]) for value in figures()]
+    except (libra.LibraError, TimeoutError, MemoryError) as error:
+        tell(f"no figures: {type(error).__name__}")
+        return ["-"] * (len(HEADINGS) - 2)
+    finally:
+        signal.alarm(0)
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError
+
+
+def half_of(log: EventLog, seed: int) -> EventLog:
+    """Half of the cases, drawn at random."""
+    return of_rows(log, np.sort(np.random.Generator(np.random.PCG64(seed)).permutation(log.n_cases)[: log.n_cases // 2]))
 
 
 def of_rows(log: EventLog, rows: np.ndarray) -> EventLog:
@@ -91,7 +145,16 @@ def of_rows(log: EventLog, rows: np.ndarray) -> EventLog:
 def of_edges_and_cases(original: EventLog, copy: EventLog) -> Figures:
     """The figures of `libra measure`, and which edges take most time."""
     utility, edges = measure(original, copy), pair_edges(original, copy)
-    return (*(attrgetter(name)(utility) for name in OF_COPY), top(edges), ranks(edges))
+    return (*(attrgetter(name)(utility) for name in OF_COPY), top_variants(original, copy), top(edges), ranks(edges))
+
+
+def top_variants(original: EventLog, copy: EventLog) -> float | None:
+    """The share of the most frequent variants of the original that are among those of the copy."""
+    both = paired_variants(original, copy).sort("trace")
+    ours, theirs = (both.filter(pl.col(log) > 0).sort(log, descending=True, maintain_order=True) for log in both.columns[1:])
+    found = set(map(tuple, theirs["trace"].head(MOST).to_list()))
+    first = [tuple(trace) for trace in ours["trace"].head(MOST).to_list()]
+    return sum(trace in found for trace in first) / len(first) if first else None
 
 
 def top(edges: PairedEdges) -> float | None:
